@@ -26,7 +26,9 @@ fn status(players: usize) -> ServerStatus {
     status.version = Some("451".into());
     status.max_players = Some(32);
     status.players = Some((0..players).map(player).collect());
-    status.rules = (0..20).map(|rule| (format!("a_rule{rule}"), format!("value {rule}"))).collect();
+    status.rules = (0..20)
+        .map(|rule| (format!("a_rule{rule}"), format!("value {rule}")))
+        .collect();
     status
 }
 
@@ -40,17 +42,25 @@ fn player(number: usize) -> Player {
 }
 
 fn requester() -> Requester {
-    let mut requester =
-        Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([7; 16]));
+    let mut requester = Requester::new(
+        "192.0.2.1:5000".parse().unwrap(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    );
     requester.number = 6;
     requester
 }
 
 fn datagrams(players: usize) -> Vec<Bytes> {
     let request = Request::new(&[Command::Status]);
-    queryport::gamespy1::answer(&request, &status(players), &Service::new(Engine::Qr1), &requester())
-        .into_iter()
-        .collect()
+    queryport::gamespy1::answer(
+        &request,
+        &status(players),
+        &Service::new(Engine::Qr1),
+        &requester(),
+    )
+    .into_iter()
+    .collect()
 }
 
 /// Reads every pair of every datagram.
@@ -67,7 +77,10 @@ fn decode(c: &mut Criterion) {
     for players in [2, 32, 250] {
         let packets = datagrams(players);
         let bytes: usize = packets.iter().map(Bytes::len).sum();
-        let name = format!("gamespy1 {players} players, {} fragments, {bytes} bytes", packets.len());
+        let name = format!(
+            "gamespy1 {players} players, {} fragments, {bytes} bytes",
+            packets.len()
+        );
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
@@ -80,7 +93,9 @@ fn decode(c: &mut Criterion) {
             b.iter(|| walk(black_box(&packets), &limits));
         });
         group.bench_function(BenchmarkId::from_parameter("joined answer"), |b| {
-            b.iter(|| Answer::from_datagrams(black_box(&packets).iter().cloned(), &limits).unwrap());
+            b.iter(|| {
+                Answer::from_datagrams(black_box(&packets).iter().cloned(), &limits).unwrap()
+            });
         });
         let answer = Answer::from_datagrams(packets.clone(), &limits).unwrap();
         assert!(answer.completeness().is_complete());
@@ -94,7 +109,9 @@ fn decode(c: &mut Criterion) {
         let request = Request::new(&[Command::Status]);
         let (options, requester) = (Service::from(Protocol::GameSpy1), requester());
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
-            b.iter(|| queryport::gamespy1::answer(&request, black_box(&status), &options, &requester));
+            b.iter(|| {
+                queryport::gamespy1::answer(&request, black_box(&status), &options, &requester)
+            });
         });
     }
 }

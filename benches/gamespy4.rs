@@ -30,7 +30,9 @@ fn status(players: usize, rules: usize) -> ServerStatus {
         let mut player = Player::new(format!(" player_name_{number:03}"));
         (player.score, player.ping) = (Some(90 - number as i64), Some(40));
         player.team = Some(1 + number as i32 % 2);
-        player.extra.push("pid_", &(1_160_000 + number * 137).to_string());
+        player
+            .extra
+            .push("pid_", &(1_160_000 + number * 137).to_string());
         player
     };
     status.players = Some((0..players).map(player).collect());
@@ -40,8 +42,9 @@ fn status(players: usize, rules: usize) -> ServerStatus {
         team
     };
     status.teams = vec![team("MEC"), team("US")];
-    status.rules =
-        (0..rules).map(|rule| (format!("bf2_setting_{rule:02}"), format!("value {rule}"))).collect();
+    status.rules = (0..rules)
+        .map(|rule| (format!("bf2_setting_{rule:02}"), format!("value {rule}")))
+        .collect();
     status
 }
 
@@ -59,32 +62,53 @@ fn shapes() -> [Shape; 4] {
 
 /// Reads every value.
 fn walk(answer: &Answer) -> usize {
-    let keys: usize = answer.rules().map(|(key, value)| key.len() + value.len()).sum();
+    let keys: usize = answer
+        .rules()
+        .map(|(key, value)| key.len() + value.len())
+        .sum();
     let cells = |table: Table<'_>| -> usize {
-        table.rows().flat_map(|row| row.fields()).map(|(_, value)| value.map_or(0, <[u8]>::len)).sum()
+        table
+            .rows()
+            .flat_map(|row| row.fields())
+            .map(|(_, value)| value.map_or(0, <[u8]>::len))
+            .sum()
     };
     keys + cells(answer.players()) + cells(answer.teams())
 }
 
 fn decode(c: &mut Criterion) {
     let limits = Limits::default();
-    let requester = Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([1; 16]));
+    let requester = Requester::new(
+        "192.0.2.1:5000".parse().unwrap(),
+        Instant::now(),
+        Secret::new([1; 16]),
+    );
     let id = RequestId::default();
     for (shape, status, dialect) in shapes() {
         let options = Service::new(dialect);
         let answer = |command| {
-            queryport::gamespy4::answer(&Request::new(id, command), black_box(&status), &options, &requester)
+            queryport::gamespy4::answer(
+                &Request::new(id, command),
+                black_box(&status),
+                &options,
+                &requester,
+            )
         };
         let challenge = answer(Command::Challenge);
         let challenge = match Response::parse(challenge.first().unwrap(), &limits) {
             Ok(Response::Challenge { value, .. }) => Some(value),
             other => panic!("{other:?}"),
         };
-        let data = Command::Data { challenge, selection: Selection::ALL };
+        let data = Command::Data {
+            challenge,
+            selection: Selection::ALL,
+        };
         let datagrams: Vec<Bytes> = answer(data).into_iter().collect();
         let bytes: usize = datagrams.iter().map(Bytes::len).sum();
-        let mut group =
-            c.benchmark_group(format!("gamespy4 {shape}, {bytes} bytes in {} datagrams", datagrams.len()));
+        let mut group = c.benchmark_group(format!(
+            "gamespy4 {shape}, {bytes} bytes in {} datagrams",
+            datagrams.len()
+        ));
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr count"), |b| {
             b.iter(|| queryport_benches::passes::count(0, black_box(&datagrams)));

@@ -11,7 +11,11 @@ use queryport_benches::{memchr_pass, quake3, requester, walk};
 
 /// A small server, a full one, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {
-    [("small", quake3(20, 4)), ("64 players", quake3(50, 64)), ("worst", quake3(450, 255))]
+    [
+        ("small", quake3(20, 4)),
+        ("64 players", quake3(50, 64)),
+        ("worst", quake3(450, 255)),
+    ]
 }
 
 fn decode(c: &mut Criterion) {
@@ -23,7 +27,9 @@ fn decode(c: &mut Criterion) {
             b.iter(|| memchr_pass(black_box(&packet)));
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
-            b.iter(|| Response::parse(black_box(&packet), &limits).map(|response| response.detail()));
+            b.iter(|| {
+                Response::parse(black_box(&packet), &limits).map(|response| response.detail())
+            });
         });
         group.bench_function(BenchmarkId::from_parameter("view, all of it read"), |b| {
             b.iter(|| walk(black_box(&packet), &limits));
@@ -33,7 +39,9 @@ fn decode(c: &mut Criterion) {
             b.iter(|| black_box(&answer).to_status());
         });
         let (status, requester) = (answer.to_status(), requester());
-        let request = Request::new(Command::GetStatus { challenge: Some(b"0123456789A") });
+        let request = Request::new(Command::GetStatus {
+            challenge: Some(b"0123456789A"),
+        });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
             b.iter(|| {
                 queryport::quake3::answer(

@@ -30,22 +30,30 @@ fn lists(c: &mut Criterion) {
     let part = &parts[0];
     let mut group = c.benchmark_group(format!("one part of a list, {} bytes", part.len()));
     group.throughput(Throughput::Bytes(part.len() as u64));
-    group.bench_function("memchr pass", |b| b.iter(|| memchr::memchr_iter(b'\\', black_box(part)).count()));
+    group.bench_function("memchr pass", |b| {
+        b.iter(|| memchr::memchr_iter(b'\\', black_box(part)).count())
+    });
     group.bench_function("view, every address", |b| {
         b.iter(|| {
             let part = ListPart::parse(black_box(part)).unwrap();
-            part.iter().map(|server| u32::from(server.port())).sum::<u32>()
+            part.iter()
+                .map(|server| u32::from(server.port()))
+                .sum::<u32>()
         });
     });
     group.finish();
 
     let mut group = c.benchmark_group("20,000 servers");
     group.throughput(Throughput::Elements(20_000));
-    group.bench_function("write the list", |b| b.iter(|| ListPart::encode(servers(20_000), true)));
+    group.bench_function("write the list", |b| {
+        b.iter(|| ListPart::encode(servers(20_000), true))
+    });
     let request = ListRequest::extended(b"Test", 3);
     group.bench_function("collect the list", |b| {
         b.iter(|| {
-            let mut query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(1);
+            let mut query = Quake3List::new(&request, &Limits::default())
+                .unwrap()
+                .with_passes(1);
             parts.iter().for_each(|part| drop(query.receive(part)));
             query.timeout(Remaining::Step)
         });
@@ -63,7 +71,9 @@ fn master(c: &mut Criterion) {
         master.handle_datagram(now, server, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
         getinfo.clear();
         master.poll_transmit(now, &mut getinfo).unwrap();
-        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&getinfo).unwrap().command
+        let Command::GetInfo {
+            challenge: Some(challenge),
+        } = Request::parse(&getinfo).unwrap().command
         else {
             panic!()
         };
@@ -73,11 +83,17 @@ fn master(c: &mut Criterion) {
     };
     servers(20_000).for_each(&mut register);
     let server = servers(10_000).last().unwrap();
-    c.bench_function("master of 20,000: heartbeat, request, description", |b| b.iter(|| register(server)));
+    c.bench_function("master of 20,000: heartbeat, request, description", |b| {
+        b.iter(|| register(server))
+    });
     let from = "192.0.2.1:9".parse().unwrap();
     c.bench_function("master: a forged heartbeat", |b| {
         b.iter(|| {
-            master.handle_datagram(now, from, black_box(b"\xff\xff\xff\xffheartbeat DarkPlaces\n"));
+            master.handle_datagram(
+                now,
+                from,
+                black_box(b"\xff\xff\xff\xffheartbeat DarkPlaces\n"),
+            );
             getinfo.clear();
             master.poll_transmit(now, &mut getinfo)
         });
@@ -96,7 +112,9 @@ fn coding(c: &mut Criterion) {
             huffman::compress(black_box(userinfo), &mut out).map(|()| out)
         });
     });
-    group.bench_function("decompress", |b| b.iter(|| huffman::decompress(black_box(&coded), 1024)));
+    group.bench_function("decompress", |b| {
+        b.iter(|| huffman::decompress(black_box(&coded), 1024))
+    });
     group.finish();
 }
 

@@ -7,12 +7,19 @@ fn scans(c: &mut Criterion) {
     let reply = queryport_benches::quake3(20, 10);
     let mut group = c.benchmark_group("scan in memory, a window of 512");
     group.sample_size(10);
-    for (what, count, model) in
-        [("typed", 10_000, false), ("typed", 100_000, false), ("normalised", 10_000, true)]
-    {
+    for (what, count, model) in [
+        ("typed", 10_000, false),
+        ("typed", 100_000, false),
+        ("normalised", 10_000, true),
+    ] {
         group.throughput(Throughput::Elements(count.into()));
         group.bench_function(BenchmarkId::new(what, count), |b| {
-            b.iter(|| assert_eq!(queryport_benches::scan(count, 512, &reply, model), count as usize));
+            b.iter(|| {
+                assert_eq!(
+                    queryport_benches::scan(count, 512, &reply, model),
+                    count as usize
+                )
+            });
         });
     }
     group.finish();

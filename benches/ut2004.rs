@@ -15,37 +15,60 @@ use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use queryport::model::{Charset, Colours, Style};
 use queryport::ut2004::{Answer, Body, Command, Request, Response};
-use queryport::{Limits, Player, Protocol, Requester, Secret, ServerStatus, Service, Text, ToStatus};
+use queryport::{
+    Limits, Player, Protocol, Requester, Secret, ServerStatus, Service, Text, ToStatus,
+};
 
 /// A server's replies to one request.
 fn replies(command: Command, status: &ServerStatus, requester: &Requester) -> Vec<bytes::Bytes> {
-    queryport::ut2004::answer(&Request::new(command), status, &Service::from(Protocol::Ut2004), requester)
+    queryport::ut2004::answer(
+        &Request::new(command),
+        status,
+        &Service::from(Protocol::Ut2004),
+        requester,
+    )
 }
 
 fn requester() -> Requester {
-    Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]))
+    Requester::new(
+        ([192, 0, 2, 1], 5000).into(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    )
 }
 
 /// The datagrams of a server with this many rules and players, of real sizes.
 fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
     let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
     let mut status = ServerStatus::default();
-    status.name = Some(Text::new(b"\x1b\xf8\x40\x40A server of \x1b\xff\xff\xffsome length".to_vec(), style));
+    status.name = Some(Text::new(
+        b"\x1b\xf8\x40\x40A server of \x1b\xff\xff\xffsome length".to_vec(),
+        style,
+    ));
     status.map = Some("DM-Rankin".into());
     status.game_type = Some("xDeathMatch".into());
     status.rules.push("ServerMode", "dedicated");
     for rule in 1..rules {
-        status.rules.push("Mutator", &format!("MutSomething{rule:02}"));
+        status
+            .rules
+            .push("Mutator", &format!("MutSomething{rule:02}"));
     }
     let player = |number: usize| {
-        let mut player = Player::new(Text::new(format!("player name {number:02}").into_bytes(), style));
-        (player.score, player.ping, player.team) = (Some(number as i64), Some(40), Some((number % 2) as i32));
+        let mut player = Player::new(Text::new(
+            format!("player name {number:02}").into_bytes(),
+            style,
+        ));
+        (player.score, player.ping, player.team) =
+            (Some(number as i64), Some(40), Some((number % 2) as i32));
         player
     };
     status.players = Some((0..players).map(player).collect());
     let commands = [Command::Info, Command::RulesAndPlayers];
-    let packets =
-        commands.map(|command| replies(command, &status, &requester())).into_iter().flatten().collect();
+    let packets = commands
+        .map(|command| replies(command, &status, &requester()))
+        .into_iter()
+        .flatten()
+        .collect();
     (status, packets)
 }
 
@@ -56,10 +79,16 @@ fn walk(packets: &[Bytes], limits: &Limits) -> (usize, i64) {
         match Response::parse(packet, limits).unwrap().body {
             Body::Info(info) => bytes += info.server_name.raw().len() + info.map_name.raw().len(),
             Body::Rules(rules) => {
-                bytes += rules.iter().map(|(key, value)| key.raw().len() + value.raw().len()).sum::<usize>();
+                bytes += rules
+                    .iter()
+                    .map(|(key, value)| key.raw().len() + value.raw().len())
+                    .sum::<usize>();
             }
             Body::Players(players) => {
-                score += players.iter().map(|p| i64::from(p.score) + p.name.raw().len() as i64).sum::<i64>();
+                score += players
+                    .iter()
+                    .map(|p| i64::from(p.score) + p.name.raw().len() as i64)
+                    .sum::<i64>();
             }
             _ => {}
         }
@@ -69,11 +98,17 @@ fn walk(packets: &[Bytes], limits: &Limits) -> (usize, i64) {
 
 fn decode(c: &mut Criterion) {
     let limits = Limits::default();
-    for (shape, rules, players) in [("small", 15, 4), ("34 players", 45, 34), ("worst", 1000, 255)] {
+    for (shape, rules, players) in [
+        ("small", 15, 4),
+        ("34 players", 45, 34),
+        ("worst", 1000, 255),
+    ] {
         let (status, packets) = packets(rules, players);
         let length: usize = packets.iter().map(Bytes::len).sum();
-        let mut group =
-            c.benchmark_group(format!("ut2004 {shape}, {length} bytes in {} datagrams", packets.len()));
+        let mut group = c.benchmark_group(format!(
+            "ut2004 {shape}, {length} bytes in {} datagrams",
+            packets.len()
+        ));
         group.throughput(Throughput::Bytes(length as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
             b.iter(|| queryport_benches::passes::count(0, black_box(&packets)));
@@ -83,7 +118,10 @@ fn decode(c: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
             b.iter(|| {
-                black_box(&packets).iter().filter(|packet| Response::parse(packet, &limits).is_ok()).count()
+                black_box(&packets)
+                    .iter()
+                    .filter(|packet| Response::parse(packet, &limits).is_ok())
+                    .count()
             });
         });
         group.bench_function(BenchmarkId::from_parameter("view, all of it read"), |b| {

@@ -6,7 +6,11 @@
 //!
 //! The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or
 //! refused, 2 wrong command line.
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -94,7 +98,9 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             Some(protocol) => query.with_protocol(protocol),
             None => query,
         };
-        userinfo.iter().try_fold(query, |query, (key, value)| query.with(key, value))
+        userinfo
+            .iter()
+            .try_fold(query, |query, (key, value)| query.with(key, value))
     };
     build(0, None).map_err(|error| WrongArgument(error.to_string()))?;
     let timing = Timing::default()
@@ -117,7 +123,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     match outcome.answer {
         Ok(connected) => {
             let (challenge, qport) = (connected.challenge.escape_ascii(), connected.qport);
-            writeln!(out, "{server} accepted {}: challenge {challenge}, qport {qport}", arguments.name)?;
+            writeln!(
+                out,
+                "{server} accepted {}: challenge {challenge}, qport {qport}",
+                arguments.name
+            )?;
             Ok(ExitCode::SUCCESS)
         }
         Err(refusal) => {

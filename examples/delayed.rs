@@ -27,7 +27,8 @@ use clap::Parser;
 use queryport::model::{Charset, Colours, Style};
 use queryport::ut2004::{Request, StatusQuery};
 use queryport::{
-    Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Text, Timing,
+    Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service,
+    Text, Timing,
 };
 use tokio::net::UdpSocket;
 
@@ -70,7 +71,10 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let delay = Duration::from_millis(arguments.delay);
     let serving = tokio::spawn(answer(socket, delay, full(arguments.plain)));
     let delayed = arguments.delay;
-    writeln!(io::stdout(), "a full UT2004 server answers on {address} after {delayed} ms")?;
+    writeln!(
+        io::stdout(),
+        "a full UT2004 server answers on {address} after {delayed} ms"
+    )?;
     if let Some(times) = arguments.time {
         measure(address, times).await?;
     } else {
@@ -83,19 +87,28 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-async fn answer(socket: Arc<UdpSocket>, delay: Duration, status: ServerStatus) -> std::io::Result<()> {
+async fn answer(
+    socket: Arc<UdpSocket>,
+    delay: Duration,
+    status: ServerStatus,
+) -> std::io::Result<()> {
     let status = Arc::new(status);
     let mut buffer = [0; 64];
     loop {
         let (length, from) = socket.recv_from(&mut buffer).await?;
-        let Ok(request) = Request::parse(buffer.get(..length).unwrap_or_default()) else { continue };
+        let Ok(request) = Request::parse(buffer.get(..length).unwrap_or_default()) else {
+            continue;
+        };
         let (socket, status) = (Arc::clone(&socket), Arc::clone(&status));
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
             let requester = Requester::new(from, Instant::now(), Secret::new([0; 16]));
-            for reply in
-                queryport::ut2004::answer(&request, &status, &Service::from(Protocol::Ut2004), &requester)
-            {
+            for reply in queryport::ut2004::answer(
+                &request,
+                &status,
+                &Service::from(Protocol::Ut2004),
+                &requester,
+            ) {
                 let _ = socket.send_to(&reply, from).await;
             }
         });
@@ -108,9 +121,18 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
     let query = |options| StatusQuery::new(0, &options);
     let ways = [
         ("default", query(QueryOptions::default())),
-        ("separate lists", query(QueryOptions::default().with_dialect(Dialect::SeparateLists))),
-        ("two readings", query(QueryOptions::default().with_readings(2))),
-        ("one reading", query(QueryOptions::default().with_readings(1))),
+        (
+            "separate lists",
+            query(QueryOptions::default().with_dialect(Dialect::SeparateLists)),
+        ),
+        (
+            "two readings",
+            query(QueryOptions::default().with_readings(2)),
+        ),
+        (
+            "one reading",
+            query(QueryOptions::default().with_readings(1)),
+        ),
     ];
     for (way, query) in ways {
         let mut milliseconds = Vec::new();
@@ -122,7 +144,10 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
             last = Some(outcome);
         }
         milliseconds.sort_by(f64::total_cmp);
-        let median = milliseconds.get(milliseconds.len() / 2).copied().unwrap_or_default();
+        let median = milliseconds
+            .get(milliseconds.len() / 2)
+            .copied()
+            .unwrap_or_default();
         if let Some(outcome) = last {
             writeln!(
                 io::stdout(),
@@ -146,7 +171,11 @@ fn full(plain: bool) -> ServerStatus {
     }
     name.resize(154, b'!');
     let mut status = ServerStatus::default();
-    status.name = Some(if plain { "A plain name".into() } else { unreal(name) });
+    status.name = Some(if plain {
+        "A plain name".into()
+    } else {
+        unreal(name)
+    });
     status.map = Some("DM-Rankin".into());
     status.game_type = Some("xTeamGame".into());
     status.game_port = Some(7777);
@@ -155,7 +184,9 @@ fn full(plain: bool) -> ServerStatus {
     status.rules.push("AdminEmail", "");
     status.rules.push("ServerVersion", "3369");
     for number in 3..60 {
-        status.rules.push("Mutator", &format!("MutNumber{number:02}"));
+        status
+            .rules
+            .push("Mutator", &format!("MutNumber{number:02}"));
     }
     let player = |number: i32| {
         let name = match number {

@@ -11,7 +11,11 @@
 //! cargo run --example query -- quake3 127.0.0.1:27960                                    in another terminal
 //! cargo run --example query -- ut2004 [::1]:27961
 //! ```
-#![allow(clippy::disallowed_methods, clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects
+)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -53,7 +57,9 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
             Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
         }
     }
-    let addresses = sockets.iter().map(|socket| Ok(socket.local_addr()?.to_string()));
+    let addresses = sockets
+        .iter()
+        .map(|socket| Ok(socket.local_addr()?.to_string()));
     let addresses = addresses.collect::<std::io::Result<Vec<_>>>()?.join(", ");
     writeln!(std::io::stdout(), "a game answers on {addresses}")?;
     let stopped = Arc::new(AtomicBool::new(false));
@@ -66,8 +72,13 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     }
     let first = status(0);
     // Its masters: none here.
-    let mut announcer =
-        Announcer::quake3("DarkPlaces", [], &first, Service::from(Protocol::Quake3), Instant::now())?;
+    let mut announcer = Announcer::quake3(
+        "DarkPlaces",
+        [],
+        &first,
+        Service::from(Protocol::Quake3),
+        Instant::now(),
+    )?;
     let mut responder = Responder::new(Protocol::Quake3, first, Secret::from_os()?, Instant::now())
         .with_service(Protocol::Ut2004)
         .with_service(Protocol::GameSpy1);
@@ -86,7 +97,10 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     announcer.close();
     send_heartbeats(&sockets, &mut announcer);
     let stats = responder.stats();
-    let (answered, limited) = (stats.answered, stats.limited_by_source + stats.limited_by_total);
+    let (answered, limited) = (
+        stats.answered,
+        stats.limited_by_source + stats.limited_by_total,
+    );
     writeln!(
         std::io::stdout(),
         "{answered} requests answered, {limited} limited, {moves} datagrams of the game"

@@ -33,12 +33,19 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
             are_datagrams &= print(&String::from_utf8_lossy(&line?), &mut out)?;
         }
     }
-    Ok(if are_datagrams { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if are_datagrams {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// Returns false for a text that is not hexadecimal.
 fn print(text: &str, out: &mut impl Write) -> io::Result<bool> {
-    let digits: String = text.chars().filter(|c| !c.is_whitespace() && *c != ':').collect();
+    let digits: String = text
+        .chars()
+        .filter(|c| !c.is_whitespace() && *c != ':')
+        .collect();
     let datagram = match hex::decode(&digits) {
         Ok(datagram) => datagram,
         Err(error) => {
@@ -52,7 +59,11 @@ fn print(text: &str, out: &mut impl Write) -> io::Result<bool> {
         writeln!(out, "  unknown")?;
     }
     for candidate in candidates {
-        let direction = if candidate.from_server { "from a server" } else { "from a client" };
+        let direction = if candidate.from_server {
+            "from a server"
+        } else {
+            "from a client"
+        };
         match &candidate.message {
             Ok(message) => writeln!(out, "  {} {direction}: {message:?}", candidate.protocol)?,
             Err(error) => writeln!(out, "  {} {direction}? {error}", candidate.protocol)?,

@@ -9,7 +9,11 @@
 //!
 //! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two passes), 1 no answer, 2 wrong command
 //! line, 3 otherwise.
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -160,7 +164,10 @@ impl Machine for Watched {
         let handled = self.master.handle_datagram(now, from, datagram);
         if self.master.stats().heartbeats_refused > before
             && self.known.len() < MAX_REFUSED
-            && let Ok(Request { command: Command::Heartbeat { tag }, .. }) = Request::parse(datagram)
+            && let Ok(Request {
+                command: Command::Heartbeat { tag },
+                ..
+            }) = Request::parse(datagram)
         {
             let refused = (from, tag.escape_ascii().to_string());
             if self.known.insert(refused.clone()) {
@@ -197,18 +204,36 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         sockets.push(socket);
     }
     let mut options = Options::default();
-    options.scope = if arguments.loopback { Scope::Any } else { Scope::Lan };
+    options.scope = if arguments.loopback {
+        Scope::Any
+    } else {
+        Scope::Lan
+    };
     (options.only, options.except) = (arguments.game, arguments.except);
     options.tags = arguments.tag;
-    let mut tags =
-        ["DarkPlaces", "QuakeArena-1", "Wolfenstein-1", "EnemyTerritory-1"].map(str::to_owned).to_vec();
+    let mut tags = [
+        "DarkPlaces",
+        "QuakeArena-1",
+        "Wolfenstein-1",
+        "EnemyTerritory-1",
+    ]
+    .map(str::to_owned)
+    .to_vec();
     tags.extend(options.tags.iter().map(|(tag, _)| tag.clone()));
     options.max_servers = arguments.max_servers;
     options.max_per_address = arguments.max_per_address;
     options.lists_in_a_row = arguments.lists_in_a_row;
     let master = Master::new(Secret::from_os()?, options, Instant::now());
-    writeln!(io::stdout(), "the list takes at most {} KiB of memory", master.memory_bound() / 1024)?;
-    let mut watched = Watched { master, refused: VecDeque::new(), known: BTreeSet::new() };
+    writeln!(
+        io::stdout(),
+        "the list takes at most {} KiB of memory",
+        master.memory_bound() / 1024
+    )?;
+    let mut watched = Watched {
+        master,
+        refused: VecDeque::new(),
+        known: BTreeSet::new(),
+    };
     let end = async {
         match arguments.seconds {
             Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
@@ -227,7 +252,10 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         }
         for (server, tag) in watched.refused.drain(..) {
             let why = refusal(&tag, tags.contains(&tag));
-            writeln!(io::stdout(), "refused {server} with heartbeat tag {tag}: {why}")?;
+            writeln!(
+                io::stdout(),
+                "refused {server} with heartbeat tag {tag}: {why}"
+            )?;
         }
         while let Some(event) = watched.master.poll_event() {
             match event {
@@ -256,11 +284,17 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }
-    let mut servers = client.servers_at(&arguments.master, request(arguments)?).with_scope(Scope::Any);
+    let mut servers = client
+        .servers_at(&arguments.master, request(arguments)?)
+        .with_scope(Scope::Any);
     while let Some(listed) = servers.next().await {
         writeln!(io::stdout(), "{}", listed.server)?;
     }
-    match servers.masters().first().and_then(|report| report.list.as_ref()) {
+    match servers
+        .masters()
+        .first()
+        .and_then(|report| report.list.as_ref())
+    {
         Some(Ok(list)) => Ok(summary(list)),
         Some(Err(error)) => Err(error.clone().into()),
         None => Err("the list has not ended".into()),
@@ -270,19 +304,30 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
 fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> {
     if let (Some(key), Some(game)) = (&arguments.key, &arguments.game) {
         let mut request = GameSpy1List::new(game, key.clone());
-        request.login.clone_from(arguments.login.as_ref().unwrap_or(game));
+        request
+            .login
+            .clone_from(arguments.login.as_ref().unwrap_or(game));
         return Ok(request.into());
     }
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
         (Some(protocol), ..) => master::ListRequest::new(protocol),
-        (None, Some(game), Some(protocol)) => master::ListRequest::extended(game.as_bytes(), protocol),
+        (None, Some(game), Some(protocol)) => {
+            master::ListRequest::extended(game.as_bytes(), protocol)
+        }
         _ => {
-            let forms = "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY";
+            let forms =
+                "give a game and its protocol number, --plain PROTOCOL, or a game and --key KEY";
             return Err(WrongArgument(forms.to_owned()).into());
         }
     };
-    let request = master::ListRequest { empty: !arguments.playable, full: !arguments.playable, ..request };
-    Ok(Quake3List::new(&request, &Limits::default())?.with_passes(arguments.passes).into())
+    let request = master::ListRequest {
+        empty: !arguments.playable,
+        full: !arguments.playable,
+        ..request
+    };
+    Ok(Quake3List::new(&request, &Limits::default())?
+        .with_passes(arguments.passes)
+        .into())
 }
 
 /// Says what is known of a list.
@@ -294,5 +339,9 @@ fn summary(list: &ServerList) -> ExitCode {
         list.over_limit,
         list.completeness
     ));
-    if list.completeness.is_settled() { ExitCode::SUCCESS } else { ExitCode::from(3) }
+    if list.completeness.is_settled() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(3)
+    }
 }

@@ -40,7 +40,12 @@ async fn count_up(servers: Vec<Arc<dyn Query>>) -> usize {
     for server in servers {
         queries.spawn(async move { server.query().await.is_ok() });
     }
-    queries.join_all().await.into_iter().filter(|up| *up).count()
+    queries
+        .join_all()
+        .await
+        .into_iter()
+        .filter(|up| *up)
+        .count()
 }
 
 #[tokio::main]
@@ -49,14 +54,24 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (up, down) = (Mock("up", Ok(ServerStatus::default())), Mock("down", Err(QueryError::Unreachable)));
+    let (up, down) = (
+        Mock("up", Ok(ServerStatus::default())),
+        Mock("down", Err(QueryError::Unreachable)),
+    );
     let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
     let arguments = command_line::arguments(USAGE)?;
-    let (targets, []) = arguments.as_chunks() else { return Err(WrongUsage(USAGE).into()) };
+    let (targets, []) = arguments.as_chunks() else {
+        return Err(WrongUsage(USAGE).into());
+    };
     for [protocol, server] in targets {
         servers.push(Arc::from(Client::new()?.target(protocol.parse()?, server)));
     }
-    writeln!(std::io::stdout(), "{} of {} servers are up", count_up(servers.clone()).await, servers.len())?;
+    writeln!(
+        std::io::stdout(),
+        "{} of {} servers are up",
+        count_up(servers.clone()).await,
+        servers.len()
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -10,7 +10,11 @@
 //!
 //! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130 after Ctrl-C where it asked for
 //! the password.
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -133,7 +137,10 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
     #[cfg(unix)]
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;
     let password = rpassword::prompt_password("rcon password: ");
-    if password.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Interrupted) {
+    if password
+        .as_ref()
+        .is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
+    {
         std::process::exit(INTERRUPTED);
     }
     #[cfg(unix)]
@@ -160,7 +167,10 @@ fn explained(error: &Error, mode: Mode) -> String {
 }
 
 /// Reads commands until the end of input.
-async fn prompt(rcon: &mut Rcon, arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn prompt(
+    rcon: &mut Rcon,
+    arguments: &Arguments,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let person = io::stdin().is_terminal();
     let mut status = ExitCode::SUCCESS;
     loop {

@@ -4,7 +4,11 @@
 //! cargo run --no-default-features --features os-entropy --example game_server -- 0         a server to query
 //! cargo run --no-default-features --features os-entropy --example sans_io_std [HOST:PORT]  in another terminal
 //! ```
-#![allow(clippy::disallowed_methods, clippy::indexing_slicing, reason = "a program with a clock")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    reason = "a program with a clock"
+)]
 
 #[path = "command_line/mod.rs"]
 mod command_line;
@@ -33,11 +37,17 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
         _ => return Err(WrongUsage(USAGE).into()),
     };
     let addresses = server.to_socket_addrs();
-    let mut addresses = addresses.map_err(|error| format!("{server}: {}", command_line::message(&error)))?;
+    let mut addresses =
+        addresses.map_err(|error| format!("{server}: {}", command_line::message(&error)))?;
     let server = addresses.next().ok_or("the name has no address")?;
-    let query = quake3::StatusQuery::new(secret.number("nonce", server, 0), &QueryOptions::default());
+    let query =
+        quake3::StatusQuery::new(secret.number("nonce", server, 0), &QueryOptions::default());
     let mut session = Session::new(query, server, Timing::default(), Instant::now());
-    let socket = UdpSocket::bind(if server.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" })?;
+    let socket = UdpSocket::bind(if server.is_ipv4() {
+        "0.0.0.0:0"
+    } else {
+        "[::]:0"
+    })?;
     let mut buffer = vec![0; 65_535];
     let outcome = loop {
         let mut out = Vec::new();
@@ -47,8 +57,9 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
         if let Some(result) = session.poll_answer() {
             break result.map_err(|error| format!("{server}: {error}"))?;
         }
-        let due =
-            session.poll_timeout().map_or(Duration::ZERO, |at| at.saturating_duration_since(Instant::now()));
+        let due = session.poll_timeout().map_or(Duration::ZERO, |at| {
+            at.saturating_duration_since(Instant::now())
+        });
         socket.set_read_timeout(Some(due.max(Duration::from_millis(1))))?; // zero is no timeout
         match socket.recv_from(&mut buffer) {
             Ok((length, from)) => {
@@ -62,6 +73,10 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
     };
     let status = outcome.answer.to_status();
     let (name, elapsed) = (status.name.unwrap_or_default(), outcome.elapsed.as_millis());
-    writeln!(std::io::stdout(), "{name} at {} after {elapsed} ms", outcome.peer)?;
+    writeln!(
+        std::io::stdout(),
+        "{name} at {} after {elapsed} ms",
+        outcome.peer
+    )?;
     Ok(ExitCode::SUCCESS)
 }

@@ -20,11 +20,13 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
     let [first, last]: [IpAddr; 2] = match ip.to_canonical() {
         IpAddr::V4(ip) => {
             let hosts = u32::MAX.checked_shr(v4.into()).unwrap_or(0);
-            [ip.to_bits() & !hosts, ip.to_bits() | hosts].map(|bits| Ipv4Addr::from_bits(bits).into())
+            [ip.to_bits() & !hosts, ip.to_bits() | hosts]
+                .map(|bits| Ipv4Addr::from_bits(bits).into())
         }
         IpAddr::V6(ip) => {
             let hosts = u128::MAX.checked_shr(v6.into()).unwrap_or(0);
-            [ip.to_bits() & !hosts, ip.to_bits() | hosts].map(|bits| Ipv6Addr::from_bits(bits).into())
+            [ip.to_bits() & !hosts, ip.to_bits() | hosts]
+                .map(|bits| Ipv6Addr::from_bits(bits).into())
         }
     };
     SocketAddr::new(first, 0)..=SocketAddr::new(last, u16::MAX)
@@ -84,7 +86,10 @@ impl Scope {
 /// Not one of the special-purpose blocks of RFC 6890.
 const fn is_public(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
-    let other = matches!((a, b, c), (240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _));
+    let other = matches!(
+        (a, b, c),
+        (240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _)
+    );
     !(other || ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_documentation())
 }
 
@@ -103,7 +108,10 @@ mod tests {
         let same = |a: &str, b: &str| canonical(a.parse().unwrap()) == b.parse().unwrap();
         assert!(same("[::ffff:192.0.2.1]:5", "192.0.2.1:5"));
         assert!(same("[2001:db8::1%7]:5", "[2001:db8::1]:5"));
-        assert!(same("[fe80::1%7]:5", "[fe80::1%7]:5"), "a link-local address needs its scope");
+        assert!(
+            same("[fe80::1%7]:5", "[fe80::1%7]:5"),
+            "a link-local address needs its scope"
+        );
     }
 
     #[test]
@@ -114,12 +122,30 @@ mod tests {
             (range.start().ip().to_string(), range.end().ip().to_string())
         };
         let is = |first: &str, last: &str| (first.to_owned(), last.to_owned());
-        assert_eq!(network("192.0.2.200", 24, 64), is("192.0.2.0", "192.0.2.255"));
-        assert_eq!(network("192.0.2.200", 32, 64), is("192.0.2.200", "192.0.2.200"));
-        assert_eq!(network("192.0.2.200", 0, 64), is("0.0.0.0", "255.255.255.255"));
-        assert_eq!(network("2001:db8::ffff:1", 24, 64), is("2001:db8::", "2001:db8::ffff:ffff:ffff:ffff"));
-        assert_eq!(network("2001:db8::1", 24, 128), is("2001:db8::1", "2001:db8::1"));
-        assert_eq!(network("::ffff:192.0.2.200", 24, 64), is("192.0.2.0", "192.0.2.255"));
+        assert_eq!(
+            network("192.0.2.200", 24, 64),
+            is("192.0.2.0", "192.0.2.255")
+        );
+        assert_eq!(
+            network("192.0.2.200", 32, 64),
+            is("192.0.2.200", "192.0.2.200")
+        );
+        assert_eq!(
+            network("192.0.2.200", 0, 64),
+            is("0.0.0.0", "255.255.255.255")
+        );
+        assert_eq!(
+            network("2001:db8::ffff:1", 24, 64),
+            is("2001:db8::", "2001:db8::ffff:ffff:ffff:ffff")
+        );
+        assert_eq!(
+            network("2001:db8::1", 24, 128),
+            is("2001:db8::1", "2001:db8::1")
+        );
+        assert_eq!(
+            network("::ffff:192.0.2.200", 24, 64),
+            is("192.0.2.0", "192.0.2.255")
+        );
     }
 }
 
@@ -145,7 +171,10 @@ mod scope_tests {
             "[2001:db8::1]:1",
         ] {
             let address = address.parse().unwrap();
-            assert!(!Scope::Public.admits(address) && Scope::Lan.admits(address), "{address}");
+            assert!(
+                !Scope::Public.admits(address) && Scope::Lan.admits(address),
+                "{address}"
+            );
         }
         for address in [
             "0.0.0.0:1",
@@ -160,12 +189,17 @@ mod scope_tests {
         ] {
             assert!(!Scope::Any.admits(address.parse().unwrap()), "{address}");
         }
-        for address in ["69.79.84.5:27961", "92.92.92.92:23644", "[2001:4860::8888]:1", "[::ffff:8.8.8.8]:1"]
-        {
+        for address in [
+            "69.79.84.5:27961",
+            "92.92.92.92:23644",
+            "[2001:4860::8888]:1",
+            "[::ffff:8.8.8.8]:1",
+        ] {
             assert!(Scope::Public.admits(address.parse().unwrap()), "{address}");
         }
         assert!(
-            !Scope::Lan.admits("[::1]:1".parse().unwrap()) && Scope::Any.admits("[::1]:1".parse().unwrap())
+            !Scope::Lan.admits("[::1]:1".parse().unwrap())
+                && Scope::Any.admits("[::1]:1".parse().unwrap())
         );
     }
 }

@@ -24,15 +24,27 @@ impl Rate {
 
     /// A rate of `units` in this time with a capacity of `burst` units. Both are at least 1.
     pub(crate) fn new(units: u64, time: Duration, burst: u64) -> Self {
-        let mut rate = Self { units: units.max(1), time, full: Duration::ZERO };
+        let mut rate = Self {
+            units: units.max(1),
+            time,
+            full: Duration::ZERO,
+        };
         rate.full = rate.time_for(burst.max(1));
         rate
     }
 
     /// The time in which this many units leak.
     fn time_for(&self, units: u64) -> Duration {
-        let nanos = self.time.as_nanos().saturating_mul(units.into()).checked_div(self.units.into());
-        Duration::from_nanos(nanos.and_then(|nanos| u64::try_from(nanos).ok()).unwrap_or(u64::MAX))
+        let nanos = self
+            .time
+            .as_nanos()
+            .saturating_mul(units.into())
+            .checked_div(self.units.into());
+        Duration::from_nanos(
+            nanos
+                .and_then(|nanos| u64::try_from(nanos).ok())
+                .unwrap_or(u64::MAX),
+        )
     }
 }
 
@@ -50,7 +62,9 @@ impl LeakyBucket {
     /// empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
         let spare = rate.full.saturating_sub(rate.time_for(units));
-        let ready = self.empty_at.and_then(|empty_at| empty_at.checked_sub(spare));
+        let ready = self
+            .empty_at
+            .and_then(|empty_at| empty_at.checked_sub(spare));
         ready.map_or(now, |ready| ready.max(now))
     }
 
@@ -110,12 +124,18 @@ impl Sketch {
 /// The positions of a key's buckets: in each row, from twelve of the key's bits.
 fn positions(key: u64) -> impl Iterator<Item = usize> {
     let [a, b, c, d, e, f, g, h] = key.to_le_bytes();
-    let rows = [[a, b], [c, d], [e, f], [g, h]].into_iter().zip((0..).step_by(WIDTH));
+    let rows = [[a, b], [c, d], [e, f], [g, h]]
+        .into_iter()
+        .zip((0..).step_by(WIDTH));
     rows.map(|(bits, start)| start | (usize::from(u16::from_le_bytes(bits)) % WIDTH))
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "virtual time in tests")]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use super::*;
 
@@ -133,10 +153,14 @@ mod tests {
         let mut now = Instant::now();
         let rate = Rate::per_second(100, 5);
         let mut bucket = LeakyBucket::default();
-        let drain =
-            |bucket: &mut LeakyBucket, now| (0..).take_while(|_| try_add(bucket, now, &rate, 1)).count();
+        let drain = |bucket: &mut LeakyBucket, now| {
+            (0..).take_while(|_| try_add(bucket, now, &rate, 1)).count()
+        };
         assert_eq!(drain(&mut bucket, now), 5);
-        assert_eq!(bucket.ready_at(now, &rate, 1), now + Duration::from_millis(10));
+        assert_eq!(
+            bucket.ready_at(now, &rate, 1),
+            now + Duration::from_millis(10)
+        );
         let mut added = 0;
         for _ in 0..100 {
             now += Duration::from_millis(10);
@@ -155,10 +179,17 @@ mod tests {
         let mut bytes = 0_u64;
         for step in 0..100_000_u64 {
             let now = start + Duration::from_nanos(step * 100);
-            bytes += if try_add(&mut bucket, now, &rate, 1_400) { 1_400 } else { 0 };
+            bytes += if try_add(&mut bucket, now, &rate, 1_400) {
+                1_400
+            } else {
+                0
+            };
         }
         let expected = 30_000_000;
-        assert!(bytes.abs_diff(expected) < expected / 100, "{bytes} bytes in 10 ms");
+        assert!(
+            bytes.abs_diff(expected) < expected / 100,
+            "{bytes} bytes in 10 ms"
+        );
     }
 
     #[test]
@@ -167,13 +198,27 @@ mod tests {
         let rate = Rate::per_second(1, 2);
         let mut bucket = LeakyBucket::default();
         assert!(try_add(&mut bucket, now, &rate, 10));
-        assert!(!try_add(&mut bucket, now + Duration::from_secs(9), &rate, 10));
-        assert!(try_add(&mut bucket, now + Duration::from_secs(10), &rate, 10));
+        assert!(!try_add(
+            &mut bucket,
+            now + Duration::from_secs(9),
+            &rate,
+            10
+        ));
+        assert!(try_add(
+            &mut bucket,
+            now + Duration::from_secs(10),
+            &rate,
+            10
+        ));
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod sketch_tests {
     use std::net::Ipv4Addr;
     use std::time::Duration;
@@ -181,14 +226,22 @@ mod sketch_tests {
     use super::*;
 
     fn of(address: &str, prefix: (u8, u8)) -> u64 {
-        key(Secret::new([1; 16]), "test", address.parse().unwrap(), prefix)
+        key(
+            Secret::new([1; 16]),
+            "test",
+            address.parse().unwrap(),
+            prefix,
+        )
     }
 
     #[test]
     fn addresses_of_one_network_share_a_key() {
         assert_eq!(of("192.0.2.1", (24, 48)), of("192.0.2.200", (24, 48)));
         assert_ne!(of("192.0.2.1", (24, 48)), of("192.0.3.1", (24, 48)));
-        assert_eq!(of("2001:db8:1::1", (24, 48)), of("2001:db8:1:ff::1", (24, 48)));
+        assert_eq!(
+            of("2001:db8:1::1", (24, 48)),
+            of("2001:db8:1:ff::1", (24, 48))
+        );
         assert_ne!(of("2001:db8::1", (32, 64)), of("2001:db8:0:1::1", (32, 64)));
     }
 
@@ -205,15 +258,31 @@ mod sketch_tests {
         let start = Instant::now();
         let rate = Rate::per_second(1, 8);
         let mut sketch = Sketch::default();
-        let key = |n: u32| key(Secret::new([1; 16]), "test", Ipv4Addr::from_bits(n).into(), (32, 64));
+        let key = |n: u32| {
+            key(
+                Secret::new([1; 16]),
+                "test",
+                Ipv4Addr::from_bits(n).into(),
+                (32, 64),
+            )
+        };
         (0..8).for_each(|_| sketch.add(key(0), start, &rate, 1));
         // As many keys at their limit as one in sixteen buckets of a row, and as many others again.
         for n in 1..512 {
             sketch.add(key(n), start, &rate, if n < 256 { 8 } else { 1 });
         }
-        assert!(!sketch.get(key(0)).is_ready(start, &rate, 1), "full as before");
-        assert!(sketch.get(key(0)).is_ready(start + Duration::from_secs(1), &rate, 1));
-        let blocked = (1000..11_000).filter(|n| !sketch.get(key(*n)).is_ready(start, &rate, 1)).count();
+        assert!(
+            !sketch.get(key(0)).is_ready(start, &rate, 1),
+            "full as before"
+        );
+        assert!(
+            sketch
+                .get(key(0))
+                .is_ready(start + Duration::from_secs(1), &rate, 1)
+        );
+        let blocked = (1000..11_000)
+            .filter(|n| !sketch.get(key(*n)).is_ready(start, &rate, 1))
+            .count();
         assert!(blocked <= 3, "{blocked} of 10,000");
         assert_eq!(size_of_val(&sketch.buckets[..]), Sketch::BYTES, "as stated");
     }

@@ -41,7 +41,10 @@ impl ParseError {
     /// More of `what` than a bound of [`Limits`](crate::Limits) allows.
     pub(crate) fn limit(what: &'static str, limit: usize, offset: usize) -> Self {
         let limit = u32::try_from(limit).unwrap_or(u32::MAX);
-        Self { kind: ParseErrorKind::Limit { what, limit }, offset }
+        Self {
+            kind: ParseErrorKind::Limit { what, limit },
+            offset,
+        }
     }
 }
 
@@ -137,7 +140,10 @@ impl EncodeError {
             return Err(Self::Empty(field));
         }
         if text.len() > *lengths.end() {
-            return Err(Self::TooLong { field, limit: *lengths.end() });
+            return Err(Self::TooLong {
+                field,
+                limit: *lengths.end(),
+            });
         }
         let byte = text.iter().copied().find(|&byte| is_forbidden(byte));
         byte.map_or(Ok(()), |byte| Err(Self::Forbidden { field, byte }))
@@ -215,7 +221,10 @@ impl QueryError {
             Self::Unreachable => ErrorKind::Unreachable,
             Self::RequestTooLong(_) => ErrorKind::Request,
             Self::Duplicate | Self::NotOneServer => ErrorKind::BadAddress,
-            Self::TooManySteps(steps) => ErrorKind::Limit { what: "steps", limit: *steps as u32 },
+            Self::TooManySteps(steps) => ErrorKind::Limit {
+                what: "steps",
+                limit: *steps as u32,
+            },
             Self::NoUsableAnswer { last, .. } => match last.kind {
                 ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
                 ParseErrorKind::Mismatch(_) => ErrorKind::WrongReply,
@@ -356,7 +365,9 @@ pub enum ListError {
     #[error("the reply is no list of servers: malformed at byte {0}")]
     Malformed(usize),
     /// The reply is no list after it has been deciphered with the key.
-    #[error("the deciphered reply is no list of servers: the key is wrong, or belongs to another game name")]
+    #[error(
+        "the deciphered reply is no list of servers: the key is wrong, or belongs to another game name"
+    )]
     WrongKey,
     /// The reply is longer than any list.
     #[error("the list is longer than {LIST_BYTES} bytes")]
@@ -374,7 +385,10 @@ impl ListError {
             Self::NoReply => ErrorKind::Offline,
             Self::Refused(_) => ErrorKind::Refused,
             Self::Malformed(_) | Self::WrongKey => ErrorKind::Malformed,
-            Self::TooLong => ErrorKind::Limit { what: "bytes of a list", limit: LIST_BYTES },
+            Self::TooLong => ErrorKind::Limit {
+                what: "bytes of a list",
+                limit: LIST_BYTES,
+            },
             Self::Request(_) => ErrorKind::Request,
         }
     }
@@ -415,7 +429,9 @@ pub enum AnnounceError {
         field: &'static str,
     },
     /// A name that masters take as one word of at most 63 bytes only.
-    #[error("masters take only one word of at most 63 bytes for `{key}`: change the status's {field}")]
+    #[error(
+        "masters take only one word of at most 63 bytes for `{key}`: change the status's {field}"
+    )]
     NotOneWord {
         /// The key of the `infoResponse`.
         key: &'static str,
@@ -433,7 +449,12 @@ mod tests {
 
     fn failure(kind: ParseErrorKind) -> QueryError {
         let last = ParseError::new(kind, 23);
-        QueryError::NoUsableAnswer { requests: 1, waited: Duration::from_millis(150), rejected: 2, last }
+        QueryError::NoUsableAnswer {
+            requests: 1,
+            waited: Duration::from_millis(150),
+            rejected: 2,
+            last,
+        }
     }
 
     #[test]
@@ -447,11 +468,29 @@ mod tests {
 
     #[test]
     fn a_limit_and_a_wrong_id_are_not_another_protocol() {
-        let limit = failure(ParseErrorKind::Limit { what: "players", limit: 64 });
-        assert_eq!(limit.kind(), ErrorKind::Limit { what: "players", limit: 64 });
-        assert_eq!(failure(ParseErrorKind::Mismatch("request id")).kind(), ErrorKind::WrongReply);
-        assert_eq!(failure(ParseErrorKind::CutShort("a key")).kind(), ErrorKind::Malformed);
-        assert_eq!(failure(ParseErrorKind::NotThisProtocol("four 0xff")).kind(), ErrorKind::NotThisProtocol);
+        let limit = failure(ParseErrorKind::Limit {
+            what: "players",
+            limit: 64,
+        });
+        assert_eq!(
+            limit.kind(),
+            ErrorKind::Limit {
+                what: "players",
+                limit: 64
+            }
+        );
+        assert_eq!(
+            failure(ParseErrorKind::Mismatch("request id")).kind(),
+            ErrorKind::WrongReply
+        );
+        assert_eq!(
+            failure(ParseErrorKind::CutShort("a key")).kind(),
+            ErrorKind::Malformed
+        );
+        assert_eq!(
+            failure(ParseErrorKind::NotThisProtocol("four 0xff")).kind(),
+            ErrorKind::NotThisProtocol
+        );
     }
 
     #[test]
@@ -471,29 +510,63 @@ mod tests {
     fn every_kind_has_a_word_of_its_own() {
         use ErrorKind::{BadAddress, Io, Malformed, NameResolution, NotThisProtocol};
         use ErrorKind::{Limit, Offline, Refused, Request, Unreachable, WrongReply};
-        let limit = Limit { what: "players", limit: 64 };
-        let kinds = [Offline, Unreachable, NotThisProtocol, WrongReply, Malformed, limit, Refused, Request];
-        let kinds: Vec<ErrorKind> = kinds.into_iter().chain([BadAddress, NameResolution, Io]).collect();
+        let limit = Limit {
+            what: "players",
+            limit: 64,
+        };
+        let kinds = [
+            Offline,
+            Unreachable,
+            NotThisProtocol,
+            WrongReply,
+            Malformed,
+            limit,
+            Refused,
+            Request,
+        ];
+        let kinds: Vec<ErrorKind> = kinds
+            .into_iter()
+            .chain([BadAddress, NameResolution, Io])
+            .collect();
         let words = "offline unreachable not_this_protocol wrong_reply malformed limit refused request bad_address \
                      name_resolution io";
-        assert_eq!(kinds.iter().map(ErrorKind::to_string).collect::<Vec<_>>().join(" "), words);
+        assert_eq!(
+            kinds
+                .iter()
+                .map(ErrorKind::to_string)
+                .collect::<Vec<_>>()
+                .join(" "),
+            words
+        );
         assert_eq!(kinds.iter().filter(|kind| kind.is_timeout()).count(), 1);
     }
 
     #[test]
     fn each_failure_of_a_list_has_its_kind() {
-        let limit = ErrorKind::Limit { what: "bytes of a list", limit: LIST_BYTES };
+        let limit = ErrorKind::Limit {
+            what: "bytes of a list",
+            limit: LIST_BYTES,
+        };
         for (error, kind) in [
             (ListError::NoGreeting, ErrorKind::NotThisProtocol),
             (ListError::NoReply, ErrorKind::Offline),
-            (ListError::Refused("no such game".to_owned()), ErrorKind::Refused),
+            (
+                ListError::Refused("no such game".to_owned()),
+                ErrorKind::Refused,
+            ),
             (ListError::Malformed(7), ErrorKind::Malformed),
             (ListError::WrongKey, ErrorKind::Malformed),
             (ListError::TooLong, limit),
-            (ListError::Request(EncodeError::Empty("key")), ErrorKind::Request),
+            (
+                ListError::Request(EncodeError::Empty("key")),
+                ErrorKind::Request,
+            ),
         ] {
             assert_eq!(error.kind(), kind, "{error}");
         }
-        assert_eq!(QueryError::RequestTooLong(70_000).kind(), ErrorKind::Request);
+        assert_eq!(
+            QueryError::RequestTooLong(70_000).kind(),
+            ErrorKind::Request
+        );
     }
 }

@@ -48,7 +48,12 @@ impl GameKey {
         let mut text = encrypted(challenge, &self.0);
         // Padding bytes are encoded as data.
         text.resize(text.len().next_multiple_of(3), 0);
-        Ok(text.as_chunks::<3>().0.iter().flat_map(|three| base64(*three)).collect())
+        Ok(text
+            .as_chunks::<3>()
+            .0
+            .iter()
+            .flat_map(|three| base64(*three))
+            .collect())
     }
 }
 
@@ -61,8 +66,11 @@ impl fmt::Debug for GameKey {
 /// RC4, except that the first index moves by the plain byte as well.
 fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
     let mut table = [0_u8; 256];
-    (0..=255).zip(&mut table).for_each(|(value, slot)| *slot = value);
-    let at = |table: &[u8; 256], index: u8| table.get(usize::from(index)).copied().unwrap_or_default();
+    (0..=255)
+        .zip(&mut table)
+        .for_each(|(value, slot)| *slot = value);
+    let at =
+        |table: &[u8; 256], index: u8| table.get(usize::from(index)).copied().unwrap_or_default();
     let mut j = 0_u8;
     for (i, key) in (0..=255_u8).zip(key.iter().cycle()) {
         j = j.wrapping_add(at(&table, i)).wrapping_add(*key);
@@ -80,8 +88,20 @@ fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
 
 fn base64([a, b, c]: [u8; 3]) -> [char; 4] {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let six = |bits: u8| char::from(ALPHABET.get(usize::from(bits & 63)).copied().unwrap_or(b'A'));
-    [six(a >> 2), six(a << 4 | b >> 4), six(b << 2 | c >> 6), six(c)]
+    let six = |bits: u8| {
+        char::from(
+            ALPHABET
+                .get(usize::from(bits & 63))
+                .copied()
+                .unwrap_or(b'A'),
+        )
+    };
+    [
+        six(a >> 2),
+        six(a << 4 | b >> 4),
+        six(b << 2 | c >> 6),
+        six(c),
+    ]
 }
 
 #[cfg(test)]

@@ -33,20 +33,65 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
     let messages = [
-        (Quake3, false, quake3::Request::parse(datagram).map(Message::Quake3Request)),
-        (GameSpy4, false, gamespy4::Request::parse(datagram).map(Message::GameSpy4Request)),
-        (Ut2004, false, ut2004::Request::parse(datagram).map(Message::Ut2004Request)),
-        (GameSpy1, false, gamespy1::Request::parse(datagram).map(Message::GameSpy1Request)),
-        (Quake3, true, quake3::Response::parse(datagram, limits).map(Message::Quake3Response)),
-        (Quake3, true, quake3::Reply::parse(datagram).map(Message::Quake3Reply)),
-        (Quake3, true, ListPart::parse(datagram).map(Message::Quake3List)),
-        (GameSpy4, true, gamespy4::Response::parse(datagram, limits).map(Message::GameSpy4Response)),
-        (Ut2004, true, ut2004::Response::parse(datagram, limits).map(Message::Ut2004Response)),
-        (GameSpy1, true, gamespy1::Response::parse(datagram, limits).map(Message::GameSpy1Response)),
+        (
+            Quake3,
+            false,
+            quake3::Request::parse(datagram).map(Message::Quake3Request),
+        ),
+        (
+            GameSpy4,
+            false,
+            gamespy4::Request::parse(datagram).map(Message::GameSpy4Request),
+        ),
+        (
+            Ut2004,
+            false,
+            ut2004::Request::parse(datagram).map(Message::Ut2004Request),
+        ),
+        (
+            GameSpy1,
+            false,
+            gamespy1::Request::parse(datagram).map(Message::GameSpy1Request),
+        ),
+        (
+            Quake3,
+            true,
+            quake3::Response::parse(datagram, limits).map(Message::Quake3Response),
+        ),
+        (
+            Quake3,
+            true,
+            quake3::Reply::parse(datagram).map(Message::Quake3Reply),
+        ),
+        (
+            Quake3,
+            true,
+            ListPart::parse(datagram).map(Message::Quake3List),
+        ),
+        (
+            GameSpy4,
+            true,
+            gamespy4::Response::parse(datagram, limits).map(Message::GameSpy4Response),
+        ),
+        (
+            Ut2004,
+            true,
+            ut2004::Response::parse(datagram, limits).map(Message::Ut2004Response),
+        ),
+        (
+            GameSpy1,
+            true,
+            gamespy1::Response::parse(datagram, limits).map(Message::GameSpy1Response),
+        ),
     ];
     let candidate = |(protocol, from_server, message): (_, _, Result<Message<'a>, _>)| {
         let problems = message.as_ref().map(Message::problems).unwrap_or_default();
-        Candidate { protocol, from_server, message, problems }
+        Candidate {
+            protocol,
+            from_server,
+            message,
+            problems,
+        }
     };
     let mut candidates: Vec<_> = messages.into_iter().map(candidate).collect();
     let begins = |candidate: &Candidate<'_>| !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
@@ -104,7 +149,10 @@ pub struct Candidate<'a> {
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant, reason = "views live for a moment, and few at a time")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "views live for a moment, and few at a time"
+)]
 pub enum Message<'a> {
     /// The commands of a client.
     GameSpy1Request(gamespy1::Request<'a>),
@@ -164,7 +212,9 @@ impl Candidate<'_> {
         let is_known = |command| !matches!(command, Other { name, .. } if name != b"status");
         match &self.message {
             // Any pairs of keys and values parse as commands, so only a known first command makes a request likely.
-            Ok(Message::GameSpy1Request(request)) if request.commands().next().is_some_and(is_known) => {
+            Ok(Message::GameSpy1Request(request))
+                if request.commands().next().is_some_and(is_known) =>
+            {
                 (0, 0)
             }
             Ok(Message::GameSpy1Request(_)) => (2, 0),
@@ -181,7 +231,11 @@ mod tests {
 
     fn likeliest(datagram: &[u8]) -> (Protocol, bool, bool) {
         let candidate = inspect(datagram, &Limits::default()).remove(0);
-        (candidate.protocol, candidate.from_server, candidate.message.is_ok())
+        (
+            candidate.protocol,
+            candidate.from_server,
+            candidate.message.is_ok(),
+        )
     }
 
     #[test]
@@ -190,20 +244,49 @@ mod tests {
         let datagrams: [(&[u8], Protocol, bool); 11] = [
             (br"\status\", GameSpy1, false),
             (br"\basic\\info\", GameSpy1, false),
-            (br"\hostname\Srv\numplayers\0\final\\queryid\1.1", GameSpy1, true),
+            (
+                br"\hostname\Srv\numplayers\0\final\\queryid\1.1",
+                GameSpy1,
+                true,
+            ),
             (b"\xfe\xfd\x09\x01\x02\x03\x04", GameSpy4, false),
             (b"\x09\x01\x02\x03\x0412345\0", GameSpy4, true),
-            (b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0", GameSpy4, true),
+            (
+                b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0",
+                GameSpy4,
+                true,
+            ),
             (b"\xff\xff\xff\xffgetinfo xyz", Quake3, false),
-            (b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n", Quake3, true),
+            (
+                b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n",
+                Quake3,
+                true,
+            ),
             (b"\xff\xff\xff\xffchallengeResponse 5", Quake3, true),
             (b"\x79\0\0\0\x03", Ut2004, false),
-            (b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20", Ut2004, true),
+            (
+                b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20",
+                Ut2004,
+                true,
+            ),
         ];
         for (datagram, protocol, from_server) in datagrams {
-            assert_eq!(likeliest(datagram), (protocol, from_server, true), "{}", datagram.escape_ascii());
-            let message = inspect(datagram, &Limits::default()).remove(0).message.unwrap();
-            assert_eq!(message.name() == "request", !from_server, "{}", message.name());
+            assert_eq!(
+                likeliest(datagram),
+                (protocol, from_server, true),
+                "{}",
+                datagram.escape_ascii()
+            );
+            let message = inspect(datagram, &Limits::default())
+                .remove(0)
+                .message
+                .unwrap();
+            assert_eq!(
+                message.name() == "request",
+                !from_server,
+                "{}",
+                message.name()
+            );
         }
     }
 

@@ -76,8 +76,9 @@ impl Discovery {
             let options = options.of_game(game.dialect);
             for (is_beacon, ports, rule) in ports(game) {
                 let request = (game.protocol, options, is_beacon);
-                let is_same =
-                    |probe: &Probe| request == (probe.protocol, probe.options, probe.query.is_none());
+                let is_same = |probe: &Probe| {
+                    request == (probe.protocol, probe.options, probe.query.is_none())
+                };
                 if !probes.iter().any(is_same) {
                     probes.push(Probe::new(game.protocol, is_beacon, options, nonce()));
                 }
@@ -109,7 +110,11 @@ impl Discovery {
 
     /// Appends the next request to `out`, and returns its protocol and the port to send it to on every network; `None` when
     /// nothing may be sent now.
-    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<(Protocol, u16)> {
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        out: &mut Vec<u8>,
+    ) -> Option<(Protocol, u16)> {
         if now < self.next_send {
             return None;
         }
@@ -134,14 +139,17 @@ impl Discovery {
             return;
         }
         let answered = |probe| Some((probe, Probe::query_port(probe, from.port(), datagram)?));
-        let Some((probe, port)) = self.probes.iter().find_map(answered) else { return };
+        let Some((probe, port)) = self.probes.iter().find_map(answered) else {
+            return;
+        };
         let mut server = from;
         server.set_port(port);
         let at_host = self.found.range(network(server.ip(), (32, 128)));
         let has_space = self.found.len() < LAN_SERVERS
             && at_host.take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
-            self.ready.push_back((probe.protocol, server, probe.options));
+            self.ready
+                .push_back((probe.protocol, server, probe.options));
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
         }
     }
@@ -153,7 +161,11 @@ impl Discovery {
 
     /// When to call [`Self::poll_transmit`] or [`Self::is_finished`] again, if no datagram arrives.
     pub(crate) fn poll_timeout(&self) -> Instant {
-        if self.waiting.is_empty() { self.quiet_at.min(self.deadline) } else { self.next_send }
+        if self.waiting.is_empty() {
+            self.quiet_at.min(self.deadline)
+        } else {
+            self.next_send
+        }
     }
 
     /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`]; at the latest
@@ -166,25 +178,50 @@ impl Discovery {
 impl Probe {
     fn new(protocol: Protocol, is_beacon: bool, options: QueryOptions, nonce: u64) -> Self {
         // Not all GameSpy v1 servers answer the commands of the short query.
-        let detail = if protocol == Protocol::GameSpy1 { Detail::Full } else { Detail::Short };
+        let detail = if protocol == Protocol::GameSpy1 {
+            Detail::Full
+        } else {
+            Detail::Short
+        };
         let new = || StatusQuery::new(protocol, nonce, &options.with_detail(detail));
         let mut query = (!is_beacon).then(new);
-        let mut request = if is_beacon { BEACON_REQUEST.to_vec() } else { Vec::new() };
-        query.iter_mut().for_each(|query| query.request(&mut request));
-        Self { protocol, options, query, request, ports: Vec::new() }
+        let mut request = if is_beacon {
+            BEACON_REQUEST.to_vec()
+        } else {
+            Vec::new()
+        };
+        query
+            .iter_mut()
+            .for_each(|query| query.request(&mut request));
+        Self {
+            protocol,
+            options,
+            query,
+            request,
+            ports: Vec::new(),
+        }
     }
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.
     fn query_port(&self, from: u16, datagram: &[u8]) -> Option<u16> {
-        let Some(query) = &self.query else { return beacon(datagram) };
+        let Some(query) = &self.query else {
+            return beacon(datagram);
+        };
         // GameSpy v1's parser accepts whatever begins with a backslash.
         let is_value = |(key, value): (&[u8], &[u8])| !key.is_empty() && !value.is_empty();
         if self.protocol == Protocol::GameSpy1
-            && !Response::parse(datagram, &self.options.limits).ok()?.pairs().any(is_value)
+            && !Response::parse(datagram, &self.options.limits)
+                .ok()?
+                .pairs()
+                .any(is_value)
         {
             return None;
         }
-        let rule = self.ports.iter().filter(|(port, _)| *port == from).find_map(|(_, rule)| *rule);
+        let rule = self
+            .ports
+            .iter()
+            .filter(|(port, _)| *port == from)
+            .find_map(|(_, rule)| *rule);
         match (query.clone().receive(datagram), rule) {
             (Verdict::Rejected(_), _) => None,
             (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
@@ -198,19 +235,24 @@ impl Probe {
 /// The ports that servers of a game listen at: whether for the beacon's request, and the rule of shared ones.
 fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
     let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
-    let usual = game.default_query_port().map(|port| (false, from(port, PORTS), None));
-    usual.into_iter().chain(game.lan.iter().map(move |lan| match *lan {
-        Lan::Ports(first, last) => (false, first..=last, None),
-        Lan::Shared(port) => (false, from(port, 1), Some(game.query_port)),
-        Lan::Beacon(first) => (true, from(first, BEACON_PORTS), None),
-    }))
+    let usual = game
+        .default_query_port()
+        .map(|port| (false, from(port, PORTS), None));
+    usual
+        .into_iter()
+        .chain(game.lan.iter().map(move |lan| match *lan {
+            Lan::Ports(first, last) => (false, first..=last, None),
+            Lan::Shared(port) => (false, from(port, 1), Some(game.query_port)),
+            Lan::Beacon(first) => (true, from(first, BEACON_PORTS), None),
+        }))
 }
 
 /// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament, `UdpBeacon`).
 fn beacon(datagram: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(datagram).ok()?;
     let (product, port) = text.trim_end_matches('\0').split_once(' ')?;
-    let is_product = !product.is_empty() && product.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let is_product =
+        !product.is_empty() && product.bytes().all(|byte| byte.is_ascii_alphanumeric());
     port.parse().ok().filter(|_| is_product)
 }
 
@@ -256,7 +298,8 @@ mod tests {
     }
 
     fn reply(request: &[u8], name: &str) -> Vec<u8> {
-        let challenge = String::from_utf8_lossy(request.strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap());
+        let challenge =
+            String::from_utf8_lossy(request.strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap());
         let text = format!("infoResponse\n\\hostname\\{name}\\challenge\\{challenge}");
         [b"\xff\xff\xff\xff", text.as_bytes()].concat()
     }
@@ -272,17 +315,30 @@ mod tests {
         let now = Instant::now();
         let mut search = search(Some("openarena"), now);
         let (sent, last) = send(&mut search, now);
-        assert_eq!(sent.keys().copied().collect::<Vec<_>>(), [27960, 27961, 27962, 27963]);
-        assert!(sent.values().all(|requests| requests.len() == 2 && requests[0] == requests[1]));
+        assert_eq!(
+            sent.keys().copied().collect::<Vec<_>>(),
+            [27960, 27961, 27962, 27963]
+        );
+        assert!(
+            sent.values()
+                .all(|requests| requests.len() == 2 && requests[0] == requests[1])
+        );
         assert_eq!(last - now, BETWEEN_ROUNDS);
         let request = sent[&27960][0].clone();
         // An answer from somebody new keeps the search open, a copy does not.
         let quiet = Timing::default().retry_after();
         let answered = last + quiet - MS;
         for wait in [Duration::ZERO, 500 * MS] {
-            search.handle_datagram(answered + wait, at("192.0.2.1:27960"), &reply(&request, "Srv"));
+            search.handle_datagram(
+                answered + wait,
+                at("192.0.2.1:27960"),
+                &reply(&request, "Srv"),
+            );
         }
-        assert_eq!(found(&mut search), [(Protocol::Quake3, "192.0.2.1:27960".to_owned())]);
+        assert_eq!(
+            found(&mut search),
+            [(Protocol::Quake3, "192.0.2.1:27960".to_owned())]
+        );
         assert!(!search.is_finished(answered + quiet - MS) && search.is_finished(answered + quiet));
     }
 
@@ -310,15 +366,33 @@ mod tests {
         let mut all = search(None, now);
         let requests = all.waiting.len();
         let (everywhere, last) = send(&mut all, now);
-        println!("{requests} requests to {} ports in {:?}", everywhere.len(), last - now);
+        println!(
+            "{requests} requests to {} ports in {:?}",
+            everywhere.len(),
+            last - now
+        );
         assert!(last - now < Duration::from_secs(3) && requests < 1500);
         for game in TABLE {
             let mut one = search(Some(game.id), now);
             let (sent, _) = send(&mut one, now);
             let port = game.default_query_port().unwrap();
-            assert!(sent.contains_key(&port) && sent.contains_key(&(port + 3)), "{}", game.id);
-            assert!(sent.keys().all(|port| everywhere.contains_key(port)), "{}", game.id);
-            assert!(one.probes.iter().any(|probe| probe.protocol == game.protocol), "{}", game.id);
+            assert!(
+                sent.contains_key(&port) && sent.contains_key(&(port + 3)),
+                "{}",
+                game.id
+            );
+            assert!(
+                sent.keys().all(|port| everywhere.contains_key(port)),
+                "{}",
+                game.id
+            );
+            assert!(
+                one.probes
+                    .iter()
+                    .any(|probe| probe.protocol == game.protocol),
+                "{}",
+                game.id
+            );
         }
     }
 
@@ -327,7 +401,10 @@ mod tests {
         let now = Instant::now();
         let mut search = search(None, now);
         let (sent, _) = send(&mut search, now);
-        let minecraft = sent[&25565].iter().find(|request| request.starts_with(b"\xfe\xfd\x09")).unwrap();
+        let minecraft = sent[&25565]
+            .iter()
+            .find(|request| request.starts_with(b"\xfe\xfd\x09"))
+            .unwrap();
         let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
         search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
         let (protocol, _, options) = search.poll_found().unwrap();
@@ -335,9 +412,20 @@ mod tests {
         assert_eq!(options.dialect, crate::Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
         search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
-        search.handle_datagram(now, at("192.0.2.2:4000"), &reply(b"\xff\xff\xff\xffgetinfo x", "Srv"));
-        search.handle_datagram(now, at("192.0.2.3:7778"), br"\hostname\Srv\final\\queryid\1.1");
-        assert_eq!(found(&mut search), [(Protocol::GameSpy1, "192.0.2.3:7778".to_owned())]);
+        search.handle_datagram(
+            now,
+            at("192.0.2.2:4000"),
+            &reply(b"\xff\xff\xff\xffgetinfo x", "Srv"),
+        );
+        search.handle_datagram(
+            now,
+            at("192.0.2.3:7778"),
+            br"\hostname\Srv\final\\queryid\1.1",
+        );
+        assert_eq!(
+            found(&mut search),
+            [(Protocol::GameSpy1, "192.0.2.3:7778".to_owned())]
+        );
     }
 
     /// The info record of UT2004 with the game port 7797, as in the tests of the protocol.
@@ -360,7 +448,8 @@ mod tests {
         for from in ["192.0.2.1:10777", "192.0.2.1:7798", "192.0.2.2:7778"] {
             ut2004.handle_datagram(now, at(from), &ut2004_info());
         }
-        let expected = ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
+        let expected =
+            ["192.0.2.1:7798", "192.0.2.2:7778"].map(|at| (Protocol::Ut2004, at.to_owned()));
         assert_eq!(found(&mut ut2004), expected);
 
         let (sent, _) = send(&mut search(Some("ut2003"), now), now);
@@ -371,12 +460,20 @@ mod tests {
         let (sent, _) = send(&mut ut, now);
         assert_eq!(sent[&8777], [b"REPORTQUERY"; 2]);
         assert!(sent.contains_key(&8786) && sent.contains_key(&7778));
-        for answer in
-            [&b"ut 7788"[..], b"unreal 7798\0", b"ut 0", b"ut x", b"ut", b" 5", b"REPORTQUERY", b"u-t 5"]
-        {
+        for answer in [
+            &b"ut 7788"[..],
+            b"unreal 7798\0",
+            b"ut 0",
+            b"ut x",
+            b"ut",
+            b" 5",
+            b"REPORTQUERY",
+            b"u-t 5",
+        ] {
             ut.handle_datagram(now, at("192.0.2.1:8777"), answer);
         }
-        let expected = ["192.0.2.1:7788", "192.0.2.1:7798"].map(|at| (Protocol::GameSpy1, at.to_owned()));
+        let expected =
+            ["192.0.2.1:7788", "192.0.2.1:7798"].map(|at| (Protocol::GameSpy1, at.to_owned()));
         assert_eq!(found(&mut ut), expected);
     }
 
@@ -389,17 +486,32 @@ mod tests {
         for request in sent.values().flatten() {
             for length in 0..=request.len() {
                 search.handle_datagram(now, from, &request[..length]);
-                assert!(found(&mut search).is_empty(), "{}", request[..length].escape_ascii());
+                assert!(
+                    found(&mut search).is_empty(),
+                    "{}",
+                    request[..length].escape_ascii()
+                );
             }
         }
-        for nonsense in
-            [&b""[..], b"\0", b"GET / HTTP/1.1", &[0xFF; 1500], &[0; 100], b"\\", &[0x80, 0, 0, 0]]
-        {
+        for nonsense in [
+            &b""[..],
+            b"\0",
+            b"GET / HTTP/1.1",
+            &[0xFF; 1500],
+            &[0; 100],
+            b"\\",
+            &[0x80, 0, 0, 0],
+        ] {
             search.handle_datagram(now, from, nonsense);
             assert!(found(&mut search).is_empty(), "{}", nonsense.escape_ascii());
         }
         let answer = br"\hostname\Srv\final\\queryid\1.1";
-        for nobody in ["192.0.2.1:0", "255.255.255.255:7778", "224.0.0.1:7778", "0.0.0.0:7778"] {
+        for nobody in [
+            "192.0.2.1:0",
+            "255.255.255.255:7778",
+            "224.0.0.1:7778",
+            "0.0.0.0:7778",
+        ] {
             search.handle_datagram(now, at(nobody), answer);
         }
         assert!(found(&mut search).is_empty());
@@ -427,6 +539,9 @@ mod tests {
                 many.handle_datagram(now, from, answer);
             }
         }
-        assert_eq!((many.found.len(), found(&mut many).len()), (LAN_SERVERS, LAN_SERVERS));
+        assert_eq!(
+            (many.found.len(), found(&mut many).len()),
+            (LAN_SERVERS, LAN_SERVERS)
+        );
     }
 }

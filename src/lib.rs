@@ -263,7 +263,9 @@ mod text;
 mod time;
 pub mod ut2004;
 
-pub use error::{AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError};
+pub use error::{
+    AnnounceError, EncodeError, ErrorKind, ListError, ParseError, ParseErrorKind, QueryError,
+};
 pub use game_key::GameKey;
 pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;

@@ -32,7 +32,13 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { rules: 4096, players: 1024, fragments: 256, answer_bytes: 256 * 1024, servers: 65_536 }
+        Self {
+            rules: 4096,
+            players: 1024,
+            fragments: 256,
+            answer_bytes: 256 * 1024,
+            servers: 65_536,
+        }
     }
 }
 

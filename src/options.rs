@@ -27,7 +27,12 @@ pub struct QueryOptions {
 
 impl Default for QueryOptions {
     fn default() -> Self {
-        Self { detail: Detail::Full, limits: Limits::default(), readings: 3, dialect: Dialect::Standard }
+        Self {
+            detail: Detail::Full,
+            limits: Limits::default(),
+            readings: 3,
+            dialect: Dialect::Standard,
+        }
     }
 }
 
@@ -56,7 +61,11 @@ impl QueryOptions {
     /// With the dialect of a game, where it has one.
     #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) fn of_game(self, dialect: Dialect) -> Self {
-        if matches!(dialect, Dialect::Standard) { self } else { self.with_dialect(dialect) }
+        if matches!(dialect, Dialect::Standard) {
+            self
+        } else {
+            self.with_dialect(dialect)
+        }
     }
 }
 
@@ -110,7 +119,11 @@ pub enum Dialect {
 /// assert_ne!(refresh, QueryOptions::default(), "the default is `Full`");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Detail {
     /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4, where a challenge

@@ -18,7 +18,11 @@ use crate::options::{Engine, Service};
 /// # Ok::<(), queryport::UnknownProtocol>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "lowercase")
+)]
 #[non_exhaustive]
 pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).
@@ -132,6 +136,9 @@ mod tests {
         assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         assert_eq!("gamespy3".parse(), Ok(Protocol::GameSpy4));
         let error = "quake9".parse::<Protocol>().unwrap_err().to_string();
-        assert!(error.starts_with("unknown protocol \"quake9\": expected one of gamespy1, "), "{error}");
+        assert!(
+            error.starts_with("unknown protocol \"quake9\": expected one of gamespy1, "),
+            "{error}"
+        );
     }
 }

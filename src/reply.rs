@@ -51,7 +51,16 @@ impl Requester {
     /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
     /// 30 seconds.
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
-        Self { address, now, number: 1, tokens: TokenIssuer { secret, window: WINDOW, started: now } }
+        Self {
+            address,
+            now,
+            number: 1,
+            tokens: TokenIssuer {
+                secret,
+                window: WINDOW,
+                started: now,
+            },
+        }
     }
 }
 
@@ -71,8 +80,15 @@ pub(crate) fn datagrams(
     requester: &Requester,
     reply: impl FnOnce(&mut Context<'_>) -> Option<Patched>,
 ) -> Vec<Bytes> {
-    let mut context = Context { status, service, requester, cache: &mut Cache::default() };
-    let Some(reply) = reply(&mut context) else { return Vec::new() };
+    let mut context = Context {
+        status,
+        service,
+        requester,
+        cache: &mut Cache::default(),
+    };
+    let Some(reply) = reply(&mut context) else {
+        return Vec::new();
+    };
     let mut datagrams = vec![Vec::new(); reply.len()];
     for (index, datagram) in datagrams.iter_mut().enumerate() {
         reply.put(index, datagram);
@@ -106,8 +122,16 @@ impl Template {
 
     /// The datagrams, without their patches.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let ends = self.starts.iter().skip(1).map(|(start, _)| *start).chain([self.bytes.len()]);
-        self.starts.iter().zip(ends).map(|((start, _), end)| self.bytes.get(*start..end).unwrap_or_default())
+        let ends = self
+            .starts
+            .iter()
+            .skip(1)
+            .map(|(start, _)| *start)
+            .chain([self.bytes.len()]);
+        self.starts
+            .iter()
+            .zip(ends)
+            .map(|((start, _), end)| self.bytes.get(*start..end).unwrap_or_default())
     }
 
     /// The patch follows what was written of the current datagram.
@@ -124,10 +148,17 @@ impl Template {
 
     /// The bytes before the patch in a datagram, and those behind it.
     fn parts(&self, index: usize) -> (&[u8], &[u8]) {
-        let Some(&(start, patch_at)) = self.starts.get(index) else { return Default::default() };
-        let end = self.starts.get(index.saturating_add(1)).map_or(self.bytes.len(), |(end, _)| *end);
+        let Some(&(start, patch_at)) = self.starts.get(index) else {
+            return Default::default();
+        };
+        let end = self
+            .starts
+            .get(index.saturating_add(1))
+            .map_or(self.bytes.len(), |(end, _)| *end);
         let datagram = self.bytes.get(start..end).unwrap_or_default();
-        datagram.split_at_checked(patch_at.saturating_sub(start)).unwrap_or_default()
+        datagram
+            .split_at_checked(patch_at.saturating_sub(start))
+            .unwrap_or_default()
     }
 }
 
@@ -140,7 +171,10 @@ pub(crate) struct Patch {
 
 impl Patch {
     /// No bytes.
-    pub(crate) const NONE: Self = Self { length: 0, bytes: [0; MAX_PATCH] };
+    pub(crate) const NONE: Self = Self {
+        length: 0,
+        bytes: [0; MAX_PATCH],
+    };
 
     /// The bytes that `write` writes, 128 at most.
     pub(crate) fn new(write: impl FnOnce(&mut &mut [u8])) -> Self {
@@ -168,7 +202,11 @@ pub(crate) struct Patched {
 impl Patched {
     /// `None` without any datagram.
     pub(crate) fn new((template, is_new): (Arc<Template>, bool), patch: Patch) -> Option<Self> {
-        (template.len() > 0).then_some(Self { template, patch, is_new })
+        (template.len() > 0).then_some(Self {
+            template,
+            patch,
+            is_new,
+        })
     }
 
     /// The number of datagrams.
@@ -178,19 +216,27 @@ impl Patched {
 
     /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> (usize, usize) {
-        let lengths = self.template.iter().map(|datagram| datagram.len().saturating_add(self.patch.length));
+        let lengths = self
+            .template
+            .iter()
+            .map(|datagram| datagram.len().saturating_add(self.patch.length));
         let sums = lengths.scan(0_usize, |sum, length| {
             *sum = sum.saturating_add(length);
             (*sum <= max_bytes).then_some(*sum)
         });
-        (1..).zip(sums.take(MAX_DATAGRAMS.min(max_datagrams))).last().unwrap_or_default()
+        (1..)
+            .zip(sums.take(MAX_DATAGRAMS.min(max_datagrams)))
+            .last()
+            .unwrap_or_default()
     }
 
     /// Appends a datagram and returns its length.
     pub(crate) fn put(&self, index: usize, out: &mut Vec<u8>) -> usize {
         let start = out.len();
         let (before, behind) = self.template.parts(index);
-        [before, self.patch.bytes(), behind].iter().for_each(|part| out.extend_from_slice(part));
+        [before, self.patch.bytes(), behind]
+            .iter()
+            .for_each(|part| out.extend_from_slice(part));
         out.len().saturating_sub(start)
     }
 }
@@ -232,7 +278,10 @@ fn bytes(cache: &Cache) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "an Instant has to come from somewhere"
+)]
 mod tests {
     use super::*;
 
@@ -242,9 +291,18 @@ mod tests {
 
     fn encoded_of(cache: &mut Cache, engine: Engine, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
-        let requester = Requester::new(([192, 0, 2, 1], 9).into(), Instant::now(), Secret::new([7; 16]));
+        let requester = Requester::new(
+            ([192, 0, 2, 1], 9).into(),
+            Instant::now(),
+            Secret::new([7; 16]),
+        );
         let (status, service) = (&ServerStatus::default(), &Service::new(engine));
-        let mut context = Context { status, service, requester: &requester, cache };
+        let mut context = Context {
+            status,
+            service,
+            requester: &requester,
+            cache,
+        };
         let (_, is_new) = context.template(kind, |_, template| {
             is_encoded = true;
             template.begin();
@@ -268,10 +326,17 @@ mod tests {
         let reply = Patched::new((Arc::new(template), true), patch).unwrap();
         let mut out = Vec::new();
         assert_eq!(
-            (reply.put(0, &mut out), reply.put(1, &mut out), out.as_slice()),
+            (
+                reply.put(0, &mut out),
+                reply.put(1, &mut out),
+                out.as_slice()
+            ),
             (7, 5, &b"ab123cdef123"[..])
         );
-        assert_eq!([6, 7, 11, 12].map(|most| reply.fitting(9, most)), [(0, 0), (1, 7), (1, 7), (2, 12)]);
+        assert_eq!(
+            [6, 7, 11, 12].map(|most| reply.fitting(9, most)),
+            [(0, 0), (1, 7), (1, 7), (2, 12)]
+        );
         assert!(Patched::new((Arc::default(), true), Patch::NONE).is_none());
     }
 
@@ -293,12 +358,18 @@ mod tests {
             assert!(encoded(&mut templates, kind, 100));
             assert!(!encoded(&mut templates, 0, 100), "used all the time");
         }
-        assert_eq!((templates.len(), bytes(&templates)), (MAX_TEMPLATES, MAX_TEMPLATES * 100));
+        assert_eq!(
+            (templates.len(), bytes(&templates)),
+            (MAX_TEMPLATES, MAX_TEMPLATES * 100)
+        );
         for kind in 1000..1010 {
             encoded(&mut templates, kind, MAX_BYTES / 3);
         }
         assert_eq!((templates.len(), bytes(&templates)), (3, MAX_BYTES / 3 * 3));
-        assert!(encoded(&mut templates, 2000, MAX_BYTES + 1) && encoded(&mut templates, 2000, MAX_BYTES + 1));
+        assert!(
+            encoded(&mut templates, 2000, MAX_BYTES + 1)
+                && encoded(&mut templates, 2000, MAX_BYTES + 1)
+        );
         assert_eq!(templates.len(), 3);
     }
 }

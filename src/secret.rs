@@ -99,14 +99,28 @@ impl TokenIssuer {
     }
 
     /// The valid tokens of this address and port for a purpose: of the current window, and of the one before.
-    pub(crate) fn valid(&self, now: Instant, address: SocketAddr, purpose: u16) -> impl Iterator<Item = u64> {
+    pub(crate) fn valid(
+        &self,
+        now: Instant,
+        address: SocketAddr,
+        purpose: u16,
+    ) -> impl Iterator<Item = u64> {
         let passed = now.saturating_duration_since(self.started).as_nanos();
-        let windows = passed.checked_div(self.window.as_nanos()).unwrap_or_default();
+        let windows = passed
+            .checked_div(self.window.as_nanos())
+            .unwrap_or_default();
         let window = u64::try_from(windows).unwrap_or(u64::MAX);
         let number = move |window: u64| {
-            self.secret.number("token", address, window.wrapping_shl(16) | u64::from(purpose))
+            self.secret.number(
+                "token",
+                address,
+                window.wrapping_shl(16) | u64::from(purpose),
+            )
         };
-        [Some(window), window.checked_sub(1)].into_iter().flatten().map(number)
+        [Some(window), window.checked_sub(1)]
+            .into_iter()
+            .flatten()
+            .map(number)
     }
 }
 
@@ -119,12 +133,19 @@ mod tests {
         let secret = Secret::new([1; 16]);
         let at = |text: &str| text.parse::<SocketAddr>().unwrap();
         let base = secret.number("token", at("192.0.2.1:1000"), 5);
-        assert_ne!(base, Secret::new([2; 16]).number("token", at("192.0.2.1:1000"), 5));
+        assert_ne!(
+            base,
+            Secret::new([2; 16]).number("token", at("192.0.2.1:1000"), 5)
+        );
         assert_ne!(base, secret.number("nonce", at("192.0.2.1:1000"), 5));
         assert_ne!(base, secret.number("token", at("192.0.2.2:1000"), 5));
         assert_ne!(base, secret.number("token", at("192.0.2.1:1001"), 5));
         assert_ne!(base, secret.number("token", at("192.0.2.1:1000"), 6));
-        assert_eq!(base, secret.number("token", at("[::ffff:192.0.2.1]:1000"), 5), "v4-mapped is v4");
+        assert_eq!(
+            base,
+            secret.number("token", at("[::ffff:192.0.2.1]:1000"), 5),
+            "v4-mapped is v4"
+        );
     }
 
     #[test]
@@ -134,24 +155,40 @@ mod tests {
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "virtual time in tests")]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
 mod token_tests {
     use super::*;
 
     #[test]
     fn a_token_is_valid_for_one_to_two_windows_and_for_one_purpose() {
         let start = Instant::now();
-        let tokens =
-            TokenIssuer { secret: Secret::new([1; 16]), window: Duration::from_secs(2), started: start };
+        let tokens = TokenIssuer {
+            secret: Secret::new([1; 16]),
+            window: Duration::from_secs(2),
+            started: start,
+        };
         let client = "192.0.2.1:5".parse().unwrap();
         let at = |ms| start + Duration::from_millis(ms);
-        let verify = |now, purpose, token| tokens.valid(now, client, purpose).any(|valid| valid == token);
+        let verify = |now, purpose, token| {
+            tokens
+                .valid(now, client, purpose)
+                .any(|valid| valid == token)
+        };
         for (issued, last) in [(0, 3999), (1999, 3999), (2000, 5999)] {
             let token = tokens.issue(at(issued), client, 3);
             assert!(verify(at(issued), 3, token) && verify(at(last), 3, token));
             assert!(!verify(at(last + 1), 3, token) && !verify(at(issued), 4, token));
             let other = "192.0.2.1:6".parse().unwrap();
-            assert!(!tokens.valid(at(issued), other, 3).any(|valid| valid == token), "another port");
+            assert!(
+                !tokens
+                    .valid(at(issued), other, 3)
+                    .any(|valid| valid == token),
+                "another port"
+            );
         }
     }
 }

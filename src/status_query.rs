@@ -53,7 +53,9 @@ impl StatusQuery {
     /// [`Secret::number`](crate::Secret::number).
     pub fn new(protocol: Protocol, nonce: u64, options: &QueryOptions) -> Self {
         match protocol {
-            Protocol::GameSpy1 => Self::GameSpy1(Box::new(gamespy1::StatusQuery::new(nonce, options))),
+            Protocol::GameSpy1 => {
+                Self::GameSpy1(Box::new(gamespy1::StatusQuery::new(nonce, options)))
+            }
             Protocol::GameSpy4 => Self::GameSpy4(gamespy4::StatusQuery::new(nonce, options)),
             Protocol::Quake3 => Self::Quake3(quake3::StatusQuery::new(nonce, options)),
             Protocol::Ut2004 => Self::Ut2004(Box::new(ut2004::StatusQuery::new(nonce, options))),
@@ -127,10 +129,14 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         match protocol {
-            Protocol::GameSpy1 => gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy1),
+            Protocol::GameSpy1 => {
+                gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy1)
+            }
             Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
             Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
-            Protocol::GameSpy4 => gamespy4::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy4),
+            Protocol::GameSpy4 => {
+                gamespy4::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy4)
+            }
         }
     }
 

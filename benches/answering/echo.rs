@@ -20,14 +20,44 @@ const CHALLENGE: &[u8] = b"\xfe\xfd\x09\x01\x02\x03\x04";
 
 /// A server as in the table: name, protocol, players, the request, and whether that is one for data.
 const ROWS: [(&str, Protocol, usize, &[u8]); 8] = [
-    ("Quake 3, 4 players", Protocol::Quake3, 4, b"\xff\xff\xff\xffgetstatus 01234567890"),
-    ("Quake 3, 32 players", Protocol::Quake3, 32, b"\xff\xff\xff\xffgetstatus 01234567890"),
-    ("GameSpy v1, 24 players", Protocol::GameSpy1, 24, b"\\status\\"),
+    (
+        "Quake 3, 4 players",
+        Protocol::Quake3,
+        4,
+        b"\xff\xff\xff\xffgetstatus 01234567890",
+    ),
+    (
+        "Quake 3, 32 players",
+        Protocol::Quake3,
+        32,
+        b"\xff\xff\xff\xffgetstatus 01234567890",
+    ),
+    (
+        "GameSpy v1, 24 players",
+        Protocol::GameSpy1,
+        24,
+        b"\\status\\",
+    ),
     ("GameSpy v4's challenge", Protocol::GameSpy4, 24, CHALLENGE),
-    ("GameSpy v4, 24 players", Protocol::GameSpy4, 24, b"\xfe\xfd\0\x01\x02\x03\x04"),
+    (
+        "GameSpy v4, 24 players",
+        Protocol::GameSpy4,
+        24,
+        b"\xfe\xfd\0\x01\x02\x03\x04",
+    ),
     ("UT2004's info", Protocol::Ut2004, 16, b"\x79\0\0\0\0"),
-    ("UT2004, 16 players", Protocol::Ut2004, 16, b"\x79\0\0\0\x03"),
-    ("Quake 3's getinfo", Protocol::Quake3, 4, b"\xff\xff\xff\xffgetinfo xxx"),
+    (
+        "UT2004, 16 players",
+        Protocol::Ut2004,
+        16,
+        b"\x79\0\0\0\x03",
+    ),
+    (
+        "Quake 3's getinfo",
+        Protocol::Quake3,
+        4,
+        b"\xff\xff\xff\xffgetinfo xxx",
+    ),
 ];
 
 fn status(players: usize) -> ServerStatus {
@@ -41,7 +71,9 @@ fn status(players: usize) -> ServerStatus {
         player
     };
     status.players = Some((0..players).map(player).collect());
-    status.rules = (0..20).map(|n| (format!("sv_rule{n}"), format!("value {n}"))).collect();
+    status.rules = (0..20)
+        .map(|n| (format!("sv_rule{n}"), format!("value {n}")))
+        .collect();
     status
 }
 
@@ -74,13 +106,28 @@ fn datagrams(row: usize) -> Vec<Vec<u8>> {
 
 /// A data request of GameSpy v4 with the number of this challenge reply.
 fn data(challenge: &[u8]) -> Vec<u8> {
-    let number: i32 = std::str::from_utf8(&challenge[5..challenge.len() - 1]).unwrap().parse().unwrap();
-    [b"\xfe\xfd\0\x01\x02\x03\x04", &number.to_be_bytes()[..], b"\xff\xff\xff\x01"].concat()
+    let number: i32 = std::str::from_utf8(&challenge[5..challenge.len() - 1])
+        .unwrap()
+        .parse()
+        .unwrap();
+    [
+        b"\xfe\xfd\0\x01\x02\x03\x04",
+        &number.to_be_bytes()[..],
+        b"\xff\xff\xff\x01",
+    ]
+    .concat()
 }
 
 pub(crate) fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
-    let number = |index: usize| arguments.get(index).map(|text: &String| text.parse().unwrap());
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let number = |index: usize| {
+        arguments
+            .get(index)
+            .map(|text: &String| text.parse().unwrap())
+    };
     match arguments.first().map(String::as_str) {
         Some("serve") => serve(number(2).unwrap(), &arguments[1]),
         Some("forged") => forged(),
@@ -97,10 +144,15 @@ fn serve(row: usize, how: &str) {
     println!("{}", socket.local_addr().unwrap().port());
     match how {
         "ours" => {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
             runtime.block_on(async {
                 let sockets = [tokio::net::UdpSocket::from_std(socket).unwrap()];
-                queryport::net::serve(&sockets, &mut responder(row)).await.unwrap();
+                queryport::net::serve(&sockets, &mut responder(row))
+                    .await
+                    .unwrap();
             });
         }
         "batched" => batched(&socket, &datagrams(row)),
@@ -109,7 +161,10 @@ fn serve(row: usize, how: &str) {
 }
 
 fn wait(socket: &UdpSocket) {
-    let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE);
+    let _ = poll(
+        &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
+        PollTimeout::NONE,
+    );
 }
 
 /// One datagram per system call.
@@ -136,8 +191,15 @@ fn batched(socket: &UdpSocket, replies: &[Vec<u8>]) {
     let mut waiting: Vec<(SocketAddr, usize)> = Vec::new();
     loop {
         let mut chunks = buffers.chunks_exact_mut(2048);
-        let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        match recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None) {
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        match recvmmsg(
+            socket.as_raw_fd(),
+            &mut headers,
+            &mut slices,
+            MsgFlags::empty(),
+            None,
+        ) {
             Ok(messages) => {
                 for from in messages.filter_map(|message| message.address) {
                     let from = std::net::SocketAddrV4::from(from).into();
@@ -147,8 +209,10 @@ fn batched(socket: &UdpSocket, replies: &[Vec<u8>]) {
             Err(_) => wait(socket),
         }
         for some in waiting.chunks(BATCH) {
-            let parts: Vec<(SocketAddr, &[u8])> =
-                some.iter().map(|(to, reply)| (*to, &replies[*reply][..])).collect();
+            let parts: Vec<(SocketAddr, &[u8])> = some
+                .iter()
+                .map(|(to, reply)| (*to, &replies[*reply][..]))
+                .collect();
             send(socket, &parts);
         }
         waiting.clear();
@@ -156,7 +220,12 @@ fn batched(socket: &UdpSocket, replies: &[Vec<u8>]) {
 }
 
 fn send(socket: &UdpSocket, parts: &[(SocketAddr, &[u8])]) -> usize {
-    let at = |n: usize| parts.get(n).copied().unwrap_or((SocketAddr::from(([0, 0, 0, 0], 0)), &[]));
+    let at = |n: usize| {
+        parts
+            .get(n)
+            .copied()
+            .unwrap_or((SocketAddr::from(([0, 0, 0, 0], 0)), &[]))
+    };
     let messages: [(SocketAddrAny, [IoSlice<'_>; 1]); BATCH] =
         std::array::from_fn(|n| (at(n).0.into(), [IoSlice::new(at(n).1)]));
     let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
@@ -166,7 +235,12 @@ fn send(socket: &UdpSocket, parts: &[(SocketAddr, &[u8])]) -> usize {
         let (to, slices) = rest.next().unwrap();
         MMsgHdr::new_with_addr(to, slices, control)
     });
-    sendmmsg(socket.as_fd(), &mut headers[..parts.len()], SendFlags::empty()).unwrap_or(0)
+    sendmmsg(
+        socket.as_fd(),
+        &mut headers[..parts.len()],
+        SendFlags::empty(),
+    )
+    .unwrap_or(0)
 }
 
 /// Seconds that a process was on a processor.
@@ -185,11 +259,15 @@ fn measure(row: usize, how: &str) -> f64 {
         .spawn()
         .unwrap();
     let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    BufReader::new(server.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
     let to = SocketAddr::from(([127, 0, 0, 1], line.trim().parse().unwrap()));
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
-    socket.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(2)))
+        .unwrap();
     let (mut request, count) = (ROWS[row].3.to_vec(), datagrams(row).len());
     if request.starts_with(b"\xfe\xfd\0") && how == "ours" {
         let mut reply = [0; 64];
@@ -213,8 +291,15 @@ fn measure(row: usize, how: &str) -> f64 {
             asked += sent;
         }
         let mut chunks = buffers.chunks_exact_mut(2048);
-        let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let got = recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None);
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        let got = recvmmsg(
+            socket.as_raw_fd(),
+            &mut headers,
+            &mut slices,
+            MsgFlags::empty(),
+            None,
+        );
         let got = got.map_or(0, |messages| messages.count());
         received += got;
         let elapsed = start.elapsed();
@@ -225,10 +310,14 @@ fn measure(row: usize, how: &str) -> f64 {
             eprintln!("lost some");
             asked = received / count;
         } else {
-            let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(10_u16));
+            let _ = poll(
+                &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
+                PollTimeout::from(10_u16),
+            );
         }
         if !warm && elapsed > Duration::from_millis(150) {
-            (warm, start, before, used) = (true, Instant::now(), received, processor_time(server.id()));
+            (warm, start, before, used) =
+                (true, Instant::now(), received, processor_time(server.id()));
         } else if warm && elapsed > Duration::from_millis(700) {
             used = processor_time(server.id()) - used;
             server.kill().unwrap();
@@ -239,9 +328,16 @@ fn measure(row: usize, how: &str) -> f64 {
 }
 
 fn compare(rounds: usize) {
-    println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap().trim());
+    println!(
+        "load: {}",
+        std::fs::read_to_string("/proc/loadavg").unwrap().trim()
+    );
     let this = std::process::id().to_string();
-    Command::new("taskset").args(["-pc", "1", &this]).stdout(Stdio::null()).status().unwrap();
+    Command::new("taskset")
+        .args(["-pc", "1", &this])
+        .stdout(Stdio::null())
+        .status()
+        .unwrap();
     println!(
         "| server | datagrams, bytes | plain loop | batched loop | ours | ours / plain | ours / batched |"
     );
@@ -250,8 +346,9 @@ fn compare(rounds: usize) {
         let replies = datagrams(row);
         let bytes: usize = replies.iter().map(Vec::len).sum();
         // The ratios of each round, and their median: what else the machine does changes from round to round.
-        let runs: Vec<[f64; 3]> =
-            (0..rounds).map(|_| ["plain", "batched", "ours"].map(|how| measure(row, how))).collect();
+        let runs: Vec<[f64; 3]> = (0..rounds)
+            .map(|_| ["plain", "batched", "ours"].map(|how| measure(row, how)))
+            .collect();
         let median = |value: &dyn Fn(&[f64; 3]) -> f64| {
             let mut values: Vec<f64> = runs.iter().map(value).collect();
             values.sort_by(f64::total_cmp);
@@ -268,7 +365,10 @@ fn compare(rounds: usize) {
             median(&|run| run[2] / run[1]),
         );
     }
-    println!("load: {}", std::fs::read_to_string("/proc/loadavg").unwrap().trim());
+    println!(
+        "load: {}",
+        std::fs::read_to_string("/proc/loadavg").unwrap().trim()
+    );
 }
 
 /// The time of a request that the guard refuses, and of one that is answered.
@@ -277,7 +377,11 @@ fn forged() {
         let now = Instant::now();
         let start = |guarded: bool| {
             let responder = Responder::new(protocol, status(24), SECRET, now);
-            if guarded { responder } else { responder.with_guard(None) }
+            if guarded {
+                responder
+            } else {
+                responder.with_guard(None)
+            }
         };
         let time = |mut responder: Responder, from: &dyn Fn(u32) -> SocketAddr| {
             let mut out = Vec::new();
@@ -298,7 +402,9 @@ fn forged() {
         let victim = SocketAddr::from(([192, 0, 2, 1], 5000));
         let (limited, stats) = time(start(true), &|_| victim);
         let (many, _) = time(start(true), &|number| {
-            let ip = std::net::Ipv4Addr::from_bits(0x0A00_0000 | number.wrapping_mul(40_503) & 0xFF_FFFF);
+            let ip = std::net::Ipv4Addr::from_bits(
+                0x0A00_0000 | number.wrapping_mul(40_503) & 0xFF_FFFF,
+            );
             SocketAddr::from((ip, 27960))
         });
         let (answered, _) = time(start(false), &|_| victim);

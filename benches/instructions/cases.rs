@@ -9,8 +9,8 @@ use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus, gamespy1,
-    gamespy4, quake3, ut2004,
+    Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus,
+    gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::{datagrams, shapes};
@@ -44,7 +44,10 @@ fn written(work: &mut dyn FnMut()) {
 }
 
 /// Queries a server that answers each request with `replies`.
-fn query<C: Conversation>(mut query: C, replies: impl Fn(&[u8], &mut dyn FnMut(&[u8]))) -> C::Answer {
+fn query<C: Conversation>(
+    mut query: C,
+    replies: impl Fn(&[u8], &mut dyn FnMut(&[u8])),
+) -> C::Answer {
     let mut request = Vec::with_capacity(64);
     let mut answer = None;
     for _ in 0..16 {
@@ -82,33 +85,49 @@ fn bytes<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> usize {
 fn quake3(shape: &str, packets: &[Bytes]) {
     let limits = Limits::default();
     let parse = || quake3::Response::parse(&packets[0], &limits).unwrap();
-    case(&format!("quake3 {shape} floor"), || shapes::memchr_pass(&packets[0]));
+    case(&format!("quake3 {shape} floor"), || {
+        shapes::memchr_pass(&packets[0])
+    });
     case(&format!("quake3 {shape} parse"), || parse().detail());
-    case(&format!("quake3 {shape} view"), || shapes::walk(&packets[0], &limits));
+    case(&format!("quake3 {shape} view"), || {
+        shapes::walk(&packets[0], &limits)
+    });
     case(&format!("quake3 {shape} query"), || {
-        query(quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| {
-            receive(&packets[0])
-        })
+        query(
+            quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
+            |_, receive| receive(&packets[0]),
+        )
     });
     let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
-    case(&format!("quake3 {shape} completeness"), || answer.completeness());
+    case(&format!("quake3 {shape} completeness"), || {
+        answer.completeness()
+    });
     case(&format!("quake3 {shape} status"), || answer.to_status());
 }
 
 fn gamespy1(shape: &str, packets: &[Bytes]) {
     let limits = Limits::default();
     let parse = |packet| gamespy1::Response::parse(packet, &limits).unwrap();
-    case(&format!("gamespy1 {shape} floor"), || shapes::passes::stops(b'\\', packets));
+    case(&format!("gamespy1 {shape} floor"), || {
+        shapes::passes::stops(b'\\', packets)
+    });
     case(&format!("gamespy1 {shape} parse"), || {
-        packets.iter().map(|packet| parse(packet).raw().len()).sum::<usize>()
+        packets
+            .iter()
+            .map(|packet| parse(packet).raw().len())
+            .sum::<usize>()
     });
     case(&format!("gamespy1 {shape} view"), || {
-        packets.iter().map(|packet| bytes(parse(packet).pairs())).sum::<usize>()
+        packets
+            .iter()
+            .map(|packet| bytes(parse(packet).pairs()))
+            .sum::<usize>()
     });
     case(&format!("gamespy1 {shape} query"), || {
-        query(gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)), |_, receive| {
-            packets.iter().for_each(|packet| receive(packet))
-        })
+        query(
+            gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
+            |_, receive| packets.iter().for_each(|packet| receive(packet)),
+        )
     });
     let answer = gamespy1::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     assert!(answer.completeness().is_complete());
@@ -118,16 +137,25 @@ fn gamespy1(shape: &str, packets: &[Bytes]) {
 fn gamespy4(shape: &str, packets: &[Bytes]) {
     let limits = Limits::default();
     let answer = || gamespy4::Answer::from_datagrams(cloned(packets), &limits).unwrap();
-    case(&format!("gamespy4 {shape} floor"), || shapes::passes::stops(0, packets));
+    case(&format!("gamespy4 {shape} floor"), || {
+        shapes::passes::stops(0, packets)
+    });
     case(&format!("gamespy4 {shape} parse"), || {
-        packets.iter().filter(|packet| gamespy4::Response::parse(packet, &limits).is_ok()).count()
+        packets
+            .iter()
+            .filter(|packet| gamespy4::Response::parse(packet, &limits).is_ok())
+            .count()
     });
     case(&format!("gamespy4 {shape} read"), answer);
     let read = answer();
     assert!(read.completeness().is_complete());
     case(&format!("gamespy4 {shape} view"), || {
         let cells = |table: gamespy4::Table<'_>| -> usize {
-            table.rows().flat_map(|row| row.fields()).map(|(_, value)| value.map_or(0, <[u8]>::len)).sum()
+            table
+                .rows()
+                .flat_map(|row| row.fields())
+                .map(|(_, value)| value.map_or(0, <[u8]>::len))
+                .sum()
         };
         bytes(read.rules()) + cells(read.players()) + cells(read.teams())
     });
@@ -155,20 +183,32 @@ fn gamespy4(shape: &str, packets: &[Bytes]) {
 fn ut2004_walk(packet: &[u8], limits: &Limits) -> usize {
     match ut2004::Response::parse(packet, limits).unwrap().body {
         ut2004::Body::Info(info) => info.server_name.raw().len() + info.map_name.raw().len(),
-        ut2004::Body::Rules(rules) => bytes(rules.iter().map(|(key, value)| (key.raw(), value.raw()))),
-        ut2004::Body::Players(players) => players.iter().map(|player| player.name.raw().len()).sum(),
+        ut2004::Body::Rules(rules) => {
+            bytes(rules.iter().map(|(key, value)| (key.raw(), value.raw())))
+        }
+        ut2004::Body::Players(players) => {
+            players.iter().map(|player| player.name.raw().len()).sum()
+        }
         _ => 0,
     }
 }
 
 fn ut2004(shape: &str, packets: &[Bytes]) {
     let limits = Limits::default();
-    case(&format!("ut2004 {shape} floor"), || shapes::passes::stops(0, packets));
+    case(&format!("ut2004 {shape} floor"), || {
+        shapes::passes::stops(0, packets)
+    });
     case(&format!("ut2004 {shape} parse"), || {
-        packets.iter().filter(|packet| ut2004::Response::parse(packet, &limits).is_ok()).count()
+        packets
+            .iter()
+            .filter(|packet| ut2004::Response::parse(packet, &limits).is_ok())
+            .count()
     });
     case(&format!("ut2004 {shape} view"), || {
-        packets.iter().map(|packet| ut2004_walk(packet, &limits)).sum::<usize>()
+        packets
+            .iter()
+            .map(|packet| ut2004_walk(packet, &limits))
+            .sum::<usize>()
     });
     case(&format!("ut2004 {shape} query"), || {
         query(
@@ -176,7 +216,10 @@ fn ut2004(shape: &str, packets: &[Bytes]) {
             |request, receive| {
                 let asked = request[4];
                 let wanted = |packet: &&Bytes| packet[4] == asked || asked == 3 && packet[4] > 0;
-                packets.iter().filter(wanted).for_each(|packet| receive(packet));
+                packets
+                    .iter()
+                    .filter(wanted)
+                    .for_each(|packet| receive(packet));
             },
         )
     });
@@ -197,14 +240,17 @@ fn many(limits: &Limits) {
     }
     for rules in [300, 600] {
         let packets = datagrams::gamespy1(rules, 0, Some(150));
-        case(&format!("gamespy1 {} unnumbered parts", packets.len()), || {
-            query(
-                gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)),
-                |_, receive| {
-                    packets.iter().for_each(|packet| receive(packet));
-                },
-            )
-        });
+        case(
+            &format!("gamespy1 {} unnumbered parts", packets.len()),
+            || {
+                query(
+                    gamespy1::StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)),
+                    |_, receive| {
+                        packets.iter().for_each(|packet| receive(packet));
+                    },
+                )
+            },
+        );
     }
 }
 
@@ -213,7 +259,11 @@ fn many(limits: &Limits) {
 fn forged(name: &str, service: Service, request: &[u8]) {
     let mut now = Instant::now();
     let mut status = ServerStatus::default();
-    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
+    status.players = Some(
+        (0..24)
+            .map(|n| Player::new(format!("Player number {n}")))
+            .collect(),
+    );
     let mut responder = Responder::new(service, status, Secret::new([5; 16]), now);
     for n in 0..400_u32 {
         now += Duration::from_millis(200);
@@ -229,21 +279,33 @@ fn forged(name: &str, service: Service, request: &[u8]) {
     let victim = IpAddr::from([203, 0, 113, 9]);
     while ask(victim).limited_by_source == 0 {}
     let ask = RefCell::new(ask);
-    case(&format!("{name}: a forged request, limited by its source"), || ask.borrow_mut()(victim));
-    let others = RefCell::new(
-        (0..).map(|n: u32| IpAddr::from((0x0a00_0000 | n.wrapping_mul(40_503) & 0xff_ffff).to_be_bytes())),
+    case(
+        &format!("{name}: a forged request, limited by its source"),
+        || ask.borrow_mut()(victim),
     );
+    let others = RefCell::new((0..).map(|n: u32| {
+        IpAddr::from((0x0a00_0000 | n.wrapping_mul(40_503) & 0xff_ffff).to_be_bytes())
+    }));
     let next = || ask.borrow_mut()(others.borrow_mut().next().unwrap());
     while next().limited_by_total < 10_000 {}
-    case(&format!("{name}: a forged request, limited by the total"), next);
+    case(
+        &format!("{name}: a forged request, limited by the total"),
+        next,
+    );
 }
 
 /// A reply that is encoded for one request: lists of keys that nobody else asks for.
 fn keys_by_id() {
     let now = Instant::now();
     let mut status = ServerStatus::default();
-    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
-    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    status.players = Some(
+        (0..24)
+            .map(|n| Player::new(format!("Player number {n}")))
+            .collect(),
+    );
+    status.rules = (0..40)
+        .map(|n| (format!("sv_rule{n}"), "value of a rule"))
+        .collect();
     let options = Service::new(Engine::Battlefield2);
     let responder = Responder::new(options, status, Secret::new([5; 16]), now).with_guard(None);
     let responder = RefCell::new(responder);
@@ -270,13 +332,29 @@ pub fn run() {
     ut2004("full", &datagrams::ut2004(40, 64));
     many(&limits);
     let reply = &datagrams::quake3(0, 10)[0];
-    case("scan of 1,000 quake3 servers, typed", || shapes::scan(1_000, 512, reply, false));
-    case("scan of 1,000 quake3 servers, model", || shapes::scan(1_000, 512, reply, true));
+    case("scan of 1,000 quake3 servers, typed", || {
+        shapes::scan(1_000, 512, reply, false)
+    });
+    case("scan of 1,000 quake3 servers, model", || {
+        shapes::scan(1_000, 512, reply, true)
+    });
     keys_by_id();
     forged("gamespy1", Protocol::GameSpy1.into(), br"\status\");
-    forged("gamespy4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04");
+    forged(
+        "gamespy4",
+        Protocol::GameSpy4.into(),
+        b"\xfe\xfd\x09\x01\x02\x03\x04",
+    );
     let battlefield_2 = Service::new(Engine::Battlefield2);
-    forged("battlefield 2", battlefield_2, b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01");
-    forged("quake3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus");
+    forged(
+        "battlefield 2",
+        battlefield_2,
+        b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+    );
+    forged(
+        "quake3",
+        Protocol::Quake3.into(),
+        b"\xff\xff\xff\xffgetstatus",
+    );
     forged("ut2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03");
 }

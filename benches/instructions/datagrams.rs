@@ -3,20 +3,35 @@
 use bytes::Bytes;
 
 fn name(player: usize) -> String {
-    ["^1Sarge", "[clan] Anna-Lena", "player name", "^4b^7ig ^1B", "xX_Major_Xx", "Visor"][player % 6]
+    [
+        "^1Sarge",
+        "[clan] Anna-Lena",
+        "player name",
+        "^4b^7ig ^1B",
+        "xX_Major_Xx",
+        "Visor",
+    ][player % 6]
         .to_owned()
         + &player.to_string()
 }
 
 /// Pairs as a server of this many further rules has them after its usual keys.
 fn pairs(usual: &[(&str, &str)], rules: usize) -> Vec<(String, String)> {
-    let further = (0..rules).map(|rule| (format!("sv_setting{rule}"), format!("value number {rule}")));
-    usual.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).chain(further).collect()
+    let further =
+        (0..rules).map(|rule| (format!("sv_setting{rule}"), format!("value number {rule}")));
+    usual
+        .iter()
+        .map(|&(key, value)| (key.to_owned(), value.to_owned()))
+        .chain(further)
+        .collect()
 }
 
 /// The keys of an ioquake3 server (code/server/sv_init.c, code/game/g_main.c).
 const QUAKE3: [(&str, &str); 20] = [
-    ("version", "ioq3 1.36_GIT_2ac8dca5-2019-08-21 linux-x86_64 Aug 21 2019"),
+    (
+        "version",
+        "ioq3 1.36_GIT_2ac8dca5-2019-08-21 linux-x86_64 Aug 21 2019",
+    ),
     ("sv_hostname", "^1A server^7 of usual length"),
     ("g_gametype", "4"),
     ("mapname", "q3ctf1"),
@@ -148,10 +163,15 @@ const ID: &[u8] = b"\0\0\0\0";
 pub fn gamespy4(rules: usize, players: usize) -> Vec<Bytes> {
     let mut parts = vec![vec![0]];
     for (key, value) in pairs(&GAMESPY4, rules) {
-        parts.last_mut().unwrap().extend_from_slice(format!("{key}\0{value}\0").as_bytes());
+        parts
+            .last_mut()
+            .unwrap()
+            .extend_from_slice(format!("{key}\0{value}\0").as_bytes());
     }
     parts.last_mut().unwrap().extend_from_slice(b"\0\x01");
-    for field in ["player_", "score_", "ping_", "team_", "deaths_", "pid_", "skill_", "AIBot_"] {
+    for field in [
+        "player_", "score_", "ping_", "team_", "deaths_", "pid_", "skill_", "AIBot_",
+    ] {
         let part = parts.last_mut().unwrap();
         part.extend_from_slice(format!("{field}\0\0").as_bytes());
         for player in 0..players {
@@ -167,7 +187,10 @@ pub fn gamespy4(rules: usize, players: usize) -> Vec<Bytes> {
                 let offset = u8::try_from(player).unwrap();
                 parts.push([b"\x01", field.as_bytes(), b"\0", &[offset]].concat());
             }
-            parts.last_mut().unwrap().extend_from_slice(format!("{value}\0").as_bytes());
+            parts
+                .last_mut()
+                .unwrap()
+                .extend_from_slice(format!("{value}\0").as_bytes());
         }
         parts.last_mut().unwrap().push(0);
     }
@@ -184,8 +207,7 @@ pub fn gamespy4(rules: usize, players: usize) -> Vec<Bytes> {
 /// A data reply of Minecraft's server: one datagram.
 pub fn minecraft(players: usize) -> Vec<Bytes> {
     let mut packet = [b"\0", ID, b"splitnum\0\x80\0"].concat();
-    let plugins =
-        "Paper on Bukkit 1.20.4-R0.1-SNAPSHOT: WorldEdit 7.2.19; EssentialsX 2.20.1; LuckPerms 5.4.102";
+    let plugins = "Paper on Bukkit 1.20.4-R0.1-SNAPSHOT: WorldEdit 7.2.19; EssentialsX 2.20.1; LuckPerms 5.4.102";
     let (count, most) = (players.to_string(), "100");
     for (key, value) in [
         ("hostname", "A Minecraft Server"),
@@ -211,7 +233,12 @@ pub fn minecraft(players: usize) -> Vec<Bytes> {
 
 /// A string of UT2004: its length with the NUL, its bytes, NUL.
 fn string(text: &str) -> Vec<u8> {
-    [&[u8::try_from(text.len() + 1).unwrap()], text.as_bytes(), b"\0"].concat()
+    [
+        &[u8::try_from(text.len() + 1).unwrap()],
+        text.as_bytes(),
+        b"\0",
+    ]
+    .concat()
 }
 
 /// Datagrams of this kind. A server sends one as soon as it has more than 450 bytes.
@@ -250,7 +277,9 @@ const UT2004: [(&str, &str); 15] = [
 pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
     let count = u8::try_from(players).unwrap();
     let info = [
-        &[0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x61, 0x1E, 0, 0, 0, 0, 0, 0][..],
+        &[
+            0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x61, 0x1E, 0, 0, 0, 0, 0, 0,
+        ][..],
         &string("\u{1b}\u{1}@@A server of some length"),
         &string("DM-Rankin"),
         &string("xDeathMatch"),
@@ -260,7 +289,14 @@ pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
     let rule = |(key, value): (String, String)| [string(&key), string(&value)].concat();
     let player = |player: usize| {
         let numbers = |at: u32| (player as u32 * 7 + at).to_le_bytes();
-        [&numbers(1)[..], &string(&name(player)), &numbers(40), &numbers(3), &[0, 0, 0, 0x20]].concat()
+        [
+            &numbers(1)[..],
+            &string(&name(player)),
+            &numbers(40),
+            &numbers(3),
+            &[0, 0, 0, 0x20],
+        ]
+        .concat()
     };
     let mut packets = vec![info.concat().into()];
     packets.extend(lists(1, pairs(&UT2004, rules).into_iter().map(rule)));
@@ -271,7 +307,12 @@ pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
 
 /// Rules in this many datagrams.
 pub fn ut2004_rules(datagrams: usize) -> Vec<Bytes> {
-    let items =
-        (0..).map(|rule| [string(&format!("Key{rule:05}")), string(&format!("value {rule:05}"))].concat());
+    let items = (0..).map(|rule| {
+        [
+            string(&format!("Key{rule:05}")),
+            string(&format!("value {rule:05}")),
+        ]
+        .concat()
+    });
     lists(1, items.take(datagrams * 20 - 5))
 }

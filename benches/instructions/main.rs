@@ -44,8 +44,11 @@ fn main() -> ExitCode {
     let is_linear = worst::table(&mut counts);
     let compiler = compiler();
     if argument.as_deref() == Some("--write") {
-        let lines = counts.iter().map(|(name, count)| format!("{count:>10} {name}\n"));
-        std::fs::write(COUNTS, format!("{compiler}\n{}", lines.collect::<String>())).expect("counts.txt");
+        let lines = counts
+            .iter()
+            .map(|(name, count)| format!("{count:>10} {name}\n"));
+        std::fs::write(COUNTS, format!("{compiler}\n{}", lines.collect::<String>()))
+            .expect("counts.txt");
         return ExitCode::SUCCESS;
     }
     let before = std::fs::read_to_string(COUNTS).unwrap_or_default();
@@ -63,7 +66,11 @@ fn main() -> ExitCode {
             continue;
         };
         let ratio = *count as f64 / old as f64;
-        let bound = if name.starts_with(worst::MARK) { WORST_BOUND } else { BOUND };
+        let bound = if name.starts_with(worst::MARK) {
+            WORST_BOUND
+        } else {
+            BOUND
+        };
         let mark = if ratio > bound { " **grown**" } else { "" };
         println!("| {name} | {old} | {count} | {ratio:.3}{mark} |");
         grown += u32::from(ratio > bound);
@@ -75,7 +82,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     if !is_comparable {
-        println!("counts.txt was written with another compiler, so nothing fails: this is {compiler}");
+        println!(
+            "counts.txt was written with another compiler, so nothing fails: this is {compiler}"
+        );
     } else if grown > 0 {
         eprintln!(
             "{grown} counts have grown by more than their bound: find out why, or write counts.txt anew with --write"
@@ -86,7 +95,10 @@ fn main() -> ExitCode {
 }
 
 fn compiler() -> String {
-    let output = Command::new("rustc").arg("--version").output().expect("rustc");
+    let output = Command::new("rustc")
+        .arg("--version")
+        .output()
+        .expect("rustc");
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
@@ -102,20 +114,37 @@ fn count() -> Vec<(String, u64)> {
     };
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--collect-atstart=no"])
-        .args(["--toggle-collect=*cases::counted*", "--dump-after=*cases::written*"])
+        .args([
+            "--toggle-collect=*cases::counted*",
+            "--dump-after=*cases::written*",
+        ])
         .arg(format!("--callgrind-out-file={}", file(0).display()))
         .arg(own)
         .arg("--run")
         .output()
         .expect("valgrind");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let names = String::from_utf8(output.stdout).expect("names");
-    names.lines().enumerate().map(|(index, name)| (name.to_owned(), total(&file(index + 1)))).collect()
+    names
+        .lines()
+        .enumerate()
+        .map(|(index, name)| (name.to_owned(), total(&file(index + 1))))
+        .collect()
 }
 
 /// The count in a file of callgrind's.
 fn total(file: &Path) -> u64 {
-    let text = std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    let total = text.lines().rev().find_map(|line| line.strip_prefix("totals: "));
-    total.and_then(|total| total.trim().parse().ok()).expect("a total")
+    let text =
+        std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    let total = text
+        .lines()
+        .rev()
+        .find_map(|line| line.strip_prefix("totals: "));
+    total
+        .and_then(|total| total.trim().parse().ok())
+        .expect("a total")
 }

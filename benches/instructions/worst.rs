@@ -40,10 +40,16 @@ pub fn run(counted: fn(&mut dyn FnMut())) {
     // A second argument of the program selects one case, for a profile.
     let only = std::env::args().nth(2);
     for found in found::work() {
-        if only.as_ref().is_some_and(|only| only.strip_prefix(MARK) != Some(&found.name())) {
+        if only
+            .as_ref()
+            .is_some_and(|only| only.strip_prefix(MARK) != Some(&found.name()))
+        {
             continue;
         }
-        let target = TARGETS.iter().find(|target| target.name == found.target).expect("a target");
+        let target = TARGETS
+            .iter()
+            .find(|target| target.name == found.target)
+            .expect("a target");
         // What is initialised once is not counted.
         target.work(&found.shape, found.size / 16)();
         for size in [found.size / 4, found.size / 2, found.size] {
@@ -60,14 +66,20 @@ pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     let mut rows: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();
     counts.retain_mut(|(name, count)| {
-        let Some((what, bytes)) = name.strip_prefix(MARK).and_then(|name| name.split_once(": ")) else {
+        let Some((what, bytes)) = name
+            .strip_prefix(MARK)
+            .and_then(|name| name.split_once(": "))
+        else {
             return true;
         };
         let bytes: f64 = bytes.trim_end_matches(" bytes").parse().expect("bytes");
-        let index = names.iter().position(|other| other == what).unwrap_or_else(|| {
-            names.push(what.to_owned());
-            names.len() - 1
-        });
+        let index = names
+            .iter()
+            .position(|other| other == what)
+            .unwrap_or_else(|| {
+                names.push(what.to_owned());
+                names.len() - 1
+            });
         let row = rows.entry(index).or_default();
         row.push((bytes, *count as f64));
         let is_largest = row.len() == 3;
@@ -80,12 +92,21 @@ pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     let mut is_linear = true;
     for (index, row) in &rows {
         // What ends early got less than twice the bytes.
-        let growth = |small: (f64, f64), large: (f64, f64)| 2.0 * (large.1 / large.0) / (small.1 / small.0);
+        let growth =
+            |small: (f64, f64), large: (f64, f64)| 2.0 * (large.1 / large.0) / (small.1 / small.0);
         let (first, second) = (growth(row[0], row[1]), growth(row[1], row[2]));
         let (bytes, count) = row[2];
-        let mark = if bytes > SHORT && first * second > GROWTH { " **not linear**" } else { "" };
+        let mark = if bytes > SHORT && first * second > GROWTH {
+            " **not linear**"
+        } else {
+            ""
+        };
         is_linear &= mark.is_empty();
-        println!("| {} | {bytes} | {:.0} | {first:.2} | {second:.2}{mark} |", names[*index], count / bytes);
+        println!(
+            "| {} | {bytes} | {:.0} | {first:.2} | {second:.2}{mark} |",
+            names[*index],
+            count / bytes
+        );
     }
     is_linear
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmsg, setsockopt,
-    sockopt,
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrIn, recvmmsg, sendmsg,
+    setsockopt, sockopt,
 };
 use queryport::Protocol;
 
@@ -103,11 +103,17 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
     setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
     let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
     let other = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port + 1))?;
-    let loss = if options.internet.is_some() { profile::LOSS } else { options.loss * 10 };
+    let loss = if options.internet.is_some() {
+        profile::LOSS
+    } else {
+        options.loss * 10
+    };
     let mut limits = RateLimits::default();
     println!("farm: {options:?}");
-    let mut headers =
-        MultiHeaders::<SockaddrIn>::preallocate(BATCH, Some(nix::cmsg_space!(nix::libc::in_pktinfo)));
+    let mut headers = MultiHeaders::<SockaddrIn>::preallocate(
+        BATCH,
+        Some(nix::cmsg_space!(nix::libc::in_pktinfo)),
+    );
     let mut buffers = vec![0_u8; BATCH * 2048];
     let mut known: HashMap<(Protocol, u8, usize), Vec<Template>> = HashMap::new();
     let mut later: BTreeMap<(Instant, u64), Answer> = BTreeMap::new();
@@ -116,21 +122,36 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
     let mut answers = Vec::with_capacity(BATCH);
     loop {
         let mut chunks = buffers.chunks_exact_mut(2048);
-        let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let idle = match recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None) {
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        let idle = match recvmmsg(
+            socket.as_raw_fd(),
+            &mut headers,
+            &mut slices,
+            MsgFlags::empty(),
+            None,
+        ) {
             Ok(messages) => {
                 for message in messages {
-                    let Some(ControlMessageOwned::Ipv4PacketInfo(info)) = message.cmsgs()?.next() else {
+                    let Some(ControlMessageOwned::Ipv4PacketInfo(info)) = message.cmsgs()?.next()
+                    else {
                         continue;
                     };
                     let request = message.iovs().next().unwrap_or_default();
-                    let (Some(to), Some(protocol)) = (message.address, protocol(request)) else { continue };
-                    let Some((kind, quoted)) = shape(protocol, request) else { continue };
+                    let (Some(to), Some(protocol)) = (message.address, protocol(request)) else {
+                        continue;
+                    };
+                    let Some((kind, quoted)) = shape(protocol, request) else {
+                        continue;
+                    };
                     // Loopback only, also if the socket is bound to other addresses.
                     let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
-                    let Some(index) = index(asked).filter(|&index| index < options.servers) else { continue };
+                    let Some(index) = index(asked).filter(|&index| index < options.servers) else {
+                        continue;
+                    };
                     let slow = is_among(index, 0x5555, options.slow);
-                    let mut delay = Duration::from_millis(options.delay + if slow { 300 } else { 0 });
+                    let mut delay =
+                        Duration::from_millis(options.delay + if slow { 300 } else { 0 });
                     let mut behaviour = Kind::Living;
                     if let Some(seed) = options.internet {
                         let server = Server::of(index, seed);
@@ -146,7 +167,12 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     if to.ip().is_loopback() && !options.is_dead(index) {
                         let key = (protocol, kind, quoted.len());
                         known.entry(key).or_insert_with(|| {
-                            templates(protocol, options.full, request, SocketAddrV4::from(to).into())
+                            templates(
+                                protocol,
+                                options.full,
+                                request,
+                                SocketAddrV4::from(to).into(),
+                            )
                         });
                         answers.push(Answer {
                             to,
@@ -165,7 +191,13 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         let now = Instant::now();
         for answer in answers.drain(..) {
             if answer.delay.is_zero() {
-                send(&socket, known.get_mut(&answer.key).unwrap(), &answer, loss, &mut random);
+                send(
+                    &socket,
+                    known.get_mut(&answer.key).unwrap(),
+                    &answer,
+                    loss,
+                    &mut random,
+                );
             } else {
                 count += 1;
                 later.insert((now + answer.delay, count), answer);
@@ -173,8 +205,18 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         }
         while let Some(entry) = later.first_entry().filter(|entry| entry.key().0 <= now) {
             let answer = entry.remove();
-            let socket = if answer.kind == Kind::OtherPort { &other } else { &socket };
-            send(socket, known.get_mut(&answer.key).unwrap(), &answer, loss, &mut random);
+            let socket = if answer.kind == Kind::OtherPort {
+                &other
+            } else {
+                &socket
+            };
+            send(
+                socket,
+                known.get_mut(&answer.key).unwrap(),
+                &answer,
+                loss,
+                &mut random,
+            );
         }
         if now >= end {
             return Ok(());
@@ -183,13 +225,24 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
             let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
             // The timeout of `poll` is in whole milliseconds: the last one is a busy wait.
             let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;
-            let _ = poll(&mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)], PollTimeout::from(wait));
+            let _ = poll(
+                &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
+                PollTimeout::from(wait),
+            );
         }
     }
 }
 
-fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u32, random: &mut u64) {
-    let from = Ipv4Addr::from_bits(0x7F01_0000 + answer.index).to_bits().to_be();
+fn send(
+    socket: &UdpSocket,
+    templates: &mut [Template],
+    answer: &Answer,
+    loss: u32,
+    random: &mut u64,
+) {
+    let from = Ipv4Addr::from_bits(0x7F01_0000 + answer.index)
+        .to_bits()
+        .to_be();
     let info = nix::libc::in_pktinfo {
         ipi_ifindex: 0,
         ipi_spec_dst: nix::libc::in_addr { s_addr: from },
@@ -201,8 +254,18 @@ fn send(socket: &UdpSocket, templates: &mut [Template], answer: &Answer, loss: u
         }
         let control = [ControlMessage::Ipv4PacketInfo(&info)];
         let bytes = template.fill(answer.index, &answer.quoted);
-        let slices = [IoSlice::new(if answer.kind == Kind::Nonsense { &profile::NONSENSE } else { bytes })];
+        let slices = [IoSlice::new(if answer.kind == Kind::Nonsense {
+            &profile::NONSENSE
+        } else {
+            bytes
+        })];
         // A full socket loses the datagram.
-        let _ = sendmsg(socket.as_raw_fd(), &slices, &control, MsgFlags::empty(), Some(&answer.to));
+        let _ = sendmsg(
+            socket.as_raw_fd(),
+            &slices,
+            &control,
+            MsgFlags::empty(),
+            Some(&answer.to),
+        );
     }
 }

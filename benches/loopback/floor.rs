@@ -23,14 +23,17 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
         Protocol::GameSpy1 => &[b"\\status\\"],
-        Protocol::GameSpy4 => {
-            &[b"\xfe\xfd\x09\x01\x02\x03\x04", b"\xfe\xfd\0\x01\x02\x03\x04\0\0\0\0\xff\xff\xff\x01"]
-        }
+        Protocol::GameSpy4 => &[
+            b"\xfe\xfd\x09\x01\x02\x03\x04",
+            b"\xfe\xfd\0\x01\x02\x03\x04\0\0\0\0\xff\xff\xff\x01",
+        ],
         Protocol::Ut2004 => &[b"\x79\0\0\0\x03", b"\x79\0\0\0\0"],
         other => panic!("the bare loop has no requests for {other}"),
     };
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-    socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_millis(100)))
+        .unwrap();
     let count = |request: &[u8]| {
         socket.send_to(request, farm::address(0, port)).unwrap();
         let mut count = 0;
@@ -39,7 +42,10 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
         }
         count
     };
-    let mut steps: Steps = requests.iter().map(|&request| (request, count(request))).collect();
+    let mut steps: Steps = requests
+        .iter()
+        .map(|&request| (request, count(request)))
+        .collect();
     if protocol == Protocol::Ut2004 {
         // The info is requested when the lists begin to come, and the lists as often as a client with this number of readings does.
         let lists = steps[0];
@@ -53,7 +59,10 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
 /// Queries this many servers, `window` at once; returns the time and the number of complete replies.
 pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
-        eprintln!("{:?}", steps.iter().map(|(_, count)| count).collect::<Vec<_>>());
+        eprintln!(
+            "{:?}",
+            steps.iter().map(|(_, count)| count).collect::<Vec<_>>()
+        );
     }
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -67,13 +76,21 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     let (mut begun, mut done, mut last) = (0_u32, 0_u32, start);
     while done < servers {
         let mut chunks = buffers.chunks_exact_mut(2112);
-        let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
         let mut got = 0;
-        if let Ok(messages) = recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)
-        {
+        if let Ok(messages) = recvmmsg(
+            socket.as_raw_fd(),
+            &mut headers,
+            &mut slices,
+            MsgFlags::empty(),
+            None,
+        ) {
             for from in messages.filter_map(|message| message.address) {
                 got += 1;
-                let Some(index) = farm::index(from.ip()).filter(|&index| index < servers) else { continue };
+                let Some(index) = farm::index(from.ip()).filter(|&index| index < servers) else {
+                    continue;
+                };
                 let (step, count) = &mut states[index as usize];
                 *count += 1;
                 if *count == steps[usize::from(*step)].1 {
@@ -132,5 +149,10 @@ fn send(socket: &UdpSocket, port: u16, steps: &Steps, batch: &[(u32, u8)]) -> us
         let (address, slices) = parts.next().unwrap();
         MMsgHdr::new_with_addr(address, slices, control)
     });
-    sendmmsg(socket.as_fd(), &mut messages[..batch.len()], SendFlags::empty()).unwrap_or(0)
+    sendmmsg(
+        socket.as_fd(),
+        &mut messages[..batch.len()],
+        SendFlags::empty(),
+    )
+    .unwrap_or(0)
 }

@@ -17,13 +17,19 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Du
         .with_timing(Timing::default())
         .with_options(QueryOptions::default());
     let options = ScanOptions::default().with_adaptive_wait(adaptive);
-    let targets = (0..servers)
-        .map(move |index| (Server::of(index, seed).protocol, SocketAddr::from(farm::address(index, port))));
+    let targets = (0..servers).map(move |index| {
+        (
+            Server::of(index, seed).protocol,
+            SocketAddr::from(farm::address(index, port)),
+        )
+    });
     let start = Instant::now();
     let mut scan = client.scan(targets, options).unwrap();
     let mut found = Found::new(servers, seed);
     while let Some(scanned) = scan.next().await {
-        let Ok(outcome) = scanned.result else { continue };
+        let Ok(outcome) = scanned.result else {
+            continue;
+        };
         found.add(scanned.index as u32, &outcome.answer, start.elapsed());
     }
     found.end = start.elapsed();
@@ -58,25 +64,38 @@ impl Others {
     pub(crate) fn measure(&self, servers: u32, port: u16, seed: u64) {
         let at = |index| (Server::of(index, seed).protocol, farm::address(index, port));
         let lines_of = |line: fn(u32, Protocol, SocketAddrV4) -> String| -> String {
-            (0..servers).map(|index| line(index, at(index).0, at(index).1)).collect()
+            (0..servers)
+                .map(|index| line(index, at(index).0, at(index).1))
+                .collect()
         };
         let numbered =
             lines_of(|index, protocol, address| format!("{index} {} {address}\n", protocol.name()));
         for threads in self.gamedig.iter().flat_map(|_| &self.threads) {
             let mut command = Command::new(self.gamedig.as_deref().unwrap_or("".as_ref()));
             command.arg(threads.to_string());
-            lines(command, &numbered, servers, seed).print(&format!("rust gamedig, {threads} threads"));
+            lines(command, &numbered, servers, seed)
+                .print(&format!("rust gamedig, {threads} threads"));
         }
         for at_once in self.node_gamedig.iter().flat_map(|_| &self.node_at_once) {
             let mut command = Command::new("node");
             command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/internet/gamedig.mjs"));
             command.args(&self.node_gamedig).arg(at_once.to_string());
-            lines(command, &numbered, servers, seed).print(&format!("node gamedig, {at_once} at once"));
+            lines(command, &numbered, servers, seed)
+                .print(&format!("node gamedig, {at_once} at once"));
         }
-        let types = lines_of(|_, protocol, address| format!("{} {address}\n", qstat_type(protocol)));
+        let types =
+            lines_of(|_, protocol, address| format!("{} {address}\n", qstat_type(protocol)));
         for at_once in self.qstat.iter().flat_map(|_| &self.qstat_at_once) {
             let mut command = Command::new("stdbuf");
-            command.arg("-oL").args(&self.qstat).args(["-f", "-", "-raw", "\t", "-R", "-P", "-noportoffset"]);
+            command.arg("-oL").args(&self.qstat).args([
+                "-f",
+                "-",
+                "-raw",
+                "\t",
+                "-R",
+                "-P",
+                "-noportoffset",
+            ]);
             command.args(["-maxsim", &at_once.to_string()]);
             qstat(command, &types, servers, seed).print(&format!("qstat, {at_once} at once"));
         }
@@ -86,7 +105,10 @@ impl Others {
 /// Runs a program with a list on its standard input; hands each line of its output on with the time since its start.
 fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -> Duration {
     let start = Instant::now();
-    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let piped = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
     let mut child = piped.spawn().unwrap();
     let (mut input, list) = (child.stdin.take().unwrap(), list.to_owned());
     let writer = std::thread::spawn(move || {
@@ -95,7 +117,10 @@ fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = Vec::new();
     while output.read_until(b'\n', &mut line).unwrap() > 0 {
-        each(String::from_utf8_lossy(&line).trim_end_matches('\n'), start.elapsed());
+        each(
+            String::from_utf8_lossy(&line).trim_end_matches('\n'),
+            start.elapsed(),
+        );
         line.clear();
     }
     let _ = (writer.join(), child.wait());
@@ -107,9 +132,17 @@ fn lines(command: Command, list: &str, servers: u32, seed: u64) -> Found {
     let mut found = Found::new(servers, seed);
     let end = run(command, list, |line, _| {
         let parts: Vec<&str> = line.splitn(5, ' ').collect();
-        let [seconds, index, players, rules, name] = parts[..] else { panic!("{line}") };
+        let [seconds, index, players, rules, name] = parts[..] else {
+            panic!("{line}")
+        };
         let after = Duration::from_secs_f64(seconds.parse().unwrap());
-        found.judge(index.parse().unwrap(), name, players.parse().ok(), rules.parse().unwrap(), after);
+        found.judge(
+            index.parse().unwrap(),
+            name,
+            players.parse().ok(),
+            rules.parse().unwrap(),
+            after,
+        );
     });
     found.end = end;
     found
@@ -134,15 +167,31 @@ fn qstat(command: Command, list: &str, servers: u32, seed: u64) -> Found {
             return record.push(line.to_owned());
         }
         let record = std::mem::take(&mut record);
-        let Some((server, rest)) = record.split_first() else { return };
-        let fields: Vec<&str> = server.split('\t').collect();
-        // Those that do not answer have fewer fields.
-        let [_, address, name, _, _, _, ..] = fields[..] else { return };
-        let Some(index) = address.parse().ok().and_then(|at: SocketAddrV4| farm::index(*at.ip())) else {
+        let Some((server, rest)) = record.split_first() else {
             return;
         };
-        let rules = rest.first().map_or(0, |rules| rules.matches("sv_rule").count());
-        found.judge(index, name, Some(rest.len().saturating_sub(1)), rules, after);
+        let fields: Vec<&str> = server.split('\t').collect();
+        // Those that do not answer have fewer fields.
+        let [_, address, name, _, _, _, ..] = fields[..] else {
+            return;
+        };
+        let Some(index) = address
+            .parse()
+            .ok()
+            .and_then(|at: SocketAddrV4| farm::index(*at.ip()))
+        else {
+            return;
+        };
+        let rules = rest
+            .first()
+            .map_or(0, |rules| rules.matches("sv_rule").count());
+        found.judge(
+            index,
+            name,
+            Some(rest.len().saturating_sub(1)),
+            rules,
+            after,
+        );
     });
     found.end = end;
     found

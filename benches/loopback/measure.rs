@@ -114,24 +114,43 @@ pub(crate) fn main() -> std::io::Result<()> {
         Some(Task::Farm(options)) => farm::run(options),
         Some(Task::Scan(arguments)) => {
             let run = scan(arguments);
-            println!("{} {} {} {}", run.seconds, run.answered, run.drops, run.memory);
+            println!(
+                "{} {} {} {}",
+                run.seconds, run.answered, run.drops, run.memory
+            );
             Ok(())
         }
         Some(Task::Compare { rounds, gamedig }) => compare(&Comparison { rounds, gamedig }),
-        Some(Task::Internet { servers, seed, others }) => {
+        Some(Task::Internet {
+            servers,
+            seed,
+            others,
+        }) => {
             measure_internet(servers, seed, &others);
             Ok(())
         }
-        Some(Task::Dead { rounds, percent, gamedig }) => {
+        Some(Task::Dead {
+            rounds,
+            percent,
+            gamedig,
+        }) => {
             dead(&Comparison { rounds, gamedig }, percent);
             Ok(())
         }
-        None => compare(&Comparison { rounds: 3, gamedig: None }),
+        None => compare(&Comparison {
+            rounds: 3,
+            gamedig: None,
+        }),
     }
 }
 
 fn scan(arguments: ScanArguments) -> Run {
-    let ScanArguments { port, servers, window, .. } = arguments;
+    let ScanArguments {
+        port,
+        servers,
+        window,
+        ..
+    } = arguments;
     let (took, answered, drops) = if arguments.floor {
         let (took, answered) = floor::run(
             servers,
@@ -141,25 +160,40 @@ fn scan(arguments: ScanArguments) -> Run {
         );
         (took, answered, 0)
     } else {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
         runtime.block_on(typed(arguments))
     };
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     let memory = peak.trim().trim_end_matches(" kB").parse().unwrap();
-    Run { seconds: took.as_secs_f64(), answered, drops, memory }
+    Run {
+        seconds: took.as_secs_f64(),
+        answered,
+        drops,
+        memory,
+    }
 }
 
 async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
     let ScanArguments { port, servers, .. } = arguments;
     let timeout = Duration::from_millis(arguments.timeout);
-    let mut timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
+    let mut timing = Timing::default()
+        .with_timeout(timeout)
+        .with_retries(arguments.retries);
     if arguments.retries == 0 {
         timing = timing.with_retry_after(timeout);
     }
     let options = arguments
         .window
-        .map_or_else(ScanOptions::default, |window| ScanOptions::default().with_window(window));
+        .map_or_else(ScanOptions::default, |window| {
+            ScanOptions::default().with_window(window)
+        });
     let options = options
         .with_rate(arguments.rate)
         .with_receive_buffer(arguments.receive_buffer)
@@ -168,20 +202,26 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
         .with_timing(timing)
         .with_options(QueryOptions::default().with_readings(arguments.readings));
     let protocol = arguments.protocol;
-    let targets = (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
+    let targets =
+        (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
     let start = Instant::now();
     let mut scan = client.scan(targets, options).unwrap();
     let (mut answered, mut seen) = (0, 0_usize);
     while let Some(scanned) = scan.next_answer().await {
-        let Ok(outcome) = scanned.result else { continue };
+        let Ok(outcome) = scanned.result else {
+            continue;
+        };
         if !arguments.model {
             answered += u32::from(outcome.answer.completeness().is_complete());
         } else {
             let status = outcome.answer.to_status();
             answered += u32::from(status.completeness.is_complete());
             seen += status.name.as_ref().map_or(0, |name| name.raw().len());
-            seen +=
-                status.rules.iter().map(|(key, value)| key.raw().len() + value.raw().len()).sum::<usize>();
+            seen += status
+                .rules
+                .iter()
+                .map(|(key, value)| key.raw().len() + value.raw().len())
+                .sum::<usize>();
             for player in status.listed_players() {
                 seen += player.name.raw().len() + usize::from(player.score.is_some());
             }
@@ -199,7 +239,9 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
 fn on_processor(processor: u32, program: Option<&Path>) -> Command {
     let mut command = Command::new("taskset");
     let this = std::env::current_exe().unwrap();
-    command.args(["-c", &processor.to_string()]).arg(program.unwrap_or(&this));
+    command
+        .args(["-c", &processor.to_string()])
+        .arg(program.unwrap_or(&this));
     command
 }
 
@@ -217,10 +259,14 @@ impl Farm {
         let farm = Self(child);
         // Wait until it answers.
         let socket = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_millis(200)))
+            .unwrap();
         for index in 0..if more.contains(&"100") { 5 } else { 100 } {
             let to = SocketAddr::from(farm::address(9_999_u32.saturating_sub(index % 10), port));
-            socket.send_to(b"\xff\xff\xff\xffgetstatus 01234567890", to).unwrap();
+            socket
+                .send_to(b"\xff\xff\xff\xffgetstatus 01234567890", to)
+                .unwrap();
             if socket.recv_from(&mut [0; 2048]).is_ok() {
                 break;
             }
@@ -264,7 +310,9 @@ impl Comparison {
         let mut floor = None;
         for (row, mut runs) in rows.iter().zip(runs) {
             runs.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
-            let Some(run) = runs.get(runs.len() / 2) else { continue };
+            let Some(run) = runs.get(runs.len() / 2) else {
+                continue;
+            };
             let floor = *floor.get_or_insert(run.seconds);
             let name = match row {
                 Row::Ours(arguments) => arguments.clone(),
@@ -287,7 +335,13 @@ impl Comparison {
         let mut command = match row {
             Row::Ours(arguments) => {
                 let mut command = on_processor(0, None);
-                command.args(["scan", "--port", &PORT.to_string(), "--servers", &servers.to_string()]);
+                command.args([
+                    "scan",
+                    "--port",
+                    &PORT.to_string(),
+                    "--servers",
+                    &servers.to_string(),
+                ]);
                 command.args(arguments.split_whitespace());
                 command
             }
@@ -302,27 +356,48 @@ impl Comparison {
         let mut parts = text.split_whitespace();
         let mut next = || parts.next().expect("a row").parse::<f64>().unwrap();
         let (seconds, answered) = (next(), next() as u32);
-        let drops = if matches!(row, Row::Ours(_)) { next() as u64 } else { 0 };
-        Some(Run { seconds, answered, drops, memory: next() as u64 })
+        let drops = if matches!(row, Row::Ours(_)) {
+            next() as u64
+        } else {
+            0
+        };
+        Some(Run {
+            seconds,
+            answered,
+            drops,
+            memory: next() as u64,
+        })
     }
 }
 
 /// The lower bound, typed answers, and the model.
 fn rows_of(protocol: &str) -> Vec<Row> {
     let each = ["--floor", "", "--model"];
-    each.map(|what| Row::Ours(format!("--protocol {protocol} {what}"))).to_vec()
+    each.map(|what| Row::Ours(format!("--protocol {protocol} {what}")))
+        .to_vec()
 }
 
 /// The defaults of the client, an adaptive wait, and other programs.
 fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     let seed_text = seed.to_string();
     let _farm = Farm::start(PORT, &["--internet", &seed_text]);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    println!("| client | right | incomplete | wrong | 95 % | 99 % | end |\n|---|---|---|---|---|---|---|");
-    for (name, adaptive) in
-        [("defaults", None), ("adaptive wait, at least 300 ms", Some(Duration::from_millis(300)))]
-    {
-        runtime.block_on(internet::scan(servers, PORT, seed, adaptive)).print(name);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    println!(
+        "| client | right | incomplete | wrong | 95 % | 99 % | end |\n|---|---|---|---|---|---|---|"
+    );
+    for (name, adaptive) in [
+        ("defaults", None),
+        (
+            "adaptive wait, at least 300 ms",
+            Some(Duration::from_millis(300)),
+        ),
+    ] {
+        runtime
+            .block_on(internet::scan(servers, PORT, seed, adaptive))
+            .print(name);
     }
     others.measure(servers, PORT, seed);
 }
@@ -331,8 +406,9 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
 /// and with an open one, then the defaults of the example.
 fn dead(comparison: &Comparison, percent: Option<u32>) {
     let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
-    for percent in
-        [0, 10, 50, 90, 99, 100_u32].into_iter().filter(|&each| percent.is_none_or(|only| only == each))
+    for percent in [0, 10, 50, 90, 99, 100_u32]
+        .into_iter()
+        .filter(|&each| percent.is_none_or(|only| only == each))
     {
         for order in ["", "--dead-first"] {
             let percents = percent.to_string();
@@ -370,19 +446,41 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             "ut2004 --window 1024",
             "ut2004 --window 256 --readings 1",
         ] {
-            let title = format!("{protocol}, {}", if full { "full servers" } else { "usual servers" });
+            let title = format!(
+                "{protocol}, {}",
+                if full {
+                    "full servers"
+                } else {
+                    "usual servers"
+                }
+            );
             comparison.table(&title, 10_000, &rows_of(protocol));
         }
     }
-    for (awake, title) in [(&[][..], "none dead"), (&["--awake"], "none dead, and the farm never sleeps")] {
+    for (awake, title) in [
+        (&[][..], "none dead"),
+        (&["--awake"], "none dead, and the farm never sleeps"),
+    ] {
         let _farm = Farm::start(PORT, awake);
-        let scans = ["--window 256 --floor", "--window 256", "--window 256 --model"].map(ours).to_vec();
-        comparison.table(title, 10_000, &[scans, threads(&[4, 8, 16, 64, 256])].concat());
+        let scans = [
+            "--window 256 --floor",
+            "--window 256",
+            "--window 256 --model",
+        ]
+        .map(ours)
+        .to_vec();
+        comparison.table(
+            title,
+            10_000,
+            &[scans, threads(&[4, 8, 16, 64, 256])].concat(),
+        );
     }
     for dead in ["1", "10"] {
         let _farm = Farm::start(PORT, &["--dead", dead]);
         let scans = ["", " --adaptive 100", " --adaptive 25"];
-        let scans = scans.map(|adaptive| ours(&format!("--window 2048 --model{adaptive}"))).to_vec();
+        let scans = scans
+            .map(|adaptive| ours(&format!("--window 2048 --model{adaptive}")))
+            .to_vec();
         let rows = [scans, threads(&[64, 256, 1000, 2000])].concat();
         comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
@@ -393,7 +491,11 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
     }
     let _farm = Farm::start(PORT, &["--servers", "100000"]);
     for servers in [1000, 10_000, 100_000] {
-        comparison.table(&format!("{servers} servers"), servers, &[ours("--window 512 --model")]);
+        comparison.table(
+            &format!("{servers} servers"),
+            servers,
+            &[ours("--window 512 --model")],
+        );
     }
     Ok(())
 }

@@ -60,12 +60,22 @@ impl Server {
             _ => Kind::Living,
         };
         // Log-normal around 60 ms: about one server in 10,000 needs a second.
-        let normal = (-2.0 * next().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
+        let normal =
+            (-2.0 * next().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
         let seconds = (0.060 * (0.75 * normal).exp()).clamp(0.004, 1.0);
-        let late = if kind == Kind::Late { 1.0 + 2.0 * next() } else { 0.0 };
+        let late = if kind == Kind::Late {
+            1.0 + 2.0 * next()
+        } else {
+            0.0
+        };
         let protocol = Protocol::ALL[(next() * 4.0) as usize % 4];
         let burst = (protocol == Protocol::Quake3).then(|| if next() < 0.5 { 1 } else { 10 });
-        Self { kind, protocol, delay: Duration::from_secs_f64(seconds + late), burst }
+        Self {
+            kind,
+            protocol,
+            delay: Duration::from_secs_f64(seconds + late),
+            burst,
+        }
     }
 
     /// Whether a client can know that a reply comes from this server.
@@ -80,7 +90,9 @@ pub(crate) struct RateLimits(HashMap<u32, (f64, Instant)>);
 
 impl RateLimits {
     pub(crate) fn allow(&mut self, index: u32, server: &Server, now: Instant) -> bool {
-        let Some(burst) = server.burst.map(f64::from) else { return true };
+        let Some(burst) = server.burst.map(f64::from) else {
+            return true;
+        };
         let (left, since) = self.0.entry(index).or_insert((burst, now));
         *left = (*left + now.duration_since(*since).as_secs_f64()).min(burst);
         *since = now;
@@ -95,7 +107,9 @@ pub(crate) const NONSENSE: [u8; 40] = [0x5A; 40];
 
 /// Whether the next datagram is lost, of which so many in a thousand are.
 pub(crate) fn is_lost(loss: u32, random: &mut u64) -> bool {
-    *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    *random = random
+        .wrapping_mul(6_364_136_223_846_793_005)
+        .wrapping_add(1_442_695_040_888_963_407);
     (*random >> 33) % 1000 < u64::from(loss)
 }
 
@@ -121,8 +135,14 @@ pub(crate) struct Found {
 impl Found {
     /// Of so many servers, nothing yet.
     pub(crate) fn new(servers: u32, seed: u64) -> Self {
-        let answerable = (0..servers).filter(|&index| Server::of(index, seed).is_answerable()).count();
-        Self { seed, answerable, ..Self::default() }
+        let answerable = (0..servers)
+            .filter(|&index| Server::of(index, seed).is_answerable())
+            .count();
+        Self {
+            seed,
+            answerable,
+            ..Self::default()
+        }
     }
 
     /// Judges the answer of a server, which came so long after the start.
@@ -131,9 +151,23 @@ impl Found {
             self.incomplete += 1;
             return;
         }
-        let name = status.name.as_ref().map(ToString::to_string).unwrap_or_default();
-        let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"sv_rule")).count();
-        self.judge(index, &name, Some(status.listed_players().len()), rules, after);
+        let name = status
+            .name
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let rules = status
+            .rules
+            .iter()
+            .filter(|(key, _)| key.raw().starts_with(b"sv_rule"))
+            .count();
+        self.judge(
+            index,
+            &name,
+            Some(status.listed_players().len()),
+            rules,
+            after,
+        );
     }
 
     /// Judges an answer that passes for complete; `players`: how many are listed, where the client reads them at all.
@@ -152,7 +186,10 @@ impl Found {
         } else {
             self.wrong += 1;
             if std::env::var_os("SHOW").is_some() {
-                eprintln!("wrong: {:?} {name:?} {players:?} {rules}", Server::of(index, self.seed));
+                eprintln!(
+                    "wrong: {:?} {name:?} {players:?} {rules}",
+                    Server::of(index, self.seed)
+                );
             }
         }
     }

@@ -93,41 +93,73 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
         player.ping = Some(20 + i32::try_from(number).unwrap());
         if protocol == Protocol::Ut2004 {
             // The newest first, as in every capture.
-            player.extra.push("PlayerNum", &(players - number).to_string());
+            player
+                .extra
+                .push("PlayerNum", &(players - number).to_string());
         }
         player
     };
     status.players = Some((0..players).map(player).collect());
-    status.rules =
-        (0..rules).map(|n| (format!("sv_rule{n}"), format!("value number {n}"))).collect::<Rules>();
+    status.rules = (0..rules)
+        .map(|n| (format!("sv_rule{n}"), format!("value number {n}")))
+        .collect::<Rules>();
     status
 }
 
 /// The replies of the crate's responder to one request, as templates.
-pub(crate) fn templates(protocol: Protocol, full: bool, request: &[u8], from: SocketAddr) -> Vec<Template> {
-    let mut responder =
-        Responder::new(protocol, status(protocol, full), Secret::new([7; 16]), Instant::now());
+pub(crate) fn templates(
+    protocol: Protocol,
+    full: bool,
+    request: &[u8],
+    from: SocketAddr,
+) -> Vec<Template> {
+    let mut responder = Responder::new(
+        protocol,
+        status(protocol, full),
+        Secret::new([7; 16]),
+        Instant::now(),
+    );
     let mut bytes = Vec::new();
     let mut request = request.to_vec();
     if protocol == Protocol::GameSpy4 && request.len() > 7 {
         // A token that is valid for this responder.
-        responder.handle_datagram(Instant::now(), from, &[b"\xfe\xfd\x09", &request[3..7]].concat());
-        responder.poll_transmit(Instant::now(), &mut bytes).expect("a challenge");
-        let token = String::from_utf8_lossy(&bytes[5..]).trim_end_matches('\0').parse::<i32>().unwrap();
+        responder.handle_datagram(
+            Instant::now(),
+            from,
+            &[b"\xfe\xfd\x09", &request[3..7]].concat(),
+        );
+        responder
+            .poll_transmit(Instant::now(), &mut bytes)
+            .expect("a challenge");
+        let token = String::from_utf8_lossy(&bytes[5..])
+            .trim_end_matches('\0')
+            .parse::<i32>()
+            .unwrap();
         request[7..11].copy_from_slice(&token.to_be_bytes());
         bytes.clear();
     }
     responder.handle_datagram(Instant::now(), from, &request);
     let (_, quoted) = shape(protocol, &request).unwrap();
     let mut templates = Vec::new();
-    while responder.poll_transmit(Instant::now(), &mut bytes).is_some() {
+    while responder
+        .poll_transmit(Instant::now(), &mut bytes)
+        .is_some()
+    {
         let find = |what: &[u8]| memchr::memmem::find(&bytes, what);
         let number_at = find(NUMBER);
-        let echo_at = if quoted.is_empty() { None } else { find(quoted) };
+        let echo_at = if quoted.is_empty() {
+            None
+        } else {
+            find(quoted)
+        };
         if std::env::var_os("SHOW").is_some() {
             eprintln!("{protocol}: {} bytes", bytes.len());
         }
-        templates.push(Template { number_at, echo_at, bytes: std::mem::take(&mut bytes) });
+        templates.push(Template {
+            number_at,
+            echo_at,
+            bytes: std::mem::take(&mut bytes),
+        });
     }
     templates
 }

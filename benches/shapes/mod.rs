@@ -42,14 +42,25 @@ pub fn memchr_pass(bytes: &[u8]) -> usize {
 /// Reads every value.
 pub fn walk(packet: &[u8], limits: &Limits) -> (usize, i64) {
     let response = Response::parse(packet, limits).unwrap();
-    let keys = response.info().iter().map(|(key, value)| key.len() + value.len()).sum::<usize>();
-    let lines = response.players().map(|line| line.score().unwrap_or(0) + line.name().len() as i64).sum();
+    let keys = response
+        .info()
+        .iter()
+        .map(|(key, value)| key.len() + value.len())
+        .sum::<usize>();
+    let lines = response
+        .players()
+        .map(|line| line.score().unwrap_or(0) + line.name().len() as i64)
+        .sum();
     (keys, lines)
 }
 
 /// A requester for the encoders.
 pub fn requester() -> Requester {
-    Requester::new(SocketAddr::from(([192, 0, 2, 1], 5000)), Instant::now(), Secret::new([7; 16]))
+    Requester::new(
+        SocketAddr::from(([192, 0, 2, 1], 5000)),
+        Instant::now(),
+        Secret::new([7; 16]),
+    )
 }
 
 /// Runs a scan of this many servers in memory. Every server answers at once with the reply and the challenge of its request;
@@ -57,13 +68,25 @@ pub fn requester() -> Requester {
 pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
-        (address, StatusQuery::new(index.into(), &QueryOptions::default()))
+        (
+            address,
+            StatusQuery::new(index.into(), &QueryOptions::default()),
+        )
     });
     let now = Instant::now();
-    let mut scanner =
-        Scanner::new(targets, Timing::default(), ScanOptions::default().with_window(window), now);
+    let mut scanner = Scanner::new(
+        targets,
+        Timing::default(),
+        ScanOptions::default().with_window(window),
+        now,
+    );
     // The reply, and a challenge at the end of its infostring to fill in.
-    let head = reply.iter().skip(20).position(|&byte| byte == b'\n').unwrap() + 20;
+    let head = reply
+        .iter()
+        .skip(20)
+        .position(|&byte| byte == b'\n')
+        .unwrap()
+        + 20;
     let mut datagram = [&reply[..head], b"\\challenge\\01234567890", &reply[head..]].concat();
     let at = head + 11;
     let (mut out, mut asked, mut answered) = (Vec::new(), Vec::with_capacity(64), 0);
@@ -81,8 +104,8 @@ pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
         }
         while let Some(scanned) = scanner.poll_answer() {
             let answer = scanned.result.unwrap().answer;
-            let good =
-                answer.completeness().is_complete() && (!model || answer.to_status().player_count.is_some());
+            let good = answer.completeness().is_complete()
+                && (!model || answer.to_status().player_count.is_some());
             answered += usize::from(good);
         }
     }

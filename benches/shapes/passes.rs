@@ -4,7 +4,10 @@ use bytes::Bytes;
 
 /// Counts the occurrences of a byte.
 pub fn count(byte: u8, datagrams: &[Bytes]) -> usize {
-    datagrams.iter().map(|datagram| memchr::memchr_iter(byte, datagram).count()).sum()
+    datagrams
+        .iter()
+        .map(|datagram| memchr::memchr_iter(byte, datagram).count())
+        .sum()
 }
 
 /// Counts the occurrences of a byte and reads the length of each token.

@@ -21,7 +21,9 @@ fn main() -> ExitCode {
 fn run() -> reply::Result<ExitCode> {
     let servers = reply::servers()?;
     for scanned in Client::new()?.scan(servers.clone(), ScanOptions::default()) {
-        let (_, server) = servers.get(usize::try_from(scanned.index)?).ok_or("a result of no target")?;
+        let (_, server) = servers
+            .get(usize::try_from(scanned.index)?)
+            .ok_or("a result of no target")?;
         writeln!(io::stdout(), "{}", reply::reply(scanned.result, server))?;
     }
     Ok(ExitCode::SUCCESS)

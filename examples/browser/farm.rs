@@ -67,7 +67,12 @@ const SERVERS: [(Kind, &str, u32, usize); 36] = [
     (Minecraft, "§aGreen §fValley §7survival", 40, 27),
     (Minecraft, "§6Sky §eBlocks §fand §bCastles", 60, 34),
     (Minecraft, "§dCreative §fPlots", 20, 0),
-    (Unreal2004, "\u{1b}\u{f8}\u{40}\u{40}Onslaught \u{1b}\u{ff}\u{ff}\u{ff}Torlan day and night", 32, 26),
+    (
+        Unreal2004,
+        "\u{1b}\u{f8}\u{40}\u{40}Onslaught \u{1b}\u{ff}\u{ff}\u{ff}Torlan day and night",
+        32,
+        26,
+    ),
     (Unreal2004, "Invasion RPG", 12, 8),
     (KillingFloor, "Suicidal, no perks below 5", 6, 6),
     (KillingFloor, "Learners welcome", 6, 2),
@@ -152,7 +157,11 @@ impl Farm {
             targets.push((Protocol::Quake3.into(), socket.local_addr()?.to_string()));
             silent.push(socket);
         }
-        Ok(Self { targets, _tasks: tasks, _silent: silent })
+        Ok(Self {
+            targets,
+            _tasks: tasks,
+            _silent: silent,
+        })
     }
 }
 
@@ -160,7 +169,8 @@ impl Farm {
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn answer(socket: UdpSocket, mut world: World, secret: Secret, delay: Duration) {
     let socket = Arc::new(socket);
-    let mut responder = Responder::new(world.kind.service(), world.status(), secret, Instant::now());
+    let mut responder =
+        Responder::new(world.kind.service(), world.status(), secret, Instant::now());
     let mut buffer = [0; 2048];
     let mut steps = tokio::time::interval(STEP);
     loop {
@@ -202,8 +212,14 @@ struct World {
 
 impl World {
     fn new(kind: Kind, name: &'static str, slots: u32, players: usize, number: u64) -> Self {
-        let mut world =
-            Self { kind, name, slots, map: number as usize, players: Vec::new(), random: Random(number + 1) };
+        let mut world = Self {
+            kind,
+            name,
+            slots,
+            map: number as usize,
+            players: Vec::new(),
+            random: Random(number + 1),
+        };
         for _ in 0..players {
             world.join();
             let score = i64::from(world.random.below(40)) - 2;
@@ -218,14 +234,19 @@ impl World {
         let start = self.random.below(48) as usize;
         let is_new = |name: &Text| self.players.iter().all(|player| player.name != *name);
         let names = PLAYERS.iter().cycle().skip(start).take(PLAYERS.len());
-        let Some(name) = names.map(|name| self.kind.player_name(name)).find(is_new) else { return };
+        let Some(name) = names.map(|name| self.kind.player_name(name)).find(is_new) else {
+            return;
+        };
         let mut player = Player::new(name);
         player.score = Some(0);
         player.ping = Some(15 + self.random.below(120) as i32);
-        player.team =
-            self.kind.teams().map(
-                |[(first, _), (second, _)]| if self.players.len().is_multiple_of(2) { first } else { second },
-            );
+        player.team = self.kind.teams().map(|[(first, _), (second, _)]| {
+            if self.players.len().is_multiple_of(2) {
+                first
+            } else {
+                second
+            }
+        });
         self.players.push(player);
     }
 
@@ -245,7 +266,9 @@ impl World {
             1 if !self.players.is_empty() && self.players.len() < slots => self.join(),
             2 if self.random.below(6) == 0 => {
                 self.map += 1;
-                self.players.iter_mut().for_each(|player| player.score = Some(0));
+                self.players
+                    .iter_mut()
+                    .for_each(|player| player.score = Some(0));
             }
             _ => {}
         }
@@ -254,7 +277,13 @@ impl World {
     fn status(&self) -> ServerStatus {
         let mut status = ServerStatus::default();
         status.name = Some(self.kind.text(self.name));
-        status.map = self.kind.maps().iter().cycle().nth(self.map).map(|map| (*map).into());
+        status.map = self
+            .kind
+            .maps()
+            .iter()
+            .cycle()
+            .nth(self.map)
+            .map(|map| (*map).into());
         status.game_type = Some(self.kind.game_type().into());
         status.max_players = Some(self.slots);
         status.password = Some(self.name.contains("veterans"));
@@ -279,7 +308,11 @@ impl World {
             Unreal3 | Unreal2004 | KillingFloor => status.game_port = Some(7777),
             _ => {}
         }
-        let bots = status.players.iter_mut().flatten().filter(|player| player.name.plain().len() == 5);
+        let bots = status
+            .players
+            .iter_mut()
+            .flatten()
+            .filter(|player| player.name.plain().len() == 5);
         if self.kind == Unreal99 {
             bots.for_each(|player| player.bot = Some(true));
             for player in status.players.iter_mut().flatten() {
@@ -320,10 +353,15 @@ impl Kind {
             Xonotic => Style::new(Charset::default(), Colours::DarkPlaces),
             Minecraft => Style::new(Charset::default(), Colours::SectionSign),
             Unreal2004 => {
-                let bytes: Vec<u8> = text.chars().filter_map(|c| u8::try_from(u32::from(c)).ok()).collect();
+                let bytes: Vec<u8> = text
+                    .chars()
+                    .filter_map(|c| u8::try_from(u32::from(c)).ok())
+                    .collect();
                 return Text::new(bytes, Style::new(Charset::Latin1, Colours::UnrealEscape));
             }
-            _ if self.protocol() == Protocol::Quake3 => Style::new(Charset::default(), Colours::Caret),
+            _ if self.protocol() == Protocol::Quake3 => {
+                Style::new(Charset::default(), Colours::Caret)
+            }
             _ => Style::default(),
         };
         Text::new(text.as_bytes().to_vec(), style)
@@ -331,13 +369,26 @@ impl Kind {
 
     /// The name of a player, with colours in games of the Quake 3 family only.
     fn player_name(self, name: &str) -> Text {
-        let text = Text::new(name.as_bytes().to_vec(), Style::new(Charset::default(), Colours::Caret));
-        if self.protocol() == Protocol::Quake3 { text } else { text.plain().into_owned().into() }
+        let text = Text::new(
+            name.as_bytes().to_vec(),
+            Style::new(Charset::default(), Colours::Caret),
+        );
+        if self.protocol() == Protocol::Quake3 {
+            text
+        } else {
+            text.plain().into_owned().into()
+        }
     }
 
     const fn maps(self) -> &'static [&'static str] {
         match self {
-            OpenArena => &["aggressor", "ctf_compromise", "oa_dm6", "wrackdm17", "kaos2"],
+            OpenArena => &[
+                "aggressor",
+                "ctf_compromise",
+                "oa_dm6",
+                "wrackdm17",
+                "kaos2",
+            ],
             QuakeArena => &["q3dm17", "q3dm6", "q3tourney2", "q3dm13"],
             UrbanTerror => &["ut4_turnpike", "ut4_abbey", "ut4_casa", "ut4_kingdom"],
             Xonotic => &["stormkeep", "afterslime", "solarium", "xoylent"],
@@ -405,7 +456,11 @@ impl Kind {
                 ("timelimit", "20"),
                 ("g_friendlyFire", "2"),
             ],
-            Xonotic => &[("gamename", "Xonotic"), ("gameversion", "806"), ("sv_allowdownloads", "1")],
+            Xonotic => &[
+                ("gamename", "Xonotic"),
+                ("gameversion", "806"),
+                ("sv_allowdownloads", "1"),
+            ],
             EnemyTerritory => &[
                 ("version", "ET 2.60b linux-i386 May  8 2006"),
                 ("mod_version", "2.2.0"),
@@ -413,9 +468,10 @@ impl Kind {
                 ("g_balancedteams", "1"),
                 ("sv_punkbuster", "0"),
             ],
-            JediAcademy => {
-                &[("version", "JAmp: v1.0.1.1 linux-i386 Nov 10 2003"), ("g_forcePowerDisable", "0")]
-            }
+            JediAcademy => &[
+                ("version", "JAmp: v1.0.1.1 linux-i386 Nov 10 2003"),
+                ("g_forcePowerDisable", "0"),
+            ],
             Unreal99 => &[
                 ("minnetver", "432"),
                 ("mutators", "Instagib"),
@@ -423,17 +479,27 @@ impl Kind {
                 ("goalteamscore", "3"),
                 ("AdminName", "embedded"),
             ],
-            Battlefield1942 => &[("gamename", "bfield1942"), ("ticket_ratio", "100"), ("reservedslots", "0")],
-            Unreal3 => {
-                &[("gamename", "ut3pc"), ("bIsDedicated", "True"), ("s32779", "3"), ("p268435704", "3")]
-            }
+            Battlefield1942 => &[
+                ("gamename", "bfield1942"),
+                ("ticket_ratio", "100"),
+                ("reservedslots", "0"),
+            ],
+            Unreal3 => &[
+                ("gamename", "ut3pc"),
+                ("bIsDedicated", "True"),
+                ("s32779", "3"),
+                ("p268435704", "3"),
+            ],
             Battlefield2 => &[
                 ("gamename", "battlefield2"),
                 ("gamevariant", "bf2"),
                 ("bf2_dedicated", "1"),
                 ("bf2_mapsize", "64"),
             ],
-            Minecraft => &[("game_id", "MINECRAFT"), ("plugins", "queryport 0.1: Example 1.0; Other 2")],
+            Minecraft => &[
+                ("game_id", "MINECRAFT"),
+                ("plugins", "queryport 0.1: Example 1.0; Other 2"),
+            ],
             Unreal2004 => &[
                 ("ServerMode", "dedicated"),
                 ("ServerVersion", "3369"),

@@ -16,9 +16,16 @@ pub(crate) struct Favourites {
 impl Favourites {
     /// `queryport/favourites` in the user's folder of settings, as the XDG base directory specification has it.
     pub(crate) fn of_user() -> Self {
-        let variable = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let config = variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
-        Self { path: config.map(|config| config.join("queryport").join("favourites")) }
+        let variable = |name| {
+            std::env::var_os(name)
+                .map(PathBuf::from)
+                .filter(|path| path.is_absolute())
+        };
+        let config =
+            variable("XDG_CONFIG_HOME").or_else(|| Some(variable("HOME")?.join(".config")));
+        Self {
+            path: config.map(|config| config.join("queryport").join("favourites")),
+        }
     }
 
     #[cfg(test)]
@@ -32,12 +39,19 @@ impl Favourites {
 
     /// The favourites; none where there is no file. Lines that name no server are passed over.
     pub(crate) fn read(&self) -> io::Result<BTreeSet<Target>> {
-        Ok(self.lines()?.iter().filter_map(|line| of_line(line, None).ok().flatten()).collect())
+        Ok(self
+            .lines()?
+            .iter()
+            .filter_map(|line| of_line(line, None).ok().flatten())
+            .collect())
     }
 
     /// Adds or removes one line, and leaves all others as they are. The file is replaced whole: a full disk loses nothing.
     pub(crate) fn write(&self, favourite: &Target, is_favourite: bool) -> io::Result<()> {
-        let path = self.path.as_ref().ok_or_else(|| io::Error::other("there is no home folder"))?;
+        let path = self
+            .path
+            .as_ref()
+            .ok_or_else(|| io::Error::other("there is no home folder"))?;
         let mut lines = self.lines()?;
         lines.retain(|line| of_line(line, None).ok().flatten().as_ref() != Some(favourite));
         if is_favourite {
@@ -55,7 +69,9 @@ impl Favourites {
     }
 
     fn lines(&self) -> io::Result<Vec<String>> {
-        let Some(path) = &self.path else { return Ok(Vec::new()) };
+        let Some(path) = &self.path else {
+            return Ok(Vec::new());
+        };
         match fs::read_to_string(path) {
             Ok(text) => Ok(text.lines().map(str::to_owned).collect()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -80,7 +96,8 @@ mod tests {
 
     #[test]
     fn a_favourite_is_one_line_and_the_others_stay() {
-        let folder = std::env::temp_dir().join(format!("queryport-favourites-{}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("queryport-favourites-{}", std::process::id()));
         let favourites = Favourites::at(folder.join("deep").join("favourites"));
         assert!(favourites.read().unwrap().is_empty());
         let first = (Protocol::Quake3.into(), "192.0.2.1:27960".to_owned());
@@ -91,11 +108,21 @@ mod tests {
         fs::write(&path, format!("# my own remark\nnonsense here too\n{text}")).unwrap();
         favourites.write(&second, true).unwrap();
         favourites.write(&second, true).unwrap();
-        assert_eq!(favourites.read().unwrap(), BTreeSet::from([first.clone(), second.clone()]));
+        assert_eq!(
+            favourites.read().unwrap(),
+            BTreeSet::from([first.clone(), second.clone()])
+        );
         favourites.write(&first, false).unwrap();
         let left = fs::read_to_string(&path).unwrap();
-        assert_eq!(left, "# my own remark\nnonsense here too\nut2004 example.org:7778\n");
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no other file is left");
+        assert_eq!(
+            left,
+            "# my own remark\nnonsense here too\nut2004 example.org:7778\n"
+        );
+        assert_eq!(
+            fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1,
+            "no other file is left"
+        );
         fs::remove_dir_all(folder).unwrap();
     }
 }

@@ -86,7 +86,10 @@ pub(crate) fn action(key: KeyEvent, mode: Mode) -> Option<Action> {
     }
     // Keys that scroll; each other one closes the page.
     let stays = |action: &Action| {
-        matches!(action, Action::Move(_) | Action::Page(_) | Action::First | Action::Last | Action::Quit)
+        matches!(
+            action,
+            Action::Move(_) | Action::Page(_) | Action::First | Action::Last | Action::Quit
+        )
     };
     Some(action.filter(stays).unwrap_or(Action::Close))
 }
@@ -114,7 +117,9 @@ fn usual(code: KeyCode) -> Option<Action> {
         KeyCode::Char('R') => Action::Rescan,
         KeyCode::Char('q') => Action::Quit,
         KeyCode::Char(c) => {
-            let column = c.to_digit(10).and_then(|digit| Column::ALL.get((digit as usize).checked_sub(1)?));
+            let column = c
+                .to_digit(10)
+                .and_then(|digit| Column::ALL.get((digit as usize).checked_sub(1)?));
             let condition = || Condition::ALL.iter().find(|(key, ..)| *key == c);
             return column
                 .map(|column| Action::SortBy(*column))

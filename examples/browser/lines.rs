@@ -47,21 +47,34 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     }
     out.flush()?;
     command_line::complain(&format!("{answered} of {asked} servers answered"));
-    Ok(if answered > 0 && !has_rejected { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if answered > 0 && !has_rejected {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// A row. On a terminal it has at most its columns.
 fn line(server: &Server, columns: Option<usize>) -> String {
-    let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let text =
-        |text: Option<&queryport::Text>| text.map(|text| text.plain().into_owned()).unwrap_or_default();
-    let ping = server.ping().map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1}"));
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let text = |text: Option<&queryport::Text>| {
+        text.map(|text| text.plain().into_owned())
+            .unwrap_or_default()
+    };
+    let ping = server
+        .ping()
+        .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1}"));
     let padded = |text: &str, columns| {
         let text = fit(text, columns);
         let gap = " ".repeat(columns - width(&text));
         format!("{text}{gap}")
     };
-    let part = if columns.is_some_and(|columns| columns < 110) { 10 } else { 20 };
+    let part = if columns.is_some_and(|columns| columns < 110) {
+        10
+    } else {
+        20
+    };
     let row = format!(
         "{:<21} {ping:>6} ms {:>3}/{:<3} {} {} {}",
         server.target.1,

@@ -109,23 +109,38 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let (favourites, problem) = match kept.read() {
         Ok(favourites) => (favourites, None),
         Err(error) => {
-            let path = kept.path().unwrap_or_else(|| Path::new("favourites")).display();
-            (Default::default(), Some(format!("{path}: {}", command_line::message(&error))))
+            let path = kept
+                .path()
+                .unwrap_or_else(|| Path::new("favourites"))
+                .display();
+            (
+                Default::default(),
+                Some(format!("{path}: {}", command_line::message(&error))),
+            )
         }
     };
     // The embedded servers run until they are dropped.
     let mut farm = None;
     let (title, list) = match (&arguments.list, arguments.favourites) {
-        (_, true) => ("favourites".to_owned(), List::Servers(favourites.iter().cloned().collect())),
+        (_, true) => (
+            "favourites".to_owned(),
+            List::Servers(favourites.iter().cloned().collect()),
+        ),
         (Some(list), _) => named(list, arguments.protocol),
         (None, _) => {
             let farm = farm.insert(Farm::start().await?);
-            ("invented servers on loopback".to_owned(), List::Servers(farm.targets.clone()))
+            (
+                "invented servers on loopback".to_owned(),
+                List::Servers(farm.targets.clone()),
+            )
         }
     };
     let client = source::client(
         &list,
-        (Duration::from_secs_f64(arguments.timeout), arguments.retries),
+        (
+            Duration::from_secs_f64(arguments.timeout),
+            arguments.retries,
+        ),
         arguments.bind,
     )?;
     let source = Source::new(list, client)?;
@@ -144,14 +159,24 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let favourites = farm.is_none().then_some(kept);
     let interval = Duration::from_secs_f64(arguments.refresh.unwrap_or(10.0));
     let depth = Depth::of_terminal();
-    terminal::run(Program { browser, source, favourites, depth, interval }).await
+    terminal::run(Program {
+        browser,
+        source,
+        favourites,
+        depth,
+        interval,
+    })
+    .await
 }
 
 /// The path as a shell has it.
 fn short(path: &Path) -> String {
     let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
     let below = home.and_then(|home| path.strip_prefix(home).ok());
-    below.map_or_else(|| path.display().to_string(), |below| format!("~/{}", below.display()))
+    below.map_or_else(
+        || path.display().to_string(),
+        |below| format!("~/{}", below.display()),
+    )
 }
 
 /// The list of this name: a file comes before a game.

@@ -58,22 +58,41 @@ pub(crate) struct Order {
 
 impl Order {
     pub(crate) const fn by(column: Column) -> Self {
-        Self { column, is_descending: column.is_descending() }
+        Self {
+            column,
+            is_descending: column.is_descending(),
+        }
     }
 
     /// The order after a column was chosen: the same one again turns the direction.
     pub(crate) fn chosen(self, column: Column) -> Self {
-        if self.column == column { self.reversed() } else { Self::by(column) }
+        if self.column == column {
+            self.reversed()
+        } else {
+            Self::by(column)
+        }
     }
 
     pub(crate) const fn reversed(self) -> Self {
-        Self { is_descending: !self.is_descending, ..self }
+        Self {
+            is_descending: !self.is_descending,
+            ..self
+        }
     }
 
     /// The order by the column so many places to the right.
     pub(crate) fn moved(self, places: usize) -> Self {
-        let here = Column::ALL.iter().position(|column| *column == self.column).unwrap_or_default();
-        Self::by(Column::ALL.into_iter().cycle().nth(here + places).unwrap_or(self.column))
+        let here = Column::ALL
+            .iter()
+            .position(|column| *column == self.column)
+            .unwrap_or_default();
+        Self::by(
+            Column::ALL
+                .into_iter()
+                .cycle()
+                .nth(here + places)
+                .unwrap_or(self.column),
+        )
     }
 
     /// Compares two servers. In either direction, servers without the value come last.
@@ -93,10 +112,18 @@ impl Order {
             Column::Address => self.present(Some(&a.target.1), Some(&b.target.1)),
         };
         let has_answer = b.answer.is_some().cmp(&a.answer.is_some());
-        has_answer.then(first).then_with(by_name).then_with(|| a.target.cmp(&b.target))
+        has_answer
+            .then(first)
+            .then_with(by_name)
+            .then_with(|| a.target.cmp(&b.target))
     }
 
-    fn text<'s>(self, a: &'s Server, b: &'s Server, key: impl Fn(&'s Server) -> &'s str) -> Ordering {
+    fn text<'s>(
+        self,
+        a: &'s Server,
+        b: &'s Server,
+        key: impl Fn(&'s Server) -> &'s str,
+    ) -> Ordering {
         let present = |server| Some(key(server)).filter(|text| !text.is_empty());
         self.present(present(a), present(b))
     }
@@ -134,9 +161,10 @@ impl Condition {
         match self {
             Self::Favourite => server.is_favourite,
             Self::NotEmpty => server.players().is_some_and(|players| players > 0),
-            Self::NotFull => {
-                server.players().zip(server.slots()).is_none_or(|(players, slots)| players < slots)
-            }
+            Self::NotFull => server
+                .players()
+                .zip(server.slots())
+                .is_none_or(|(players, slots)| players < slots),
             Self::NoPassword => server.status().and_then(|status| status.password) != Some(true),
             Self::Answered => server.answer.is_some(),
         }
@@ -163,10 +191,16 @@ impl Filter {
     pub(crate) fn apply(&self, servers: &[Server], order: Order) -> Vec<usize> {
         let search = self.search.to_lowercase();
         let admits = |server: &Server| {
-            self.conditions.iter().all(|condition| condition.admits(server)) && server.has(&search)
+            self.conditions
+                .iter()
+                .all(|condition| condition.admits(server))
+                && server.has(&search)
         };
-        let mut shown: Vec<(usize, &Server)> =
-            servers.iter().enumerate().filter(|(_, server)| admits(server)).collect();
+        let mut shown: Vec<(usize, &Server)> = servers
+            .iter()
+            .enumerate()
+            .filter(|(_, server)| admits(server))
+            .collect();
         shown.sort_by(|(_, a), (_, b)| order.compare(a, b));
         shown.into_iter().map(|(number, _)| number).collect()
     }

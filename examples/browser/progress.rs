@@ -23,7 +23,15 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(now: Instant) -> Self {
         let earlier = VecDeque::from([(now, 0)]);
-        Self { listed: 0, done: 0, answered: 0, is_listed: false, start: now, end: None, earlier }
+        Self {
+            listed: 0,
+            done: 0,
+            answered: 0,
+            is_listed: false,
+            start: now,
+            end: None,
+            earlier,
+        }
     }
 
     /// Counts a result.
@@ -35,12 +43,17 @@ impl Progress {
 
     /// Remembers the count at this time.
     pub(crate) fn note(&mut self, now: Instant) {
-        let is_due = |(last, _): &(Instant, u64)| now.saturating_duration_since(*last) >= WINDOW / 15;
+        let is_due =
+            |(last, _): &(Instant, u64)| now.saturating_duration_since(*last) >= WINDOW / 15;
         if self.earlier.back().is_none_or(is_due) {
             self.earlier.push_back((now, self.done));
         }
         // One that is older than the window stays, to measure from.
-        while self.earlier.get(1).is_some_and(|(at, _)| now.saturating_duration_since(*at) >= WINDOW) {
+        while self
+            .earlier
+            .get(1)
+            .is_some_and(|(at, _)| now.saturating_duration_since(*at) >= WINDOW)
+        {
             self.earlier.pop_front();
         }
     }
@@ -55,7 +68,9 @@ impl Progress {
 
     /// How long the scan took or has taken.
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
-        self.end.unwrap_or(now).saturating_duration_since(self.start)
+        self.end
+            .unwrap_or(now)
+            .saturating_duration_since(self.start)
     }
 
     /// Results a second: of the last seconds, and of the whole scan after its end.
@@ -64,20 +79,32 @@ impl Progress {
             Some(_) => (self.start, 0),
             None => *self.earlier.front()?,
         };
-        let seconds = self.end.unwrap_or(now).saturating_duration_since(from).as_secs_f64();
+        let seconds = self
+            .end
+            .unwrap_or(now)
+            .saturating_duration_since(from)
+            .as_secs_f64();
         (seconds >= 0.1).then(|| (self.done.saturating_sub(count)) as f64 / seconds)
     }
 
     /// The part that is done, from 0 to 1.
     pub(crate) fn part(&self) -> f64 {
-        if self.is_finished() { 1.0 } else { self.done as f64 / self.listed.max(1) as f64 }
+        if self.is_finished() {
+            1.0
+        } else {
+            self.done as f64 / self.listed.max(1) as f64
+        }
     }
 
     /// The time that is left at this rate; `None` while the list grows, and near its end: the last servers are silent ones.
     pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
-        let rate = self.rate(now).filter(|rate| *rate > 0.0 && self.is_listed && !self.is_finished())?;
+        let rate = self
+            .rate(now)
+            .filter(|rate| *rate > 0.0 && self.is_listed && !self.is_finished())?;
         let seconds = self.listed.saturating_sub(self.done) as f64 / rate;
-        Duration::try_from_secs_f64(seconds).ok().filter(|left| left.as_secs() > 0)
+        Duration::try_from_secs_f64(seconds)
+            .ok()
+            .filter(|left| left.as_secs() > 0)
     }
 }
 
@@ -107,7 +134,13 @@ mod tests {
         assert_eq!(progress.rate(at(9750)), Some(0.0));
         assert_eq!(progress.left(at(9750)), None);
         progress.finish(at(10_000));
-        assert_eq!((progress.part(), progress.rate(at(99_000))), (1.0, Some(10.0)));
-        assert_eq!((progress.answered, progress.elapsed(at(99_000))), (50, Duration::from_secs(10)));
+        assert_eq!(
+            (progress.part(), progress.rate(at(99_000))),
+            (1.0, Some(10.0))
+        );
+        assert_eq!(
+            (progress.answered, progress.elapsed(at(99_000))),
+            (50, Duration::from_secs(10))
+        );
     }
 }

@@ -58,8 +58,14 @@ impl Server {
                 }
                 self.answer = Some(outcome);
                 self.failure = None;
-                self.keys = [self.text(|status| &status.name), self.text(|status| &status.map)]
-                    .map(|text| text.map(|text| safe(&text.plain()).to_lowercase()).unwrap_or_default());
+                self.keys = [
+                    self.text(|status| &status.name),
+                    self.text(|status| &status.map),
+                ]
+                .map(|text| {
+                    text.map(|text| safe(&text.plain()).to_lowercase())
+                        .unwrap_or_default()
+                });
                 self.text = self.words();
             }
             Err(failure) => self.failure = Some(failure),
@@ -73,7 +79,9 @@ impl Server {
         let longest = |game| others(game).filter(fitting).max_by_key(|word| width(word));
         let id = || self.plays.map(|game| game.id).filter(fitting);
         let name = Some(self.game.as_str()).filter(fitting);
-        name.or_else(id).or_else(|| longest(self.plays?)).unwrap_or(&self.game)
+        name.or_else(id)
+            .or_else(|| longest(self.plays?))
+            .unwrap_or(&self.game)
     }
 
     pub(crate) fn status(&self) -> Option<&ServerStatus> {
@@ -96,9 +104,16 @@ impl Server {
     /// Bots as the server counts them, or those of its list that are marked.
     pub(crate) fn bots(&self) -> Option<u32> {
         let status = self.status()?;
-        let marked = || status.listed_players().iter().filter_map(|player| player.bot).collect::<Vec<_>>();
+        let marked = || {
+            status
+                .listed_players()
+                .iter()
+                .filter_map(|player| player.bot)
+                .collect::<Vec<_>>()
+        };
         let listed = Some(marked()).filter(|marks| !marks.is_empty());
-        let count = |marks: Vec<bool>| u32::try_from(marks.iter().filter(|is_bot| **is_bot).count()).ok();
+        let count =
+            |marks: Vec<bool>| u32::try_from(marks.iter().filter(|is_bot| **is_bot).count()).ok();
         status.bot_count.or_else(|| listed.and_then(count))
     }
 
@@ -109,15 +124,23 @@ impl Server {
 
     /// Whether each word is in the name, map, game, type, address or a player's name. The words are in lower case.
     pub(crate) fn has(&self, words: &str) -> bool {
-        words.split_whitespace().all(|word| self.text.contains(word))
+        words
+            .split_whitespace()
+            .all(|word| self.text.contains(word))
     }
 
     fn words(&self) -> String {
         let (protocol, address) = &self.target;
         let mut words = format!("{address} {protocol} {}", self.game);
         if let Some(status) = self.status() {
-            let texts =
-                [&status.name, &status.map, &status.game_type, &status.mod_name].into_iter().flatten();
+            let texts = [
+                &status.name,
+                &status.map,
+                &status.game_type,
+                &status.mod_name,
+            ]
+            .into_iter()
+            .flatten();
             for text in texts.chain(status.listed_players().iter().map(|player| &player.name)) {
                 words.push(' ');
                 words.push_str(&safe(&text.plain()));

@@ -53,9 +53,14 @@ impl Source {
     pub(crate) fn new(list: List, client: Client) -> io::Result<Self> {
         let (work, received) = mpsc::unbounded_channel();
         let (sender, events) = mpsc::channel(QUEUE);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let working = move || LocalSet::new().block_on(&runtime, query_all(list, client, received, sender));
-        std::thread::Builder::new().name("queries".to_owned()).spawn(working)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let working =
+            move || LocalSet::new().block_on(&runtime, query_all(list, client, received, sender));
+        std::thread::Builder::new()
+            .name("queries".to_owned())
+            .spawn(working)?;
         Ok(Self { work, events })
     }
 
@@ -88,7 +93,11 @@ async fn query_all(
                 }
                 let _ = events.send(Event::Started).await;
                 let (sender, receiver) = mpsc::channel(QUEUE);
-                let listing = Listing { events: events.clone(), targets: sender, seen: BTreeSet::new() };
+                let listing = Listing {
+                    events: events.clone(),
+                    targets: sender,
+                    seen: BTreeSet::new(),
+                };
                 let reading = listing.read(list.clone(), client.clone());
                 scan = Some(spawn_local(async move {
                     let (queried, ()) = tokio::join!(query(&client, receiver, &events), reading);
@@ -124,15 +133,27 @@ async fn query(
 ) -> Result<(), queryport::Error> {
     let (sender, mut order) = mpsc::unbounded_channel();
     let mut handed = Vec::new();
-    let mut scan = client.scan_stream(Targets { targets, order: sender }, ScanOptions::default())?;
+    let mut scan = client.scan_stream(
+        Targets {
+            targets,
+            order: sender,
+        },
+        ScanOptions::default(),
+    )?;
     while let Some(scanned) = scan.next().await {
         while let Ok(target) = order.try_recv() {
             handed.push(target);
         }
         let number = usize::try_from(scanned.index).unwrap_or(usize::MAX);
-        let Some(target) = handed.get(number) else { continue };
+        let Some(target) = handed.get(number) else {
+            continue;
+        };
         let result = scanned.result.map_err(|error| message(&error));
-        if events.send(Event::Result(target.clone(), Box::new(result))).await.is_err() {
+        if events
+            .send(Event::Result(target.clone(), Box::new(result)))
+            .await
+            .is_err()
+        {
             break;
         }
     }
@@ -177,7 +198,10 @@ impl Listing {
             List::Game(game) => match client.servers(game) {
                 Ok(mut servers) => {
                     while let Some(listed) = servers.next().await {
-                        if !self.add((What::Protocol(game.protocol), listed.server.to_string())).await {
+                        if !self
+                            .add((What::Protocol(game.protocol), listed.server.to_string()))
+                            .await
+                        {
                             return;
                         }
                     }
@@ -186,7 +210,11 @@ impl Listing {
                             Some(Err(error)) => self.note(message(error)).await,
                             Some(Ok(list)) if !list.completeness.is_settled() => {
                                 let (address, known) = (&report.address, list.completeness);
-                                self.note(format!("{address}: {} servers, {known}", report.servers)).await;
+                                self.note(format!(
+                                    "{address}: {} servers, {known}",
+                                    report.servers
+                                ))
+                                .await;
                             }
                             _ => {}
                         }
@@ -217,7 +245,10 @@ impl Listing {
         if !self.seen.insert(target.clone()) {
             return true;
         }
-        self.events.send(Event::Listed(target.clone())).await.is_ok()
+        self.events
+            .send(Event::Listed(target.clone()))
+            .await
+            .is_ok()
             && self.targets.send(target).await.is_ok()
     }
 
@@ -244,10 +275,18 @@ fn lines(path: String) -> Receiver<Result<String, String>> {
         let mut reader = BufReader::new(reader);
         loop {
             let mut line = Vec::new();
-            let read = reader.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line).and_then(|length| {
-                let is_long = line.last() != Some(&b'\n') && length as u64 == LONGEST_LINE;
-                if is_long { reader.skip_until(b'\n') } else { Ok(length) }
-            });
+            let read = reader
+                .by_ref()
+                .take(LONGEST_LINE)
+                .read_until(b'\n', &mut line)
+                .and_then(|length| {
+                    let is_long = line.last() != Some(&b'\n') && length as u64 == LONGEST_LINE;
+                    if is_long {
+                        reader.skip_until(b'\n')
+                    } else {
+                        Ok(length)
+                    }
+                });
             let line = match read {
                 Ok(0) => break,
                 Ok(_) => Ok(String::from_utf8_lossy(&line).into_owned()),
@@ -268,9 +307,15 @@ pub(crate) fn client(
     (timeout, retries): (Duration, u8),
     bind: Option<SocketAddr>,
 ) -> Result<Client, queryport::Error> {
-    let dialect = if let List::Game(game) = list { game.dialect } else { Dialect::Standard };
+    let dialect = if let List::Game(game) = list {
+        game.dialect
+    } else {
+        Dialect::Standard
+    };
     let options = QueryOptions::default().with_dialect(dialect);
-    let timing = Timing::default().with_timeout(timeout).with_retries(retries);
+    let timing = Timing::default()
+        .with_timeout(timeout)
+        .with_retries(retries);
     let client = Client::new()?.with_timing(timing).with_options(options);
     Ok(match bind {
         Some(bind) => client.with_local_address(bind),

@@ -206,7 +206,11 @@ impl Browser {
                 self.scroll = 0;
             }
             Action::Switch if self.has_details && self.screen.is_wide => {
-                self.mode = if self.mode == Mode::Details { Mode::Table } else { Mode::Details };
+                self.mode = if self.mode == Mode::Details {
+                    Mode::Table
+                } else {
+                    Mode::Details
+                };
             }
             Action::Switch => {}
             Action::Close => match self.mode {
@@ -244,10 +248,16 @@ impl Browser {
             Action::Automatic => {
                 self.is_automatic = !self.is_automatic;
                 let state = if self.is_automatic { "on" } else { "off" };
-                self.note = Some(format!("automatic refresh of what is on the screen: {state}"));
+                self.note = Some(format!(
+                    "automatic refresh of what is on the screen: {state}"
+                ));
             }
             Action::Help => {
-                self.mode = if self.mode == Mode::Help { Mode::Table } else { Mode::Help };
+                self.mode = if self.mode == Mode::Help {
+                    Mode::Table
+                } else {
+                    Mode::Help
+                };
                 self.help_scroll = 0;
             }
             Action::Favourite => return self.favour(),
@@ -261,11 +271,21 @@ impl Browser {
     /// Queries what is on the screen again, unless such queries are under way.
     pub(crate) fn refresh(&mut self) -> Option<Command> {
         let rows = self.screen.rows.max(1);
-        let mut on_screen: Vec<usize> = self.shown.iter().skip(self.top).take(rows).copied().collect();
+        let mut on_screen: Vec<usize> = self
+            .shown
+            .iter()
+            .skip(self.top)
+            .take(rows)
+            .copied()
+            .collect();
         if self.has_details && !self.screen.is_wide {
             on_screen = self.shown.get(self.cursor).copied().into_iter().collect();
         }
-        let is_free = |number: &usize| self.servers.get(*number).is_some_and(|server| !server.is_awaited);
+        let is_free = |number: &usize| {
+            self.servers
+                .get(*number)
+                .is_some_and(|server| !server.is_awaited)
+        };
         let numbers: Vec<usize> = on_screen.into_iter().filter(is_free).collect();
         if numbers.is_empty() || self.is_refreshing {
             return None;
@@ -283,7 +303,9 @@ impl Browser {
 
     /// The selected server.
     pub(crate) fn selected(&self) -> Option<&Server> {
-        self.shown.get(self.cursor).and_then(|number| self.servers.get(*number))
+        self.shown
+            .get(self.cursor)
+            .and_then(|number| self.servers.get(*number))
     }
 
     /// Sorts and filters where something changed, and scrolls so that the selection is among so many rows.
@@ -301,7 +323,10 @@ impl Browser {
         }
         let rows = rows.max(1);
         let last_top = self.shown.len().saturating_sub(rows);
-        self.top = self.top.clamp((self.cursor + 1).saturating_sub(rows), self.cursor).min(last_top);
+        self.top = self
+            .top
+            .clamp((self.cursor + 1).saturating_sub(rows), self.cursor)
+            .min(last_top);
     }
 
     fn move_to(&mut self, row: usize) {
@@ -312,11 +337,17 @@ impl Browser {
     }
 
     fn scroll_by(&mut self, lines: isize) {
-        self.scroll = self.scroll.saturating_add_signed(lines).min(self.screen.hidden_lines);
+        self.scroll = self
+            .scroll
+            .saturating_add_signed(lines)
+            .min(self.screen.hidden_lines);
     }
 
     fn scroll_help(&mut self, lines: isize) {
-        self.help_scroll = self.help_scroll.saturating_add_signed(lines).min(self.screen.help_lines.0);
+        self.help_scroll = self
+            .help_scroll
+            .saturating_add_signed(lines)
+            .min(self.screen.help_lines.0);
     }
 
     fn search(&mut self, text: String) {

@@ -91,7 +91,8 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
             is_stale = true;
         }
         let is_running = !program.browser.progress.is_finished();
-        let is_due = (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
+        let is_due =
+            (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
         if is_urgent || is_due {
             terminal.draw(|frame| view::draw(frame, &mut program.browser, program.depth, now()))?;
             (is_stale, drawn) = (false, now());

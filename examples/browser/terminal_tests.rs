@@ -46,12 +46,31 @@ impl Pty {
         grantpt(&keys).unwrap();
         unlockpt(&keys).unwrap();
         let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
-        let line = OpenOptions::new().read(true).write(true).custom_flags(O_NOCTTY).open(name).unwrap();
-        tcsetwinsize(&line, Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+        let line = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(O_NOCTTY)
+            .open(name)
+            .unwrap();
+        tcsetwinsize(
+            &line,
+            Winsize {
+                ws_row: rows,
+                ws_col: columns,
+                ws_xpixel: 0,
+                ws_ypixel: 0,
+            },
+        )
+        .unwrap();
         let before = tcgetattr(&line).unwrap();
         let end = || line.try_clone().unwrap();
         let child = Command::new(std::env::current_exe().unwrap())
-            .args(["--ignored", "--exact", "--nocapture", &format!("browser::terminal_tests::{program}")])
+            .args([
+                "--ignored",
+                "--exact",
+                "--nocapture",
+                &format!("browser::terminal_tests::{program}"),
+            ])
             .env("TERM", "xterm-256color")
             .env_remove("NO_COLOR")
             .stdin(end())
@@ -69,7 +88,14 @@ impl Pty {
                 kept.lock().unwrap().extend_from_slice(&buffer[..length]);
             }
         });
-        Self { child, keys, line, before, output, reader }
+        Self {
+            child,
+            keys,
+            line,
+            before,
+            output,
+            reader,
+        }
     }
 
     fn text(&self) -> String {
@@ -110,7 +136,10 @@ impl Pty {
         assert_eq!(text.matches(ENTER).count(), 1, "{text:?}");
         assert_eq!(text.matches(LEAVE).count(), 1, "{text:?}");
         let (_, left) = text.split_once(LEAVE).unwrap();
-        assert!(text.rfind(SHOW_CURSOR) > text.rfind("\u{1b}[?25l"), "the cursor is shown: {text:?}");
+        assert!(
+            text.rfind(SHOW_CURSOR) > text.rfind("\u{1b}[?25l"),
+            "the cursor is shown: {text:?}"
+        );
         (code, left.to_owned())
     }
 }
@@ -126,7 +155,9 @@ async fn browses() {
 #[ignore = "a program for the tests below"]
 fn panics() {
     let (mut terminal, _restore) = terminal::enter().unwrap();
-    terminal.draw(|frame| frame.render_widget("queryport", frame.area())).unwrap();
+    terminal
+        .draw(|frame| frame.render_widget("queryport", frame.area()))
+        .unwrap();
     panic!("a test of panics");
 }
 
@@ -143,8 +174,12 @@ async fn panics_in_a_task() {
 
 #[test]
 fn keys_and_signals_end_it_cleanly() {
-    let ends: [(&str, Option<Signal>); 4] =
-        [("q", None), ("\u{3}", None), ("", Some(Signal::TERM)), ("?", Some(Signal::INT))];
+    let ends: [(&str, Option<Signal>); 4] = [
+        ("q", None),
+        ("\u{3}", None),
+        ("", Some(Signal::TERM)),
+        ("?", Some(Signal::INT)),
+    ];
     for (keys, signal) in ends {
         let mut pty = Pty::start("browses", 80, 24);
         pty.wait_for("queryport");
@@ -162,7 +197,16 @@ fn keys_typed_ahead_and_a_tiny_terminal_that_grows_do_no_harm() {
     let mut pty = Pty::start("browses", 1, 1);
     pty.wait_for(ENTER);
     pty.press("\r\u{1b}[B\u{1b}[6~/x\u{7f}\r5R");
-    tcsetwinsize(&pty.line, Winsize { ws_row: 40, ws_col: 120, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(
+        &pty.line,
+        Winsize {
+            ws_row: 40,
+            ws_col: 120,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        },
+    )
+    .unwrap();
     pty.signal(Signal::WINCH);
     pty.wait_for("invented servers on loopback");
     pty.press("q");
@@ -175,6 +219,10 @@ fn a_panic_leaves_the_terminal_before_its_message() {
         let pty = Pty::start(program, 80, 24);
         let (code, left) = pty.end();
         assert!(left.contains("a test of panics"), "{left:?}");
-        assert_eq!(code, Some(if program == "panics" { 101 } else { 0 }), "{left:?}");
+        assert_eq!(
+            code,
+            Some(if program == "panics" { 101 } else { 0 }),
+            "{left:?}"
+        );
     }
 }

@@ -29,26 +29,39 @@ fn start() -> Instant {
 }
 
 fn target(number: u16) -> Target {
-    (Protocol::Quake3.into(), format!("192.0.2.1:{}", 27960 + number))
+    (
+        Protocol::Quake3.into(),
+        format!("192.0.2.1:{}", 27960 + number),
+    )
 }
 
 fn caret(text: &str) -> Text {
-    Text::new(text.as_bytes().to_vec(), Style::new(Charset::default(), Colours::Caret))
+    Text::new(
+        text.as_bytes().to_vec(),
+        Style::new(Charset::default(), Colours::Caret),
+    )
 }
 
 fn answer(name: Text, map: &str, players: u32, ping: u64) -> Outcome<ServerStatus> {
     let mut status = ServerStatus::default();
     status.name = Some(name);
     status.map = Some(map.into());
-    (status.player_count, status.max_players, status.bot_count) = (Some(players), Some(16), Some(1));
+    (status.player_count, status.max_players, status.bot_count) =
+        (Some(players), Some(16), Some(1));
     let mut ann = Player::new(caret("^1Ann"));
     (ann.score, ann.ping, ann.team) = (Some(12), Some(48), Some(0));
     status.players = Some(vec![ann]);
     let mut red = Team::default();
     (red.id, red.name, red.score) = (Some(0), Some("Red".into()), Some(3));
     status.teams = vec![red];
-    status.rules = [("fraglimit", "20"), ("sv_floodProtect", "1")].into_iter().collect();
-    Outcome::new(status, ([192, 0, 2, 1], 27960).into(), Some(Duration::from_millis(ping)))
+    status.rules = [("fraglimit", "20"), ("sv_floodProtect", "1")]
+        .into_iter()
+        .collect();
+    Outcome::new(
+        status,
+        ([192, 0, 2, 1], 27960).into(),
+        Some(Duration::from_millis(ping)),
+    )
 }
 
 /// A browser after a scan of these servers, and of one that does not answer.
@@ -59,7 +72,10 @@ fn browser(servers: Vec<Outcome<ServerStatus>>) -> Browser {
     let silent = Err("192.0.2.1: no answer within 4.0 s (3 requests sent)".to_owned());
     for (number, result) in (0..).zip(answers.chain([silent])) {
         browser.handle(Event::Listed(target(number)), start);
-        browser.handle(Event::Result(target(number), Box::new(result)), start + Duration::from_secs(1));
+        browser.handle(
+            Event::Result(target(number), Box::new(result)),
+            start + Duration::from_secs(1),
+        );
     }
     browser.handle(Event::ListEnded, start);
     browser.handle(Event::Ended, start + Duration::from_secs(2));
@@ -77,14 +93,22 @@ fn some() -> Browser {
 fn drawn(browser: &mut Browser, columns: u16, rows: u16) -> Buffer {
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     let now = start();
-    terminal.draw(|frame| view::draw(frame, browser, Depth::True, now)).unwrap();
+    terminal
+        .draw(|frame| view::draw(frame, browser, Depth::True, now))
+        .unwrap();
     terminal.backend().buffer().clone()
 }
 
 /// The lines of a screen without the blanks at their ends.
 fn lines(buffer: &Buffer) -> Vec<String> {
-    let row = |y: u16| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-    (0..buffer.area.height).map(|y| row(y).trim_end().to_owned()).collect()
+    let row = |y: u16| {
+        (0..buffer.area.width)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect::<String>()
+    };
+    (0..buffer.area.height)
+        .map(|y| row(y).trim_end().to_owned())
+        .collect()
 }
 
 fn screen(browser: &mut Browser, columns: u16, rows: u16) -> Vec<String> {
@@ -134,8 +158,17 @@ fn a_usual_terminal_shows_servers_in_columns() {
     for (shown, expected) in shown.iter().zip(expected).skip(1) {
         assert_eq!(squeezed(shown), squeezed(expected), "{shown}");
     }
-    assert_eq!(width(&shown[0]), 80, "the counts end at the right edge: {:?}", shown[0]);
-    assert!(shown[23].starts_with("? help  q quit  Enter details"), "{:?}", shown[23]);
+    assert_eq!(
+        width(&shown[0]),
+        80,
+        "the counts end at the right edge: {:?}",
+        shown[0]
+    );
+    assert!(
+        shown[23].starts_with("? help  q quit  Enter details"),
+        "{:?}",
+        shown[23]
+    );
 }
 
 #[test]
@@ -154,9 +187,18 @@ fn a_large_terminal_shows_the_details_beside_the_table() {
     let _ = drawn(&mut browser, 200, 50);
     press(&mut browser, "\n↓");
     let shown = screen(&mut browser, 200, 50);
-    let table: Vec<&str> = shown.iter().map(|line| line.split('│').next().unwrap().trim()).collect();
-    let details: Vec<&str> = shown.iter().filter_map(|line| Some(line.split_once('│')?.1.trim())).collect();
-    assert!(table[3].contains("192.0.2.1:27961") && table[4].contains("192.0.2.1:27960"), "{table:?}");
+    let table: Vec<&str> = shown
+        .iter()
+        .map(|line| line.split('│').next().unwrap().trim())
+        .collect();
+    let details: Vec<&str> = shown
+        .iter()
+        .filter_map(|line| Some(line.split_once('│')?.1.trim()))
+        .collect();
+    assert!(
+        table[3].contains("192.0.2.1:27961") && table[4].contains("192.0.2.1:27960"),
+        "{table:?}"
+    );
     assert_eq!(details[0], "Red Planet", "the details follow the selection");
     for line in [
         "map         q3dm17",
@@ -176,12 +218,18 @@ fn a_narrow_terminal_shows_the_details_alone_and_scrolls_them() {
     let _ = drawn(&mut browser, 40, 10);
     press(&mut browser, "\n");
     let first = screen(&mut browser, 40, 10);
-    assert_eq!((browser.mode, first[2].as_str()), (Mode::Details, "Green Leaf"));
+    assert_eq!(
+        (browser.mode, first[2].as_str()),
+        (Mode::Details, "Green Leaf")
+    );
     press(&mut browser, "G");
     let last = screen(&mut browser, 40, 10);
     assert_eq!(last[8], "sv_floodProtect 1");
     press(&mut browser, "g\u{1b}");
-    assert!(screen(&mut browser, 40, 10)[2].contains("Players"), "back at the table");
+    assert!(
+        screen(&mut browser, 40, 10)[2].contains("Players"),
+        "back at the table"
+    );
 }
 
 #[test]
@@ -191,27 +239,52 @@ fn the_page_of_keys_fits_a_usual_terminal_and_scrolls_on_a_small_one() {
     press(&mut browser, "?");
     let shown = screen(&mut browser, 80, 24).join("\n");
     for (key, meaning) in HELP {
-        assert!(shown.contains(key) && shown.contains(meaning), "{key} {meaning} in {shown}");
+        assert!(
+            shown.contains(key) && shown.contains(meaning),
+            "{key} {meaning} in {shown}"
+        );
     }
-    assert!(shown.contains("Favourites are kept in ~/.config/queryport/favourites"), "{shown}");
+    assert!(
+        shown.contains("Favourites are kept in ~/.config/queryport/favourites"),
+        "{shown}"
+    );
     assert!(!shown.contains("below"), "{shown}");
     let shown = screen(&mut browser, 40, 12).join("\n");
-    assert!(shown.contains("move; j k g G too") && shown.contains(" more below "), "{shown}");
+    assert!(
+        shown.contains("move; j k g G too") && shown.contains(" more below "),
+        "{shown}"
+    );
     press(&mut browser, "↓⇟");
     let next = screen(&mut browser, 40, 12).join("\n");
-    assert!(browser.mode == Mode::Help && !next.contains("move; j k"), "{next}");
+    assert!(
+        browser.mode == Mode::Help && !next.contains("move; j k"),
+        "{next}"
+    );
     press(&mut browser, "G");
     let last = screen(&mut browser, 40, 12).join("\n");
-    assert!(last.contains("config/queryport/favourites") && !last.contains("below"), "{last}");
+    assert!(
+        last.contains("config/queryport/favourites") && !last.contains("below"),
+        "{last}"
+    );
     press(&mut browser, "?");
     assert_eq!(browser.mode, Mode::Table);
 }
 
 #[test]
 fn rows_below_the_screen_are_counted() {
-    let mut browser = browser((0..40).map(|number| answer(caret("x"), "m", number, 50)).collect());
-    let end =
-        |browser: &mut Browser| screen(browser, 80, 24)[1].split("  ").last().unwrap().trim().to_owned();
+    let mut browser = browser(
+        (0..40)
+            .map(|number| answer(caret("x"), "m", number, 50))
+            .collect(),
+    );
+    let end = |browser: &mut Browser| {
+        screen(browser, 80, 24)[1]
+            .split("  ")
+            .last()
+            .unwrap()
+            .trim()
+            .to_owned()
+    };
     assert_eq!(end(&mut browser), "21 more below");
     press(&mut browser, "G");
     assert!(end(&mut browser).ends_with("1 did not"));
@@ -223,16 +296,28 @@ fn a_game_whose_name_does_not_fit_has_a_short_one() {
     status.answer.rules = [("ServerVersion", "3369")].into_iter().collect();
     let mut server = Server::new((Protocol::Ut2004.into(), "192.0.2.1".to_owned()));
     server.update(Ok(status));
-    assert_eq!((server.short_game(30), server.short_game(16)), ("Unreal Tournament 2004", "ut2004"));
+    assert_eq!(
+        (server.short_game(30), server.short_game(16)),
+        ("Unreal Tournament 2004", "ut2004")
+    );
     let mut server = Server::new((What::parse("openarena").unwrap(), "192.0.2.1".to_owned()));
     server.update(Err("gone".to_owned()));
-    assert_eq!(server.short_game(20), "OpenArena", "of a list that names the game");
+    assert_eq!(
+        server.short_game(20),
+        "OpenArena",
+        "of a list that names the game"
+    );
 }
 
 #[test]
 fn a_wide_terminal_has_more_columns_for_games_too() {
-    let start_of =
-        |columns, title: &str| screen(&mut some(), columns, 24)[2].split(title).next().map(width).unwrap();
+    let start_of = |columns, title: &str| {
+        screen(&mut some(), columns, 24)[2]
+            .split(title)
+            .next()
+            .map(width)
+            .unwrap()
+    };
     let game = |columns| start_of(columns, "Map") - start_of(columns, "Game");
     assert_eq!((game(80), game(150), game(210)), (18, 31, 51));
 }
@@ -240,9 +325,18 @@ fn a_wide_terminal_has_more_columns_for_games_too() {
 #[test]
 fn every_size_is_drawn_in_every_mode() {
     for keys in ["", "\n", "?", "/abc", "\n\t", "ve"] {
-        for (columns, rows) in
-            [(1, 1), (2, 2), (5, 3), (20, 5), (23, 8), (80, 24), (99, 9), (100, 9), (200, 50), (400, 100)]
-        {
+        for (columns, rows) in [
+            (1, 1),
+            (2, 2),
+            (5, 3),
+            (20, 5),
+            (23, 8),
+            (80, 24),
+            (99, 9),
+            (100, 9),
+            (200, 50),
+            (400, 100),
+        ] {
             let mut browser = some();
             let _ = drawn(&mut browser, columns, rows);
             press(&mut browser, keys);
@@ -256,11 +350,19 @@ fn names_keep_their_colours_except_in_the_selected_row() {
     let mut browser = some();
     let buffer = drawn(&mut browser, 80, 24);
     let at = |y: u16, symbol: &str| {
-        (0..80).map(|x| &buffer[(x, y)]).find(|cell| cell.symbol() == symbol).unwrap().clone()
+        (0..80)
+            .map(|x| &buffer[(x, y)])
+            .find(|cell| cell.symbol() == symbol)
+            .unwrap()
+            .clone()
     };
     assert_eq!(at(4, "R").fg, ratatui::style::Color::LightRed);
     assert_eq!(at(4, "P").fg, ratatui::style::Color::Reset);
-    assert!(at(3, "L").modifier.contains(ratatui::style::Modifier::REVERSED));
+    assert!(
+        at(3, "L")
+            .modifier
+            .contains(ratatui::style::Modifier::REVERSED)
+    );
     assert_eq!(at(3, "L").fg, ratatui::style::Color::Reset);
 }
 
@@ -278,7 +380,10 @@ fn hostile_names_stay_in_their_column() {
         "\t\r\n\u{0}\u{85}\u{9b}31m",
         "",
     ];
-    let servers = hostile.iter().map(|name| answer(caret(name), name, 5, 50)).collect();
+    let servers = hostile
+        .iter()
+        .map(|name| answer(caret(name), name, 5, 50))
+        .collect();
     let mut browser = browser(servers);
     for (columns, rows) in [(20, 5), (80, 24), (200, 50)] {
         let plain = |browser: &mut Browser| {
@@ -321,18 +426,52 @@ fn each_column_sorts_in_both_directions_and_missing_values_come_last() {
         press(browser, key);
         names(browser)
     };
-    let (red, green, empty) = ("red planet".to_owned(), "green leaf".to_owned(), "empty".to_owned());
-    let by = |names: [&String; 3]| names.into_iter().chain([&silent]).cloned().collect::<Vec<_>>();
-    assert_eq!(names(&mut browser), by([&green, &red, &empty]), "most players first");
+    let (red, green, empty) = (
+        "red planet".to_owned(),
+        "green leaf".to_owned(),
+        "empty".to_owned(),
+    );
+    let by = |names: [&String; 3]| {
+        names
+            .into_iter()
+            .chain([&silent])
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        names(&mut browser),
+        by([&green, &red, &empty]),
+        "most players first"
+    );
     assert_eq!(order(&mut browser, "5"), by([&empty, &red, &green]));
     assert_eq!(order(&mut browser, "2"), by([&empty, &green, &red]));
     assert_eq!(order(&mut browser, "2"), by([&red, &green, &empty]));
-    assert_eq!(order(&mut browser, "4"), by([&empty, &green, &red]), "by map");
-    assert_eq!(order(&mut browser, "7"), by([&green, &red, &empty]), "by ping");
+    assert_eq!(
+        order(&mut browser, "4"),
+        by([&empty, &green, &red]),
+        "by map"
+    );
+    assert_eq!(
+        order(&mut browser, "7"),
+        by([&green, &red, &empty]),
+        "by ping"
+    );
     assert_eq!(order(&mut browser, "i"), by([&empty, &red, &green]));
-    assert_eq!(order(&mut browser, "1"), by([&green, &empty, &red]), "favourites first");
-    assert_eq!(order(&mut browser, "8"), by([&red, &green, &empty]), "by address");
-    assert_eq!(order(&mut browser, "<"), by([&green, &red, &empty]), "the column to the left");
+    assert_eq!(
+        order(&mut browser, "1"),
+        by([&green, &empty, &red]),
+        "favourites first"
+    );
+    assert_eq!(
+        order(&mut browser, "8"),
+        by([&red, &green, &empty]),
+        "by address"
+    );
+    assert_eq!(
+        order(&mut browser, "<"),
+        by([&green, &red, &empty]),
+        "the column to the left"
+    );
 }
 
 #[test]
@@ -354,7 +493,15 @@ fn a_search_narrows_the_table_with_each_key() {
 
 #[test]
 fn conditions_hide_servers() {
-    for (key, left) in [("e", 2), ("u", 4), ("p", 4), ("o", 3), ("v", 1), ("ev", 1), ("ee", 4)] {
+    for (key, left) in [
+        ("e", 2),
+        ("u", 4),
+        ("p", 4),
+        ("o", 3),
+        ("v", 1),
+        ("ev", 1),
+        ("ee", 4),
+    ] {
         let mut browser = some();
         press(&mut browser, key);
         assert_eq!(names(&mut browser).len(), left, "{key}");
@@ -368,7 +515,10 @@ fn the_selection_follows_its_server() {
     assert_eq!(browser.selected().unwrap().keys[0], "green leaf");
     // Nobody has moved: the first row is selected, whichever that is.
     let crowd = |number, players| {
-        Event::Result(target(number), Box::new(Ok(answer(caret("Red Planet"), "q3dm6", players, 80))))
+        Event::Result(
+            target(number),
+            Box::new(Ok(answer(caret("Red Planet"), "q3dm6", players, 80))),
+        )
     };
     browser.handle(crowd(0, 16), start());
     let _ = drawn(&mut browser, 80, 24);
@@ -376,36 +526,62 @@ fn the_selection_follows_its_server() {
     press(&mut browser, "↓");
     browser.handle(crowd(0, 1), start());
     let _ = drawn(&mut browser, 80, 24);
-    assert_eq!((browser.selected().unwrap().keys[0].as_str(), browser.cursor), ("green leaf", 0));
+    assert_eq!(
+        (browser.selected().unwrap().keys[0].as_str(), browser.cursor),
+        ("green leaf", 0)
+    );
 }
 
 #[test]
 fn a_favourite_is_kept_and_removed() {
     let mut browser = some();
     let _ = drawn(&mut browser, 80, 24);
-    assert_eq!(press(&mut browser, " "), [Command::Favourite(target(1), false)]);
-    assert_eq!(press(&mut browser, " "), [Command::Favourite(target(1), true)]);
+    assert_eq!(
+        press(&mut browser, " "),
+        [Command::Favourite(target(1), false)]
+    );
+    assert_eq!(
+        press(&mut browser, " "),
+        [Command::Favourite(target(1), true)]
+    );
 }
 
 #[test]
 fn a_refresh_queries_what_is_on_the_screen_once() {
-    let many = (0..40).map(|number| answer(caret("x"), "m", number, 50)).collect();
+    let many = (0..40)
+        .map(|number| answer(caret("x"), "m", number, 50))
+        .collect();
     let mut browser = browser(many);
     let _ = drawn(&mut browser, 80, 12);
     assert_eq!(browser.screen.rows, 8);
     press(&mut browser, "⇟⇟");
     let _ = drawn(&mut browser, 80, 12);
-    let [Command::Refresh(targets)] = &press(&mut browser, "r")[..] else { panic!() };
+    let [Command::Refresh(targets)] = &press(&mut browser, "r")[..] else {
+        panic!()
+    };
     // The selection is on row 16, the last on the screen.
     let expected: Vec<Target> = (23..=30).rev().map(target).collect();
     assert_eq!(*targets, expected);
     assert!(press(&mut browser, "r").is_empty(), "one at a time");
-    browser.handle(Event::Result(targets[0].clone(), Box::new(Err("gone".to_owned()))), start());
+    browser.handle(
+        Event::Result(targets[0].clone(), Box::new(Err("gone".to_owned()))),
+        start(),
+    );
     browser.handle(Event::Refreshed, start());
-    let server = browser.servers.iter().find(|server| server.target == targets[0]).unwrap();
-    assert!(server.answer.is_some() && server.failure.as_deref() == Some("gone"), "the last answer stays");
+    let server = browser
+        .servers
+        .iter()
+        .find(|server| server.target == targets[0])
+        .unwrap();
+    assert!(
+        server.answer.is_some() && server.failure.as_deref() == Some("gone"),
+        "the last answer stays"
+    );
     assert_eq!(press(&mut browser, "r").len(), 1);
-    assert_eq!(browser.progress.done, 41, "a refresh does not count as a part of the scan");
+    assert_eq!(
+        browser.progress.done, 41,
+        "a refresh does not count as a part of the scan"
+    );
 }
 
 #[test]
@@ -419,18 +595,26 @@ fn the_progress_has_rate_and_estimate() {
     }
     let line = |browser: &mut Browser, now| {
         let mut terminal = Terminal::new(TestBackend::new(80, 24)).unwrap();
-        terminal.draw(|frame| view::draw(frame, browser, Depth::None, now)).unwrap();
+        terminal
+            .draw(|frame| view::draw(frame, browser, Depth::None, now))
+            .unwrap();
         lines(terminal.backend().buffer())[1].clone()
     };
     assert!(line(&mut browser, begin).starts_with("0 of 50+ "));
     for number in 0..20 {
         let result = Ok(answer(caret("x"), "m", 1, 1));
-        browser.handle(Event::Result(target(number), Box::new(result)), at(u64::from(number + 1) * 100));
+        browser.handle(
+            Event::Result(target(number), Box::new(result)),
+            at(u64::from(number + 1) * 100),
+        );
     }
     browser.handle(Event::ListEnded, at(2000));
     assert!(line(&mut browser, at(2000)).starts_with("20 of 50, 10 a second, 3.0 s left "));
     for number in 20..48 {
-        browser.handle(Event::Result(target(number), Box::new(Ok(answer(caret("x"), "m", 1, 1)))), at(2100));
+        browser.handle(
+            Event::Result(target(number), Box::new(Ok(answer(caret("x"), "m", 1, 1)))),
+            at(2100),
+        );
     }
     assert!(line(&mut browser, at(2100)).contains("48 of 50, 23 a second, waiting for 2 "));
 }
@@ -471,19 +655,36 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
     while !browser.progress.is_finished() {
         browser.handle(source.events.recv().await.unwrap(), start());
     }
-    assert_eq!((browser.progress.listed, browser.progress.done, browser.progress.answered), (38, 38, 36));
+    assert_eq!(
+        (
+            browser.progress.listed,
+            browser.progress.done,
+            browser.progress.answered
+        ),
+        (38, 38, 36)
+    );
     let mut protocols = BTreeSet::new();
-    for server in browser.servers.iter().filter(|server| server.answer.is_some()) {
+    for server in browser
+        .servers
+        .iter()
+        .filter(|server| server.answer.is_some())
+    {
         let protocol = server.target.0.protocol();
         assert_ne!(server.game, protocol.to_string(), "{:?}", server.keys);
-        assert!(server.status().unwrap().completeness.is_complete(), "{:?}", server.keys);
+        assert!(
+            server.status().unwrap().completeness.is_complete(),
+            "{:?}",
+            server.keys
+        );
         assert!(server.players().is_some() && !server.keys[1].is_empty());
         protocols.insert(protocol);
     }
     assert_eq!(protocols.len(), 4);
     // What is on the screen again.
     let _ = drawn(&mut browser, 80, 24);
-    let Some(Command::Refresh(targets)) = browser.refresh() else { panic!() };
+    let Some(Command::Refresh(targets)) = browser.refresh() else {
+        panic!()
+    };
     assert_eq!(targets.len(), 20);
     source.refresh(targets);
     while browser.is_refreshing {
@@ -494,7 +695,10 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
 /// OpenArena, listed by a master that names three servers, and by one that is not there.
 async fn listed_game() -> &'static Game {
     let bind = || UdpSocket::bind("127.0.0.1:0");
-    let (master, closed) = (bind().await.unwrap(), bind().await.unwrap().local_addr().unwrap());
+    let (master, closed) = (
+        bind().await.unwrap(),
+        bind().await.unwrap().local_addr().unwrap(),
+    );
     let address = master.local_addr().unwrap();
     tokio::spawn(async move {
         let mut reply = b"\xff\xff\xff\xffgetserversResponse".to_vec();
@@ -506,7 +710,8 @@ async fn listed_game() -> &'static Game {
             let _ = master.send_to(&reply, from).await;
         }
     });
-    let entry = |address: std::net::SocketAddr| Master::new(MasterForm::Short, address.to_string().leak());
+    let entry =
+        |address: std::net::SocketAddr| Master::new(MasterForm::Short, address.to_string().leak());
     let mut game = *Game::find("openarena").unwrap();
     game.masters = vec![entry(address), entry(closed)].leak();
     Box::leak(Box::new(game))
@@ -527,10 +732,21 @@ async fn a_game_is_read_from_its_list_servers() {
         }
         browser.handle(event, start());
     }
-    let targets: BTreeSet<&str> = browser.servers.iter().map(|server| server.target.1.as_str()).collect();
-    assert_eq!(targets, BTreeSet::from(["192.0.2.1:27960", "192.0.2.2:27960", "192.0.2.3:27960"]));
+    let targets: BTreeSet<&str> = browser
+        .servers
+        .iter()
+        .map(|server| server.target.1.as_str())
+        .collect();
+    assert_eq!(
+        targets,
+        BTreeSet::from(["192.0.2.1:27960", "192.0.2.2:27960", "192.0.2.3:27960"])
+    );
     assert_eq!((browser.progress.listed, browser.progress.done), (3, 3));
-    assert_eq!(notes.len(), 1, "the dead list server is named once: {notes:?}");
+    assert_eq!(
+        notes.len(),
+        1,
+        "the dead list server is named once: {notes:?}"
+    );
     // Again: the counts begin anew, and no server is there twice.
     source.scan();
     browser.handle(source.events.recv().await.unwrap(), start());

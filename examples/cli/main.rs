@@ -4,7 +4,12 @@
 //! cargo run -p queryport-cli -- browser openarena
 //! cargo install --path examples/cli               then:  queryport browser openarena
 //! ```
-#![allow(missing_docs, clippy::exhaustive_structs, clippy::exhaustive_enums, reason = "a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    clippy::exhaustive_enums,
+    reason = "a program"
+)]
 #![allow(
     clippy::duplicate_mod,
     reason = "each example names the shared modules that it has as a program of its own"

@@ -12,8 +12,7 @@ use std::sync::Arc;
 use queryport::UnknownProtocol;
 
 /// The exit codes of every program, as `--help` says them.
-pub(crate) const EXIT_STATUS: &str =
-    "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
+pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
 
 /// Reads the command line. `--help`, `--version` and a wrong one end the program.
 pub(crate) fn parse<A: clap::Parser>() -> A {
@@ -23,8 +22,15 @@ pub(crate) fn parse<A: clap::Parser>() -> A {
 /// The end of a program's `--help`: command lines as examples, and the exit codes.
 pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
     // A program is an example of the library, and a command of `queryport`.
-    let program = if option_env!("CARGO_BIN_NAME") == Some("queryport") { "queryport " } else { "" };
-    let examples: String = examples.iter().map(|line| format!("  {program}{line}\n")).collect();
+    let program = if option_env!("CARGO_BIN_NAME") == Some("queryport") {
+        "queryport "
+    } else {
+        ""
+    };
+    let examples: String = examples
+        .iter()
+        .map(|line| format!("  {program}{line}\n"))
+        .collect();
     format!("Examples:\n{examples}\n{exit_status}")
 }
 
@@ -32,19 +38,32 @@ pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
 pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse() {
         Ok(seconds) if range.contains(&seconds) => Ok(seconds),
-        _ => Err(format!("expected seconds between {} and {}", range.start(), range.end())),
+        _ => Err(format!(
+            "expected seconds between {} and {}",
+            range.start(),
+            range.end()
+        )),
     }
 }
 
 /// The option `--bind`: `ADDRESS` or `ADDRESS:PORT` of this machine.
 pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
-    let ip = |text: &str| text.trim_matches(['[', ']']).parse().map(|ip: IpAddr| (ip, 0).into());
-    text.parse().or_else(|_| ip(text)).map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
+    let ip = |text: &str| {
+        text.trim_matches(['[', ']'])
+            .parse()
+            .map(|ip: IpAddr| (ip, 0).into())
+    };
+    text.parse()
+        .or_else(|_| ip(text))
+        .map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
 }
 
 /// Host and port; a text with several colons and no brackets has no port.
 fn split(server: &str) -> (&str, Option<&str>) {
-    if let Some((host, rest)) = server.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+    if let Some((host, rest)) = server
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
         return (host, rest.strip_prefix(':'));
     }
     match server.split_once(':') {
@@ -59,7 +78,10 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
     // A host name has up to 253 bytes.
     let is_unusual = |c: char| c.is_whitespace() || c.is_control();
     if host.is_empty() || host.contains(is_unusual) || text.len() > 300 {
-        return Err(format!("\"{}\" is no HOST or HOST:PORT", text.escape_debug()));
+        return Err(format!(
+            "\"{}\" is no HOST or HOST:PORT",
+            text.escape_debug()
+        ));
     }
     match port.map(str::parse::<u16>) {
         None | Some(Ok(1..)) => Ok(text.to_owned()),
@@ -77,9 +99,13 @@ pub(crate) fn columns() -> Option<usize> {
         return None;
     }
     #[cfg(target_os = "linux")]
-    let known = rustix::termios::tcgetwinsize(&out).ok().map(|size| usize::from(size.ws_col));
+    let known = rustix::termios::tcgetwinsize(&out)
+        .ok()
+        .map(|size| usize::from(size.ws_col));
     #[cfg(not(target_os = "linux"))]
-    let known = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let known = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|columns| columns.parse().ok());
     Some(known.filter(|columns| *columns > 0).unwrap_or(80))
 }
 
@@ -97,9 +123,14 @@ pub(crate) fn leave(error: &clap::Error) -> ! {
 
 /// The arguments of a program without options. `--help` prints the usage.
 pub(crate) fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
-    let arguments: Vec<String> =
-        std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned()).collect();
-    if arguments.iter().any(|argument| ["--help", "-h"].contains(&argument.as_str())) {
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    if arguments
+        .iter()
+        .any(|argument| ["--help", "-h"].contains(&argument.as_str()))
+    {
         writeln!(io::stdout(), "Usage: {usage}\n\n{EXIT_STATUS}")?;
         std::process::exit(0);
     }
@@ -137,7 +168,9 @@ impl Error for WrongUsage {}
 pub(crate) fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let result = runtime.block_on(program);
     runtime.shutdown_background();
     result
@@ -150,9 +183,14 @@ pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
         Err(error) => {
             complain(&message(&*error));
-            let is_wrong_command_line =
-                error.is::<WrongUsage>() || error.is::<WrongArgument>() || error.is::<UnknownProtocol>();
-            if is_wrong_command_line { ExitCode::from(2) } else { ExitCode::FAILURE }
+            let is_wrong_command_line = error.is::<WrongUsage>()
+                || error.is::<WrongArgument>()
+                || error.is::<UnknownProtocol>();
+            if is_wrong_command_line {
+                ExitCode::from(2)
+            } else {
+                ExitCode::FAILURE
+            }
         }
     }
 }
@@ -181,7 +219,9 @@ fn words(error: &(dyn Error + 'static)) -> String {
 }
 
 fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
-    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// The message for a UDP port that cannot be used.

@@ -73,10 +73,21 @@ mod tests {
 
     #[test]
     fn a_text_never_takes_more_columns_than_it_gets() {
-        for text in ["", "a", "abcdef", "日本語", "a日本", "e\u{301}e\u{301}", &"x".repeat(2000)] {
+        for text in [
+            "",
+            "a",
+            "abcdef",
+            "日本語",
+            "a日本",
+            "e\u{301}e\u{301}",
+            &"x".repeat(2000),
+        ] {
             for columns in 0..8 {
                 let fitted = fit(text, columns);
-                assert!(width(&fitted) <= columns, "{text:?} in {columns}: {fitted:?}");
+                assert!(
+                    width(&fitted) <= columns,
+                    "{text:?} in {columns}: {fitted:?}"
+                );
             }
         }
         assert_eq!(fit("日本語", 5), "日本…");

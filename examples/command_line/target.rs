@@ -29,10 +29,12 @@ impl What {
             return Ok(Self::Protocol(protocol));
         }
         let protocols = || Protocol::ALL.map(Protocol::name).join(", ");
-        Game::find(text).map(Self::Game).map_err(|error| match other_tools(text) {
-            Some(here) => format!("unknown game {text:?}: {here}"),
-            None => format!("{error} (protocols: {})", protocols()),
-        })
+        Game::find(text)
+            .map(Self::Game)
+            .map_err(|error| match other_tools(text) {
+                Some(here) => format!("unknown game {text:?}: {here}"),
+                None => format!("{error} (protocols: {})", protocols()),
+            })
     }
 
     pub(crate) const fn protocol(self) -> Protocol {
@@ -97,25 +99,34 @@ impl fmt::Display for What {
 
 /// What other tools' names of protocols are here.
 fn other_tools(text: &str) -> Option<&'static str> {
-    Some(match text.to_lowercase().replace([' ', '-', '_'], "").as_str() {
-        "gamespy" | "gs1" => "the protocol is gamespy1 here",
-        "gamespy2" | "gs2" => {
-            "this protocol (GameSpy v2) is not implemented; many of its games answer gamespy1 or gamespy4"
-        }
-        "gamespy3" | "gs3" | "gs4" | "ut3" => {
-            "the protocol is gamespy4 here; other tools call it gamespy3 too"
-        }
-        "q3" | "quake" | "idtech3" => "the protocol is quake3 here",
-        "unreal" | "unrealengine2" => "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here",
-        "a2s" | "valve" | "source" | "steam" => "Valve's protocol is not implemented",
-        _ => return None,
-    })
+    Some(
+        match text.to_lowercase().replace([' ', '-', '_'], "").as_str() {
+            "gamespy" | "gs1" => "the protocol is gamespy1 here",
+            "gamespy2" | "gs2" => {
+                "this protocol (GameSpy v2) is not implemented; many of its games answer gamespy1 or gamespy4"
+            }
+            "gamespy3" | "gs3" | "gs4" | "ut3" => {
+                "the protocol is gamespy4 here; other tools call it gamespy3 too"
+            }
+            "q3" | "quake" | "idtech3" => "the protocol is quake3 here",
+            "unreal" | "unrealengine2" => {
+                "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
+            }
+            "a2s" | "valve" | "source" | "steam" => "Valve's protocol is not implemented",
+            _ => return None,
+        },
+    )
 }
 
 /// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line is queried that names neither
 /// protocol nor game. An error names the word that is wrong.
 pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
-    let text = line.trim_start_matches('\u{feff}').split('#').next().unwrap_or_default().trim();
+    let text = line
+        .trim_start_matches('\u{feff}')
+        .split('#')
+        .next()
+        .unwrap_or_default()
+        .trim();
     if text.is_empty() {
         return Ok(None);
     }
@@ -123,7 +134,12 @@ pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>,
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
         Some((name, server)) => (What::parse(name.trim())?, server),
         None => (
-            usual.ok_or_else(|| format!("\"{}\" has no protocol or game before it", text.escape_debug()))?,
+            usual.ok_or_else(|| {
+                format!(
+                    "\"{}\" has no protocol or game before it",
+                    text.escape_debug()
+                )
+            })?,
             text,
         ),
     };
@@ -138,11 +154,23 @@ mod tests {
     fn lines_name_targets() {
         let read = |line| of_line(line, Some(Protocol::Quake3.into()));
         let named = |what: What, server: &str| Ok(Some((what, server.to_owned())));
-        assert_eq!(read(" 192.0.2.1:27960 # a remark"), named(Protocol::Quake3.into(), "192.0.2.1:27960"));
-        assert_eq!(read("\u{feff}quake3 example.org"), named(Protocol::Quake3.into(), "example.org"));
-        assert_eq!(read("ut2004\t[::1]:7778"), named(Protocol::Ut2004.into(), "[::1]:7778"));
+        assert_eq!(
+            read(" 192.0.2.1:27960 # a remark"),
+            named(Protocol::Quake3.into(), "192.0.2.1:27960")
+        );
+        assert_eq!(
+            read("\u{feff}quake3 example.org"),
+            named(Protocol::Quake3.into(), "example.org")
+        );
+        assert_eq!(
+            read("ut2004\t[::1]:7778"),
+            named(Protocol::Ut2004.into(), "[::1]:7778")
+        );
         let game = |name| What::parse(name).unwrap_or(What::Protocol(Protocol::GameSpy1));
-        assert_eq!(read("openarena example.org:27961"), named(game("openarena"), "example.org:27961"));
+        assert_eq!(
+            read("openarena example.org:27961"),
+            named(game("openarena"), "example.org:27961")
+        );
         assert_eq!(
             read("battlefield 1942  [2001:db8::1]:14567"),
             named(game("bf1942"), "[2001:db8::1]:14567")
@@ -155,15 +183,24 @@ mod tests {
         let read = |line: &str| of_line(line, None).err().unwrap_or_default();
         for (line, words) in [
             ("quake4 example.org", "unknown game \"quake4\""),
-            ("openarna example.org", "did you mean openarena (OpenArena)?"),
+            (
+                "openarna example.org",
+                "did you mean openarena (OpenArena)?",
+            ),
             ("gs3 example.org", "the protocol is gamespy4 here"),
-            ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
+            (
+                "quake3 example.org:99999",
+                "the port \"99999\" is no number from 1 to 65535",
+            ),
             ("quake3 example.org:0", "the port \"0\""),
             ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is no HOST or HOST:PORT"),
             ("a b c", "unknown game \"a b\""),
             ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
             ("quake3 :27960", "\":27960\" is no HOST"),
-            ("example.org", "\"example.org\" has no protocol or game before it"),
+            (
+                "example.org",
+                "\"example.org\" has no protocol or game before it",
+            ),
         ] {
             assert!(read(line).contains(words), "{line:?}: {}", read(line));
         }
@@ -172,7 +209,8 @@ mod tests {
 
     #[test]
     fn the_port_of_a_game_leads_to_its_query_port() {
-        let target = |game, server| What::parse(game).map(|what| format!("{:?}", what.target(server)));
+        let target =
+            |game, server| What::parse(game).map(|what| format!("{:?}", what.target(server)));
         for (game, server, address) in [
             ("openarena", "192.0.2.1", "192.0.2.1:27960"),
             ("bf1942", "192.0.2.1:14567", "192.0.2.1:23000"),

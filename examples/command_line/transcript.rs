@@ -60,12 +60,17 @@ impl Transcript {
 
     /// The value of the first comment that begins with this word.
     pub(crate) fn get(&self, word: &str) -> Option<&str> {
-        self.comments.iter().find_map(|comment| comment.strip_prefix(word)?.strip_prefix(' '))
+        self.comments
+            .iter()
+            .find_map(|comment| comment.strip_prefix(word)?.strip_prefix(' '))
     }
 
     /// What the client sent, or what it received.
     pub(crate) fn datagrams(&self, is_request: bool) -> impl Iterator<Item = &Bytes> {
-        self.lines.iter().filter(move |line| line.is_request == is_request).map(|line| &line.datagram)
+        self.lines
+            .iter()
+            .filter(move |line| line.is_request == is_request)
+            .map(|line| &line.datagram)
     }
 }
 
@@ -75,16 +80,29 @@ impl Line {
         let [at, direction, datagram] = words[..] else {
             return Err("expected a time, `>` or `<`, and a datagram in hexadecimal".to_owned());
         };
-        let at = at.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+        let at = at
+            .parse()
+            .ok()
+            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let is_request = match direction {
             ">" => true,
             "<" => false,
-            _ => return Err(format!("{direction:?} is no direction: expected `>` or `<`")),
+            _ => {
+                return Err(format!(
+                    "{direction:?} is no direction: expected `>` or `<`"
+                ));
+            }
         };
         // An empty datagram is written as a dash.
         let datagram = hex::decode(if datagram == "-" { "" } else { datagram });
-        let datagram = datagram.map_err(|error| format!("the datagram is not hexadecimal: {error}"))?.into();
-        Ok(Self { at: at.ok_or("the time is no number of seconds")?, is_request, datagram })
+        let datagram = datagram
+            .map_err(|error| format!("the datagram is not hexadecimal: {error}"))?
+            .into();
+        Ok(Self {
+            at: at.ok_or("the time is no number of seconds")?,
+            is_request,
+            datagram,
+        })
     }
 }
 
@@ -93,12 +111,23 @@ impl fmt::Display for Transcript {
         for comment in &self.comments {
             writeln!(f, "# {comment}")?;
         }
-        for Line { at, is_request, datagram } in &self.lines {
+        for Line {
+            at,
+            is_request,
+            datagram,
+        } in &self.lines
+        {
             let direction = if *is_request { '>' } else { '<' };
-            let hex = if datagram.is_empty() { "-".to_owned() } else { hex::encode(datagram) };
+            let hex = if datagram.is_empty() {
+                "-".to_owned()
+            } else {
+                hex::encode(datagram)
+            };
             writeln!(f, "{:.6} {direction} {hex}", at.as_secs_f64())?;
         }
-        self.outcome.iter().try_for_each(|outcome| writeln!(f, "# outcome {outcome}"))
+        self.outcome
+            .iter()
+            .try_for_each(|outcome| writeln!(f, "# outcome {outcome}"))
     }
 }
 
@@ -111,19 +140,37 @@ pub(crate) struct Recorded<C> {
 
 impl<C> Recorded<C> {
     /// Begins a transcript with these comments; what it held of an earlier conversation is dropped.
-    pub(crate) fn new(conversation: C, comments: Vec<String>, transcript: &Arc<Mutex<Transcript>>) -> Self {
+    pub(crate) fn new(
+        conversation: C,
+        comments: Vec<String>,
+        transcript: &Arc<Mutex<Transcript>>,
+    ) -> Self {
         if let Ok(mut transcript) = transcript.lock() {
-            *transcript = Transcript { comments, ..Transcript::default() };
+            *transcript = Transcript {
+                comments,
+                ..Transcript::default()
+            };
         }
-        #[allow(clippy::disallowed_methods, reason = "the time of a transcript is that of the wall")]
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "the time of a transcript is that of the wall"
+        )]
         let started = Instant::now();
-        Self { conversation, started, transcript: Arc::clone(transcript) }
+        Self {
+            conversation,
+            started,
+            transcript: Arc::clone(transcript),
+        }
     }
 
     fn write(&self, is_request: bool, datagram: &[u8]) {
         let (at, datagram) = (self.started.elapsed(), Bytes::copy_from_slice(datagram));
         if let Ok(mut transcript) = self.transcript.lock() {
-            transcript.lines.push(Line { at, is_request, datagram });
+            transcript.lines.push(Line {
+                at,
+                is_request,
+                datagram,
+            });
         }
     }
 }

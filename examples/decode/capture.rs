@@ -26,8 +26,8 @@ pub(crate) fn is_capture(file: &[u8]) -> bool {
 /// The UDP datagrams of a capture, in its order. Packets of other protocols, fragments of IP packets and what was cut by the
 /// capture are passed over.
 pub(crate) fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
-    let mut reader =
-        create_reader(file.len().max(1 << 16), file).map_err(|error| format!("no capture: {error}"))?;
+    let mut reader = create_reader(file.len().max(1 << 16), file)
+        .map_err(|error| format!("no capture: {error}"))?;
     let mut links = Vec::new();
     let mut datagrams = Vec::new();
     loop {
@@ -35,7 +35,9 @@ pub(crate) fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
             Ok(next) => next,
             Err(PcapError::Eof) => return Ok(datagrams),
             Err(PcapError::Incomplete(_)) => {
-                reader.refill().map_err(|error| format!("the capture cannot be read: {error}"))?;
+                reader
+                    .refill()
+                    .map_err(|error| format!("the capture cannot be read: {error}"))?;
                 if reader.reader_exhausted() {
                     return Ok(datagrams);
                 }
@@ -59,7 +61,9 @@ pub(crate) fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
                 let interface = usize::try_from(packet.if_id).ok();
-                interface.and_then(|interface| links.get(interface)).map(|link| (*link, packet.packet_data()))
+                interface
+                    .and_then(|interface| links.get(interface))
+                    .map(|link| (*link, packet.packet_data()))
             }
             PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
                 links.first().map(|link| (*link, packet.packet_data()))
@@ -103,12 +107,20 @@ fn udp(packet: &[u8]) -> Option<Datagram> {
             }
             let from: [u8; 4] = packet.get(12..16)?.try_into().ok()?;
             let to: [u8; 4] = packet.get(16..20)?.try_into().ok()?;
-            (Ipv4Addr::from(from).into(), Ipv4Addr::from(to).into(), packet.get(header..)?)
+            (
+                Ipv4Addr::from(from).into(),
+                Ipv4Addr::from(to).into(),
+                packet.get(header..)?,
+            )
         }
         6 if *packet.get(6)? == UDP => {
             let from: [u8; 16] = packet.get(8..24)?.try_into().ok()?;
             let to: [u8; 16] = packet.get(24..40)?.try_into().ok()?;
-            (Ipv6Addr::from(from).into(), Ipv6Addr::from(to).into(), packet.get(40..)?)
+            (
+                Ipv6Addr::from(from).into(),
+                Ipv6Addr::from(to).into(),
+                packet.get(40..)?,
+            )
         }
         _ => return None,
     };

@@ -12,7 +12,11 @@
 //! keys are ignored. Without `protocol`, the program identifies the protocol and names it in the output. The datagrams are all
 //! that arrived, and the request is not known. The output line has `complete` or `incomplete`, and `rules`, `players`, `teams`
 //! and `info` as they are on the wire, with one code point per byte of text. Exit status 1 when any line is an error.
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 mod capture;
 #[path = "../command_line/mod.rs"]
@@ -64,11 +68,15 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     for file in &arguments.files {
-        let replies = read(file).and_then(|bytes| replies(&bytes)).unwrap_or_else(|error| vec![Err(error)]);
+        let replies = read(file)
+            .and_then(|bytes| replies(&bytes))
+            .unwrap_or_else(|error| vec![Err(error)]);
         for reply in replies {
             let mut line = Map::new();
             line.insert("file".to_owned(), json!(file));
-            if let Err(error) = reply.and_then(|reply| decode(reply, arguments.normalised, &mut line)) {
+            if let Err(error) =
+                reply.and_then(|reply| decode(reply, arguments.normalised, &mut line))
+            {
                 line.insert("error".to_owned(), json!(error));
                 code = ExitCode::FAILURE;
             }
@@ -92,8 +100,12 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     if capture::is_capture(file) {
         return captured(file);
     }
-    let text = std::str::from_utf8(file).map_err(|_| "no text, and no capture of the network".to_owned())?;
-    let reply = if text.trim_start().starts_with(['#', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']) {
+    let text = std::str::from_utf8(file)
+        .map_err(|_| "no text, and no capture of the network".to_owned())?;
+    let reply = if text
+        .trim_start()
+        .starts_with(['#', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    {
         from_transcript(text)
     } else {
         from_json(text)
@@ -116,12 +128,18 @@ fn captured(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     }
     let reply = |((server, _), datagrams): ((SocketAddr, SocketAddr), Vec<Bytes>)| {
         let protocol = identify(&datagrams).ok()?;
-        Some(Ok(Reply { protocol: Some(protocol), server: Some(server), datagrams }))
+        Some(Ok(Reply {
+            protocol: Some(protocol),
+            server: Some(server),
+            datagrams,
+        }))
     };
     let count = flows.len();
     let replies: Vec<_> = flows.into_iter().filter_map(reply).collect();
     match replies.is_empty() {
-        true => Err(format!("none of {count} UDP flows is a reply of a known protocol")),
+        true => Err(format!(
+            "none of {count} UDP flows is a reply of a known protocol"
+        )),
         false => Ok(replies),
     }
 }
@@ -130,30 +148,53 @@ fn from_transcript(text: &str) -> Result<Reply, String> {
     let transcript = Transcript::parse(text)?;
     let protocol = transcript.get("protocol").map(str::parse).transpose();
     let protocol = protocol.map_err(|error: UnknownProtocol| error.to_string())?;
-    Ok(Reply { protocol, server: None, datagrams: transcript.datagrams(false).cloned().collect() })
+    Ok(Reply {
+        protocol,
+        server: None,
+        datagrams: transcript.datagrams(false).cloned().collect(),
+    })
 }
 
 fn from_json(text: &str) -> Result<Reply, String> {
     let object: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-    let packets = object.get("packets").and_then(Value::as_array).ok_or("no \"packets\"")?;
+    let packets = object
+        .get("packets")
+        .and_then(Value::as_array)
+        .ok_or("no \"packets\"")?;
     let packet = |value: &Value| {
         let text = value.as_str().ok_or("a packet is not a string")?;
-        hex::decode(text).map(Bytes::from).map_err(|error| format!("a packet is not hexadecimal: {error}"))
+        hex::decode(text)
+            .map(Bytes::from)
+            .map_err(|error| format!("a packet is not hexadecimal: {error}"))
     };
-    let datagrams = packets.iter().map(packet).collect::<Result<Vec<_>, String>>()?;
+    let datagrams = packets
+        .iter()
+        .map(packet)
+        .collect::<Result<Vec<_>, String>>()?;
     let protocol = match object.get("protocol") {
         Some(name) => {
             let name = name.as_str().ok_or("\"protocol\" is not a string")?;
-            Some(name.parse().map_err(|error: UnknownProtocol| error.to_string())?)
+            Some(
+                name.parse()
+                    .map_err(|error: UnknownProtocol| error.to_string())?,
+            )
         }
         None => None,
     };
-    Ok(Reply { protocol, server: None, datagrams })
+    Ok(Reply {
+        protocol,
+        server: None,
+        datagrams,
+    })
 }
 
 /// Writes a reply into an output line. Its protocol is written where the file does not name it.
 fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Result<(), String> {
-    let Reply { protocol, server, datagrams } = reply;
+    let Reply {
+        protocol,
+        server,
+        datagrams,
+    } = reply;
     let is_known = protocol.is_some() && server.is_none();
     let protocol = protocol.map_or_else(|| identify(&datagrams), Ok)?;
     let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
@@ -165,7 +206,10 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
         line.insert("server".to_owned(), json!(server.to_string()));
     }
     let complete = answer.completeness().is_complete();
-    line.insert(if complete { "complete" } else { "incomplete" }.to_owned(), json!(true));
+    line.insert(
+        if complete { "complete" } else { "incomplete" }.to_owned(),
+        json!(true),
+    );
     wire::describe(&answer, line);
     if normalised {
         let status = answer.to_status();
@@ -183,15 +227,26 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
 fn identify(datagrams: &[Bytes]) -> Result<Protocol, String> {
     let mut likeliest = None;
     for datagram in datagrams {
-        let Some(candidate) = inspect(datagram, &Limits::default()).into_iter().next() else { continue };
+        let Some(candidate) = inspect(datagram, &Limits::default()).into_iter().next() else {
+            continue;
+        };
         match &candidate.message {
             Ok(_) if candidate.from_server => return Ok(candidate.protocol),
-            Ok(_) => likeliest = likeliest.or_else(|| Some(format!("a request of {}", candidate.protocol))),
-            Err(error) => likeliest = likeliest.or_else(|| Some(format!("{}: {error}", candidate.protocol))),
+            Ok(_) => {
+                likeliest =
+                    likeliest.or_else(|| Some(format!("a request of {}", candidate.protocol)))
+            }
+            Err(error) => {
+                likeliest = likeliest.or_else(|| Some(format!("{}: {error}", candidate.protocol)))
+            }
         }
     }
-    let likeliest = likeliest.map(|likeliest| format!("; the likeliest: {likeliest}")).unwrap_or_default();
-    Err(format!("no \"protocol\", and no datagram is a reply of a known one{likeliest}"))
+    let likeliest = likeliest
+        .map(|likeliest| format!("; the likeliest: {likeliest}"))
+        .unwrap_or_default();
+    Err(format!(
+        "no \"protocol\", and no datagram is a reply of a known one{likeliest}"
+    ))
 }
 
 fn read(file: &str) -> Result<Vec<u8>, String> {

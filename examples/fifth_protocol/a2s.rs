@@ -58,9 +58,21 @@ impl Conversation for InfoQuery {
                 self.challenge = vec![a, b, c, d];
                 Verdict::Next
             }
-            [0xfe, 0xff, 0xff, 0xff, a, b, c, d, total, n, _, _, ref part @ ..] => {
-                self.part([a, b, c, d, total, n], part)
-            }
+            [
+                0xfe,
+                0xff,
+                0xff,
+                0xff,
+                a,
+                b,
+                c,
+                d,
+                total,
+                n,
+                _,
+                _,
+                ref part @ ..,
+            ] => self.part([a, b, c, d, total, n], part),
             _ => Info::parse(datagram),
         }
     }
@@ -89,7 +101,10 @@ impl Info {
 
     /// A byte, four texts (name, map, folder, game), a number of two bytes, counts.
     fn fields(info: &[u8]) -> Vec<&[u8]> {
-        info.get(1..).unwrap_or_default().splitn(5, |byte| *byte == 0).collect()
+        info.get(1..)
+            .unwrap_or_default()
+            .splitn(5, |byte| *byte == 0)
+            .collect()
     }
 }
 

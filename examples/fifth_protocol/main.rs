@@ -22,22 +22,44 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let [] = command_line::arguments(USAGE)?[..] else { return Err(WrongUsage(USAGE).into()) };
+    let [] = command_line::arguments(USAGE)?[..] else {
+        return Err(WrongUsage(USAGE).into());
+    };
     let mut out = io::stdout();
     let server = start().await?;
     let client = Client::new()?;
-    let outcome = client.ask(server, InfoQuery::new(client.nonce(server))).await?;
-    writeln!(out, "single: {:?} slots", outcome.answer.to_status().max_players)?;
+    let outcome = client
+        .ask(server, InfoQuery::new(client.nonce(server)))
+        .await?;
+    writeln!(
+        out,
+        "single: {:?} slots",
+        outcome.answer.to_status().max_players
+    )?;
     let query = client.target_with(server, 27015, InfoQuery::new);
-    writeln!(out, "as a Query: {}", query.query().await?.answer.name.unwrap_or_default())?;
+    writeln!(
+        out,
+        "as a Query: {}",
+        query.query().await?.answer.name.unwrap_or_default()
+    )?;
     let valve: Box<dyn Conversation<Answer = _> + Send> =
         Box::new(InfoQuery::new(client.nonce(server)).map(|info| info.to_status()));
-    let quake3 = quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status());
-    let targets = [(server, valve), (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _)];
+    let quake3 =
+        quake3::StatusQuery::new(7, &QueryOptions::default()).map(|answer| answer.to_status());
+    let targets = [
+        (server, valve),
+        (([127, 0, 0, 1], 9).into(), Box::new(quake3) as _),
+    ];
     let mut scan = Scan::new(targets, Timing::default(), ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        let name = scanned.result.map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
-        writeln!(out, "in a scan: {}", name.unwrap_or_else(|error| error.to_string()))?;
+        let name = scanned
+            .result
+            .map(|outcome| outcome.answer.name.unwrap_or_default().to_string());
+        writeln!(
+            out,
+            "in a scan: {}",
+            name.unwrap_or_else(|error| error.to_string())
+        )?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -51,8 +73,13 @@ async fn start() -> io::Result<SocketAddr> {
     tokio::spawn(async move {
         let mut request = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut request).await {
-            if request.get(..length).is_none_or(|request| !request.ends_with(b"\x01\x02\x03\x04")) {
-                let _ = socket.send_to(b"\xff\xff\xff\xffA\x01\x02\x03\x04", from).await;
+            if request
+                .get(..length)
+                .is_none_or(|request| !request.ends_with(b"\x01\x02\x03\x04"))
+            {
+                let _ = socket
+                    .send_to(b"\xff\xff\xff\xffA\x01\x02\x03\x04", from)
+                    .await;
                 continue;
             }
             let (first, second) = REPLY.split_at(20);

@@ -5,7 +5,11 @@
 //! cargo run --example games -- openarena "ut 2004"  everything about these
 //! cargo run --example games -- --protocol quake3 --listed --json
 //! ```
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
@@ -62,14 +66,20 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if is_table {
         games = Game::all().collect();
     }
-    games.retain(|game| arguments.protocol.is_none_or(|protocol| game.protocol == protocol));
+    games.retain(|game| {
+        arguments
+            .protocol
+            .is_none_or(|protocol| game.protocol == protocol)
+    });
     games.retain(|game| !arguments.listed || !game.masters.is_empty());
     let mut out = io::BufWriter::new(io::stdout().lock());
     for game in &games {
         if arguments.json {
             writeln!(out, "{}", object(game))?;
         } else if is_table {
-            let port = game.game_port.map_or_else(|| "-".to_owned(), |port| port.to_string());
+            let port = game
+                .game_port
+                .map_or_else(|| "-".to_owned(), |port| port.to_string());
             let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.name());
             let query = rule(game.query_port);
             let masters = game.masters.len();
@@ -102,8 +112,11 @@ fn object(game: &Game) -> Value {
         .iter()
         .map(|master| json!({ "address": master.address, "form": master.form.name() }))
         .collect();
-    let also_at: Vec<Value> =
-        game.also_at.iter().map(|(protocol, at)| json!([protocol.name(), rule(*at)])).collect();
+    let also_at: Vec<Value> = game
+        .also_at
+        .iter()
+        .map(|(protocol, at)| json!([protocol.name(), rule(*at)]))
+        .collect();
     json!({
         "id": game.id,
         "old_ids": game.old_ids,
@@ -125,10 +138,17 @@ fn object(game: &Game) -> Value {
 }
 
 fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
-    let year = game.year.map(|year| format!(" ({year})")).unwrap_or_default();
+    let year = game
+        .year
+        .map(|year| format!(" ({year})"))
+        .unwrap_or_default();
     writeln!(out, "{}{year}", game.name)?;
-    let names = [&[game.id][..], game.old_ids, game.aliases].concat().join(", ");
-    let port = game.game_port.map_or_else(|| "not known".to_owned(), |port| port.to_string());
+    let names = [&[game.id][..], game.old_ids, game.aliases]
+        .concat()
+        .join(", ");
+    let port = game
+        .game_port
+        .map_or_else(|| "not known".to_owned(), |port| port.to_string());
     writeln!(out, "  ids         {names}")?;
     writeln!(out, "  protocol    {}", game.protocol)?;
     writeln!(out, "  game port   {port}")?;
@@ -143,10 +163,20 @@ fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "  number      {number} {version}")?;
     }
     for master in game.masters {
-        writeln!(out, "  list        {} ({})", master.address, master.form.name())?;
+        writeln!(
+            out,
+            "  list        {} ({})",
+            master.address,
+            master.form.name()
+        )?;
     }
     if !game.quirks.is_empty() {
         writeln!(out, "  note        {}", game.quirks)?;
     }
-    writeln!(out, "  certainty   {}: {}\n", game.certainty.name(), game.source)
+    writeln!(
+        out,
+        "  certainty   {}: {}\n",
+        game.certainty.name(),
+        game.source
+    )
 }

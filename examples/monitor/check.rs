@@ -49,36 +49,55 @@ pub(crate) struct Thresholds {
 /// The line, and the worst state.
 pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, String) {
     let servers = &watched.servers;
-    let states: Vec<State> = servers.iter().map(|server| state(server, thresholds)).collect();
+    let states: Vec<State> = servers
+        .iter()
+        .map(|server| state(server, thresholds))
+        .collect();
     let worst = states.iter().copied().max().unwrap_or(State::Unknown);
     let mut line = format!("QUERYPORT {}: ", worst.name());
     let is_one = servers.len() == 1;
     if let ([server], true) = (&servers[..], is_one) {
         line.push_str(&words(server));
     } else {
-        let up = servers.iter().filter(|server| server.outcome().is_some()).count();
+        let up = servers
+            .iter()
+            .filter(|server| server.outcome().is_some())
+            .count();
         let _ = write!(line, "{up} of {} servers up", servers.len());
-        for (server, _) in servers.iter().zip(&states).filter(|(_, state)| **state != State::Ok) {
+        for (server, _) in servers
+            .iter()
+            .zip(&states)
+            .filter(|(_, state)| **state != State::Ok)
+        {
             let _ = write!(line, "; {} {}", plain(&server.address), words(server));
         }
     }
     line.push_str(" |");
     for server in servers {
-        let prefix = if is_one { String::new() } else { format!("{} ", plain(&server.address)) };
+        let prefix = if is_one {
+            String::new()
+        } else {
+            format!("{} ", plain(&server.address))
+        };
         performance(server, &prefix, thresholds, &mut line);
     }
     (worst, line)
 }
 
 fn state(server: &Server, thresholds: Thresholds) -> State {
-    let Some(last) = &server.last else { return State::Unknown };
+    let Some(last) = &server.last else {
+        return State::Unknown;
+    };
     let outcome = match last {
         Ok(outcome) => outcome,
         Err(failure) if failure.is_asked => return State::Critical,
         Err(_) => return State::Unknown,
     };
     let is_over = |threshold: Option<Duration>| {
-        outcome.rtt.zip(threshold).is_some_and(|(time, threshold)| time > threshold)
+        outcome
+            .rtt
+            .zip(threshold)
+            .is_some_and(|(time, threshold)| time > threshold)
     };
     if is_over(thresholds.critical) {
         State::Critical
@@ -96,15 +115,27 @@ fn words(server: &Server) -> String {
         None => return "not queried".to_owned(),
     };
     let status = &outcome.answer;
-    let text = |text: &Option<Text>| text.as_ref().map(|text| plain(&text.plain())).unwrap_or_default();
-    let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let rtt = outcome.rtt.map(|time| format!(", {:.0} ms", time.as_secs_f64() * 1000.0)).unwrap_or_default();
+    let text = |text: &Option<Text>| {
+        text.as_ref()
+            .map(|text| plain(&text.plain()))
+            .unwrap_or_default()
+    };
+    let count =
+        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let rtt = outcome
+        .rtt
+        .map(|time| format!(", {:.0} ms", time.as_secs_f64() * 1000.0))
+        .unwrap_or_default();
     let missing = match status.completeness.is_complete() {
         true => String::new(),
         false => format!(", {}", status.completeness),
     };
     let (players, slots) = (count(status.player_count), count(status.max_players));
-    format!("\"{}\" plays {}, {players}/{slots} players{rtt}{missing}", text(&status.name), text(&status.map))
+    format!(
+        "\"{}\" plays {}, {players}/{slots} players{rtt}{missing}",
+        text(&status.name),
+        text(&status.map)
+    )
 }
 
 /// `'label'=value[unit];warning;critical;least;most`.
@@ -112,23 +143,43 @@ fn performance(server: &Server, prefix: &str, thresholds: Thresholds, line: &mut
     // A quote in a label is written twice, and an equals sign cannot be in one.
     let prefix = prefix.replace('\'', "''").replace('=', "_");
     let is_up = u8::from(server.outcome().is_some());
-    let _ = write!(line, " '{prefix}up'={is_up};;;0;1 '{prefix}rejected'={}c", server.rejected);
-    let Some(outcome) = server.outcome() else { return };
+    let _ = write!(
+        line,
+        " '{prefix}up'={is_up};;;0;1 '{prefix}rejected'={}c",
+        server.rejected
+    );
+    let Some(outcome) = server.outcome() else {
+        return;
+    };
     let status = &outcome.answer;
     if let Some(players) = status.player_count {
-        let slots = status.max_players.map(|slots| slots.to_string()).unwrap_or_default();
+        let slots = status
+            .max_players
+            .map(|slots| slots.to_string())
+            .unwrap_or_default();
         let _ = write!(line, " '{prefix}players'={players};;;0;{slots}");
     }
     if let Some(bots) = status.bot_count {
         let _ = write!(line, " '{prefix}bots'={bots};;;0");
     }
     if let Some(time) = outcome.rtt {
-        let bound =
-            |bound: Option<Duration>| bound.map(|bound| bound.as_secs_f64().to_string()).unwrap_or_default();
+        let bound = |bound: Option<Duration>| {
+            bound
+                .map(|bound| bound.as_secs_f64().to_string())
+                .unwrap_or_default()
+        };
         let (warning, critical) = (bound(thresholds.warning), bound(thresholds.critical));
-        let _ = write!(line, " '{prefix}rtt'={:.6}s;{warning};{critical};0", time.as_secs_f64());
+        let _ = write!(
+            line,
+            " '{prefix}rtt'={:.6}s;{warning};{critical};0",
+            time.as_secs_f64()
+        );
     }
-    let _ = write!(line, " '{prefix}complete'={};;;0;1", u8::from(status.completeness.is_complete()));
+    let _ = write!(
+        line,
+        " '{prefix}complete'={};;;0;1",
+        u8::from(status.completeness.is_complete())
+    );
 }
 
 /// A text without what ends the line or begins the performance data.

@@ -40,8 +40,9 @@ impl Connection {
             let response = respond(&request, &watched);
             async move { Ok::<_, Infallible>(response) }
         });
-        let connection =
-            http1::Builder::new().keep_alive(false).serve_connection(TokioIo::new(stream), service);
+        let connection = http1::Builder::new()
+            .keep_alive(false)
+            .serve_connection(TokioIo::new(stream), service);
         let task = spawn_local(async move {
             let _ = tokio::time::timeout(PATIENCE, connection).await;
         });
@@ -61,7 +62,9 @@ pub(crate) async fn serve(listener: TcpListener, watched: Shared) {
         };
         connections.retain(|connection| !connection.task.is_finished());
         if connections.len() >= MOST_CONNECTIONS {
-            let idle = connections.iter().position(|connection| !connection.has_request.get());
+            let idle = connections
+                .iter()
+                .position(|connection| !connection.has_request.get());
             if let Some(oldest) = connections.remove(idle.unwrap_or(0)) {
                 oldest.task.abort();
             }
@@ -74,21 +77,41 @@ fn respond(request: &Request<Incoming>, watched: &Shared) -> Response<Full<Bytes
     let text = |status, content_type, text: String| {
         let mut response = Response::new(Full::new(Bytes::from(text)));
         *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         response
     };
     const PLAIN: &str = "text/plain; charset=utf-8";
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "only GET and HEAD\n".to_owned());
-        response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        let mut response = text(
+            StatusCode::METHOD_NOT_ALLOWED,
+            PLAIN,
+            "only GET and HEAD\n".to_owned(),
+        );
+        response
+            .headers_mut()
+            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         return response;
     }
     match request.uri().path() {
         "/metrics" => match metrics::page(&watched.borrow()) {
             Ok(page) => text(StatusCode::OK, metrics::CONTENT_TYPE, page),
-            Err(error) => text(StatusCode::INTERNAL_SERVER_ERROR, PLAIN, format!("{error}\n")),
+            Err(error) => text(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                PLAIN,
+                format!("{error}\n"),
+            ),
         },
-        "/" => text(StatusCode::OK, PLAIN, "queryport monitor: the metrics are at /metrics\n".to_owned()),
-        _ => text(StatusCode::NOT_FOUND, PLAIN, "the metrics are at /metrics\n".to_owned()),
+        "/" => text(
+            StatusCode::OK,
+            PLAIN,
+            "queryport monitor: the metrics are at /metrics\n".to_owned(),
+        ),
+        _ => text(
+            StatusCode::NOT_FOUND,
+            PLAIN,
+            "the metrics are at /metrics\n".to_owned(),
+        ),
     }
 }

@@ -116,7 +116,8 @@ fn game(text: &str) -> Result<&'static Game, String> {
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {
-    let watched = watched(arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why));
+    let watched =
+        watched(arguments).map_err(|why| Arguments::command().error(UsageError::InvalidValue, why));
     let result = match watched {
         Ok(watched) => run(arguments, watched),
         Err(error) => return wrong(&error),
@@ -160,10 +161,11 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
     }
     if let Some(file) = &arguments.file {
         let named = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
-        let text = std::fs::read_to_string(file).map_err(|error| named(&command_line::message(&error)))?;
+        let text =
+            std::fs::read_to_string(file).map_err(|error| named(&command_line::message(&error)))?;
         for (number, line) in (1..).zip(text.lines()) {
-            let target =
-                target::of_line(line, None).map_err(|why| named(&format!("line {number}: {why}")))?;
+            let target = target::of_line(line, None)
+                .map_err(|why| named(&format!("line {number}: {why}")))?;
             servers.extend(target.map(|(what, server)| Server::new(what, server)));
         }
     }
@@ -171,9 +173,16 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
     let mut seen = std::collections::BTreeSet::new();
     servers.retain(|server| seen.insert((server.what.protocol(), metrics::label(&server.address))));
     if servers.len() > MOST_SERVERS {
-        return Err(format!("{} servers: at most {MOST_SERVERS} are watched one by one", servers.len()));
+        return Err(format!(
+            "{} servers: at most {MOST_SERVERS} are watched one by one",
+            servers.len()
+        ));
     }
-    let game = |game: &&'static Game| WatchedGame { game, sums: None, lists: Default::default() };
+    let game = |game: &&'static Game| WatchedGame {
+        game,
+        sums: None,
+        lists: Default::default(),
+    };
     let mut games: Vec<WatchedGame> = arguments.game.iter().map(game).collect();
     games.dedup_by_key(|watched| watched.game.id);
     Ok(Watched { servers, games })
@@ -190,7 +199,10 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     if watched.servers.is_empty() && watched.games.is_empty() {
         for world in embedded::worlds() {
             let server = world.start(0).await?;
-            watched.servers.push(Server::new(What::Protocol(server.protocol), server.address.to_string()));
+            watched.servers.push(Server::new(
+                What::Protocol(server.protocol),
+                server.address.to_string(),
+            ));
             embedded.push(server);
         }
     }
@@ -204,10 +216,16 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     if arguments.once {
         return once(arguments, &client, watched).await;
     }
-    let cannot_listen =
-        |error| format!("cannot listen on {}: {}", arguments.listen, command_line::message(&error));
-    let listener =
-        TcpListener::bind(arguments.listen).await.map_err(|error: io::Error| cannot_listen(error))?;
+    let cannot_listen = |error| {
+        format!(
+            "cannot listen on {}: {}",
+            arguments.listen,
+            command_line::message(&error)
+        )
+    };
+    let listener = TcpListener::bind(arguments.listen)
+        .await
+        .map_err(|error: io::Error| cannot_listen(error))?;
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
     let said = writeln!(
@@ -223,11 +241,21 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let watched = Rc::new(RefCell::new(watched));
     for number in 0..servers {
         let interval = Duration::from_secs_f64(arguments.interval);
-        spawn_local(watch::watch_server(client.clone(), Rc::clone(&watched), number, interval));
+        spawn_local(watch::watch_server(
+            client.clone(),
+            Rc::clone(&watched),
+            number,
+            interval,
+        ));
     }
     for number in 0..games {
         let interval = Duration::from_secs_f64(arguments.game_interval);
-        spawn_local(watch::watch_game(client.clone(), Rc::clone(&watched), number, interval));
+        spawn_local(watch::watch_game(
+            client.clone(),
+            Rc::clone(&watched),
+            number,
+            interval,
+        ));
     }
     tokio::select! {
         () = http::serve(listener, watched) => {}
@@ -256,8 +284,10 @@ async fn once(
         }
     }
     let threshold = |seconds: Option<f64>| seconds.map(Duration::from_secs_f64);
-    let thresholds =
-        Thresholds { warning: threshold(arguments.warning), critical: threshold(arguments.critical) };
+    let thresholds = Thresholds {
+        warning: threshold(arguments.warning),
+        critical: threshold(arguments.critical),
+    };
     let (state, line) = check::report(&watched, thresholds);
     let mut out = io::stdout();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
@@ -271,7 +301,8 @@ async fn once(
 async fn ended() -> io::Result<()> {
     #[cfg(unix)]
     {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        let mut terminate =
+            tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
         tokio::select! {
             interrupted = tokio::signal::ctrl_c() => interrupted,
             _ = terminate.recv() => Ok(()),

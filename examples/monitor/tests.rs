@@ -27,14 +27,24 @@ fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
     let mut status = ServerStatus::default();
     (status.name, status.map) = (Some(name.into()), Some(map.into()));
     (status.player_count, status.max_players, status.bot_count) = (Some(12), Some(16), Some(3));
-    let mut outcome = Outcome::new(status, ([192, 0, 2, 1], 27960).into(), Some(Duration::from_millis(34)));
+    let mut outcome = Outcome::new(
+        status,
+        ([192, 0, 2, 1], 27960).into(),
+        Some(Duration::from_millis(34)),
+    );
     outcome.stats.rejected = 2;
     outcome
 }
 
 fn silent() -> Error {
-    let error = QueryError::NoAnswer { requests: 3, waited: Duration::from_secs(4) };
-    Error::Query { peer: ([192, 0, 2, 1], 27960).into(), error }
+    let error = QueryError::NoAnswer {
+        requests: 3,
+        waited: Duration::from_secs(4),
+    };
+    Error::Query {
+        peer: ([192, 0, 2, 1], 27960).into(),
+        error,
+    }
 }
 
 fn server(address: &str, results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Server {
@@ -44,7 +54,10 @@ fn server(address: &str, results: Vec<Result<Outcome<ServerStatus>, Error>>) -> 
 }
 
 fn one(results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Watched {
-    Watched { servers: vec![server("192.0.2.1", results)], games: Vec::new() }
+    Watched {
+        servers: vec![server("192.0.2.1", results)],
+        games: Vec::new(),
+    }
 }
 
 /// The standard output of a program that reads this; none where it is not installed.
@@ -59,10 +72,16 @@ fn piped(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String
         eprintln!("{program} is not installed: passed over");
         return None;
     };
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(input.as_bytes())
+        .unwrap();
     let output = child.wait_with_output().unwrap();
-    let text =
-        [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+    let text = [output.stdout, output.stderr]
+        .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+        .concat();
     Some((output.status.success(), text))
 }
 
@@ -77,7 +96,8 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("queryport-monitor-{name}-{}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("queryport-monitor-{name}-{}", std::process::id()));
         std::fs::create_dir_all(&path).unwrap();
         Self(path)
     }
@@ -115,7 +135,11 @@ fn the_page_has_what_is_known_of_each_server() {
 fn a_server_that_is_down_has_no_stale_values() {
     let page = page(&one(vec![Ok(outcome("Srv", "q3dm17")), Err(silent())])).unwrap();
     assert!(page.contains("queryport_up{protocol=\"quake3\",server=\"192.0.2.1\"} 0"));
-    for absent in ["queryport_players", "queryport_server_info", "queryport_round_trip_seconds"] {
+    for absent in [
+        "queryport_players",
+        "queryport_server_info",
+        "queryport_round_trip_seconds",
+    ] {
         assert!(!page.contains(absent), "{absent}\n{page}");
     }
     let unasked = super::metrics::page(&one(Vec::new())).unwrap();
@@ -125,16 +149,29 @@ fn a_server_that_is_down_has_no_stale_values() {
 #[test]
 fn games_are_sums() {
     let game = Game::find("openarena").unwrap();
-    let sums = Some(Sums { listed: 300, up: 250, players: 900, bots: 120 });
-    let lists =
-        [("dpmaster.deathmask.net:27950".to_owned(), true), ("master.ioquake3.org:27950".to_owned(), false)]
-            .into();
-    let page =
-        page(&Watched { servers: Vec::new(), games: vec![WatchedGame { game, sums, lists }] }).unwrap();
-    assert!(page.contains("queryport_game_servers_up{game=\"openarena\"} 250\n"), "{page}");
+    let sums = Some(Sums {
+        listed: 300,
+        up: 250,
+        players: 900,
+        bots: 120,
+    });
+    let lists = [
+        ("dpmaster.deathmask.net:27950".to_owned(), true),
+        ("master.ioquake3.org:27950".to_owned(), false),
+    ]
+    .into();
+    let page = page(&Watched {
+        servers: Vec::new(),
+        games: vec![WatchedGame { game, sums, lists }],
+    })
+    .unwrap();
     assert!(
-        page.contains("queryport_game_list_up{game=\"openarena\",list=\"master.ioquake3.org:27950\"} 0\n")
+        page.contains("queryport_game_servers_up{game=\"openarena\"} 250\n"),
+        "{page}"
     );
+    assert!(page.contains(
+        "queryport_game_list_up{game=\"openarena\",list=\"master.ioquake3.org:27950\"} 0\n"
+    ));
     check_metrics(&page);
 }
 
@@ -153,13 +190,20 @@ fn hostile_names_are_escaped_and_bounded() {
         .iter()
         .enumerate()
         .map(|(number, name)| server(&format!("192.0.2.{number}"), vec![Ok(outcome(name, name))]));
-    let watched = Watched { servers: servers.collect(), games: Vec::new() };
+    let watched = Watched {
+        servers: servers.collect(),
+        games: Vec::new(),
+    };
     let page = page(&watched).unwrap();
     for line in page.lines() {
-        assert!(line.starts_with("# ") || line.starts_with("queryport_"), "{line:?}");
+        assert!(
+            line.starts_with("# ") || line.starts_with("queryport_"),
+            "{line:?}"
+        );
         assert!(
             line.chars().count() < 500
-                && !line.contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{e0041}'))
+                && !line
+                    .contains(|c: char| c.is_control() || matches!(c, '\u{202e}' | '\u{e0041}'))
         );
     }
     assert_eq!(page.matches("queryport_server_info{").count(), names.len());
@@ -169,16 +213,24 @@ fn hostile_names_are_escaped_and_bounded() {
     );
     check_metrics(&page);
     let (_, line) = report(&watched, Thresholds::default());
-    assert_eq!((line.lines().count(), line.matches('|').count()), (1, 1), "{line}");
+    assert_eq!(
+        (line.lines().count(), line.matches('|').count()),
+        (1, 1),
+        "{line}"
+    );
 }
 
 #[test]
 fn a_server_has_one_series_of_texts_whatever_it_says_in_turn() {
-    let maps: Vec<_> =
-        (0..100).map(|map| Ok(outcome(&format!("name {map}"), &format!("map {map}")))).collect();
+    let maps: Vec<_> = (0..100)
+        .map(|map| Ok(outcome(&format!("name {map}"), &format!("map {map}"))))
+        .collect();
     let page = page(&one(maps)).unwrap();
     assert_eq!(page.matches("queryport_server_info{").count(), 1);
-    assert_eq!(page.lines().filter(|line| !line.starts_with('#')).count(), 9);
+    assert_eq!(
+        page.lines().filter(|line| !line.starts_with('#')).count(),
+        9
+    );
 }
 
 #[test]
@@ -202,41 +254,70 @@ fn a_check_has_the_state_of_the_worst_server() {
     let mut partial = outcome("Srv", "q3dm17");
     partial.answer.completeness = Completeness::COMPLETE.without(Part::Players);
     let (state, line) = report(&one(vec![Ok(partial)]), Thresholds::default());
-    assert!(state == State::Warning && line.contains("incomplete: players are missing"), "{line}");
-    let (state, line) = report(&one(vec![Err(silent())]), Thresholds::default());
     assert!(
-        state == State::Critical && line.starts_with("QUERYPORT CRITICAL: 192.0.2.1:27960: no answer"),
+        state == State::Warning && line.contains("incomplete: players are missing"),
         "{line}"
     );
-    let unknown = Error::BadAddress { text: "x:y".to_owned(), why: "no port" };
-    assert_eq!(report(&one(vec![Err(unknown)]), Thresholds::default()).0, State::Unknown);
+    let (state, line) = report(&one(vec![Err(silent())]), Thresholds::default());
+    assert!(
+        state == State::Critical
+            && line.starts_with("QUERYPORT CRITICAL: 192.0.2.1:27960: no answer"),
+        "{line}"
+    );
+    let unknown = Error::BadAddress {
+        text: "x:y".to_owned(),
+        why: "no port",
+    };
+    assert_eq!(
+        report(&one(vec![Err(unknown)]), Thresholds::default()).0,
+        State::Unknown
+    );
     let mut both = up();
     both.servers.push(server("it's=down", vec![Err(silent())]));
     let (state, line) = report(&both, Thresholds::default());
-    assert!(state == State::Critical && line.contains("1 of 2 servers up; it's=down 192.0.2.1"), "{line}");
+    assert!(
+        state == State::Critical && line.contains("1 of 2 servers up; it's=down 192.0.2.1"),
+        "{line}"
+    );
     assert!(line.contains(" 'it''s_down up'=0;;;0;1 "), "{line}");
 }
 
 /// Runs this beside the monitor of the embedded servers, whose address it gets.
 fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Shared) -> F) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     LocalSet::new().block_on(&runtime, async {
         let (mut running, mut watched) = (Vec::new(), Watched::default());
         for world in embedded::worlds() {
             let server = world.start(0).await.unwrap();
-            watched.servers.push(Server::new(What::Protocol(server.protocol), server.address.to_string()));
+            watched.servers.push(Server::new(
+                What::Protocol(server.protocol),
+                server.address.to_string(),
+            ));
             running.push(server);
         }
         let count = watched.servers.len();
         let shared = Rc::new(RefCell::new(watched));
         for number in 0..count {
             let (client, shared) = (Client::new().unwrap(), Rc::clone(&shared));
-            spawn_local(watch::watch_server(client, shared, number, Duration::from_secs(1)));
+            spawn_local(watch::watch_server(
+                client,
+                shared,
+                number,
+                Duration::from_secs(1),
+            ));
         }
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         spawn_local(http::serve(listener, Rc::clone(&shared)));
-        while shared.borrow().servers.iter().any(|server| server.last.is_none()) {
+        while shared
+            .borrow()
+            .servers
+            .iter()
+            .any(|server| server.last.is_none())
+        {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         test(address, shared).await;
@@ -253,7 +334,11 @@ async fn exchange(address: std::net::SocketAddr, request: &str) -> String {
 }
 
 async fn get(address: std::net::SocketAddr, path: &str) -> String {
-    exchange(address, &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")).await
+    exchange(
+        address,
+        &format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+    )
+    .await
 }
 
 #[test]
@@ -261,23 +346,45 @@ fn the_page_is_served_over_http() {
     monitored(|address, shared| async move {
         let reply = get(address, "/metrics").await;
         let (head, body) = reply.split_once("\r\n\r\n").unwrap();
-        assert!(head.starts_with("HTTP/1.1 200 OK") && head.contains("text/plain; version=0.0.4"), "{head}");
-        let up =
-            body.lines().filter(|line| line.starts_with("queryport_up{") && line.ends_with(" 1")).count();
+        assert!(
+            head.starts_with("HTTP/1.1 200 OK") && head.contains("text/plain; version=0.0.4"),
+            "{head}"
+        );
+        let up = body
+            .lines()
+            .filter(|line| line.starts_with("queryport_up{") && line.ends_with(" 1"))
+            .count();
         assert_eq!(up, shared.borrow().servers.len());
         check_metrics(body);
         assert!(get(address, "/").await.contains("/metrics"));
-        assert!(get(address, "/etc/passwd").await.starts_with("HTTP/1.1 404"));
+        assert!(
+            get(address, "/etc/passwd")
+                .await
+                .starts_with("HTTP/1.1 404")
+        );
         let head = exchange(address, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n").await;
-        assert!(head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"), "{head:?}");
-        let post = exchange(address, "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n").await;
+        assert!(
+            head.starts_with("HTTP/1.1 200") && head.ends_with("\r\n\r\n"),
+            "{head:?}"
+        );
+        let post = exchange(
+            address,
+            "POST /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
+        )
+        .await;
         assert!(post.starts_with("HTTP/1.1 405"), "{post:?}");
-        for garbage in ["\r\n\r\n\0\u{ff}", "GET", &format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(1 << 20))]
-        {
+        for garbage in [
+            "\r\n\r\n\0\u{ff}",
+            "GET",
+            &format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(1 << 20)),
+        ] {
             let mut stream = TcpStream::connect(address).await.unwrap();
             let _ = stream.write_all(garbage.as_bytes()).await;
         }
-        assert!(get(address, "/metrics").await.starts_with("HTTP/1.1 200"), "it goes on");
+        assert!(
+            get(address, "/metrics").await.starts_with("HTTP/1.1 200"),
+            "it goes on"
+        );
     });
 }
 
@@ -288,14 +395,21 @@ fn half_open_connections_do_not_cost_prometheus_a_scrape() {
         for number in 0..200 {
             let mut stream = TcpStream::connect(address).await.unwrap();
             if number % 2 == 0 {
-                stream.write_all(b"GET /metrics HTTP/1.1\r\n").await.unwrap();
+                stream
+                    .write_all(b"GET /metrics HTTP/1.1\r\n")
+                    .await
+                    .unwrap();
             }
             idle.push(stream);
         }
         // The default of `scrape_timeout`.
         let page = tokio::time::timeout(Duration::from_secs(10), get(address, "/metrics")).await;
-        assert!(page.expect("the scrape is given up").starts_with("HTTP/1.1 200"));
-        let closed = async |stream: &mut TcpStream| stream.read(&mut [0; 1024]).await.unwrap_or(0) == 0;
+        assert!(
+            page.expect("the scrape is given up")
+                .starts_with("HTTP/1.1 200")
+        );
+        let closed =
+            async |stream: &mut TcpStream| stream.read(&mut [0; 1024]).await.unwrap_or(0) == 0;
         assert!(closed(&mut idle[0]).await, "the oldest makes room");
     });
 }
@@ -305,17 +419,28 @@ fn dashboard() -> Vec<String> {
     let text = std::fs::read_to_string(here("dashboard.json")).unwrap();
     let dashboard: Value = serde_json::from_str(&text).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
-    let ids: BTreeSet<i64> = panels.iter().map(|panel| panel["id"].as_i64().unwrap()).collect();
+    let ids: BTreeSet<i64> = panels
+        .iter()
+        .map(|panel| panel["id"].as_i64().unwrap())
+        .collect();
     assert_eq!(ids.len(), panels.len(), "each panel has an id of its own");
-    let expressions = panels.iter().flat_map(|panel| panel["targets"].as_array().unwrap());
+    let expressions = panels
+        .iter()
+        .flat_map(|panel| panel["targets"].as_array().unwrap());
     let filled = |target: &Value| {
-        target["expr"].as_str().unwrap().replace("$server", ".*").replace("$__rate_interval", "1m")
+        target["expr"]
+            .as_str()
+            .unwrap()
+            .replace("$server", ".*")
+            .replace("$__rate_interval", "1m")
     };
     expressions.map(filled).collect()
 }
 
 fn here(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../monitor").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../monitor")
+        .join(name)
 }
 
 #[test]
@@ -323,8 +448,15 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
     let queries = dashboard();
     assert!(queries.len() >= 12, "{queries:#?}");
     let mut watched = one(vec![Err(silent()), Ok(outcome("Srv", "q3dm17"))]);
-    let (game, lists) = (Game::find("openarena").unwrap(), [("list".to_owned(), true)].into());
-    watched.games.push(WatchedGame { game, sums: Some(Sums::default()), lists });
+    let (game, lists) = (
+        Game::find("openarena").unwrap(),
+        [("list".to_owned(), true)].into(),
+    );
+    watched.games.push(WatchedGame {
+        game,
+        sums: Some(Sums::default()),
+        lists,
+    });
     let page = page(&watched).unwrap();
     let mut shown = BTreeSet::new();
     for query in &queries {
@@ -332,7 +464,10 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
             .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .filter(|word| word.starts_with("queryport_"))
         {
-            assert!(page.contains(&format!("# TYPE {name} ")), "{name} of {query}");
+            assert!(
+                page.contains(&format!("# TYPE {name} ")),
+                "{name} of {query}"
+            );
             shown.insert(name.to_owned());
         }
     }
@@ -342,24 +477,42 @@ fn the_dashboard_uses_metrics_of_the_page_in_valid_queries() {
         .map(str::to_owned)
         .collect();
     let left: Vec<_> = all.difference(&shown).collect();
-    assert_eq!(left, ["queryport_queries_total", "queryport_slots"], "metrics that no panel shows");
+    assert_eq!(
+        left,
+        ["queryport_queries_total", "queryport_slots"],
+        "metrics that no panel shows"
+    );
     // promtool parses the queries as rules.
     let rule = |(number, query): (usize, &String)| {
-        format!("  - record: q{number}\n    expr: {}\n", Value::from(query.as_str()))
+        format!(
+            "  - record: q{number}\n    expr: {}\n",
+            Value::from(query.as_str())
+        )
     };
     let rules: String = queries.iter().enumerate().map(rule).collect();
     let folder = Folder::new("rules");
     let file = folder.0.join("rules.yml");
-    std::fs::write(&file, format!("groups:\n- name: dashboard\n  rules:\n{rules}")).unwrap();
-    if let Some((is_valid, said)) = piped("promtool", &["check", "rules", file.to_str().unwrap()], "") {
-        assert!(is_valid && said.contains(&format!("{} rules found", queries.len())), "{said}");
+    std::fs::write(
+        &file,
+        format!("groups:\n- name: dashboard\n  rules:\n{rules}"),
+    )
+    .unwrap();
+    if let Some((is_valid, said)) =
+        piped("promtool", &["check", "rules", file.to_str().unwrap()], "")
+    {
+        assert!(
+            is_valid && said.contains(&format!("{} rules found", queries.len())),
+            "{said}"
+        );
     }
 }
 
 #[test]
 fn the_sample_configuration_is_valid() {
     let file = here("prometheus.yml");
-    if let Some((is_valid, said)) = piped("promtool", &["check", "config", file.to_str().unwrap()], "") {
+    if let Some((is_valid, said)) =
+        piped("promtool", &["check", "config", file.to_str().unwrap()], "")
+    {
         assert!(is_valid, "{said}");
     }
 }
@@ -394,14 +547,22 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
         let folder = Folder::new("prometheus");
         let sample = std::fs::read_to_string(here("prometheus.yml")).unwrap();
         assert!(sample.contains("127.0.0.1:9861") && sample.contains("15s"));
-        let config = sample.replace("127.0.0.1:9861", &address.to_string()).replace("15s", "200ms");
+        let config = sample
+            .replace("127.0.0.1:9861", &address.to_string())
+            .replace("15s", "200ms");
         std::fs::write(folder.0.join("prometheus.yml"), config).unwrap();
         let free = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let prometheus = free.local_addr().unwrap();
         drop(free);
         let child = Command::new("prometheus")
-            .arg(format!("--config.file={}", folder.0.join("prometheus.yml").display()))
-            .arg(format!("--storage.tsdb.path={}", folder.0.join("data").display()))
+            .arg(format!(
+                "--config.file={}",
+                folder.0.join("prometheus.yml").display()
+            ))
+            .arg(format!(
+                "--storage.tsdb.path={}",
+                folder.0.join("data").display()
+            ))
             .arg(format!("--web.listen-address={prometheus}"))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -410,7 +571,8 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
         let _running = Running(child);
         let count = shared.borrow().servers.len();
         // Two samples of each counter: the rates have values too.
-        let ready = "min_over_time(queryport_up[1m]) == 1 and count_over_time(queryport_up[1m]) >= 3";
+        let ready =
+            "min_over_time(queryport_up[1m]) == 1 and count_over_time(queryport_up[1m]) >= 3";
         for attempt in 0.. {
             let up = ask(prometheus, ready)
                 .await
@@ -418,7 +580,10 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
             if up == Some(count) {
                 break;
             }
-            assert!(attempt < 300, "Prometheus has not seen {count} servers: {up:?}");
+            assert!(
+                attempt < 300,
+                "Prometheus has not seen {count} servers: {up:?}"
+            );
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         for query in dashboard() {
@@ -426,10 +591,19 @@ fn prometheus_scrapes_the_monitor_and_answers_the_dashboard() {
             assert_eq!(reply["status"], "success", "{query}: {reply}");
             // No game is watched here, and no query failed.
             let is_empty = query.contains("queryport_game_") || query.contains("failures");
-            assert_eq!(reply["data"]["result"].as_array().unwrap().is_empty(), is_empty, "{query}: {reply}");
+            assert_eq!(
+                reply["data"]["result"].as_array().unwrap().is_empty(),
+                is_empty,
+                "{query}: {reply}"
+            );
         }
-        let names = ask(prometheus, "queryport_server_info{map=\"q3dm17\"}").await.unwrap();
-        assert_eq!(names["data"]["result"][0]["metric"]["name"], "queryport embedded deathmatch");
+        let names = ask(prometheus, "queryport_server_info{map=\"q3dm17\"}")
+            .await
+            .unwrap();
+        assert_eq!(
+            names["data"]["result"][0]["metric"]["name"],
+            "queryport embedded deathmatch"
+        );
     });
 }
 
@@ -444,7 +618,10 @@ fn a_name_has_no_colour_codes() {
 
 #[test]
 fn a_game_is_watched_through_its_list_servers() {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     LocalSet::new().block_on(&runtime, async {
         let master = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address: &'static str = master.local_addr().unwrap().to_string().leak();
@@ -458,16 +635,36 @@ fn a_game_is_watched_through_its_list_servers() {
         let mut game = *Game::find("openarena").unwrap();
         game.masters = vec![Master::new(MasterForm::Short, address)].leak();
         let game: &'static Game = Box::leak(Box::new(game));
-        let games = vec![WatchedGame { game, sums: None, lists: Default::default() }];
-        let shared = Rc::new(RefCell::new(Watched { servers: Vec::new(), games }));
-        let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
+        let games = vec![WatchedGame {
+            game,
+            sums: None,
+            lists: Default::default(),
+        }];
+        let shared = Rc::new(RefCell::new(Watched {
+            servers: Vec::new(),
+            games,
+        }));
+        let timing = Timing::default()
+            .with_timeout(Duration::from_millis(300))
+            .with_retries(0);
         let client = Client::new().unwrap().with_timing(timing);
-        spawn_local(watch::watch_game(client, Rc::clone(&shared), 0, Duration::from_secs(60)));
+        spawn_local(watch::watch_game(
+            client,
+            Rc::clone(&shared),
+            0,
+            Duration::from_secs(60),
+        ));
         while shared.borrow().games[0].sums.is_none() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
         let watched = shared.borrow();
-        assert_eq!(watched.games[0].sums, Some(Sums { listed: 1, ..Sums::default() }));
+        assert_eq!(
+            watched.games[0].sums,
+            Some(Sums {
+                listed: 1,
+                ..Sums::default()
+            })
+        );
         assert_eq!(watched.games[0].lists, [(address.to_owned(), true)].into());
     });
 }

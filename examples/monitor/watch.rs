@@ -35,7 +35,14 @@ pub(crate) struct Failure {
 
 impl Server {
     pub(crate) const fn new(what: What, address: String) -> Self {
-        Self { what, address, last: None, queries: 0, failures: BTreeMap::new(), rejected: 0 }
+        Self {
+            what,
+            address,
+            last: None,
+            queries: 0,
+            failures: BTreeMap::new(),
+            rejected: 0,
+        }
     }
 
     /// Counts and keeps a result.
@@ -47,16 +54,27 @@ impl Server {
                 Ok(outcome)
             }
             Err(error) => {
-                if let Error::Query { error: QueryError::NoUsableAnswer { rejected, .. }, .. } = &error {
+                if let Error::Query {
+                    error: QueryError::NoUsableAnswer { rejected, .. },
+                    ..
+                } = &error
+                {
                     self.rejected += u64::from(*rejected);
                 }
                 let kind = kind(error.kind());
                 *self.failures.entry(kind).or_default() += 1;
                 let is_asked = !matches!(
                     error.kind(),
-                    ErrorKind::BadAddress | ErrorKind::NameResolution | ErrorKind::Request | ErrorKind::Io
+                    ErrorKind::BadAddress
+                        | ErrorKind::NameResolution
+                        | ErrorKind::Request
+                        | ErrorKind::Io
                 );
-                Err(Failure { kind, is_asked, message: super::command_line::message(&error) })
+                Err(Failure {
+                    kind,
+                    is_asked,
+                    message: super::command_line::message(&error),
+                })
             }
         });
     }
@@ -122,10 +140,17 @@ pub(crate) async fn query(
 }
 
 /// Queries one server again and again. Servers start one after the other over one interval.
-pub(crate) async fn watch_server(client: Client, watched: Shared, number: usize, interval: Duration) {
+pub(crate) async fn watch_server(
+    client: Client,
+    watched: Shared,
+    number: usize,
+    interval: Duration,
+) {
     let (what, address, count) = {
         let watched = watched.borrow();
-        let Some(server) = watched.servers.get(number) else { return };
+        let Some(server) = watched.servers.get(number) else {
+            return;
+        };
         (server.what, server.address.clone(), watched.servers.len())
     };
     // The first ten are queried at once: one who watches a few wants to see them.
@@ -145,7 +170,9 @@ pub(crate) async fn watch_server(client: Client, watched: Shared, number: usize,
 
 /// Queries all servers of a game again and again.
 pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, interval: Duration) {
-    let Some(game) = watched.borrow().games.get(number).map(|game| game.game) else { return };
+    let Some(game) = watched.borrow().games.get(number).map(|game| game.game) else {
+        return;
+    };
     loop {
         let scanned = scan(&client, game).await;
         if let Some(entry) = watched.borrow_mut().games.get_mut(number) {
@@ -166,12 +193,19 @@ async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bo
     while let Some(listed) = servers.next().await {
         targets.push((game.protocol, listed.server));
     }
-    let lists =
-        servers.masters().iter().map(|report| (report.address.clone(), matches!(report.list, Some(Ok(_)))));
-    let mut sums = Sums { listed: targets.len() as u64, ..Sums::default() };
+    let lists = servers
+        .masters()
+        .iter()
+        .map(|report| (report.address.clone(), matches!(report.list, Some(Ok(_)))));
+    let mut sums = Sums {
+        listed: targets.len() as u64,
+        ..Sums::default()
+    };
     let mut scan = client.scan(targets, ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
-        let Ok(outcome) = scanned.result else { continue };
+        let Ok(outcome) = scanned.result else {
+            continue;
+        };
         let status = outcome.answer;
         sums.up += 1;
         sums.players += u64::from(status.player_count.unwrap_or_default());

@@ -27,7 +27,9 @@ pub(crate) async fn ask(
     }
     let query = StatusQuery::commands(&commands, &QueryOptions::default())?;
     let port = Protocol::GameSpy1.default_query_port();
-    let outcome = client.ask_host(server, port, |_nonce| query.clone()).await?;
+    let outcome = client
+        .ask_host(server, port, |_nonce| query.clone())
+        .await?;
     let (answer, mut out) = (&outcome.answer, io::stdout());
     for (key, value) in answer.pairs() {
         writeln!(out, "{} = {}", key.escape_ascii(), value.escape_ascii())?;
@@ -53,7 +55,11 @@ pub(crate) async fn ask(
         }
     }
     writeln!(out, "-- {}", answer.completeness())?;
-    Ok(ExitCode::from(if answer.completeness().is_complete() { 0 } else { 3 }))
+    Ok(ExitCode::from(if answer.completeness().is_complete() {
+        0
+    } else {
+        3
+    }))
 }
 
 /// The usual commands.
@@ -88,17 +94,27 @@ fn command(text: &str) -> Command<'_> {
         "level_property" => Command::LevelProperty(value.as_bytes()),
         "game_property" => Command::GameProperty(value.as_bytes()),
         "player_property" => Command::PlayerProperty(value.as_bytes()),
-        _ => Command::Other { name: name.as_bytes(), value: value.as_bytes() },
+        _ => Command::Other {
+            name: name.as_bytes(),
+            value: value.as_bytes(),
+        },
     }
 }
 
 /// The verdict on the answer to a challenge.
 fn proof(answer: &Answer, challenge: &[u8], key: Option<&str>) -> Result<String, Box<dyn Error>> {
-    let Some(given) = answer.get("validate") else { return Ok("no answer to the challenge".to_owned()) };
+    let Some(given) = answer.get("validate") else {
+        return Ok("no answer to the challenge".to_owned());
+    };
     let given = given.escape_ascii();
-    let Some(key) = key else { return Ok(format!("validate {given}, not checked: no --key")) };
+    let Some(key) = key else {
+        return Ok(format!("validate {given}, not checked: no --key"));
+    };
     let expected = GameKey::new(key)?.validate(challenge)?;
-    let verdict =
-        if expected.as_bytes() == answer.get("validate").unwrap_or_default() { "right" } else { "wrong" };
+    let verdict = if expected.as_bytes() == answer.get("validate").unwrap_or_default() {
+        "right"
+    } else {
+        "wrong"
+    };
     Ok(format!("validate {given} is {verdict} for this key"))
 }

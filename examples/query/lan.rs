@@ -30,12 +30,19 @@ pub(crate) async fn search(
         let protocol = outcome.answer.protocol();
         let outcome = outcome.map(|answer| answer.to_status());
         let plays = Game::of(&outcome.answer, protocol);
-        if game.zip(plays).is_some_and(|(wanted, plays)| wanted.id != plays.id) {
+        if game
+            .zip(plays)
+            .is_some_and(|(wanted, plays)| wanted.id != plays.id)
+        {
             continue;
         }
         code = ExitCode::SUCCESS;
         if is_json {
-            writeln!(out, "{}", print::json(protocol, &outcome.peer.to_string(), &outcome))?;
+            writeln!(
+                out,
+                "{}",
+                print::json(protocol, &outcome.peer.to_string(), &outcome)
+            )?;
             continue;
         }
         if std::mem::take(&mut is_first) {
@@ -46,10 +53,23 @@ pub(crate) async fn search(
             )?;
         }
         let status = &outcome.answer;
-        let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-        let players = format!("{}/{}", count(status.player_count), count(status.max_players));
-        let map = status.map.as_ref().map(ToString::to_string).unwrap_or_default();
-        let name = status.name.as_ref().map(|name| print::paint(name.as_ref())).unwrap_or_default();
+        let count =
+            |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+        let players = format!(
+            "{}/{}",
+            count(status.player_count),
+            count(status.max_players)
+        );
+        let map = status
+            .map
+            .as_ref()
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let name = status
+            .name
+            .as_ref()
+            .map(|name| print::paint(name.as_ref()))
+            .unwrap_or_default();
         let plays = plays.map_or("-", |game| game.id);
         writeln!(
             out,

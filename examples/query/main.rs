@@ -13,7 +13,11 @@
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
-#![allow(missing_docs, clippy::exhaustive_structs, reason = "an example is a program")]
+#![allow(
+    missing_docs,
+    clippy::exhaustive_structs,
+    reason = "an example is a program"
+)]
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
@@ -39,8 +43,8 @@ use command_line::seconds;
 use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus, StatusQuery, Timing,
-    ToStatus,
+    Client, Detail, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus, StatusQuery,
+    Timing, ToStatus,
 };
 
 use target::What;
@@ -118,7 +122,9 @@ enum Asked<'a> {
 pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
     match asked(arguments) {
         Ok(asked) => command_line::exit(run(arguments, asked).await),
-        Err(why) => command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why)),
+        Err(why) => {
+            command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why))
+        }
     }
 }
 
@@ -132,7 +138,8 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
-            let what = What::parse(what).map_err(|why| format!("{why}; without a name, it is found out"))?;
+            let what = What::parse(what)
+                .map_err(|why| format!("{why}; without a name, it is found out"))?;
             Asked::Server(what, server)
         }
         (None, Some(host), None) if What::parse(host).is_err() => {
@@ -140,7 +147,9 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
             Asked::Host(host)
         }
         (None, Some(_), None) => {
-            return Err("the server is missing: add HOST or HOST:PORT, or search with --lan".to_owned());
+            return Err(
+                "the server is missing: add HOST or HOST:PORT, or search with --lan".to_owned(),
+            );
         }
     };
     let protocol = match asked {
@@ -159,11 +168,18 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     Ok(asked)
 }
 
-async fn run(arguments: &Arguments, asked: Asked<'_>) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn run(
+    arguments: &Arguments,
+    asked: Asked<'_>,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let detail = if arguments.short { Detail::Short } else { Detail::Full };
+    let detail = if arguments.short {
+        Detail::Short
+    } else {
+        Detail::Full
+    };
     let mut options = QueryOptions::default().with_detail(detail);
     if arguments.short {
         // In GameSpy v4, only Minecraft servers have a short answer.
@@ -175,11 +191,21 @@ async fn run(arguments: &Arguments, asked: Asked<'_>) -> Result<ExitCode, Box<dy
     }
     match asked {
         Asked::Embedded => embedded_servers(&client, arguments.json).await,
-        Asked::Network(game) => lan::search(&client, game, &arguments.network, arguments.json).await,
+        Asked::Network(game) => {
+            lan::search(&client, game, &arguments.network, arguments.json).await
+        }
         Asked::Host(host) => detect(&client, host, arguments.json).await,
-        Asked::Server(What::Game(game), server) => by_game(&client, game, server, arguments.json).await,
+        Asked::Server(What::Game(game), server) => {
+            by_game(&client, game, server, arguments.json).await
+        }
         Asked::Server(_, server) if !arguments.commands.is_empty() => {
-            gamespy1::ask(&client, server, &arguments.commands, arguments.key.as_deref()).await
+            gamespy1::ask(
+                &client,
+                server,
+                &arguments.commands,
+                arguments.key.as_deref(),
+            )
+            .await
         }
         Asked::Server(What::Protocol(protocol), server) => {
             let Some(file) = &arguments.record else {
@@ -189,17 +215,24 @@ async fn run(arguments: &Arguments, asked: Asked<'_>) -> Result<ExitCode, Box<dy
             let how = (&options, timing, arguments.short);
             let (result, transcript) = record(&client, (protocol, server), how).await;
             let code = show(arguments.json, (protocol, server, ""), &result)?;
-            std::fs::write(file, transcript)
-                .map_err(|error| format!("{}: {}", file.display(), command_line::message(&error)))?;
+            std::fs::write(file, transcript).map_err(|error| {
+                format!("{}: {}", file.display(), command_line::message(&error))
+            })?;
             Ok(code.into())
         }
     }
 }
 
 /// Queries servers of this program over loopback.
-async fn embedded_servers(client: &Client, is_json: bool) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn embedded_servers(
+    client: &Client,
+    is_json: bool,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     if !is_json {
-        writeln!(io::stdout(), "No server given: querying embedded servers over UDP on loopback.\n")?;
+        writeln!(
+            io::stdout(),
+            "No server given: querying embedded servers over UDP on loopback.\n"
+        )?;
     }
     // They run until they are dropped.
     let mut servers = Vec::new();
@@ -210,7 +243,11 @@ async fn embedded_servers(client: &Client, is_json: bool) -> Result<ExitCode, Bo
     for server in &servers {
         let address = server.address.to_string();
         let result = client.query(server.protocol, &address).await;
-        code = code.max(show(is_json, (server.protocol, &address, server.about), &result)?);
+        code = code.max(show(
+            is_json,
+            (server.protocol, &address, server.about),
+            &result,
+        )?);
     }
     Ok(code.into())
 }
@@ -229,7 +266,11 @@ fn show(
             } else {
                 write!(out, "{}", print::readable(protocol, about, outcome))?;
             }
-            Ok(if outcome.answer.completeness.is_complete() { 0 } else { 3 })
+            Ok(if outcome.answer.completeness.is_complete() {
+                0
+            } else {
+                3
+            })
         }
         Err(error) => {
             if is_json {
@@ -258,9 +299,15 @@ async fn record(
             format!("timeout {}", timing.timeout().as_secs_f64()),
             format!("retries {}", timing.retries()),
         ];
-        Recorded::new(StatusQuery::new(protocol, nonce, options), comments, &transcript)
+        Recorded::new(
+            StatusQuery::new(protocol, nonce, options),
+            comments,
+            &transcript,
+        )
     };
-    let result = client.ask_host(server, protocol.default_query_port(), conversation).await;
+    let result = client
+        .ask_host(server, protocol.default_query_port(), conversation)
+        .await;
     let result = result.map(|outcome| outcome.map(|answer| answer.to_status()));
     let outcome = match &result {
         Ok(outcome) => outcome.answer.completeness.to_string(),
@@ -277,21 +324,32 @@ async fn record(
 }
 
 /// Tries the usual ports of many games, or the given one.
-async fn detect(client: &Client, host: &str, is_json: bool) -> Result<ExitCode, Box<dyn std::error::Error>> {
+async fn detect(
+    client: &Client,
+    host: &str,
+    is_json: bool,
+) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let found = client.detect(host).await?;
     if found.is_empty() {
-        return Err(
-            format!("{host}: no answer at the usual ports of any game: name the game or its port").into()
-        );
+        return Err(format!(
+            "{host}: no answer at the usual ports of any game: name the game or its port"
+        )
+        .into());
     }
     let mut out = io::stdout();
     for found in &found {
         match is_json {
             true => writeln!(out, "{}", print::json(found.protocol, host, &found.outcome))?,
-            false => write!(out, "{}", print::readable(found.protocol, "", &found.outcome))?,
+            false => write!(
+                out,
+                "{}",
+                print::readable(found.protocol, "", &found.outcome)
+            )?,
         }
     }
-    let is_complete = found.iter().all(|found| found.outcome.answer.completeness.is_complete());
+    let is_complete = found
+        .iter()
+        .all(|found| found.outcome.answer.completeness.is_complete());
     Ok(ExitCode::from(if is_complete { 0 } else { 3 }))
 }
 
@@ -310,7 +368,12 @@ async fn by_game(
                 command_line::message(&error),
                 game.name
             ));
-            client.query_listed(game, server).await.ok().flatten().ok_or(error)
+            client
+                .query_listed(game, server)
+                .await
+                .ok()
+                .flatten()
+                .ok_or(error)
         }
         answered => answered,
     };
@@ -322,7 +385,13 @@ async fn by_game(
                 false => print::readable(found.protocol, about, &found.outcome),
             };
             write!(out, "{text}")?;
-            Ok(ExitCode::from(if found.outcome.answer.completeness.is_complete() { 0 } else { 3 }))
+            Ok(ExitCode::from(
+                if found.outcome.answer.completeness.is_complete() {
+                    0
+                } else {
+                    3
+                },
+            ))
         }
         Err(error) => {
             if is_json {
@@ -356,10 +425,13 @@ fn advice(error: &Error, what: What) -> String {
                 What::Protocol(protocol) => Some(protocol.default_query_port()),
                 What::Game(game) => game.game_port.and_then(|port| game.query_port.of(port)),
             };
-            let usual =
-                port.map(|port| format!(" ({what} servers usually answer on {port})")).unwrap_or_default();
+            let usual = port
+                .map(|port| format!(" ({what} servers usually answer on {port})"))
+                .unwrap_or_default();
             let quirks = match what {
-                What::Game(game) if !game.quirks.is_empty() => format!("\n  {}: {}", game.name, game.quirks),
+                What::Game(game) if !game.quirks.is_empty() => {
+                    format!("\n  {}: {}", game.name, game.quirks)
+                }
                 _ => String::new(),
             };
             format!(
@@ -368,7 +440,8 @@ fn advice(error: &Error, what: What) -> String {
             )
         }
         ErrorKind::Unreachable => {
-            "\n  If the host is up, no program listens on that port: is it the query port?".to_owned()
+            "\n  If the host is up, no program listens on that port: is it the query port?"
+                .to_owned()
         }
         ErrorKind::NotThisProtocol => {
             format!(
@@ -382,12 +455,16 @@ fn advice(error: &Error, what: What) -> String {
 type Answered = Outcome<ServerStatus>;
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failed assumption in a test is a failed test")]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
 mod tests {
     use super::*;
 
     fn parse(line: &str) -> Result<Arguments, String> {
-        let arguments = Arguments::try_parse_from(["query"].into_iter().chain(line.split_whitespace()));
+        let arguments =
+            Arguments::try_parse_from(["query"].into_iter().chain(line.split_whitespace()));
         let arguments = arguments.map_err(|error| error.to_string())?;
         asked(&arguments).map(drop)?;
         Ok(arguments)
@@ -421,24 +498,45 @@ mod tests {
         let game = What::Game(Game::find("openarena").unwrap());
         for (line, expected) in [
             ("", Asked::Embedded),
-            ("quake3 example.org", Asked::Server(Protocol::Quake3.into(), "example.org")),
-            ("openarena example.org:27961", Asked::Server(game, "example.org:27961")),
+            (
+                "quake3 example.org",
+                Asked::Server(Protocol::Quake3.into(), "example.org"),
+            ),
+            (
+                "openarena example.org:27961",
+                Asked::Server(game, "example.org:27961"),
+            ),
             ("example.org", Asked::Host("example.org")),
         ] {
             assert_eq!(asked(&parse(line).unwrap()), Ok(expected), "{line}");
         }
         for (line, why) in [
-            ("openarna example.org", "(protocols: gamespy1, gamespy4, quake3, ut2004)"),
-            ("openarna example.org", "did you mean openarena (OpenArena)? ("),
+            (
+                "openarna example.org",
+                "(protocols: gamespy1, gamespy4, quake3, ut2004)",
+            ),
+            (
+                "openarna example.org",
+                "did you mean openarena (OpenArena)? (",
+            ),
             ("gs3 example.org", "the protocol is gamespy4 here"),
             ("quake9 example.org", "without a name, it is found out"),
-            ("quake3 example.org:99999", "the port \"99999\" is no number from 1 to 65535"),
+            (
+                "quake3 example.org:99999",
+                "the port \"99999\" is no number from 1 to 65535",
+            ),
             ("example.org:99999", "the port \"99999\""),
-            ("quake3 example.org --bind nowhere", "expected an IP address"),
+            (
+                "quake3 example.org --bind nowhere",
+                "expected an IP address",
+            ),
             ("quake3", "the server is missing"),
             ("openarena", "the server is missing"),
             ("example.org --commands status", "required"),
-            ("quake3 example.org --commands status", "applies to gamespy1 only"),
+            (
+                "quake3 example.org --commands status",
+                "applies to gamespy1 only",
+            ),
         ] {
             let error = parse(line).unwrap_err();
             assert!(error.contains(why), "{line}: {error}");

@@ -39,11 +39,21 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     let mut out = String::new();
     let game = Game::of(status, protocol).map_or("", |game| game.name);
     let about = if about.is_empty() { game } else { about };
-    let about = if about.is_empty() { String::new() } else { format!("  ({about})") };
-    let name =
-        status.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_else(|| "(no name)".to_owned());
+    let about = if about.is_empty() {
+        String::new()
+    } else {
+        format!("  ({about})")
+    };
+    let name = status
+        .name
+        .as_ref()
+        .map(|name| paint(name.as_ref()))
+        .unwrap_or_else(|| "(no name)".to_owned());
     let _ = writeln!(out, "{name}{about}");
-    let rtt = outcome.rtt.map(|rtt| format!(", {:.1} ms", rtt.as_secs_f64() * 1000.0)).unwrap_or_default();
+    let rtt = outcome
+        .rtt
+        .map(|rtt| format!(", {:.1} ms", rtt.as_secs_f64() * 1000.0))
+        .unwrap_or_default();
     let _ = writeln!(out, "  address     {} ({protocol}{rtt})", outcome.peer);
     for (label, text) in description(status) {
         if let Some(text) = text {
@@ -54,16 +64,33 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     if settings.get("s32779").is_some() {
         let _ = writeln!(out, "  settings    {}", super::settings::line(&settings));
     }
-    let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let bots = status.bot_count.map(|bots| format!(", bots {bots}")).unwrap_or_default();
-    let private = status.private_slots.map(|slots| format!(", private slots {slots}")).unwrap_or_default();
+    let count =
+        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let bots = status
+        .bot_count
+        .map(|bots| format!(", bots {bots}"))
+        .unwrap_or_default();
+    let private = status
+        .private_slots
+        .map(|slots| format!(", private slots {slots}"))
+        .unwrap_or_default();
     let (players, slots) = (count(status.player_count), count(status.max_players));
     let _ = writeln!(out, "  players     {players} of {slots}{bots}{private}");
     for team in &status.teams {
-        let name = team.name.as_ref().map(|name| paint(name.as_ref())).unwrap_or_default();
-        let number = |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-        let _ =
-            writeln!(out, "  team {:>4} {:>6} {name}", number(team.id.map(i64::from)), number(team.score));
+        let name = team
+            .name
+            .as_ref()
+            .map(|name| paint(name.as_ref()))
+            .unwrap_or_default();
+        let number = |number: Option<i64>| {
+            number.map_or_else(|| "?".to_owned(), |number| number.to_string())
+        };
+        let _ = writeln!(
+            out,
+            "  team {:>4} {:>6} {name}",
+            number(team.id.map(i64::from)),
+            number(team.score)
+        );
     }
     match &status.players {
         Some(players) if !players.is_empty() => {
@@ -89,7 +116,13 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
 /// The fields that describe the server and the match.
 fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
     let text = |text: &Option<Text>| text.as_ref().map(Text::to_string);
-    let list = |texts: &Vec<Text>| texts.iter().map(Text::to_string).collect::<Vec<_>>().join(", ");
+    let list = |texts: &Vec<Text>| {
+        texts
+            .iter()
+            .map(Text::to_string)
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
     let limit = |limited: String, none| if none { "none".to_owned() } else { limited };
     let time = |time: Duration| format!("{}:{:02} min", time.as_secs() / 60, time.as_secs() % 60);
     let flag = |flag: Option<bool>| flag.map(|flag| if flag { "yes" } else { "no" }.to_owned());
@@ -98,12 +131,31 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
         ("game", text(&status.game)),
         ("mod", text(&status.mod_name)),
         ("type", text(&status.game_type)),
-        ("mutators", status.mutators.as_ref().map(|texts| limit(list(texts), texts.is_empty()))),
-        ("time limit", status.time_limit.map(|length| limit(time(length), length.is_zero()))),
+        (
+            "mutators",
+            status
+                .mutators
+                .as_ref()
+                .map(|texts| limit(list(texts), texts.is_empty())),
+        ),
+        (
+            "time limit",
+            status
+                .time_limit
+                .map(|length| limit(time(length), length.is_zero())),
+        ),
         ("time left", status.time_left.map(time)),
-        ("score limit", status.score_limit.map(|score| limit(score.to_string(), score == 0))),
+        (
+            "score limit",
+            status
+                .score_limit
+                .map(|score| limit(score.to_string(), score == 0)),
+        ),
         ("version", text(&status.version)),
-        ("protocol", status.protocol_version.map(|version| version.to_string())),
+        (
+            "protocol",
+            status.protocol_version.map(|version| version.to_string()),
+        ),
         ("dedicated", flag(status.dedicated)),
         ("anti-cheat", flag(status.anti_cheat)),
         ("password", flag(status.password)),
@@ -111,15 +163,24 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
 }
 
 fn line(player: &Player) -> String {
-    let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
-    let team = player.team.map(|team| format!("  (team {team})")).unwrap_or_default();
+    let number =
+        |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let team = player
+        .team
+        .map(|team| format!("  (team {team})"))
+        .unwrap_or_default();
     let (score, ping) = (number(player.score), number(player.ping.map(i64::from)));
-    format!("  {score:>7} {ping:>5}  {}{team}", paint(player.name.as_ref()))
+    format!(
+        "  {score:>7} {ping:>5}  {}{team}",
+        paint(player.name.as_ref())
+    )
 }
 
 /// The terminal's codes of a game's palette. Black would be invisible on a dark terminal: grey.
 const QUAKE: [u8; 8] = [90, 31, 32, 33, 34, 36, 35, 37];
-const MINECRAFT: [u8; 16] = [90, 34, 32, 36, 31, 35, 33, 37, 90, 94, 92, 96, 91, 95, 93, 97];
+const MINECRAFT: [u8; 16] = [
+    90, 34, 32, 36, 31, 35, 33, 37, 90, 94, 92, 96, 91, 95, 93, 97,
+];
 
 /// The plain text; on a terminal, with its colours.
 pub(crate) fn paint(text: TextRef<'_>) -> String {

@@ -18,9 +18,15 @@ const MODES: [(&str, &str); 8] = [
 
 /// The mode, and that of the game's class where it is another one; then the map, limits, bots and mutators.
 pub(crate) fn line(settings: &Settings<'_>) -> String {
-    let class = settings.get("p1073741826").and_then(|class| mode_of_class(&class));
+    let class = settings
+        .get("p1073741826")
+        .and_then(|class| mode_of_class(&class));
     let mode = settings.get("s32779");
-    let mut out = mode.as_deref().or(class).unwrap_or("unknown game").to_owned();
+    let mut out = mode
+        .as_deref()
+        .or(class)
+        .unwrap_or("unknown game")
+        .to_owned();
     if let (Some(mode), Some(class)) = (mode, class)
         && !mode.starts_with("number ")
         && mode != class
@@ -29,7 +35,9 @@ pub(crate) fn line(settings: &Settings<'_>) -> String {
     }
     let unusual = |key| {
         let is_off = |words: &String| matches!(words.as_str(), "" | "0" | "off" | "none");
-        settings.get(key).filter(|words| !is_off(words) && !words.starts_with('-'))
+        settings
+            .get(key)
+            .filter(|words| !is_off(words) && !words.starts_with('-'))
     };
     for (key, before, after) in [
         ("p1073741825", " on ", ""),
@@ -44,12 +52,19 @@ pub(crate) fn line(settings: &Settings<'_>) -> String {
             let _ = write!(out, " ({skill})");
         }
     }
-    for (key, name) in [("s7", "password"), ("s6", "pure"), ("s10", "forced respawn")] {
+    for (key, name) in [
+        ("s7", "password"),
+        ("s6", "pure"),
+        ("s10", "forced respawn"),
+    ] {
         if settings.get(key).as_deref() == Some("yes") {
             let _ = write!(out, ", {name}");
         }
     }
-    for (key, name) in [("p268435717", "mutators"), ("p1073741828", "custom mutators")] {
+    for (key, name) in [
+        ("p268435717", "mutators"),
+        ("p1073741828", "custom mutators"),
+    ] {
         if let Some(value) = unusual(key) {
             let _ = write!(out, ", {name}: {value}");
         }
@@ -62,7 +77,10 @@ pub(crate) fn line(settings: &Settings<'_>) -> String {
 fn mode_of_class(class: &str) -> Option<&'static str> {
     let name = class.rsplit('.').next()?;
     let name = name.strip_suffix("_Content").unwrap_or(name);
-    MODES.iter().find(|(class, _)| name.eq_ignore_ascii_case(class)).map(|(_, mode)| *mode)
+    MODES
+        .iter()
+        .find(|(class, _)| name.eq_ignore_ascii_case(class))
+        .map(|(_, mode)| *mode)
 }
 
 #[cfg(test)]
@@ -70,7 +88,11 @@ mod tests {
     use super::*;
 
     fn line_of(pairs: &[(&str, &str)]) -> String {
-        line(&Settings::new(pairs.iter().map(|(key, value)| (key.as_bytes(), value.as_bytes()))))
+        line(&Settings::new(
+            pairs
+                .iter()
+                .map(|(key, value)| (key.as_bytes(), value.as_bytes())),
+        ))
     }
 
     #[test]
@@ -95,7 +117,11 @@ mod tests {
              mutators: BigHead, LowGrav, custom mutators: NoTags, X"
         );
         assert_eq!(
-            line_of(&[("p268435703", "0"), ("p268435705", "-1"), ("p268435717", "0")]),
+            line_of(&[
+                ("p268435703", "0"),
+                ("p268435705", "-1"),
+                ("p268435717", "0")
+            ]),
             "unknown game"
         );
     }
@@ -103,7 +129,10 @@ mod tests {
     #[test]
     fn a_class_that_contradicts_the_number_is_shown() {
         let pairs = [("s32779", "1"), ("p1073741826", "UTGame.UTDeathmatch")];
-        assert_eq!(line_of(&pairs), "Capture the Flag (by its class Deathmatch)");
+        assert_eq!(
+            line_of(&pairs),
+            "Capture the Flag (by its class Deathmatch)"
+        );
         assert_eq!(line_of(&pairs[1..]), "Deathmatch");
         assert_eq!(line_of(&[("s32779", "10"), pairs[1]]), "number 10");
     }
@@ -114,7 +143,10 @@ mod tests {
             ("UTGame.UTDeathmatch", "Deathmatch"),
             ("UTGame.UTTeamGame", "Team Deathmatch"),
             ("UTGameContent.UTCTFGame_Content", "Capture the Flag"),
-            ("UTGameContent.UTVehicleCTFGame_Content", "Vehicle Capture the Flag"),
+            (
+                "UTGameContent.UTVehicleCTFGame_Content",
+                "Vehicle Capture the Flag",
+            ),
             ("UTGameContent.UTOnslaughtGame_Content", "Warfare"),
             ("UTGame.UTDuelGame", "Duel"),
         ] {

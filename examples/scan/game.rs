@@ -24,7 +24,10 @@ pub(crate) fn named(list: &str) -> Option<&'static Game> {
 
 /// What to say of a list that is no file.
 pub(crate) fn advice(list: &str) -> String {
-    Game::find(list).err().map(|error| format!("; as a game: {error}")).unwrap_or_default()
+    Game::find(list)
+        .err()
+        .map(|error| format!("; as a game: {error}"))
+        .unwrap_or_default()
 }
 
 /// How the list servers of a game are asked.
@@ -46,12 +49,19 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
         let (form, address) = match text.split_once('=') {
             Some((name, address)) => {
                 let form = FORMS.into_iter().find(|form| form.name() == name);
-                (Some(form.ok_or_else(|| format!("{name:?} is no form of lists: {}", names()))?), address)
+                (
+                    Some(form.ok_or_else(|| format!("{name:?} is no form of lists: {}", names()))?),
+                    address,
+                )
             }
             None => (known, text.as_str()),
         };
-        let form = form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
-        let port = game.masters.first().and_then(|master| master.address.rsplit_once(':'));
+        let form =
+            form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
+        let port = game
+            .masters
+            .first()
+            .and_then(|master| master.address.rsplit_once(':'));
         let address = match port {
             Some((_, port)) if !address.contains(':') => format!("{address}:{port}"),
             _ => address.to_owned(),
@@ -91,7 +101,10 @@ pub(crate) fn servers(
 ) -> Result<mpsc::Receiver<Target>, Error> {
     let (sender, receiver) = mpsc::channel(1024);
     let file = file(game).filter(|_| lists.is_known);
-    if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists.least_interval)) {
+    if let Some(known) = file
+        .as_ref()
+        .and_then(|file| remembered(file, lists.least_interval))
+    {
         output.lock().complain(&format!(
             "scan: {} servers of {} from the last answers of its list servers",
             known.len(),
@@ -109,7 +122,10 @@ pub(crate) fn servers(
     }
     // The timeout of a query is too short for many lists.
     let client = client.clone().with_timing(Timing::default());
-    let mut servers = client.servers(game)?.with_timeout(lists.timeout).with_scope(lists.scope);
+    let mut servers = client
+        .servers(game)?
+        .with_timeout(lists.timeout)
+        .with_scope(lists.scope);
     let what = What::Protocol(game.protocol);
     tokio::spawn(async move {
         let mut listed = Vec::new();
@@ -118,7 +134,11 @@ pub(crate) fn servers(
             match timeout(Duration::from_millis(200), servers.next()).await {
                 Ok(Some(server)) => {
                     listed.push(server.server);
-                    if sender.send((what, server.server.to_string())).await.is_err() {
+                    if sender
+                        .send((what, server.server.to_string()))
+                        .await
+                        .is_err()
+                    {
                         return;
                     }
                 }
@@ -132,7 +152,11 @@ pub(crate) fn servers(
         if let (Some(file), false) = (file, listed.is_empty())
             && let Err(error) = remember(&file, &listed)
         {
-            output.complain(&format!("scan: {}: {}", file.display(), command_line::message(&error)));
+            output.complain(&format!(
+                "scan: {}: {}",
+                file.display(),
+                command_line::message(&error)
+            ));
         }
     });
     Ok(receiver)
@@ -141,10 +165,20 @@ pub(crate) fn servers(
 /// How far the lists are.
 fn progress(servers: &Servers, listed: usize) -> String {
     let masters = servers.masters();
-    let ended = masters.iter().filter(|report| report.list.is_some()).count();
+    let ended = masters
+        .iter()
+        .filter(|report| report.list.is_some())
+        .count();
     let bytes: usize = masters.iter().map(|report| report.bytes).sum();
-    let bytes = if bytes > 0 { format!(", {} KiB", bytes / 1024) } else { String::new() };
-    format!("{ended} of {} lists, {listed} servers listed{bytes}; ", masters.len())
+    let bytes = if bytes > 0 {
+        format!(", {} KiB", bytes / 1024)
+    } else {
+        String::new()
+    };
+    format!(
+        "{ended} of {} lists, {listed} servers listed{bytes}; ",
+        masters.len()
+    )
 }
 
 /// A line for each list server.
@@ -160,14 +194,19 @@ fn report(servers: &Servers, output: &mut Output) {
                     (report.left_out, "over the limit of a host"),
                 ];
                 let left_out = left_out.into_iter().filter(|(count, _)| *count > 0);
-                let left_out: String =
-                    left_out.map(|(count, why)| format!(", {count} left out: {why}")).collect();
-                output.complain(&format!("scan: {address}: {count} servers, {completeness}{left_out}"));
+                let left_out: String = left_out
+                    .map(|(count, why)| format!(", {count} left out: {why}"))
+                    .collect();
+                output.complain(&format!(
+                    "scan: {address}: {count} servers, {completeness}{left_out}"
+                ));
             }
             Some(Err(error)) => {
                 let words = command_line::message(error);
-                let words =
-                    words.strip_prefix(address).and_then(|words| words.strip_prefix(": ")).unwrap_or(&words);
+                let words = words
+                    .strip_prefix(address)
+                    .and_then(|words| words.strip_prefix(": "))
+                    .unwrap_or(&words);
                 output.complain(&format!("scan: {address}: {words}"));
             }
             None => {}
@@ -183,8 +222,15 @@ fn file(game: &Game) -> Option<PathBuf> {
 }
 
 fn remembered(file: &PathBuf, interval: Duration) -> Option<Vec<SocketAddr>> {
-    let age = std::fs::metadata(file).ok()?.modified().ok()?.elapsed().ok()?;
-    let text = (age < interval).then(|| std::fs::read_to_string(file).ok()).flatten()?;
+    let age = std::fs::metadata(file)
+        .ok()?
+        .modified()
+        .ok()?
+        .elapsed()
+        .ok()?;
+    let text = (age < interval)
+        .then(|| std::fs::read_to_string(file).ok())
+        .flatten()?;
     text.lines().map(|line| line.parse().ok()).collect()
 }
 

@@ -34,11 +34,18 @@ impl Filter {
     /// Whether the target with this number in the list is asked. Host names are not looked up for it.
     fn admits(&self, number: u64, target: &Target) -> bool {
         let (_, server) = target;
-        let ip =
-            server.parse::<SocketAddr>().map(|address| address.ip()).or_else(|_| server.parse::<IpAddr>());
-        let is_excluded =
-            ip.is_ok_and(|ip| self.exclude.iter().any(|network| network.contains(&ip.to_canonical())));
-        let is_ours = self.shard.is_none_or(|(part, parts)| number % parts == part - 1);
+        let ip = server
+            .parse::<SocketAddr>()
+            .map(|address| address.ip())
+            .or_else(|_| server.parse::<IpAddr>());
+        let is_excluded = ip.is_ok_and(|ip| {
+            self.exclude
+                .iter()
+                .any(|network| network.contains(&ip.to_canonical()))
+        });
+        let is_ours = self
+            .shard
+            .is_none_or(|(part, parts)| number % parts == part - 1);
         number >= self.skip && is_ours && !is_excluded
     }
 }
@@ -63,7 +70,9 @@ impl UnderWay {
 
     /// How many targets at the start of the list have their results.
     pub(crate) fn finished(&self) -> u64 {
-        self.targets.first_key_value().map_or(self.read, |(_, (number, _))| *number)
+        self.targets
+            .first_key_value()
+            .map_or(self.read, |(_, (number, _))| *number)
     }
 }
 
@@ -81,7 +90,11 @@ impl Targets {
         filter: Filter,
         under_way: Arc<Mutex<UnderWay>>,
     ) -> Self {
-        Self { lines, filter, under_way }
+        Self {
+            lines,
+            filter,
+            under_way,
+        }
     }
 }
 
@@ -91,7 +104,10 @@ impl Stream for Targets {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<ScanTarget>> {
         loop {
             let next = std::task::ready!(self.lines.poll_recv(cx));
-            let mut under_way = self.under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut under_way = self
+                .under_way
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             let Some(target) = next else {
                 under_way.is_read = true;
                 return Poll::Ready(None);
@@ -109,9 +125,16 @@ impl Stream for Targets {
 }
 
 /// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may never end.
-pub(crate) fn from_file(path: &str, usual: What, output: &Shared) -> std::io::Result<mpsc::Receiver<Target>> {
-    let reader: Box<dyn Read + Send> =
-        if path == "-" { Box::new(std::io::stdin()) } else { Box::new(File::open(path)?) };
+pub(crate) fn from_file(
+    path: &str,
+    usual: What,
+    output: &Shared,
+) -> std::io::Result<mpsc::Receiver<Target>> {
+    let reader: Box<dyn Read + Send> = if path == "-" {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(path)?)
+    };
     let (sender, receiver) = mpsc::channel(1024);
     let (path, output) = (path.to_owned(), output.clone());
     std::thread::spawn(move || {
@@ -125,12 +148,16 @@ pub(crate) fn from_file(path: &str, usual: What, output: &Shared) -> std::io::Re
                         }
                     }
                     Ok(None) => {}
-                    Err(why) => output.lock().reject(&format!("scan: {path}:{number}: {why}")),
+                    Err(why) => output
+                        .lock()
+                        .reject(&format!("scan: {path}:{number}: {why}")),
                 },
                 Ok(None) => break,
                 Err(error) => {
                     let why = command_line::message(&error);
-                    output.lock().reject(&format!("scan: {path}:{number}: {why}"));
+                    output
+                        .lock()
+                        .reject(&format!("scan: {path}:{number}: {why}"));
                     break;
                 }
             }

@@ -85,10 +85,20 @@ pub(crate) struct Arguments {
     #[arg(long)]
     master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
-    #[arg(long, requires = "master", conflicts_with = "list", default_value = "Quake3Arena")]
+    #[arg(
+        long,
+        requires = "master",
+        conflicts_with = "list",
+        default_value = "Quake3Arena"
+    )]
     game: String,
     /// The game's protocol number.
-    #[arg(long, requires = "master", conflicts_with = "list", default_value_t = 68)]
+    #[arg(
+        long,
+        requires = "master",
+        conflicts_with = "list",
+        default_value_t = 68
+    )]
     game_protocol: i32,
     /// With a game: take the last answers of its list servers if they are no older than so many seconds.
     #[arg(long, default_value_t = 300)]
@@ -157,7 +167,10 @@ fn scope(text: &str) -> Result<Scope, String> {
 }
 
 fn shard(text: &str) -> Result<(u64, u64), String> {
-    match text.split_once('/').map(|(part, parts)| (part.parse(), parts.parse())) {
+    match text
+        .split_once('/')
+        .map(|(part, parts)| (part.parse(), parts.parse()))
+    {
         Some((Ok(part), Ok(parts))) if 1 <= part && part <= parts => Ok((part, parts)),
         _ => Err("expected I/N with I from 1 to N, as in 1/4".to_owned()),
     }
@@ -173,8 +186,14 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 
 fn timing(arguments: &Arguments) -> Timing {
     let timeout = Duration::from_secs_f64(arguments.timeout);
-    let timing = Timing::default().with_timeout(timeout).with_retries(arguments.retries);
-    if arguments.retries == 0 { timing.with_retry_after(timeout) } else { timing }
+    let timing = Timing::default()
+        .with_timeout(timeout)
+        .with_retries(arguments.retries);
+    if arguments.retries == 0 {
+        timing.with_retry_after(timeout)
+    } else {
+        timing
+    }
 }
 
 fn options(arguments: &Arguments) -> ScanOptions {
@@ -193,7 +212,9 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
         _ if arguments.master.is_empty() => return Ok(known),
         (Some(known), _) => known,
         (None, Some(list)) => {
-            return Err(WrongArgument(format!("--master needs a game{}", game::advice(list))).into());
+            return Err(
+                WrongArgument(format!("--master needs a game{}", game::advice(list))).into(),
+            );
         }
         (None, None) => {
             let mut game = *Game::find("q3a")?;
@@ -203,14 +224,19 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
             game
         }
     };
-    Ok(Some(game::with_masters(&game, &arguments.master).map_err(WrongArgument)?))
+    Ok(Some(
+        game::with_masters(&game, &arguments.master).map_err(WrongArgument)?,
+    ))
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let query_options = QueryOptions::default().with_readings(arguments.readings);
     let game = game(arguments)?;
-    let query_options = query_options.with_dialect(game.map(|game| game.dialect).unwrap_or_default());
-    let mut client = Client::new()?.with_timing(timing(arguments)).with_options(query_options);
+    let query_options =
+        query_options.with_dialect(game.map(|game| game.dialect).unwrap_or_default());
+    let mut client = Client::new()?
+        .with_timing(timing(arguments))
+        .with_options(query_options);
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }
@@ -231,7 +257,11 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         }
         (None, None) => return Err("no list".into()),
     };
-    let filter = Filter { exclude: arguments.exclude.clone(), shard: arguments.shard, skip: arguments.skip };
+    let filter = Filter {
+        exclude: arguments.exclude.clone(),
+        shard: arguments.shard,
+        skip: arguments.skip,
+    };
     let under_way = Arc::new(Mutex::new(UnderWay::default()));
     let targets = Targets::new(lines, filter, Arc::clone(&under_way));
     let mut scan = client.scan_stream(targets, options(arguments))?;
@@ -273,7 +303,9 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         let other = expected.and_then(|game| other_game(&scanned, &game));
         summary.add(&scanned, other.is_some());
         let (target, finished) = {
-            let mut under_way = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut under_way = under_way
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
             let target = under_way.remove(scanned.index);
             (target, under_way.finished())
         };
@@ -303,34 +335,60 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         command_line::complain(&format!("  lines rejected    {}", output.rejected));
     }
     if is_interrupted {
-        let finished = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).finished();
+        let finished = under_way
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .finished();
         command_line::complain(&format!("  interrupted; to go on:  --skip {finished}"));
     }
     if let Some(error) = failed.filter(|error| error.kind() != ErrorKind::BrokenPipe) {
         return Err(error.into());
     }
     let is_whole = summary.answered() > 0 && output.rejected == 0;
-    Ok(if is_whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if is_whole {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// A list that is no file that can be read, and no game.
 fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error> {
-    let why = format!("{path}: {}{}", command_line::message(error), game::advice(path));
-    if error.kind() == ErrorKind::NotFound { WrongArgument(why).into() } else { why.into() }
+    let why = format!(
+        "{path}: {}{}",
+        command_line::message(error),
+        game::advice(path)
+    );
+    if error.kind() == ErrorKind::NotFound {
+        WrongArgument(why).into()
+    } else {
+        why.into()
+    }
 }
 
 /// Results, how many there will be, and their rate. The length of a list is not known before its end.
 fn progress(under_way: &Mutex<UnderWay>, done: u64, started: Instant) -> String {
-    let under_way = under_way.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let under_way = under_way
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner());
     let more = if under_way.is_read { "" } else { "+" };
     let rate = done as f64 / started.elapsed().as_secs_f64().max(0.1);
-    format!("{done} of {}{more} servers, {rate:.0} a second", under_way.handed)
+    format!(
+        "{done} of {}{more} servers, {rate:.0} a second",
+        under_way.handed
+    )
 }
 
-fn json_line(scanned: &Scanned<ServerStatus, Error>, target: Option<Target>, finished: u64) -> String {
+fn json_line(
+    scanned: &Scanned<ServerStatus, Error>,
+    target: Option<Target>,
+    finished: u64,
+) -> String {
     let address = scanned.peer.map(|peer| peer.to_string());
     let target_protocol = target.as_ref().map(|(what, _)| what.protocol());
-    let (protocol, server) = target.map(|(what, server)| (what.protocol().name(), server)).unzip();
+    let (protocol, server) = target
+        .map(|(what, server)| (what.protocol().name(), server))
+        .unzip();
     match &scanned.result {
         Ok(outcome) => json!({
             "address": address,
@@ -373,16 +431,34 @@ fn readable(
     let outcome = scanned.result.as_ref().ok()?;
     let status = &outcome.answer;
     let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
-    let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let cut = if status.completeness.is_complete() { "" } else { "  (incomplete)" };
-    let other = other.map(|game| format!("  ({})", game.name)).unwrap_or_default();
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let cut = if status.completeness.is_complete() {
+        ""
+    } else {
+        "  (incomplete)"
+    };
+    let other = other
+        .map(|game| format!("  ({})", game.name))
+        .unwrap_or_default();
     let map = text(&status.map);
-    let map_columns: usize = if columns.is_some_and(|columns| columns < 100) { 12 } else { 20 };
-    let map = if columns.is_some() { fit(&map, map_columns) } else { map.into() };
+    let map_columns: usize = if columns.is_some_and(|columns| columns < 100) {
+        12
+    } else {
+        20
+    };
+    let map = if columns.is_some() {
+        fit(&map, map_columns)
+    } else {
+        map.into()
+    };
     let row = format!(
         "{:<21} {:>6} ms {:>3}/{:<3} {}{} {}{other}{cut}",
         outcome.peer.to_string(),
-        outcome.rtt.map_or_else(|| "?".to_owned(), |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)),
+        outcome.rtt.map_or_else(
+            || "?".to_owned(),
+            |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)
+        ),
         number(status.player_count),
         number(status.max_players),
         map,

@@ -33,11 +33,20 @@ impl Shared {
     pub(crate) fn new() -> Self {
         let has_progress = io::stderr().is_terminal();
         let (held, progress, lists) = Default::default();
-        Self(Arc::new(Mutex::new(Output { held, has_progress, progress, drawn: None, lists, rejected: 0 })))
+        Self(Arc::new(Mutex::new(Output {
+            held,
+            has_progress,
+            progress,
+            drawn: None,
+            lists,
+            rejected: 0,
+        })))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Output> {
-        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.0
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 }
 
@@ -46,7 +55,11 @@ impl Output {
     pub(crate) fn print(&mut self, line: &str) -> io::Result<()> {
         self.held.extend_from_slice(line.as_bytes());
         self.held.push(b'\n');
-        if self.held.len() < MOST_HELD { Ok(()) } else { self.flush() }
+        if self.held.len() < MOST_HELD {
+            Ok(())
+        } else {
+            self.flush()
+        }
     }
 
     /// Writes the results that were held back.
@@ -78,7 +91,9 @@ impl Output {
     /// Draws the line of progress, unless it was drawn a moment ago.
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     pub(crate) fn progress(&mut self, line: impl FnOnce() -> String) {
-        let is_due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= DRAWN_AFTER);
+        let is_due = self
+            .drawn
+            .is_none_or(|drawn| drawn.elapsed() >= DRAWN_AFTER);
         if self.has_progress && is_due {
             self.progress = line();
             self.erase();

@@ -64,9 +64,17 @@ impl Summary {
         let seconds = self.start.elapsed().as_secs_f64();
         let rate = stats.started as f64 / seconds.max(1e-6);
         let mut out = String::new();
-        let _ = writeln!(out, "{} asked in {seconds:.2} s, {rate:.0} a second", stats.started);
-        let _ =
-            writeln!(out, "  answered          {} ({} of them incomplete)", self.answered(), self.incomplete);
+        let _ = writeln!(
+            out,
+            "{} asked in {seconds:.2} s, {rate:.0} a second",
+            stats.started
+        );
+        let _ = writeln!(
+            out,
+            "  answered          {} ({} of them incomplete)",
+            self.answered(),
+            self.incomplete
+        );
         for (what, count) in [
             ("other games", self.other_games),
             ("offline", self.offline),
@@ -88,7 +96,9 @@ impl Summary {
             "  received          {} datagrams ({} late, {} foreign), {} bytes",
             stats.datagrams, stats.late, stats.foreign, stats.bytes_received
         );
-        let drops = io.drops.map_or_else(|| "unknown".to_owned(), |drops| drops.to_string());
+        let drops = io
+            .drops
+            .map_or_else(|| "unknown".to_owned(), |drops| drops.to_string());
         let _ = writeln!(out, "  dropped           {drops} datagrams, by the kernel");
         if io.send_errors > 0 {
             let _ = writeln!(out, "  send errors       {}", io.send_errors);

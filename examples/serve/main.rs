@@ -135,16 +135,21 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let (protocol, others) = arguments.protocol;
     let mut world = world(protocol, &arguments.game).map_err(WrongArgument)?;
     if let Some(players) = arguments.players {
-        world.status = with_players(&world.status, (1..=players).map(|number| (number, 0)), players);
+        world.status = with_players(
+            &world.status,
+            (1..=players).map(|number| (number, 0)),
+            players,
+        );
     }
     if let Some(file) = &arguments.status {
         let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-        let text = std::fs::read_to_string(file).map_err(|error| problem(&command_line::message(&error)))?;
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| problem(&command_line::message(&error)))?;
         let fields: serde_json::Map<String, Value> =
             serde_json::from_str(&text).map_err(|error| problem(&error))?;
         for (field, value) in &fields {
-            world.status =
-                with_field(&world.status, field, &value.to_string()).map_err(|error| problem(&error))?;
+            world.status = with_field(&world.status, field, &value.to_string())
+                .map_err(|error| problem(&error))?;
         }
     }
     for (field, value) in &arguments.fields {
@@ -153,8 +158,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
     if let Some(key) = arguments.key {
         let all = services.iter_mut().chain([&mut world.service]);
-        let service = all.filter(|service| service.engine().protocol() == Protocol::GameSpy1).last();
-        let service = service.ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?;
+        let service = all
+            .filter(|service| service.engine().protocol() == Protocol::GameSpy1)
+            .last();
+        let service =
+            service.ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?;
         *service = service.clone().with_key(key);
     }
     let now = Instant::now();
@@ -162,12 +170,18 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut port = arguments.port;
     for address in &arguments.address {
         let address = SocketAddr::new(*address, port);
-        sockets.push(listen(address).map_err(|error| command_line::cannot_listen(address, &error))?);
-        port = sockets.last().map_or(Ok(port), |socket| socket.local_addr().map(|local| local.port()))?;
+        sockets
+            .push(listen(address).map_err(|error| command_line::cannot_listen(address, &error))?);
+        port = sockets.last().map_or(Ok(port), |socket| {
+            socket.local_addr().map(|local| local.port())
+        })?;
     }
     let listener = match arguments.metrics {
         Some(address) => Some(TcpListener::bind(address).await.map_err(|error| {
-            format!("cannot serve metrics on TCP {address}: {}", command_line::message(&error))
+            format!(
+                "cannot serve metrics on TCP {address}: {}",
+                command_line::message(&error)
+            )
         })?),
         None => None,
     };
@@ -176,9 +190,13 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     if !arguments.announce.is_empty() {
         let (status, masters) = (&world.status, masters.iter().copied());
         announcer = Some(match protocol {
-            Protocol::Quake3 => {
-                Announcer::quake3("DarkPlaces", masters, status, Service::from(Protocol::Quake3), now)?
-            }
+            Protocol::Quake3 => Announcer::quake3(
+                "DarkPlaces",
+                masters,
+                status,
+                Service::from(Protocol::Quake3),
+                now,
+            )?,
             Protocol::GameSpy1 => Announcer::gamespy1(port, masters, status, now)?,
             other => {
                 let why = format!("--announce applies to quake3 and gamespy1, not to {other}");
@@ -211,7 +229,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         command_line::complain(&format!("{loss}"));
     }
     let mut server = Reporting::new(responder, arguments.who);
-    let end = arguments.seconds.map(|seconds| now + Duration::from_secs(seconds));
+    let end = arguments
+        .seconds
+        .map(|seconds| now + Duration::from_secs(seconds));
     let mut tick = now;
     let mut silent = masters;
     // One future for all turns: a new one would miss a signal that comes between two of them.
@@ -272,7 +292,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         let mut heartbeat = Vec::new();
         while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut heartbeat) {
             if let Some(socket) = reaching(&sockets, transmit.to) {
-                let _ = socket.send_to(&std::mem::take(&mut heartbeat), transmit.to).await;
+                let _ = socket
+                    .send_to(&std::mem::take(&mut heartbeat), transmit.to)
+                    .await;
             }
         }
     }
@@ -292,21 +314,29 @@ const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The socket of an address's family.
 fn reaching(sockets: &[UdpSocket], to: SocketAddr) -> Option<&UdpSocket> {
-    let is_same =
-        |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
+    let is_same = |socket: &&UdpSocket| {
+        socket
+            .local_addr()
+            .is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
+    };
     sockets.iter().find(is_same)
 }
 
 /// Every address of the masters that a socket can reach.
-async fn masters(names: &[String], sockets: &[UdpSocket]) -> Result<Vec<SocketAddr>, WrongArgument> {
+async fn masters(
+    names: &[String],
+    sockets: &[UdpSocket],
+) -> Result<Vec<SocketAddr>, WrongArgument> {
     let mut masters = Vec::new();
     for name in names {
         let found = tokio::net::lookup_host(name).await;
-        let found =
-            found.map_err(|error| WrongArgument(format!("{name}: {}", command_line::message(&error))))?;
+        let found = found
+            .map_err(|error| WrongArgument(format!("{name}: {}", command_line::message(&error))))?;
         for master in found {
             if reaching(sockets, master).is_none() {
-                command_line::complain(&format!("{master}: no heartbeats, no --address is of its family"));
+                command_line::complain(&format!(
+                    "{master}: no heartbeats, no --address is of its family"
+                ));
             } else if !masters.contains(&master) {
                 masters.push(master);
             }
@@ -317,7 +347,11 @@ async fn masters(names: &[String], sockets: &[UdpSocket]) -> Result<Vec<SocketAd
 
 /// A socket of one address family: one for `::` does not take the port of `0.0.0.0` as well.
 fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
-    let socket = socket2::Socket::new(socket2::Domain::for_address(address), socket2::Type::DGRAM, None)?;
+    let socket = socket2::Socket::new(
+        socket2::Domain::for_address(address),
+        socket2::Type::DGRAM,
+        None,
+    )?;
     if address.is_ipv6() {
         socket.set_only_v6(true)?;
     }
@@ -327,7 +361,11 @@ fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
 }
 
 /// The status with invented players, each with a number and a score.
-fn with_players(status: &ServerStatus, players: impl Iterator<Item = (u16, i64)>, most: u16) -> ServerStatus {
+fn with_players(
+    status: &ServerStatus,
+    players: impl Iterator<Item = (u16, i64)>,
+    most: u16,
+) -> ServerStatus {
     let player = |(number, score): (u16, i64)| {
         let mut player = Player::new(format!("player {number:02}"));
         (player.score, player.ping) = (Some(score + i64::from(number)), Some(40));
@@ -353,10 +391,18 @@ fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
 
 /// The embedded server of a protocol whose description has this text.
 fn world(protocol: Protocol, game: &str) -> Result<embedded::World, String> {
-    let worlds = embedded::worlds().into_iter().filter(|world| world.protocol == protocol);
+    let worlds = embedded::worlds()
+        .into_iter()
+        .filter(|world| world.protocol == protocol);
     let (mut fitting, others): (Vec<_>, Vec<_>) =
         worlds.partition(|world| world.about.to_lowercase().contains(&game.to_lowercase()));
-    let games = || others.iter().map(|world| world.about).collect::<Vec<_>>().join("; ");
+    let games = || {
+        others
+            .iter()
+            .map(|world| world.about)
+            .collect::<Vec<_>>()
+            .join("; ")
+    };
     if fitting.is_empty() {
         Err(format!("no {game:?} in {protocol}; there are: {}", games()))
     } else {
@@ -368,9 +414,15 @@ fn world(protocol: Protocol, game: &str) -> Result<embedded::World, String> {
 fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerStatus, String> {
     let json = serde_json::to_value(Detailed(status)).map_err(|error| error.to_string())?;
     if json.get(field).is_none() {
-        let fields = json.as_object().into_iter().flat_map(|fields| fields.keys().map(String::as_str));
+        let fields = json
+            .as_object()
+            .into_iter()
+            .flat_map(|fields| fields.keys().map(String::as_str));
         let fields: Vec<&str> = fields.collect();
-        return Err(format!("a status has no field {field:?}; it has {}", fields.join(", ")));
+        return Err(format!(
+            "a status has no field {field:?}; it has {}",
+            fields.join(", ")
+        ));
     }
     let with = |value: Value| {
         let mut json = json.clone();
@@ -379,6 +431,10 @@ fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerS
         }
         serde_json::from_value(json)
     };
-    let given = serde_json::from_str(value).ok().and_then(|value| with(value).ok());
-    given.map_or_else(|| with(value.into()), Ok).map_err(|error| format!("{field}={value}: {error}"))
+    let given = serde_json::from_str(value)
+        .ok()
+        .and_then(|value| with(value).ok());
+    given
+        .map_or_else(|| with(value.into()), Ok)
+        .map_err(|error| format!("{field}={value}: {error}"))
 }

@@ -14,12 +14,25 @@ pub(crate) fn text(responder: &Responder) -> String {
     let stats = serde_json::to_value(responder.stats()).unwrap_or_default();
     for (name, value) in stats.as_object().into_iter().flatten() {
         // `total` is what Prometheus calls the count, and not the total of all sources.
-        let name = if name == "limited_by_total" { "limited_overall" } else { name };
-        let _ = writeln!(text, "# TYPE queryport_{name}_total counter\nqueryport_{name}_total {value}");
+        let name = if name == "limited_by_total" {
+            "limited_overall"
+        } else {
+            name
+        };
+        let _ = writeln!(
+            text,
+            "# TYPE queryport_{name}_total counter\nqueryport_{name}_total {value}"
+        );
     }
-    let players = responder.status().player_count.map_or(Value::Null, Value::from);
+    let players = responder
+        .status()
+        .player_count
+        .map_or(Value::Null, Value::from);
     if players.is_number() {
-        let _ = writeln!(text, "# TYPE queryport_players gauge\nqueryport_players {players}");
+        let _ = writeln!(
+            text,
+            "# TYPE queryport_players gauge\nqueryport_players {players}"
+        );
     }
     text
 }

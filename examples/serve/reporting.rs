@@ -25,11 +25,21 @@ pub(crate) struct Reporting {
 
 impl Reporting {
     pub(crate) const fn new(responder: Responder, enabled: bool) -> Self {
-        Self { responder, enabled, second: None, lines: 0, left_out: 0, failed: None }
+        Self {
+            responder,
+            enabled,
+            second: None,
+            lines: 0,
+            left_out: 0,
+            failed: None,
+        }
     }
 
     fn report(&mut self, now: Instant, line: std::fmt::Arguments<'_>) {
-        if self.second.is_none_or(|second| now.saturating_duration_since(second) >= Duration::from_secs(1)) {
+        if self
+            .second
+            .is_none_or(|second| now.saturating_duration_since(second) >= Duration::from_secs(1))
+        {
             self.write_left_out();
             (self.second, self.lines) = (Some(now), 0);
         }
@@ -72,18 +82,30 @@ impl Machine for Reporting {
         match handled {
             Handled::Request(protocol) if after.answered > before.answered => {
                 let sent = after.bytes_sent - before.bytes_sent;
-                self.report(now, format_args!("{from}: {protocol}, {length} bytes, answered with {sent}"));
+                self.report(
+                    now,
+                    format_args!("{from}: {protocol}, {length} bytes, answered with {sent}"),
+                );
             }
             Handled::Request(protocol) if after.unanswered > before.unanswered => {
                 self.report(now, format_args!("{from}: {protocol}, {length} bytes, not answered: no valid token, or nothing that this server has"));
             }
             Handled::Request(protocol) => {
-                self.report(now, format_args!("{from}: {protocol}, {length} bytes, not answered: limited"));
+                self.report(
+                    now,
+                    format_args!("{from}: {protocol}, {length} bytes, not answered: limited"),
+                );
             }
             Handled::Ignored => {
-                self.report(now, format_args!("{from}: {length} bytes that are no request"));
+                self.report(
+                    now,
+                    format_args!("{from}: {length} bytes that are no request"),
+                );
             }
-            _ => self.report(now, format_args!("{from}: an address that is never answered")),
+            _ => self.report(
+                now,
+                format_args!("{from}: an address that is never answered"),
+            ),
         }
         handled
     }

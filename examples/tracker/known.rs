@@ -29,7 +29,11 @@ impl Known {
         };
         let server = |[protocol, server]: &[String; 2]| Ok((protocol.parse()?, server.clone()));
         let servers = servers.iter().map(server).collect::<Result<_>>()?;
-        Ok(Self { file: file.clone(), servers, statuses: read(file)? })
+        Ok(Self {
+            file: file.clone(),
+            servers,
+            statuses: read(file)?,
+        })
     }
 
     /// Takes the result of a scan, and prints what has changed.
@@ -40,7 +44,11 @@ impl Known {
             Ok(now) => {
                 let before = self.statuses.insert(server.clone(), now.clone());
                 if before.and_then(|before| before.answer.map) != now.answer.map {
-                    writeln!(io::stdout(), "{server} plays {} now", now.answer.map.unwrap_or_default())?;
+                    writeln!(
+                        io::stdout(),
+                        "{server} plays {} now",
+                        now.answer.map.unwrap_or_default()
+                    )?;
                 }
             }
             Err(error) => writeln!(io::stdout(), "{server}: {error}")?,
@@ -51,7 +59,11 @@ impl Known {
     /// Replaces the file whole: neither a full disk nor Ctrl-C loses the statuses of the last run.
     pub(crate) fn write(&self) -> Result<()> {
         let line = |status| serde_json::to_string(&status).map(|line| line + "\n");
-        let lines = self.statuses.iter().map(line).collect::<serde_json::Result<String>>()?;
+        let lines = self
+            .statuses
+            .iter()
+            .map(line)
+            .collect::<serde_json::Result<String>>()?;
         let (file, new) = (&self.file, format!("{}.new", self.file));
         let written = std::fs::write(&new, lines).and_then(|()| std::fs::rename(&new, file));
         if written.is_err() {
@@ -62,8 +74,9 @@ impl Known {
 }
 
 fn read(file: &str) -> Result<BTreeMap<String, Outcome<ServerStatus>>> {
-    let problem =
-        |error: &(dyn std::error::Error + 'static)| format!("{file}: {}", command_line::message(error));
+    let problem = |error: &(dyn std::error::Error + 'static)| {
+        format!("{file}: {}", command_line::message(error))
+    };
     if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) {
         return Err(format!("{file}: not a regular file").into());
     }

@@ -1,6 +1,10 @@
 //! The library's clients against the naive readers of `naive/`: whatever arrives, both find the same fields in a complete answer,
 //! and no answer is complete where the naive reader proves that something is missing.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -24,8 +28,8 @@ use arbitrary::Unstructured;
 use bytes::Bytes;
 use queryport::session::{Conversation, Machine, QueryStats, Session};
 use queryport::{
-    Detail, Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus, Service,
-    Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
+    Detail, Dialect, Engine, Limits, QueryError, QueryOptions, Requester, Secret, ServerStatus,
+    Service, Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::script::{Event, Step};
@@ -91,7 +95,8 @@ fn play<C: Conversation>(
                 datagram.to_vec()
             }
             Event::Again(index) => {
-                let Some(datagram) = received.get(usize::from(*index) % received.len().max(1)) else {
+                let Some(datagram) = received.get(usize::from(*index) % received.len().max(1))
+                else {
                     continue;
                 };
                 datagram.clone()
@@ -115,7 +120,10 @@ fn play<C: Conversation>(
     }
     while result.is_none() {
         pump(&mut session, now, &mut request, received.len());
-        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        now = session
+            .poll_timeout()
+            .expect("a running session has a timer")
+            .max(now);
         session.handle_timeout(now);
         result = session.poll_answer();
     }
@@ -123,7 +131,12 @@ fn play<C: Conversation>(
         Ok(outcome) => (Some(outcome.answer), outcome.stats),
         Err(_) => (None, session.stats()),
     };
-    Ended { answer, received, sent, stats }
+    Ended {
+        answer,
+        received,
+        sent,
+        stats,
+    }
 }
 
 /// Both agree on a complete answer. Whether there were fields of both to compare.
@@ -134,7 +147,9 @@ fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &R
     if let Whole::No(why) = naive.whole {
         panic!("complete, although: {why}{}", shown(received));
     }
-    let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else { return false };
+    let (Some(mut ours), Some(naive)) = (ours, &naive.fields) else {
+        return false;
+    };
     if naive.rules.len() > MAX_RULES || naive.players.len() > MAX_PLAYERS {
         return false;
     }
@@ -144,13 +159,20 @@ fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &R
     if naive.map.is_none() {
         ours.map = None;
     }
-    assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(received));
+    assert!(
+        ours == *naive,
+        "the library: {ours}\nthe naive reader: {naive}{}",
+        shown(received)
+    );
     true
 }
 
 /// Datagrams for a report.
 fn shown(received: &[Text]) -> String {
-    received.iter().map(|datagram| format!("\n{}", datagram.escape_ascii())).collect()
+    received
+        .iter()
+        .map(|datagram| format!("\n{}", datagram.escape_ascii()))
+        .collect()
 }
 
 /// What the naive reader calls whole, the library reads and calls complete.
@@ -158,26 +180,43 @@ fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool
     if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
         && fields.rules.len() + fields.players.len() * 16 <= MAX_PLAYERS
     {
-        assert_eq!(is_complete, Some(true), "complete for the naive reader{}", shown(received));
+        assert_eq!(
+            is_complete,
+            Some(true),
+            "complete for the naive reader{}",
+            shown(received)
+        );
     }
 }
 
 fn owned<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Pairs {
-    pairs.map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+    pairs
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
 }
 
 fn with_names(mut fields: Fields, status: &ServerStatus) -> Fields {
-    fields.name = status.name.as_ref().map(|text| text.as_ref().raw().to_vec());
+    fields.name = status
+        .name
+        .as_ref()
+        .map(|text| text.as_ref().raw().to_vec());
     fields.map = status.map.as_ref().map(|text| text.as_ref().raw().to_vec());
     fields
 }
 
 fn bytes(datagrams: &[Text]) -> Vec<Bytes> {
-    datagrams.iter().map(|datagram| Bytes::copy_from_slice(datagram)).collect()
+    datagrams
+        .iter()
+        .map(|datagram| Bytes::copy_from_slice(datagram))
+        .collect()
 }
 
 fn requester(number: u64) -> Requester {
-    let mut requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
+    let mut requester = Requester::new(
+        ([192, 0, 2, 1], 5000).into(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    );
     requester.number = number;
     requester
 }
@@ -194,16 +233,32 @@ pub fn quake3(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    let dialect =
-        [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor][usize::from(kind & 3)];
-    let client = if kind & 3 == 3 { Dialect::MedalOfHonor } else { Dialect::NoChallenge };
+    let dialect = [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::MedalOfHonor,
+    ][usize::from(kind & 3)];
+    let client = if kind & 3 == 3 {
+        Dialect::MedalOfHonor
+    } else {
+        Dialect::NoChallenge
+    };
     let ended = play(
-        quake3::StatusQuery::new(u64::from(kind), &QueryOptions::default().with_dialect(client)),
+        quake3::StatusQuery::new(
+            u64::from(kind),
+            &QueryOptions::default().with_dialect(client),
+        ),
         &steps,
         |state, request, number| match quake3::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                quake3::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                quake3::answer(
+                    &request,
+                    &states[usize::from(state)],
+                    &options,
+                    &requester(number),
+                )
             }
             Err(_) => Vec::new(),
         },
@@ -228,7 +283,12 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         .map(|datagram| naive::quake3::read(datagram, naive::quake3::Asked::Status))
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
-    compare(&ended.received, Some(quake3_fields(answer)), answer.completeness().is_complete(), reading);
+    compare(
+        &ended.received,
+        Some(quake3_fields(answer)),
+        answer.completeness().is_complete(),
+        reading,
+    );
 }
 
 /// One datagram, whoever asked for it.
@@ -241,17 +301,26 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
         _ => naive::quake3::Asked::Status,
     };
     let reading = naive::quake3::read(datagram, asked);
-    let is_complete = answer.as_ref().map(|answer| answer.completeness().is_complete());
+    let is_complete = answer
+        .as_ref()
+        .map(|answer| answer.completeness().is_complete());
     must_be_complete(&received, &reading, is_complete);
-    compare(&received, answer.as_ref().map(quake3_fields), is_complete == Some(true), &reading)
+    compare(
+        &received,
+        answer.as_ref().map(quake3_fields),
+        is_complete == Some(true),
+        &reading,
+    )
 }
 
 fn quake3_fields(answer: &quake3::Answer) -> Fields {
     let player = |line: quake3::PlayerLine<'_>| {
         let mut player = vec![(b"name".to_vec(), line.name().to_vec())];
-        for (field, value) in
-            [("score", line.score_text()), ("ping", line.ping_text()), ("team", line.team_text())]
-        {
+        for (field, value) in [
+            ("score", line.score_text()),
+            ("ping", line.ping_text()),
+            ("team", line.team_text()),
+        ] {
             player.extend(value.map(|value| (field.as_bytes().to_vec(), value.to_vec())));
         }
         player
@@ -275,14 +344,21 @@ pub fn ut2004(data: &[u8]) {
         &steps,
         |state, request, number| {
             // Info, rules and players, whatever was asked last: the index chooses.
-            let Ok(last) = ut2004::Request::parse(request) else { return Vec::new() };
+            let Ok(last) = ut2004::Request::parse(request) else {
+                return Vec::new();
+            };
             let options = Service::new(dialect);
             let mut all = Vec::new();
             for command in [ut2004::Command::Info, ut2004::Command::RulesAndPlayers] {
                 let mut request = ut2004::Request::new(command);
                 request.version = last.version;
                 let state = &states[usize::from(state)];
-                all.extend(ut2004::answer(&request, state, &options, &requester(number)));
+                all.extend(ut2004::answer(
+                    &request,
+                    state,
+                    &options,
+                    &requester(number),
+                ));
             }
             all
         },
@@ -290,19 +366,33 @@ pub fn ut2004(data: &[u8]) {
     );
     let Some(answer) = &ended.answer else { return };
     let received = ut2004_requested(&ended);
-    let asked = match ended.sent.iter().filter(|(_, request)| request.get(4) != Some(&0)).count() {
+    let asked = match ended
+        .sent
+        .iter()
+        .filter(|(_, request)| request.get(4) != Some(&0))
+        .count()
+    {
         _ if ended.stats.retries > 0 => naive::ut2004::Asked::Retried,
         0 | 1 => naive::ut2004::Asked::Once,
         _ => naive::ut2004::Asked::InTurn,
     };
     let reading = naive::ut2004::read(&received, asked);
-    compare(&received, Some(ut2004_fields(answer)), answer.completeness().is_complete(), &sorted(reading));
+    compare(
+        &received,
+        Some(ut2004_fields(answer)),
+        answer.completeness().is_complete(),
+        &sorted(reading),
+    );
 }
 
 /// The datagrams without those of a list that nobody had requested yet: they are of no reply.
 fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
     let first = |list: u8| {
-        let requests = |request: &Text| request.get(4).is_some_and(|&kind| kind == list || kind == 3);
+        let requests = |request: &Text| {
+            request
+                .get(4)
+                .is_some_and(|&kind| kind == list || kind == 3)
+        };
         let first = ended.sent.iter().find(|(_, request)| requests(request));
         first.map_or(usize::MAX, |(received, _)| *received)
     };
@@ -310,7 +400,13 @@ fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
         Some(&list @ (1 | 2)) => *at >= first(list),
         _ => true,
     };
-    ended.received.iter().enumerate().filter(is_requested).map(|(_, datagram)| datagram.clone()).collect()
+    ended
+        .received
+        .iter()
+        .enumerate()
+        .filter(is_requested)
+        .map(|(_, datagram)| datagram.clone())
+        .collect()
 }
 
 /// Lists have no order of datagrams.
@@ -325,13 +421,24 @@ fn sorted(mut reading: Reading) -> Reading {
 pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
     let reading = sorted(naive::ut2004::read(datagrams, naive::ut2004::Asked::Once));
-    let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
-    compare(datagrams, Some(ut2004_fields(&answer)), answer.completeness().is_complete(), &reading);
+    let Ok(answer) = ut2004::Answer::from_datagrams(bytes(datagrams), &limits) else {
+        return false;
+    };
+    compare(
+        datagrams,
+        Some(ut2004_fields(&answer)),
+        answer.completeness().is_complete(),
+        &reading,
+    );
     // Whether lists are whole is not known here; their entries are.
     if let Some(naive) = &reading.fields {
         let mut ours = ut2004_fields(&answer);
         (ours.name, ours.map) = (naive.name.clone(), naive.map.clone());
-        assert!(ours == *naive, "the library: {ours}\nthe naive reader: {naive}{}", shown(datagrams));
+        assert!(
+            ours == *naive,
+            "the library: {ours}\nthe naive reader: {naive}{}",
+            shown(datagrams)
+        );
     }
     reading.fields.is_some()
 }
@@ -343,11 +450,17 @@ fn ut2004_fields(answer: &ut2004::Answer) -> Fields {
             (b"name".to_vec(), player.name.raw().to_vec()),
             (b"ping".to_vec(), player.ping.to_string().into_bytes()),
             (b"score".to_vec(), player.score.to_string().into_bytes()),
-            (b"stats_id".to_vec(), player.stats_id.to_string().into_bytes()),
+            (
+                b"stats_id".to_vec(),
+                player.stats_id.to_string().into_bytes(),
+            ),
         ]
     };
     let mut fields = Fields {
-        rules: answer.rules().map(|(key, value)| (key.raw().to_vec(), value.raw().to_vec())).collect(),
+        rules: answer
+            .rules()
+            .map(|(key, value)| (key.raw().to_vec(), value.raw().to_vec()))
+            .collect(),
         players: answer.players().map(player).collect(),
         ..Fields::default()
     };
@@ -371,7 +484,12 @@ pub fn gamespy1(data: &[u8]) {
         |state, request, number| match gamespy1::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                gamespy1::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                gamespy1::answer(
+                    &request,
+                    &states[usize::from(state)],
+                    &options,
+                    &requester(number),
+                )
             }
             Err(_) => Vec::new(),
         },
@@ -384,7 +502,12 @@ pub fn gamespy1(data: &[u8]) {
 fn gamespy1_compare(answer: &gamespy1::Answer, datagrams: &[Text]) -> bool {
     let reading = naive::gamespy1::read(datagrams, answer.reply_number());
     let is_complete = answer.completeness().is_complete();
-    compare(datagrams, Some(gamespy1_fields(answer)), is_complete, &reading)
+    compare(
+        datagrams,
+        Some(gamespy1_fields(answer)),
+        is_complete,
+        &reading,
+    )
 }
 
 pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
@@ -392,8 +515,14 @@ pub fn gamespy1_datagrams(datagrams: &[Text]) -> bool {
     let answer = gamespy1::Answer::from_datagrams(bytes(datagrams), &limits).ok();
     let number = answer.as_ref().and_then(gamespy1::Answer::reply_number);
     let reading = naive::gamespy1::read(datagrams, number);
-    let compared = answer.as_ref().is_some_and(|answer| gamespy1_compare(answer, datagrams));
-    must_be_complete(datagrams, &reading, answer.map(|answer| answer.completeness().is_complete()));
+    let compared = answer
+        .as_ref()
+        .is_some_and(|answer| gamespy1_compare(answer, datagrams));
+    must_be_complete(
+        datagrams,
+        &reading,
+        answer.map(|answer| answer.completeness().is_complete()),
+    );
     compared
 }
 
@@ -404,7 +533,11 @@ fn gamespy1_fields(answer: &gamespy1::Answer) -> Fields {
         pairs
     };
     let by_number = |rows: &mut Vec<Pairs>| {
-        rows.sort_by_key(|row| String::from_utf8_lossy(&row[0].1).parse::<u32>().unwrap_or_default());
+        rows.sort_by_key(|row| {
+            String::from_utf8_lossy(&row[0].1)
+                .parse::<u32>()
+                .unwrap_or_default()
+        });
     };
     let mut fields = Fields {
         rules: owned(answer.rules()),
@@ -412,7 +545,12 @@ fn gamespy1_fields(answer: &gamespy1::Answer) -> Fields {
         teams: answer.teams().map(row).collect(),
         ..Fields::default()
     };
-    for (key, _) in fields.teams.iter_mut().flatten().filter(|(key, _)| key.ends_with(b"_t")) {
+    for (key, _) in fields
+        .teams
+        .iter_mut()
+        .flatten()
+        .filter(|(key, _)| key.ends_with(b"_t"))
+    {
         key.truncate(key.len() - 2);
     }
     by_number(&mut fields.players);
@@ -425,19 +563,28 @@ pub fn gamespy4(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = crate::script::steps(&mut u);
-    let client = [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
+    let client =
+        [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
     let dialect = if kind % 3 == 1 {
         Engine::Minecraft
     } else {
         [Engine::UnrealTournament3, Engine::Battlefield2][usize::from(kind >> 7)]
     };
     let ended = play(
-        gamespy4::StatusQuery::new(u64::from(kind), &QueryOptions::default().with_dialect(client)),
+        gamespy4::StatusQuery::new(
+            u64::from(kind),
+            &QueryOptions::default().with_dialect(client),
+        ),
         &steps,
         |state, request, number| match gamespy4::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                gamespy4::answer(&request, &states[usize::from(state)], &options, &requester(number))
+                gamespy4::answer(
+                    &request,
+                    &states[usize::from(state)],
+                    &options,
+                    &requester(number),
+                )
             }
             Err(_) => Vec::new(),
         },
@@ -465,16 +612,29 @@ fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Rea
 }
 
 fn gamespy4_compare(answer: &gamespy4::Answer, datagrams: &[Text]) -> bool {
-    let Some(reading) = gamespy4_reading(answer, datagrams) else { return false };
+    let Some(reading) = gamespy4_reading(answer, datagrams) else {
+        return false;
+    };
     let is_complete = answer.completeness().is_complete();
-    compare(datagrams, Some(gamespy4_fields(answer)), is_complete, &reading)
+    compare(
+        datagrams,
+        Some(gamespy4_fields(answer)),
+        is_complete,
+        &reading,
+    )
 }
 
 pub fn gamespy4_datagrams(datagrams: &[Text]) -> bool {
     let limits = Limits::default();
-    let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else { return false };
+    let Ok(answer) = gamespy4::Answer::from_datagrams(bytes(datagrams), &limits) else {
+        return false;
+    };
     if let Some(reading) = gamespy4_reading(&answer, datagrams) {
-        must_be_complete(datagrams, &reading, Some(answer.completeness().is_complete()));
+        must_be_complete(
+            datagrams,
+            &reading,
+            Some(answer.completeness().is_complete()),
+        );
     }
     gamespy4_compare(&answer, datagrams)
 }
@@ -484,7 +644,9 @@ fn gamespy4_fields(answer: &gamespy4::Answer) -> Fields {
         table
             .rows()
             .map(|row| {
-                row.fields().map(|(name, cell)| (name.to_vec(), cell.unwrap_or_default().to_vec())).collect()
+                row.fields()
+                    .map(|(name, cell)| (name.to_vec(), cell.unwrap_or_default().to_vec()))
+                    .collect()
             })
             .collect()
     };

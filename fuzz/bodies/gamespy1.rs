@@ -1,5 +1,9 @@
 //! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::expect_used,
@@ -25,7 +29,9 @@ const MAX_RULES: usize = 4096;
 /// A request that parses can be encoded again if servers understand it. In both dialects its reply is bounded and is not a
 /// request.
 pub fn request(data: &[u8]) {
-    let Ok(request) = Request::parse(data) else { return };
+    let Ok(request) = Request::parse(data) else {
+        return;
+    };
     assert!(request.commands().next().is_some() && data.len() <= 255);
     let mut written = Vec::new();
     if request.encode(&mut written).is_ok()
@@ -35,7 +41,11 @@ pub fn request(data: &[u8]) {
     }
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some((0..40).map(|number| Player::new(format!("player {number}"))).collect());
+    status.players = Some(
+        (0..40)
+            .map(|number| Player::new(format!("player {number}")))
+            .collect(),
+    );
     let address = "192.0.2.1:5000".parse().unwrap();
     let mut requester = Requester::new(address, Instant::now(), Secret::new([7; 16]));
     requester.number = 6;
@@ -49,8 +59,8 @@ pub fn request(data: &[u8]) {
             assert!(Request::parse(reply).is_err(), "a reply is never a request");
         }
         if !replies.is_empty() {
-            let answer =
-                Answer::from_datagrams(replies, &Limits::default()).expect("our replies are replies");
+            let answer = Answer::from_datagrams(replies, &Limits::default())
+                .expect("our replies are replies");
             assert!(answer.completeness().is_complete());
         }
     }
@@ -59,29 +69,47 @@ pub fn request(data: &[u8]) {
 /// A datagram that parses encodes to the same bytes, agrees with a naive reader, and converts to a status without loss.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
-    let Ok(response) = Response::parse(data, &limits) else { return };
+    let Ok(response) = Response::parse(data, &limits) else {
+        return;
+    };
     let pairs: Vec<_> = response.pairs().collect();
     assert!(pairs.len() <= MAX_RULES);
-    assert!(response.problems().all(|problem| problem.offset < data.len()));
+    assert!(
+        response
+            .problems()
+            .all(|problem| problem.offset < data.len())
+    );
     // The naive reader is wrong where a name contains a separator.
     if pairs.iter().all(|(_, value)| !value.contains(&b'\\')) {
         assert_eq!(pairs, naive(response.raw()));
     }
     let mut written = Vec::new();
-    response.encode(&mut written).expect("what was parsed can be written");
+    response
+        .encode(&mut written)
+        .expect("what was parsed can be written");
     // A damaged trailer, or one without a number, is not encoded; a numbered one encodes to the same bytes.
     let (_, fragment, _) = numbers(&response);
     if fragment.is_some() {
         let again = Response::parse(&written, &limits).expect("what was written parses");
-        assert_eq!((numbers(&again), again.raw()), (numbers(&response), response.raw()));
+        assert_eq!(
+            (numbers(&again), again.raw()),
+            (numbers(&response), response.raw())
+        );
         assert!(again.pairs().eq(pairs.iter().copied()));
     }
-    let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
+    let answer =
+        Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     consistent(&answer);
     // Except for masters that number the sections of one text.
-    let sections = response.raw().windows(9).any(|window| window == br"\queryid\");
+    let sections = response
+        .raw()
+        .windows(9)
+        .any(|window| window == br"\queryid\");
     if fragment.is_some_and(|fragment| fragment > 1) && !sections {
-        assert!(!answer.completeness().is_complete(), "one datagram of several");
+        assert!(
+            !answer.completeness().is_complete(),
+            "one datagram of several"
+        );
     }
 }
 
@@ -112,7 +140,10 @@ pub fn conversation(data: &[u8]) {
             break result;
         }
         session.poll_transmit(now, &mut Vec::new());
-        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        now = session
+            .poll_timeout()
+            .expect("a running session has a timer")
+            .max(now);
         assert!(now <= start + Timing::default().timeout() || now == ended);
         session.handle_timeout(now);
     };
@@ -128,7 +159,11 @@ pub fn conversation(data: &[u8]) {
             .map(|response| numbers(&response))
             .filter(|(number, ..)| *number == Some(reply))
             .collect();
-        let has = |number| trailers.iter().any(|(_, fragment, _)| *fragment == Some(number));
+        let has = |number| {
+            trailers
+                .iter()
+                .any(|(_, fragment, _)| *fragment == Some(number))
+        };
         let ends: Vec<u32> = trailers
             .iter()
             .filter(|(.., is_final)| *is_final)
@@ -140,18 +175,24 @@ pub fn conversation(data: &[u8]) {
 
 /// A list server's stream, in pieces: the first byte chooses the format and where it is cut.
 pub fn list(data: &[u8]) {
-    let Some((&choice, stream)) = data.split_first() else { return };
+    let Some((&choice, stream)) = data.split_first() else {
+        return;
+    };
     let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
     request.compressed = choice & 1 != 0;
     let now = Instant::now();
-    let mut session = ListRequest::from(request).session(0, Timing::default(), now).expect("a list over TCP");
+    let mut session = ListRequest::from(request)
+        .session(0, Timing::default(), now)
+        .expect("a list over TCP");
     let mut sent = Vec::new();
     for piece in stream.chunks(usize::from(choice >> 1) + 1) {
         session.handle_bytes(now, piece);
         session.poll_transmit(now, &mut sent);
     }
     session.handle_end(now);
-    let result = session.poll_answer().expect("the end of the stream is the end");
+    let result = session
+        .poll_answer()
+        .expect("the end of the stream is the end");
     assert!(session.poll_answer().is_none());
     if let Ok(list) = result {
         assert!(list.servers.len() <= stream.len() / 6);
@@ -164,11 +205,19 @@ fn consistent(answer: &Answer) {
     assert_eq!(status.completeness, answer.completeness());
     let named = answer.players().filter(|row| row.name().is_some()).count();
     assert!(status.listed_players().len() <= named);
-    let row_fields: usize = answer.players().chain(answer.teams()).map(|row| row.fields().len()).sum();
+    let row_fields: usize = answer
+        .players()
+        .chain(answer.teams())
+        .map(|row| row.fields().len())
+        .sum();
     let all = answer.pairs().count();
-    let is_control =
-        |key: &[u8], value: &[u8]| key == b"queryid" || (key == b"final" && b"queryid".starts_with(value));
-    let controls = answer.pairs().filter(|(key, value)| is_control(key, value)).count();
+    let is_control = |key: &[u8], value: &[u8]| {
+        key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
+    };
+    let controls = answer
+        .pairs()
+        .filter(|(key, value)| is_control(key, value))
+        .count();
     // A last key without a value is a rule and not a pair.
     let rules = all - row_fields - controls;
     assert!((rules..=rules + 1).contains(&answer.rules().count()));
@@ -178,17 +227,23 @@ fn consistent(answer: &Answer) {
 /// The numbers of the reply and of the fragment, and whether the end mark is there, as the encoding has them.
 fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     let (mut written, body) = (Vec::new(), response.raw());
-    response.encode(&mut written).expect("what was parsed can be written");
+    response
+        .encode(&mut written)
+        .expect("what was parsed can be written");
     let start = if written.starts_with(body) {
         0
     } else {
-        written.windows(body.len()).position(|window| window == body).expect("the body")
+        written
+            .windows(body.len())
+            .position(|window| window == body)
+            .expect("the body")
     };
     let end = String::from_utf8_lossy(&written[start + body.len()..]);
     let Some((before, id)) = end.rsplit_once("\\queryid\\") else {
         return (None, None, end.contains("\\final"));
     };
-    let is_final = before.ends_with("\\final\\") || before.ends_with("\\final") || id.contains("\\final");
+    let is_final =
+        before.ends_with("\\final\\") || before.ends_with("\\final") || id.contains("\\final");
     let id = id.split('\\').next().unwrap_or_default();
     match id.split_once('.') {
         Some((reply, fragment)) => (reply.parse().ok(), fragment.parse().ok(), is_final),
@@ -215,5 +270,8 @@ fn naive(body: &[u8]) -> Vec<(&[u8], &[u8])> {
         return Vec::new();
     }
     let tokens: Vec<&[u8]> = text.split(|&byte| byte == b'\\').collect();
-    tokens.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect()
+    tokens
+        .chunks_exact(2)
+        .map(|pair| (pair[0], pair[1]))
+        .collect()
 }

@@ -1,5 +1,9 @@
 //! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
@@ -27,22 +31,45 @@ const MAX_PLAYERS: usize = 1024;
 pub fn request(data: &[u8]) {
     let mut written = Vec::new();
     if let Ok(request) = Request::parse_without_challenge(data) {
-        request.encode(&mut written).expect("what was read can be written");
+        request
+            .encode(&mut written)
+            .expect("what was read can be written");
         assert_eq!(Request::parse_without_challenge(&written), Ok(request));
     }
-    let Ok(request) = Request::parse(data) else { return };
+    let Ok(request) = Request::parse(data) else {
+        return;
+    };
     let mut written = Vec::new();
-    request.encode(&mut written).expect("what was read can be written");
+    request
+        .encode(&mut written)
+        .expect("what was read can be written");
     assert_eq!(Request::parse(&written), Ok(request));
     let limits = Limits::default();
-    let requester = Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([3; 16]));
+    let requester = Requester::new(
+        "192.0.2.1:5000".parse().unwrap(),
+        Instant::now(),
+        Secret::new([3; 16]),
+    );
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some((0..80).map(|number| Player::new(format!("a player numbered {number}"))).collect());
-    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft] {
+    status.players = Some(
+        (0..80)
+            .map(|number| Player::new(format!("a player numbered {number}")))
+            .collect(),
+    );
+    for dialect in [
+        Engine::UnrealTournament3,
+        Engine::Battlefield2,
+        Engine::Minecraft,
+    ] {
         let options = Service::new(dialect);
         let answer = |command| {
-            queryport::gamespy4::answer(&Request::new(request.id, command), &status, &options, &requester)
+            queryport::gamespy4::answer(
+                &Request::new(request.id, command),
+                &status,
+                &options,
+                &requester,
+            )
         };
         let challenge = answer(Command::Challenge);
         let Ok(Response::Challenge { value: token, .. }) =
@@ -52,16 +79,32 @@ pub fn request(data: &[u8]) {
         };
         let unproven: usize = answer(request.command).iter().map(Bytes::len).sum();
         // The fuzzer can find the token, because the secret is fixed.
-        let is_proven = matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token);
-        assert!(is_proven || unproven * 2 <= data.len() * 5, "{unproven} bytes for {}", data.len());
+        let is_proven =
+            matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token);
+        assert!(
+            is_proven || unproven * 2 <= data.len() * 5,
+            "{unproven} bytes for {}",
+            data.len()
+        );
         if let Command::Data { selection, .. } = request.command {
-            let datagrams = answer(Command::Data { challenge: Some(token), selection });
+            let datagrams = answer(Command::Data {
+                challenge: Some(token),
+                selection,
+            });
             assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= 11_200);
-            assert!(datagrams.iter().all(|datagram| Request::parse(datagram).is_err()));
-            let is_split = datagrams.iter().all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));
+            assert!(
+                datagrams
+                    .iter()
+                    .all(|datagram| Request::parse(datagram).is_err())
+            );
+            let is_split = datagrams
+                .iter()
+                .all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));
             if !selection.0.is_empty() && !is_split {
                 // Lists of keys: one datagram, without names for keys by id, and cut where it is full.
-                assert!(datagrams.len() == 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
+                assert!(
+                    datagrams.len() == 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400)
+                );
             } else if !datagrams.is_empty() {
                 let answer = Answer::from_datagrams(datagrams, &limits).expect("ours are replies");
                 assert!(answer.completeness().is_complete());
@@ -77,22 +120,44 @@ pub fn response(data: &[u8]) {
     let limits = Limits::default();
     if let Ok(response) = Response::parse(data, &limits) {
         let mut written = Vec::new();
-        response.encode(&mut written).expect("what was read can be written");
+        response
+            .encode(&mut written)
+            .expect("what was read can be written");
         assert_eq!(written, data);
-        assert!(response.problems().all(|problem| problem.offset <= data.len()));
+        assert!(
+            response
+                .problems()
+                .all(|problem| problem.offset <= data.len())
+        );
     }
-    let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits) else { return };
-    assert!(answer.problems().all(|problem| problem.offset <= data.len()));
+    let Ok(answer) = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits) else {
+        return;
+    };
+    assert!(
+        answer
+            .problems()
+            .all(|problem| problem.offset <= data.len())
+    );
     assert!(answer.rules().len() <= MAX_RULES);
     assert!(answer.players().len() <= MAX_PLAYERS && answer.teams().len() <= MAX_PLAYERS);
     if answer.form() == Form::Sections
         && let Some(naive) = naive(data)
     {
         let table = |table: Table<'_>| -> Vec<Vec<Vec<u8>>> {
-            table.rows().map(|row| row.fields().map(|(_, value)| value.unwrap().to_vec()).collect()).collect()
+            table
+                .rows()
+                .map(|row| {
+                    row.fields()
+                        .map(|(_, value)| value.unwrap().to_vec())
+                        .collect()
+                })
+                .collect()
         };
         let ours = (
-            answer.rules().map(|(k, v)| (k.to_vec(), v.to_vec())).collect(),
+            answer
+                .rules()
+                .map(|(k, v)| (k.to_vec(), v.to_vec()))
+                .collect(),
             table(answer.players()),
             table(answer.teams()),
         );
@@ -102,7 +167,10 @@ pub fn response(data: &[u8]) {
     let status = answer.to_status();
     if answer.form() == Form::Sections {
         assert_eq!(status.rules.len(), answer.rules().len());
-        assert_eq!(status.players.map_or(0, |players| players.len()), answer.players().len());
+        assert_eq!(
+            status.players.map_or(0, |players| players.len()),
+            answer.players().len()
+        );
         // Without rows, Battlefield 2's keys name two teams.
         let teams = answer.teams().len();
         assert!(status.teams.len() == teams || teams == 0 && status.teams.len() <= 2);
@@ -113,14 +181,21 @@ pub fn response(data: &[u8]) {
 /// bytes; flag bit 0 puts the id of the last request into the datagram. A query ends by its deadline, sends a bounded
 /// number of requests, and a complete answer has a last datagram.
 pub fn conversation(data: &[u8]) {
-    let Some((&kind, mut script)) = data.split_first() else { return };
-    let dialect = [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
+    let Some((&kind, mut script)) = data.split_first() else {
+        return;
+    };
+    let dialect =
+        [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
     let limits = Limits::default();
     let peer: SocketAddr = "192.0.2.2:6500".parse().unwrap();
     let start = Instant::now();
     let mut now = start;
-    let query =
-        StatusQuery::new(u64::from(kind), &QueryOptions::default().with_limits(limits).with_dialect(dialect));
+    let query = StatusQuery::new(
+        u64::from(kind),
+        &QueryOptions::default()
+            .with_limits(limits)
+            .with_dialect(dialect),
+    );
     let mut session = Session::new(query, peer, Timing::default(), now);
     let mut id = [0; 4];
     let mut requests = 0;
@@ -194,8 +269,11 @@ fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
             if name.is_empty() {
                 break;
             }
-            let stem = name.strip_suffix(b"_t").or_else(|| name.strip_suffix(b"_"))?;
-            let is_name = stem.first()?.is_ascii_alphabetic() && stem.iter().all(u8::is_ascii_alphanumeric);
+            let stem = name
+                .strip_suffix(b"_t")
+                .or_else(|| name.strip_suffix(b"_"))?;
+            let is_name =
+                stem.first()?.is_ascii_alphabetic() && stem.iter().all(u8::is_ascii_alphanumeric);
             rest = rest.strip_prefix(&[0]).filter(|_| is_name)?;
             let mut column = Vec::new();
             while let Some(value) = text(&mut rest).filter(|value| !value.is_empty()) {
@@ -207,8 +285,11 @@ fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
         if columns.iter().any(|column| column.len() != rows) || rows > 1024 || columns.len() > 64 {
             return None;
         }
-        tables
-            .push((0..rows).map(|row| columns.iter().map(|column| column[row].clone()).collect()).collect());
+        tables.push(
+            (0..rows)
+                .map(|row| columns.iter().map(|column| column[row].clone()).collect())
+                .collect(),
+        );
     }
     if !rest.is_empty() {
         return None;

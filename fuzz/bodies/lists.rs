@@ -1,6 +1,14 @@
 //! Properties of any stream of a list server. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
-#![allow(clippy::expect_used, clippy::disallowed_methods, reason = "a failure is a find")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
+#![allow(
+    clippy::expect_used,
+    clippy::disallowed_methods,
+    reason = "a failure is a find"
+)]
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -10,12 +18,17 @@ use queryport::lists::{Cod4xList, GameSpy2List, ListRequest, ListSession, Ut2004
 use queryport::{ListError, ServerList, Timing};
 
 fn session_of(request: impl Into<ListRequest>) -> ListSession {
-    request.into().session(0, Timing::default(), Instant::now()).expect("a list over TCP")
+    request
+        .into()
+        .session(0, Timing::default(), Instant::now())
+        .expect("a list over TCP")
 }
 
 /// The first byte chooses the game and the length of the pieces.
 pub fn ut2004(data: &[u8]) {
-    let Some((&choice, stream)) = data.split_first() else { return };
+    let Some((&choice, stream)) = data.split_first() else {
+        return;
+    };
     let request = match choice & 1 {
         0 => Ut2004List::new(3369),
         _ => Ut2004List::new(2225),
@@ -23,12 +36,18 @@ pub fn ut2004(data: &[u8]) {
     let session = || session_of(request.clone());
     let piece = usize::from(choice >> 1) + 1;
     let list = run(session(), stream, piece);
-    assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
+    assert_eq!(
+        list,
+        run(session(), stream, stream.len().max(1)),
+        "the pieces do not matter"
+    );
     if let Ok(list) = list {
         let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
         check(&list, &addresses);
         assert!(addresses.len() <= stream.len() / 17);
-        let announced = list.announced.is_some_and(|announced| announced as usize == addresses.len());
+        let announced = list
+            .announced
+            .is_some_and(|announced| announced as usize == addresses.len());
         assert_eq!(list.completeness.is_complete(), announced);
     }
 }
@@ -36,10 +55,16 @@ pub fn ut2004(data: &[u8]) {
 /// The first byte chooses the length of the pieces. What follows is the enciphered stream, with both its blocks in clear:
 /// the key is fixed, so that lists can be found.
 pub fn gamespy4(data: &[u8]) {
-    let Some((&choice, stream)) = data.split_first() else { return };
+    let Some((&choice, stream)) = data.split_first() else {
+        return;
+    };
     let session = || session_of(GameSpy2List::new("swat4", "tG3j8c"));
     let list = run(session(), stream, usize::from(choice) + 1);
-    assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
+    assert_eq!(
+        list,
+        run(session(), stream, stream.len().max(1)),
+        "the pieces do not matter"
+    );
     if let Ok(list) = list {
         let addresses: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
         check(&list, &addresses);
@@ -51,10 +76,16 @@ pub fn gamespy4(data: &[u8]) {
 
 /// The first byte chooses the length of the pieces.
 pub fn cod4x(data: &[u8]) {
-    let Some((&choice, stream)) = data.split_first() else { return };
+    let Some((&choice, stream)) = data.split_first() else {
+        return;
+    };
     let session = || session_of(Cod4xList::new(6));
     let list = run(session(), stream, usize::from(choice) + 1);
-    assert_eq!(list, run(session(), stream, stream.len().max(1)), "the pieces do not matter");
+    assert_eq!(
+        list,
+        run(session(), stream, stream.len().max(1)),
+        "the pieces do not matter"
+    );
     if let Ok(list) = list {
         assert!(list.servers.len() <= stream.len() / 12);
         let has_end = stream.windows(4).any(|bytes| bytes == b"\\EOF");
@@ -70,7 +101,9 @@ fn run(mut session: ListSession, stream: &[u8], piece: usize) -> Result<ServerLi
         session.handle_bytes(now, piece);
     }
     session.handle_end(now);
-    let answer = session.poll_answer().expect("the end of the stream is the end");
+    let answer = session
+        .poll_answer()
+        .expect("the end of the stream is the end");
     assert!(session.poll_answer().is_none() && session.poll_timeout().is_none());
     answer
 }

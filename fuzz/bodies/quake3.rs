@@ -1,5 +1,9 @@
 //! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
@@ -21,7 +25,9 @@ const MAX_PLAYERS: usize = 1024;
 
 /// A request that parses can be encoded again if servers understand it, and its reply is bounded.
 pub fn request(data: &[u8]) {
-    let Ok(request) = Request::parse(data) else { return };
+    let Ok(request) = Request::parse(data) else {
+        return;
+    };
     let mut written = Vec::new();
     if request.encode(&mut written).is_ok() {
         assert_eq!(Request::parse(&written), Ok(request));
@@ -31,13 +37,27 @@ pub fn request(data: &[u8]) {
     status.map = Some("q3dm17".into());
     status.max_players = Some(8);
     status.players = Some(vec![Player::new("Ann")]);
-    let requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
-    for dialect in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor] {
+    let requester = Requester::new(
+        ([192, 0, 2, 1], 5000).into(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    );
+    for dialect in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::MedalOfHonor,
+    ] {
         let options = Service::new(dialect);
         let replies = queryport::quake3::answer(&request, &status, &options, &requester);
-        let Some(reply) = replies.into_iter().next() else { continue };
+        let Some(reply) = replies.into_iter().next() else {
+            continue;
+        };
         assert!(reply.len() <= 1396);
-        assert!(Request::parse(&reply).is_err(), "a reply is never a request");
+        assert!(
+            Request::parse(&reply).is_err(),
+            "a reply is never a request"
+        );
         if let Command::GetChallenge { .. } = request.command {
             let reply = Reply::parse(&reply).expect("our replies are replies");
             if let Reply::Challenge { challenge, .. } = reply {
@@ -45,9 +65,18 @@ pub fn request(data: &[u8]) {
             }
             continue;
         }
-        let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
+        let response =
+            Response::parse(&reply, &Limits::default()).expect("our replies are replies");
         assert_eq!(response.problems().next(), None);
-        assert_eq!(response.info().iter().filter(|(key, _)| *key == b"challenge").count().max(1), 1);
+        assert_eq!(
+            response
+                .info()
+                .iter()
+                .filter(|(key, _)| *key == b"challenge")
+                .count()
+                .max(1),
+            1
+        );
         let answer = Answer::from_datagrams([reply], &Limits::default()).expect("it parsed before");
         assert!(answer.completeness().is_complete());
     }
@@ -56,20 +85,35 @@ pub fn request(data: &[u8]) {
 /// A reply that parses encodes to the same bytes, agrees with a naive reader, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
-    let Ok(response) = Response::parse(data, &limits) else { return };
+    let Ok(response) = Response::parse(data, &limits) else {
+        return;
+    };
     let pairs: Vec<_> = response.info().iter().collect();
     let lines: Vec<_> = response.players().collect();
     assert!(pairs.len() <= MAX_RULES && lines.len() <= MAX_PLAYERS);
-    assert_eq!((pairs.clone(), lines.iter().map(|line| line.name()).collect()), naive(&response, data));
+    assert_eq!(
+        (
+            pairs.clone(),
+            lines.iter().map(|line| line.name()).collect()
+        ),
+        naive(&response, data)
+    );
 
     let mut written = Vec::new();
-    response.encode(&mut written).expect("what was read can be written");
-    assert!(response.problems().all(|problem| problem.offset <= data.len()));
+    response
+        .encode(&mut written)
+        .expect("what was read can be written");
+    assert!(
+        response
+            .problems()
+            .all(|problem| problem.offset <= data.len())
+    );
     let again = Response::parse(&written, &limits).expect("what was written parses");
     assert_eq!(again.info().iter().collect::<Vec<_>>(), pairs);
     assert_eq!(again.players().collect::<Vec<_>>(), lines);
 
-    let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
+    let answer =
+        Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     let status = answer.to_status();
     assert_eq!(status.rules.len(), pairs.len());
     assert_eq!(
@@ -83,9 +127,15 @@ type Naive<'a> = (Vec<(&'a [u8], &'a [u8])>, Vec<&'a [u8]>);
 /// The format read with nothing but `split`.
 fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     let info = response.info().raw();
-    let tokens: Vec<&[u8]> = info.strip_prefix(b"\\").unwrap_or(info).split(|&b| b == b'\\').collect();
-    let mut pairs: Vec<_> =
-        tokens.chunks(2).map(|pair| (pair[0], *pair.get(1).unwrap_or(&&b""[..]))).collect();
+    let tokens: Vec<&[u8]> = info
+        .strip_prefix(b"\\")
+        .unwrap_or(info)
+        .split(|&b| b == b'\\')
+        .collect();
+    let mut pairs: Vec<_> = tokens
+        .chunks(2)
+        .map(|pair| (pair[0], *pair.get(1).unwrap_or(&&b""[..])))
+        .collect();
     if tokens.len() % 2 == 1 && pairs.last().is_some_and(|(key, _)| key.is_empty()) {
         pairs.pop();
     }
@@ -96,13 +146,21 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     let name = |line: &'a [u8]| {
         let open = line.iter().position(|&b| b == b'"')? + 1;
         let close = open + line[open..].iter().rposition(|&b| b == b'"')?;
-        let pair = line[open..close].windows(3).rposition(|window| window == b"\" \"");
+        let pair = line[open..close]
+            .windows(3)
+            .rposition(|window| window == b"\" \"");
         Some(&line[pair.map_or(open, |pair| open + pair + 3)..close])
     };
     // No pair stands behind the infostring's end, unless as part of a player line.
     let mut rest = after.split(|&b| b == b'\n').skip(1);
     let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
-    assert!(!rest.next().is_some_and(|line| is_pair(&line)), "a lost pair");
-    let lines = after.split(|&b| b == b'\n').skip(1).filter(|line| !is_pair(line));
+    assert!(
+        !rest.next().is_some_and(|line| is_pair(&line)),
+        "a lost pair"
+    );
+    let lines = after
+        .split(|&b| b == b'\n')
+        .skip(1)
+        .filter(|line| !is_pair(line));
     (pairs, lines.filter_map(name).collect())
 }

@@ -1,5 +1,9 @@
 //! The coding of connect datagrams against a naive coder and decoder with another data structure.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -52,8 +56,17 @@ struct Node {
 
 impl Naive {
     fn new() -> Self {
-        let first = Node { weight: 0, symbol: None, parent: None, children: None };
-        Self { nodes: vec![first], order: vec![0], leaves: [None; 256] }
+        let first = Node {
+            weight: 0,
+            symbol: None,
+            parent: None,
+            children: None,
+        };
+        Self {
+            nodes: vec![first],
+            order: vec![0],
+            leaves: [None; 256],
+        }
     }
 
     fn root(&self) -> usize {
@@ -81,7 +94,10 @@ impl Naive {
     fn swap_places(&mut self, a: usize, b: usize) {
         let place = |tree: &Self, node: usize| {
             let parent = tree.parent(node).expect("the root has no equal");
-            (parent, usize::from(tree.nodes[parent].children.unwrap()[1] == node))
+            (
+                parent,
+                usize::from(tree.nodes[parent].children.unwrap()[1] == node),
+            )
         };
         let ((parent_a, side_a), (parent_b, side_b)) = (place(self, a), place(self, b));
         self.nodes[parent_a].children.as_mut().unwrap()[side_a] = b;
@@ -104,8 +120,18 @@ impl Naive {
                 let children = self.nodes[parent].children.as_mut().unwrap();
                 *children.iter_mut().find(|child| **child == 0).unwrap() = inner;
             }
-            self.nodes.push(Node { weight: 1, symbol: None, parent: next, children: Some([0, leaf]) });
-            self.nodes.push(Node { weight: 1, symbol: Some(symbol), parent: Some(inner), children: None });
+            self.nodes.push(Node {
+                weight: 1,
+                symbol: None,
+                parent: next,
+                children: Some([0, leaf]),
+            });
+            self.nodes.push(Node {
+                weight: 1,
+                symbol: Some(symbol),
+                parent: Some(inner),
+                children: None,
+            });
             self.nodes[0].parent = Some(inner);
             self.leaves[usize::from(symbol)] = Some(leaf);
             assert_eq!(self.order.pop(), Some(0));
@@ -113,7 +139,11 @@ impl Naive {
         }
         while let Some(node) = next {
             let weight = self.nodes[node].weight;
-            let leader = *self.order.iter().find(|&&other| self.nodes[other].weight == weight).unwrap();
+            let leader = *self
+                .order
+                .iter()
+                .find(|&&other| self.nodes[other].weight == weight)
+                .unwrap();
             if leader != node && Some(leader) != self.parent(node) {
                 self.swap_places(node, leader);
             }
@@ -148,7 +178,9 @@ fn naive_decompress(coded: &[u8], limit: usize) -> Option<Vec<u8>> {
     if length > limit {
         return None;
     }
-    let mut bits = coded[2..].iter().flat_map(|byte| (0..8).map(move |bit| byte & (1 << bit) != 0));
+    let mut bits = coded[2..]
+        .iter()
+        .flat_map(|byte| (0..8).map(move |bit| byte & (1 << bit) != 0));
     let mut tree = Naive::new();
     let mut plain = Vec::new();
     while plain.len() < length {

@@ -1,5 +1,9 @@
 //! Properties of lists, masters and short replies, for any input and any script of datagrams.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -24,7 +28,9 @@ use queryport::{Limits, Secret};
 
 /// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and parsing.
 pub fn list_part(data: &[u8]) {
-    let Ok(part) = ListPart::parse(data) else { return };
+    let Ok(part) = ListPart::parse(data) else {
+        return;
+    };
     let servers: Vec<SocketAddr> = part.iter().collect();
     assert!(servers.len() * 7 <= data.len());
     if let Some(expected) = naive(data, part.extended) {
@@ -33,7 +39,12 @@ pub fn list_part(data: &[u8]) {
     let parts = ListPart::encode(servers.iter().copied(), true);
     let again: Vec<SocketAddr> = parts
         .iter()
-        .flat_map(|part| ListPart::parse(part).expect("ours").iter().collect::<Vec<_>>())
+        .flat_map(|part| {
+            ListPart::parse(part)
+                .expect("ours")
+                .iter()
+                .collect::<Vec<_>>()
+        })
         .collect();
     // An address whose bytes are the end mark ends a list. Its port is 0, so no server has it.
     if !servers.iter().any(|server| server.port() == 0) {
@@ -61,11 +72,17 @@ fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
         }
         if rest.len() >= 7 && rest[0] == b'\\' {
             let ip = Ipv4Addr::new(rest[1], rest[2], rest[3], rest[4]);
-            servers.push(SocketAddr::new(IpAddr::V4(ip), u16::from_be_bytes([rest[5], rest[6]])));
+            servers.push(SocketAddr::new(
+                IpAddr::V4(ip),
+                u16::from_be_bytes([rest[5], rest[6]]),
+            ));
             rest = &rest[7..];
         } else if extended && rest.len() >= 19 && rest[0] == b'/' {
             let ip = Ipv6Addr::from(<[u8; 16]>::try_from(&rest[1..17]).unwrap());
-            servers.push(SocketAddr::new(IpAddr::V6(ip), u16::from_be_bytes([rest[17], rest[18]])));
+            servers.push(SocketAddr::new(
+                IpAddr::V6(ip),
+                u16::from_be_bytes([rest[17], rest[18]]),
+            ));
             rest = &rest[19..];
         } else {
             return Some(servers);
@@ -75,12 +92,19 @@ fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
 
 /// A short reply that parses is the same after encoding and parsing, and is not a request.
 pub fn reply(data: &[u8]) {
-    let Ok(reply) = Reply::parse(data) else { return };
+    let Ok(reply) = Reply::parse(data) else {
+        return;
+    };
     let mut written = Vec::new();
-    reply.encode(&mut written).expect("what was read can be written");
+    reply
+        .encode(&mut written)
+        .expect("what was read can be written");
     let again = Reply::parse(&written).expect("what was written parses");
     assert_eq!(again, reply);
-    assert!(Request::parse(&written).is_err(), "a reply is never a request");
+    assert!(
+        Request::parse(&written).is_err(),
+        "a reply is never a request"
+    );
 }
 
 /// Pieces of a script: a time step in units of 25 ms, a number, the length of a datagram, the datagram.
@@ -90,7 +114,11 @@ fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
         let (&[step, number, length], tail) = rest.split_first_chunk::<3>()?;
         let (datagram, tail) = tail.split_at(usize::from(length).min(tail.len()));
         rest = tail;
-        Some((Duration::from_millis(25 * u64::from(step)), number, datagram))
+        Some((
+            Duration::from_millis(25 * u64::from(step)),
+            number,
+            datagram,
+        ))
     })
 }
 
@@ -123,10 +151,15 @@ pub fn master(data: &[u8]) {
         master.handle_timeout(now);
         for _ in 0..300 {
             let mut out = Vec::new();
-            let Some(transmit) = master.poll_transmit(now, &mut out) else { break };
+            let Some(transmit) = master.poll_transmit(now, &mut out) else {
+                break;
+            };
             assert_eq!(transmit.len, out.len());
             if let Ok(request) = Request::parse(&out) {
-                let Command::GetInfo { challenge: Some(challenge) } = request.command else {
+                let Command::GetInfo {
+                    challenge: Some(challenge),
+                } = request.command
+                else {
                     panic!("{out:?}")
                 };
                 assert!(out.len() <= owned.len() && transmit.to == from);
@@ -148,11 +181,18 @@ pub fn master(data: &[u8]) {
 
 /// Datagrams arrive at a query of a list and at one of a console command. Both end, and the list has no server twice.
 pub fn conversation(data: &[u8]) {
-    let limits = Limits::default().with_max_servers(500).with_max_fragments(8);
+    let limits = Limits::default()
+        .with_max_servers(500)
+        .with_max_fragments(8);
     let request = ListRequest::extended(b"x", 1);
-    let mut list = Some(Quake3List::new(&request, &limits).expect("a request").with_scope(Scope::Any));
-    let mut rcon =
-        Some(RconQuery::new(Password::new("x"), "status", RconMode::Plain, &limits).expect("a command"));
+    let mut list = Some(
+        Quake3List::new(&request, &limits)
+            .expect("a request")
+            .with_scope(Scope::Any),
+    );
+    let mut rcon = Some(
+        RconQuery::new(Password::new("x"), "status", RconMode::Plain, &limits).expect("a command"),
+    );
     let mut taken = BTreeSet::new();
     for (_, kind, datagram) in script(data) {
         if let Some(query) = &mut list {
@@ -190,6 +230,9 @@ pub fn conversation(data: &[u8]) {
     }
     if let Some(mut query) = list {
         let end = query.timeout(Remaining::Nothing);
-        assert!(matches!(end, OnTimeout::Retry | OnTimeout::Done(_)), "nothing is sent after the end");
+        assert!(
+            matches!(end, OnTimeout::Retry | OnTimeout::Done(_)),
+            "nothing is sent after the end"
+        );
     }
 }

@@ -50,8 +50,14 @@ impl Step {
                 let length = usize::from(u.arbitrary::<u16>()?).min(u.len()).min(LARGEST);
                 Event::Raw(u.bytes(length)?.to_vec())
             }
-            1 => Event::Reply { state: false, index: u.arbitrary()? },
-            2 => Event::Reply { state: true, index: u.arbitrary()? },
+            1 => Event::Reply {
+                state: false,
+                index: u.arbitrary()?,
+            },
+            2 => Event::Reply {
+                state: true,
+                index: u.arbitrary()?,
+            },
             _ => Event::Again(u.arbitrary()?),
         };
         let damage = match kind >> 2 & 7 {
@@ -60,7 +66,12 @@ impl Step {
             3 => Damage::Append(u.arbitrary()?),
             _ => Damage::None,
         };
-        Ok(Self { wait, sender, event, damage })
+        Ok(Self {
+            wait,
+            sender,
+            event,
+            damage,
+        })
     }
 }
 
@@ -91,7 +102,9 @@ pub fn steps(u: &mut Unstructured<'_>) -> Vec<Step> {
 }
 
 fn text(u: &mut Unstructured<'_>, longest: u8) -> Result<Vec<u8>> {
-    let length = usize::from(u.arbitrary::<u8>()?).min(usize::from(longest)).min(u.len());
+    let length = usize::from(u.arbitrary::<u8>()?)
+        .min(usize::from(longest))
+        .min(u.len());
     Ok(u.bytes(length)?.to_vec())
 }
 
@@ -112,14 +125,22 @@ pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
         status.score_limit = Some(i64::from(u.arbitrary::<i32>()?));
         status.version = Some(lossy(text(u, 10)?).into());
     }
-    let (rules, key, value) = (u.arbitrary::<u8>()?, lossy(text(u, 20)?), lossy(text(u, 255)?));
+    let (rules, key, value) = (
+        u.arbitrary::<u8>()?,
+        lossy(text(u, 20)?),
+        lossy(text(u, 255)?),
+    );
     for number in 0..rules {
         status.rules.push(&format!("{key}{number}"), &value);
     }
     let (players, stem) = (u.arbitrary::<u8>()?, lossy(text(u, 40)?));
     let score: i32 = u.arbitrary()?;
     let player = |number: u8| {
-        let name = if number == 7 { String::new() } else { format!("{stem}{number}") };
+        let name = if number == 7 {
+            String::new()
+        } else {
+            format!("{stem}{number}")
+        };
         let mut player = Player::new(name);
         player.score = Some(i64::from(score.wrapping_mul(i32::from(number))));
         player.ping = (flags & 8 != 0).then_some(i32::from(number) * 4);

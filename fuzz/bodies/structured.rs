@@ -1,5 +1,9 @@
 //! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and announcers.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -21,8 +25,8 @@ use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Machine, Session};
 use queryport::{
-    Dialect, Engine, Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service, StatusQuery,
-    Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
+    Dialect, Engine, Limits, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service,
+    StatusQuery, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
 };
 
 use crate::script::{Event, Step};
@@ -45,7 +49,9 @@ fn engine(choice: u8) -> Engine {
 pub fn losses(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let choice: u8 = u.arbitrary().unwrap_or_default();
-    let Ok(mut status) = crate::script::status(&mut u) else { return };
+    let Ok(mut status) = crate::script::status(&mut u) else {
+        return;
+    };
     // Every value that is lost costs an exchange of its own.
     if let Some(players) = &mut status.players {
         players.truncate(12);
@@ -61,7 +67,11 @@ pub fn losses(data: &[u8]) {
     let protocol = engine.protocol();
     let mut responder = Responder::new(engine, status.clone(), SECRET, now);
     let losses = responder.losses();
-    assert!(losses.iter().all(|loss| loss.protocol == protocol && loss.sent.as_ref() != Some(&loss.value)));
+    assert!(
+        losses
+            .iter()
+            .all(|loss| loss.protocol == protocol && loss.sent.as_ref() != Some(&loss.value))
+    );
     let is_lost = |field: &str| losses.iter().any(|loss| loss.field.starts_with(field));
 
     let is_minecraft = engine == Engine::Minecraft;
@@ -88,7 +98,10 @@ pub fn losses(data: &[u8]) {
         if let Some(result) = session.poll_answer() {
             break result;
         }
-        now = session.poll_timeout().expect("a running session has a timer").max(now);
+        now = session
+            .poll_timeout()
+            .expect("a running session has a timer")
+            .max(now);
         session.handle_timeout(now);
     };
     let received = match outcome {
@@ -96,7 +109,9 @@ pub fn losses(data: &[u8]) {
         Err(error) => panic!("no answer to our own client: {error}"),
     };
     let text = |text: &Option<queryport::Text>| {
-        text.as_ref().map(|text| text.as_ref().decoded().into_owned()).unwrap_or_default()
+        text.as_ref()
+            .map(|text| text.as_ref().decoded().into_owned())
+            .unwrap_or_default()
     };
     if !is_lost("name") {
         assert_eq!(text(&received.name), text(&status.name), "{losses:?}");
@@ -106,21 +121,32 @@ pub fn losses(data: &[u8]) {
     }
     if !is_lost("players") && status.players.is_some() {
         let names = |status: &ServerStatus| -> Vec<String> {
-            status.listed_players().iter().map(|player| player.name.as_ref().decoded().into_owned()).collect()
+            status
+                .listed_players()
+                .iter()
+                .map(|player| player.name.as_ref().decoded().into_owned())
+                .collect()
         };
         assert_eq!(names(&received), names(&status), "{losses:?}");
         let scores = |status: &ServerStatus| -> Vec<i64> {
-            status.listed_players().iter().map(|player| player.score.unwrap_or_default()).collect()
+            status
+                .listed_players()
+                .iter()
+                .map(|player| player.score.unwrap_or_default())
+                .collect()
         };
         assert_eq!(scores(&received), scores(&status), "{losses:?}");
     }
     if !is_lost("rules") {
         for (key, value) in status.rules.iter() {
-            let found = received
-                .rules
-                .iter()
-                .any(|(other, sent)| other.decoded() == key.decoded() && sent.decoded() == value.decoded());
-            assert!(found, "{} is neither received nor lost: {losses:?}", key.decoded());
+            let found = received.rules.iter().any(|(other, sent)| {
+                other.decoded() == key.decoded() && sent.decoded() == value.decoded()
+            });
+            assert!(
+                found,
+                "{} is neither received nor lost: {losses:?}",
+                key.decoded()
+            );
         }
     }
 }
@@ -128,7 +154,9 @@ pub fn losses(data: &[u8]) {
 /// Requests of all commands: what is encoded parses to the same.
 pub fn requests(data: &[u8]) {
     let mut u = Unstructured::new(data);
-    let Ok(choice) = u.arbitrary::<u8>() else { return };
+    let Ok(choice) = u.arbitrary::<u8>() else {
+        return;
+    };
     let mut text = || {
         let length = usize::from(u.arbitrary::<u8>().unwrap_or_default() % 64).min(u.len());
         u.bytes(length).unwrap_or_default()
@@ -151,10 +179,16 @@ pub fn requests(data: &[u8]) {
             Command::LevelProperty(one),
             Command::GameProperty(two),
             Command::PlayerProperty(three),
-            Command::Other { name: one, value: two },
+            Command::Other {
+                name: one,
+                value: two,
+            },
         ];
-        let commands: Vec<Command<'_>> =
-            three.iter().take(6).map(|&byte| all[usize::from(byte) % all.len()]).collect();
+        let commands: Vec<Command<'_>> = three
+            .iter()
+            .take(6)
+            .map(|&byte| all[usize::from(byte) % all.len()])
+            .collect();
         let request = gamespy1::Request::new(&commands);
         // A value that is the name of an end mark makes it look like a reply.
         if request.encode(&mut out).is_ok()
@@ -167,9 +201,16 @@ pub fn requests(data: &[u8]) {
     {
         use quake3::Command;
         let command = match choice % 6 {
-            0 => Command::GetInfo { challenge: some(one) },
-            1 => Command::GetStatus { challenge: some(one) },
-            2 => Command::GetChallenge { client: some(one), game: some(two) },
+            0 => Command::GetInfo {
+                challenge: some(one),
+            },
+            1 => Command::GetStatus {
+                challenge: some(one),
+            },
+            2 => Command::GetChallenge {
+                client: some(one),
+                game: some(two),
+            },
             3 => Command::Heartbeat { tag: one },
             4 => Command::Ping,
             _ => Command::GetStatus { challenge: None },
@@ -177,7 +218,12 @@ pub fn requests(data: &[u8]) {
         let mut request = quake3::Request::new(command);
         request.direction_byte = choice & 0x80 != 0;
         if request.encode(&mut out).is_ok() {
-            assert_eq!(quake3::Request::parse(&out), Ok(request), "{}", out.escape_ascii());
+            assert_eq!(
+                quake3::Request::parse(&out),
+                Ok(request),
+                "{}",
+                out.escape_ascii()
+            );
         }
     }
     out.clear();
@@ -193,11 +239,19 @@ pub fn requests(data: &[u8]) {
         let selection = selections[usize::from(choice) % 5];
         let command = match choice & 0x80 {
             0 => gamespy4::Command::Challenge,
-            _ => gamespy4::Command::Data { challenge: Some(i32::from(choice) * -77_777), selection },
+            _ => gamespy4::Command::Data {
+                challenge: Some(i32::from(choice) * -77_777),
+                selection,
+            },
         };
         let request = gamespy4::Request::new(id, command);
         if request.encode(&mut out).is_ok() {
-            assert_eq!(gamespy4::Request::parse(&out), Ok(request), "{}", out.escape_ascii());
+            assert_eq!(
+                gamespy4::Request::parse(&out),
+                Ok(request),
+                "{}",
+                out.escape_ascii()
+            );
         }
     }
 }
@@ -206,7 +260,12 @@ pub fn requests(data: &[u8]) {
 pub fn inspected(data: &[u8]) {
     for candidate in inspect(data, &Limits::default()) {
         assert!(Protocol::ALL.contains(&candidate.protocol));
-        assert!(candidate.problems.iter().all(|problem| problem.offset <= data.len()));
+        assert!(
+            candidate
+                .problems
+                .iter()
+                .all(|problem| problem.offset <= data.len())
+        );
         if let Err(error) = candidate.message {
             assert!(error.offset <= data.len());
         }
@@ -242,8 +301,8 @@ pub fn responder(data: &[u8]) {
     let steps = crate::script::steps(&mut u);
     let start = Instant::now();
     let mut now = start;
-    let mut responder =
-        Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now).with_guard(Some(options));
+    let mut responder = Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now)
+        .with_guard(Some(options));
     // Proved addresses, which only this protocol has, receive eight times as much.
     let has_proofs = choice & 3 == 1 || choice & 0x80 != 0;
     if choice & 0x80 != 0 {
@@ -270,7 +329,11 @@ pub fn responder(data: &[u8]) {
         responder.handle_datagram(now, from, &datagram);
         let mut out = Vec::new();
         while let Some(transmit) = responder.poll_transmit(now, &mut out) {
-            assert_eq!((transmit.len, transmit.to), (out.len(), from), "answers go to who asked");
+            assert_eq!(
+                (transmit.len, transmit.to),
+                (out.len(), from),
+                "answers go to who asked"
+            );
             *sent.entry(from).or_default() += out.len() as u64;
             all += out.len() as u64;
             if out.first() == Some(&9) {
@@ -278,13 +341,18 @@ pub fn responder(data: &[u8]) {
             }
             out.clear();
         }
-        let seconds =
-            |rate: u32| (u64::from(rate) * now.duration_since(start).as_millis() as u64).div_ceil(1000);
+        let seconds = |rate: u32| {
+            (u64::from(rate) * now.duration_since(start).as_millis() as u64).div_ceil(1000)
+        };
         // A bucket's size, what ran out of it, and one reply that overdraws it.
         let burst = u64::from(options.burst);
         let allowed = (burst + seconds(options.bytes_per_second)) * factor + 2 * burst;
-        assert!(sent.get(&from).copied().unwrap_or(0) <= allowed, "{sent:?}, {allowed} are allowed");
-        let total = u64::from(options.total_bytes_per_second / 4) + seconds(options.total_bytes_per_second);
+        assert!(
+            sent.get(&from).copied().unwrap_or(0) <= allowed,
+            "{sent:?}, {allowed} are allowed"
+        );
+        let total =
+            u64::from(options.total_bytes_per_second / 4) + seconds(options.total_bytes_per_second);
         assert!(all <= total * factor + 3 * burst, "{all} of {total}");
     }
     assert_eq!(responder.stats().bytes_sent, all);
@@ -298,9 +366,14 @@ fn data_request(challenge: Option<&[u8]>) -> Vec<u8> {
         return request(3);
     };
     let selection = gamespy4::Selection::ALL;
-    let command = gamespy4::Command::Data { challenge: Some(value), selection };
+    let command = gamespy4::Command::Data {
+        challenge: Some(value),
+        selection,
+    };
     let mut out = Vec::new();
-    gamespy4::Request::new(id, command).encode(&mut out).expect("a request");
+    gamespy4::Request::new(id, command)
+        .encode(&mut out)
+        .expect("a request");
     out
 }
 
@@ -330,7 +403,10 @@ pub fn scanner(data: &[u8]) {
     let targets: Vec<(SocketAddr, StatusQuery)> = (0..count)
         .map(|index| {
             let protocol = Protocol::ALL[usize::from(index) % Protocol::ALL.len()];
-            (at(index), StatusQuery::new(protocol, index.into(), &QueryOptions::default()))
+            (
+                at(index),
+                StatusQuery::new(protocol, index.into(), &QueryOptions::default()),
+            )
         })
         .collect();
     let mut scanner = Scanner::new(targets, Timing::default(), options, now);
@@ -349,16 +425,24 @@ pub fn scanner(data: &[u8]) {
         let mut out = Vec::new();
         while let Some(transmit) = scanner.poll_transmit(now, &mut out) {
             requests.push((transmit.to, std::mem::take(&mut out)));
-            assert!(requests.len() <= usize::from(count) * 40, "requests without end");
+            assert!(
+                requests.len() <= usize::from(count) * 40,
+                "requests without end"
+            );
         }
         let stats = scanner.stats();
         assert!(stats.started - stats.answered - stats.failed <= window as u64);
         while let Some(scanned) = scanner.poll_answer() {
             let index = scanned.index as usize;
-            assert!(!std::mem::replace(&mut ended[index], true), "target {index} ended twice");
+            assert!(
+                !std::mem::replace(&mut ended[index], true),
+                "target {index} ended twice"
+            );
         }
         let Some(step) = steps.next() else {
-            let Some(alarm) = scanner.poll_timeout() else { continue };
+            let Some(alarm) = scanner.poll_timeout() else {
+                continue;
+            };
             waits += 1;
             assert!(waits < 100_000, "the scan does not end");
             now = alarm.max(now);
@@ -367,7 +451,15 @@ pub fn scanner(data: &[u8]) {
         };
         now += step.wait;
         scanner.handle_timeout(now);
-        deliver(&mut scanner, &mut servers, &requests, step, now, client, at(step.sender));
+        deliver(
+            &mut scanner,
+            &mut servers,
+            &requests,
+            step,
+            now,
+            client,
+            at(step.sender),
+        );
     }
     while let Some(scanned) = scanner.poll_answer() {
         ended[scanned.index as usize] = true;
@@ -399,7 +491,9 @@ fn deliver(
             return;
         }
         Event::Reply { index, .. } | Event::Again(index) => {
-            let Some(request) = requests.iter().nth_back(usize::from(*index)) else { return };
+            let Some(request) = requests.iter().nth_back(usize::from(*index)) else {
+                return;
+            };
             request
         }
     };
@@ -418,12 +512,16 @@ fn deliver(
 pub fn announcer(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let flags: u8 = u.arbitrary().unwrap_or_default();
-    let Ok(mut status) = crate::script::status(&mut u) else { return };
+    let Ok(mut status) = crate::script::status(&mut u) else {
+        return;
+    };
     status.game = Some("ut".into());
     (status.player_count, status.max_players) = (Some(0), Some(8));
     let steps = crate::script::steps(&mut u);
     let mut now = Instant::now();
-    let masters: Vec<SocketAddr> = (0..flags >> 2).map(|n| ([192, 0, 2, n], 27_950).into()).collect();
+    let masters: Vec<SocketAddr> = (0..flags >> 2)
+        .map(|n| ([192, 0, 2, n], 27_950).into())
+        .collect();
     let made = if flags & 1 == 0 {
         let options = Service::from(Protocol::Quake3);
         Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, options, now)
@@ -452,7 +550,9 @@ pub fn announcer(data: &[u8]) {
         let mut heartbeats = 0;
         while let Some(transmit) = announcer.poll_transmit(now, &mut out) {
             heartbeats += 1;
-            assert!(masters.contains(&transmit.to) && transmit.len == out.len() && out.len() <= 512);
+            assert!(
+                masters.contains(&transmit.to) && transmit.len == out.len() && out.len() <= 512
+            );
             assert!(heartbeats <= 64, "heartbeats without end");
             out.clear();
         }

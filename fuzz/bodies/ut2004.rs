@@ -1,5 +1,9 @@
 //! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(dead_code, unreachable_pub, reason = "each fuzz target uses one of them")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "each fuzz target uses one of them"
+)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
@@ -15,7 +19,8 @@ use bytes::Bytes;
 use queryport::session::{Machine, Session};
 use queryport::ut2004::{Answer, Body, Info, Request, Response, StatusQuery};
 use queryport::{
-    Limits, Part, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Timing, ToStatus,
+    Limits, Part, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service, Timing,
+    ToStatus,
 };
 
 // The defaults of `Limits`.
@@ -24,33 +29,57 @@ const MAX_PLAYERS: usize = 1024;
 
 /// A request that parses encodes to the same bytes, and its replies are not requests.
 pub fn request(data: &[u8]) {
-    let Ok(request) = Request::parse(data) else { return };
+    let Ok(request) = Request::parse(data) else {
+        return;
+    };
     let mut written = Vec::new();
     assert_eq!(request.encode(&mut written), Ok(()));
     assert_eq!(written, data);
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
     status.rules.push("ServerMode", "dedicated");
-    status.players = Some((0..100).map(|number| Player::new(format!("player number {number}"))).collect());
-    let requester = Requester::new(([192, 0, 2, 1], 5000).into(), Instant::now(), Secret::new([7; 16]));
-    for reply in queryport::ut2004::answer(&request, &status, &Service::from(Protocol::Ut2004), &requester) {
+    status.players = Some(
+        (0..100)
+            .map(|number| Player::new(format!("player number {number}")))
+            .collect(),
+    );
+    let requester = Requester::new(
+        ([192, 0, 2, 1], 5000).into(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    );
+    for reply in queryport::ut2004::answer(
+        &request,
+        &status,
+        &Service::from(Protocol::Ut2004),
+        &requester,
+    ) {
         assert!(reply.len() <= 500);
-        let response = Response::parse(&reply, &Limits::default()).expect("our replies are replies");
+        let response =
+            Response::parse(&reply, &Limits::default()).expect("our replies are replies");
         assert_eq!(response.problems().next(), None);
-        assert!(Request::parse(&reply).is_err(), "a reply is never a request");
+        assert!(
+            Request::parse(&reply).is_err(),
+            "a reply is never a request"
+        );
     }
 }
 
 /// A reply that parses agrees with a naive reader, encodes to the same bytes, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
-    let Ok(response) = Response::parse(data, &limits) else { return };
+    let Ok(response) = Response::parse(data, &limits) else {
+        return;
+    };
     let body = &data[5..];
     match response.body {
         Body::Rules(rules) => {
             let count = rules.iter().count();
             assert!(count <= MAX_RULES && count * 2 <= data.len());
-            let read: Vec<_> = rules.iter().flat_map(|(key, value)| [key.raw(), value.raw()]).collect();
+            let read: Vec<_> = rules
+                .iter()
+                .flat_map(|(key, value)| [key.raw(), value.raw()])
+                .collect();
             assert_eq!(read, naive(body, false));
         }
         Body::Players(players) => {
@@ -61,9 +90,15 @@ pub fn response(data: &[u8]) {
         }
         Body::Info(info) => {
             assert!((0..=65_535).contains(&info.port));
-            assert!(info.trailing.is_empty() || info.ping.is_none(), "known layouts leave nothing");
+            assert!(
+                info.trailing.is_empty() || info.ping.is_none(),
+                "known layouts leave nothing"
+            );
             let is_odd = info.repaired || !info.trailing.is_empty();
-            assert!(!is_odd || response.problems().next().is_some(), "what was passed over is listed");
+            assert!(
+                !is_odd || response.problems().next().is_some(),
+                "what was passed over is listed"
+            );
         }
         Body::SmallPing(payload) => assert_eq!(payload, body),
         _ => {}
@@ -84,8 +119,12 @@ pub fn response(data: &[u8]) {
         }
     }
 
-    let answer = Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
-    assert!(!answer.completeness().is_complete(), "one datagram is no answer");
+    let answer =
+        Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
+    assert!(
+        !answer.completeness().is_complete(),
+        "one datagram is no answer"
+    );
     let status = answer.to_status();
     assert!(status.rules.len() >= answer.rules().count());
     assert_eq!(status.listed_players().len(), answer.players().count());
@@ -105,12 +144,19 @@ fn common(info: Info<'_>) -> Info<'_> {
 /// A query gets a script: one byte of time (in units of 8 ms), two of length, the datagram. The query ends by its deadline,
 /// sends a bounded number of requests, and its answer is within the limits.
 pub fn conversation(mut data: &[u8]) {
-    let (limits, timing) = (Limits::default().with_max_players(100).with_max_rules(200), Timing::default());
+    let (limits, timing) = (
+        Limits::default().with_max_players(100).with_max_rules(200),
+        Timing::default(),
+    );
     let server: SocketAddr = ([192, 0, 2, 2], 7778).into();
     let start = Instant::now();
     let mut now = start;
-    let mut session =
-        Session::new(StatusQuery::new(0, &QueryOptions::default().with_limits(limits)), server, timing, now);
+    let mut session = Session::new(
+        StatusQuery::new(0, &QueryOptions::default().with_limits(limits)),
+        server,
+        timing,
+        now,
+    );
     let (mut requests, mut outcome) = (0, None);
     let mut pump = |session: &mut Session<StatusQuery>, now| {
         let mut out = Vec::new();
@@ -166,11 +212,15 @@ fn naive(body: &[u8], records: bool) -> Vec<&[u8]> {
         let mut entry = Vec::new();
         at += if records { 4 } else { 0 };
         for _ in 0..if records { 1 } else { 2 } {
-            let Some(&first) = body.get(at) else { break 'entries };
+            let Some(&first) = body.get(at) else {
+                break 'entries;
+            };
             let (mut length, mut shift, mut more) = (u64::from(first & 0x3F), 6, first & 0x40 != 0);
             at += 1;
             while more && shift <= 27 {
-                let Some(&next) = body.get(at) else { break 'entries };
+                let Some(&next) = body.get(at) else {
+                    break 'entries;
+                };
                 length |= u64::from(next & 0x7F) << shift;
                 (shift, more, at) = (shift + 7, next & 0x80 != 0, at + 1);
             }

@@ -23,8 +23,14 @@ struct Part {
 
 /// The reply with a number, or the one without: of the other replies' datagrams nothing is read.
 pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
-    let mut parts: Vec<Part> = datagrams.iter().filter_map(|datagram| part(datagram)).collect();
-    if parts.iter().any(|part| part.body.windows(9).any(|window| window == br"\queryid\")) {
+    let mut parts: Vec<Part> = datagrams
+        .iter()
+        .filter_map(|datagram| part(datagram))
+        .collect();
+    if parts
+        .iter()
+        .any(|part| part.body.windows(9).any(|window| window == br"\queryid\"))
+    {
         return Reading::unknown("more than one number in a datagram");
     }
     // Serious Sam ends every reply with one of these numbers (status and players), and numbers no other part.
@@ -69,7 +75,9 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             return if parts.iter().all(|part| part.from_zero) {
                 Reading::no("a part without its end")
             } else {
-                Reading::unknown("a part without its end, and parts that number themselves otherwise")
+                Reading::unknown(
+                    "a part without its end, and parts that number themselves otherwise",
+                )
             };
         }
         let mut whole: BTreeMap<u64, Part> = BTreeMap::new();
@@ -83,10 +91,17 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
                 Some(_) => return Reading::unknown("two datagrams with one number"),
             }
         }
-        let ends: Vec<u64> =
-            whole.iter().filter(|(_, part)| part.is_final).map(|(&number, _)| number).collect();
+        let ends: Vec<u64> = whole
+            .iter()
+            .filter(|(_, part)| part.is_final)
+            .map(|(&number, _)| number)
+            .collect();
         let highest = *whole.keys().last().expect("there is one");
-        let base = if whole.contains_key(&0) || parts.iter().any(|part| part.from_zero) { 0 } else { 1 };
+        let base = if whole.contains_key(&0) || parts.iter().any(|part| part.from_zero) {
+            0
+        } else {
+            1
+        };
         match ends[..] {
             [] => return Reading::no("no end"),
             [end] if end == highest => {}
@@ -103,7 +118,10 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         Err(why) => Reading::unknown(why),
         Ok(fields) => match open {
             Some(why) => Reading::open(why, fields),
-            None => Reading { whole: Whole::Yes, fields: Some(fields) },
+            None => Reading {
+                whole: Whole::Yes,
+                fields: Some(fields),
+            },
         },
     }
 }
@@ -160,7 +178,11 @@ fn part(datagram: &[u8]) -> Option<Part> {
     }
     let mark = br"\statusresponse\";
     if body.starts_with(mark) {
-        let digits: Text = body[mark.len()..].iter().copied().take_while(u8::is_ascii_digit).collect();
+        let digits: Text = body[mark.len()..]
+            .iter()
+            .copied()
+            .take_while(u8::is_ascii_digit)
+            .collect();
         let after = body[mark.len() + digits.len()..].to_vec();
         if is_number(&digits) && (after.is_empty() || after[0] == b'\\') {
             fragment = number(&digits);
@@ -169,9 +191,20 @@ fn part(datagram: &[u8]) -> Option<Part> {
         }
     }
     is_odd |= value.as_deref() == Some(b"AMv1") && !has_end;
-    let is_cut =
-        from_zero && !has_end && !is_final && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
-    Some(Part { body, reply, fragment, is_final, from_zero, one_backslash, is_odd, is_cut })
+    let is_cut = from_zero
+        && !has_end
+        && !is_final
+        && !matches!(value.as_deref(), Some(value) if value != b"AMv1");
+    Some(Part {
+        body,
+        reply,
+        fragment,
+        is_final,
+        from_zero,
+        one_backslash,
+        is_odd,
+        is_cut,
+    })
 }
 
 fn strip_end(body: &mut Text, end: &[u8]) -> bool {
@@ -257,7 +290,10 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
         if !key.first().is_some_and(u8::is_ascii_alphabetic) || !key.iter().all(is_plain) {
             return Err("a name may hold a backslash");
         }
-        if ["queryid", "final", "eof", "statusresponse"].iter().any(|word| key == word.as_bytes()) {
+        if ["queryid", "final", "eof", "statusresponse"]
+            .iter()
+            .any(|word| key == word.as_bytes())
+        {
             return Err("a mark inside the text");
         }
         match row(&key)? {
@@ -269,7 +305,9 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
                 if !is_team && !ROW_KEYS.iter().any(|known| name == known.as_bytes()) {
                     return Err("an unknown row key may be a part of a name");
                 }
-                let row = if is_team { &mut teams } else { &mut players }.entry(number).or_default();
+                let row = if is_team { &mut teams } else { &mut players }
+                    .entry(number)
+                    .or_default();
                 if row.iter().any(|(known, _)| *known == name) {
                     return Err("a field of a row twice");
                 }
@@ -277,7 +315,10 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
             }
         }
     }
-    let has_name = |row: &Pairs| row.iter().any(|(key, _)| key == b"player" || key == b"playername");
+    let has_name = |row: &Pairs| {
+        row.iter()
+            .any(|(key, _)| key == b"player" || key == b"playername")
+    };
     if !players.values().all(has_name) {
         return Err("a row without a name");
     }
@@ -290,13 +331,16 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
     fields.teams = teams.into_iter().map(with_number).collect();
     fields.name = only(&fields.rules, "hostname");
     // Unreal 227 puts a title there.
-    fields.map = only(&fields.rules, "mapname").filter(|_| only(&fields.rules, "mapfilename").is_none());
+    fields.map =
+        only(&fields.rules, "mapname").filter(|_| only(&fields.rules, "mapfilename").is_none());
     Ok(fields)
 }
 
 /// Name and number of a row's key, and whether it is a team's.
 fn row(key: &[u8]) -> Result<Option<(Text, u64, bool)>, &'static str> {
-    let Some(at) = key.iter().rposition(|&byte| byte == b'_') else { return Ok(None) };
+    let Some(at) = key.iter().rposition(|&byte| byte == b'_') else {
+        return Ok(None);
+    };
     let (name, end) = (&key[..at], &key[at + 1..]);
     if name.is_empty() {
         return Ok(None);

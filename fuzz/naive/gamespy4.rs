@@ -26,7 +26,11 @@ pub fn read(datagrams: &[Text], id: [u8; 4], form: Form) -> Reading {
         }
     }
     if form == Form::Sections {
-        return if bodies.is_empty() { Reading::no("no data with this id") } else { sections(&bodies) };
+        return if bodies.is_empty() {
+            Reading::no("no data with this id")
+        } else {
+            sections(&bodies)
+        };
     }
     // The other forms are one datagram. A split one beside it is of another reply.
     if matches!(form, Form::Legacy | Form::Basic) {
@@ -42,7 +46,9 @@ pub fn read(datagrams: &[Text], id: [u8; 4], form: Form) -> Reading {
         (Form::Legacy, [body]) => {
             legacy(body).unwrap_or_else(|| Reading::no("it ends before its last value"))
         }
-        (Form::Basic, [body]) => basic(body).unwrap_or_else(|| Reading::no("it ends before its last field")),
+        (Form::Basic, [body]) => {
+            basic(body).unwrap_or_else(|| Reading::no("it ends before its last field"))
+        }
         _ => Reading::unknown("several replies"),
     }
 }
@@ -58,9 +64,18 @@ fn text(rest: &mut &[u8]) -> Option<Text> {
 fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fields {
     // UT3's `mapname` is a list of everything.
     const UT3: &str = "p1073741825";
-    let is_ut3 = map == "mapname" && rules.iter().any(|(key, _)| key.eq_ignore_ascii_case(UT3.as_bytes()));
+    let is_ut3 = map == "mapname"
+        && rules
+            .iter()
+            .any(|(key, _)| key.eq_ignore_ascii_case(UT3.as_bytes()));
     let map = only(&rules, if is_ut3 { UT3 } else { map });
-    Fields { name: only(&rules, "hostname"), map, rules, players, teams }
+    Fields {
+        name: only(&rules, "hostname"),
+        map,
+        rules,
+        players,
+        teams,
+    }
 }
 
 /// Datagrams that number themselves.
@@ -79,8 +94,11 @@ fn sections(bodies: &[&[u8]]) -> Reading {
             Some(_) => return Reading::unknown("two datagrams with one number"),
         }
     }
-    let lasts: Vec<u8> =
-        numbered.iter().filter(|(_, (_, is_last))| *is_last).map(|(&number, _)| number).collect();
+    let lasts: Vec<u8> = numbered
+        .iter()
+        .filter(|(_, (_, is_last))| *is_last)
+        .map(|(&number, _)| number)
+        .collect();
     let highest = *numbered.keys().last().expect("there is one");
     match lasts[..] {
         [] => return Reading::no("no last datagram"),
@@ -122,7 +140,9 @@ impl Walk {
             let is_full = piece.len() + 15 >= FULL && next.is_some();
             match self.piece(piece, next, is_full) {
                 Some(()) => {}
-                None if self.open.is_some() => return Reading::unknown(self.open.unwrap_or_default()),
+                None if self.open.is_some() => {
+                    return Reading::unknown(self.open.unwrap_or_default());
+                }
                 None => return Reading::no("it ends inside a section"),
             }
         }
@@ -139,14 +159,22 @@ impl Walk {
                 return Reading::unknown("columns of different lengths");
             }
             for row in 0..count {
-                rows.push(columns.iter().map(|(name, cells)| (name.clone(), cells[row].clone())).collect());
+                rows.push(
+                    columns
+                        .iter()
+                        .map(|(name, cells)| (name.clone(), cells[row].clone()))
+                        .collect(),
+                );
             }
         }
         let [players, teams] = rows;
         let fields = named(self.rules, players, teams, "mapname");
         match self.open {
             Some(why) => Reading::unknown(why),
-            None => Reading { whole: Whole::Yes, fields: Some(fields) },
+            None => Reading {
+                whole: Whole::Yes,
+                fields: Some(fields),
+            },
         }
     }
 
@@ -225,13 +253,23 @@ impl Walk {
         self.rules.push((key, value));
     }
 
-    fn table(&mut self, table: usize, rest: &mut &[u8], next: Option<&[u8]>, is_full: bool) -> Option<()> {
+    fn table(
+        &mut self,
+        table: usize,
+        rest: &mut &[u8],
+        next: Option<&[u8]>,
+        is_full: bool,
+    ) -> Option<()> {
         self.ended = false;
         // Section, name and first row of what the next datagram begins with.
         let next = next.and_then(|next| {
             let mut after = next.get(1..)?;
             let name = text(&mut after)?;
-            Some((usize::from(*next.first()?), name, usize::from(*after.first()?)))
+            Some((
+                usize::from(*next.first()?),
+                name,
+                usize::from(*after.first()?),
+            ))
         });
         let continues = next.as_ref().filter(|(section, ..)| *section == table + 1);
         let mut is_first = true;
@@ -241,7 +279,9 @@ impl Walk {
                 self.ended = true;
                 return Some(());
             }
-            let cut = |name: &Text| is_full && continues.is_some_and(|(_, next, _)| next.starts_with(name));
+            let cut = |name: &Text| {
+                is_full && continues.is_some_and(|(_, next, _)| next.starts_with(name))
+            };
             if rest.is_empty() {
                 // A name without its first row.
                 if !cut(&name) {
@@ -252,7 +292,9 @@ impl Walk {
             }
             let start = usize::from(rest[0]);
             *rest = &rest[1..];
-            let known = self.tables[table].iter().position(|(known, _)| *known == name);
+            let known = self.tables[table]
+                .iter()
+                .position(|(known, _)| *known == name);
             let column = match known {
                 // Only the first of a datagram goes on with one of the datagram before.
                 Some(at) if is_first && start <= self.tables[table][at].1.len() => {
@@ -291,7 +333,11 @@ impl Walk {
         next: Option<&(usize, Text, usize)>,
         is_full: bool,
     ) -> Option<bool> {
-        let count = if column == 0 { None } else { Some(self.tables[table][0].1.len()) };
+        let count = if column == 0 {
+            None
+        } else {
+            Some(self.tables[table][0].1.len())
+        };
         let continues = next.filter(|(section, ..)| *section == table + 1);
         loop {
             let name = self.tables[table][column].0.clone();
@@ -323,7 +369,9 @@ impl Walk {
                 });
             let empty = if after.is_empty() {
                 match (continues, count) {
-                    (Some((_, field, start)), _) if *field == name => run.min(start.saturating_sub(row)),
+                    (Some((_, field, start)), _) if *field == name => {
+                        run.min(start.saturating_sub(row))
+                    }
                     (_, Some(count)) => to_end(count),
                     _ if run >= 2 => run - 2,
                     _ => return None,
@@ -377,7 +425,9 @@ fn is_setting(text: &[u8]) -> bool {
 
 /// Letters and digits, and `_` or `_t` at the end.
 fn is_name(name: &[u8]) -> bool {
-    let Some(stem) = name.strip_suffix(b"_t").or_else(|| name.strip_suffix(b"_")) else { return false };
+    let Some(stem) = name.strip_suffix(b"_t").or_else(|| name.strip_suffix(b"_")) else {
+        return false;
+    };
     stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(u8::is_ascii_alphanumeric)
 }
 
@@ -409,7 +459,9 @@ fn minecraft(body: &[u8]) -> Reading {
     let mut rest = &body[11..];
     let mut rules = Pairs::new();
     loop {
-        let Some(key) = text(&mut rest) else { return Reading::no("the keys have no end") };
+        let Some(key) = text(&mut rest) else {
+            return Reading::no("the keys have no end");
+        };
         if key.is_empty() {
             break;
         }
@@ -417,7 +469,9 @@ fn minecraft(body: &[u8]) -> Reading {
         if !KEYS.iter().any(|known| known.as_bytes() == &key[..]) {
             return Reading::unknown("other keys");
         }
-        let Some(value) = text(&mut rest) else { return Reading::no("a key without a value") };
+        let Some(value) = text(&mut rest) else {
+            return Reading::no("a key without a value");
+        };
         rules.push((key, value));
     }
     let Some(mut rest) = rest.strip_prefix(b"\x01player_\0\0") else {
@@ -440,7 +494,10 @@ fn minecraft(body: &[u8]) -> Reading {
     if keys.len() < rules.len() {
         return Reading::unknown("a key twice");
     }
-    Reading { whole: Whole::Yes, fields: Some(named(rules, players, Vec::new(), "map")) }
+    Reading {
+        whole: Whole::Yes,
+        fields: Some(named(rules, players, Vec::new(), "map")),
+    }
 }
 
 /// Keys, a count, and as many players; `None` where it ends early.
@@ -478,7 +535,10 @@ fn just_cause_2(body: &[u8]) -> Option<Reading> {
     let mut fields = named(rules, players, Vec::new(), "mapname");
     // The documents do not say which key has the map.
     fields.map = None;
-    Some(Reading { whole: Whole::Yes, fields: Some(fields) })
+    Some(Reading {
+        whole: Whole::Yes,
+        fields: Some(fields),
+    })
 }
 
 /// Keys, and two tables row by row, each with its count; `None` where it ends early.
@@ -527,7 +587,10 @@ fn legacy(body: &[u8]) -> Option<Reading> {
     Some(if body.len() + 5 >= FULL {
         Reading::open("as long as the longest", fields)
     } else {
-        Reading { whole: Whole::Yes, fields: Some(fields) }
+        Reading {
+            whole: Whole::Yes,
+            fields: Some(fields),
+        }
     })
 }
 
@@ -546,7 +609,8 @@ fn basic(body: &[u8]) -> Option<Reading> {
     if !super::is_number(&values[3]) || !super::is_number(&values[4]) {
         return Some(Reading::no("counts that are no numbers"));
     }
-    let is_address = String::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
+    let is_address =
+        String::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
     if !is_address {
         return Some(Reading::no("the last field is no address"));
     }
@@ -554,6 +618,13 @@ fn basic(body: &[u8]) -> Option<Reading> {
         return Some(Reading::unknown("something follows"));
     }
     let some = |text: &Text| Some(text.clone()).filter(|text| !text.is_empty());
-    let fields = Fields { name: some(&values[0]), map: some(&values[2]), ..Fields::default() };
-    Some(Reading { whole: Whole::Yes, fields: Some(fields) })
+    let fields = Fields {
+        name: some(&values[0]),
+        map: some(&values[2]),
+        ..Fields::default()
+    };
+    Some(Reading {
+        whole: Whole::Yes,
+        fields: Some(fields),
+    })
 }

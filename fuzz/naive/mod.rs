@@ -39,13 +39,33 @@ impl std::fmt::Display for Fields {
         let pairs = |pairs: &Pairs| -> String {
             pairs
                 .iter()
-                .map(|(key, value)| format!(" {}={:?}", key.escape_ascii(), value.escape_ascii().to_string()))
+                .map(|(key, value)| {
+                    format!(
+                        " {}={:?}",
+                        key.escape_ascii(),
+                        value.escape_ascii().to_string()
+                    )
+                })
                 .collect()
         };
-        let rows =
-            |rows: &[Pairs]| -> String { rows.iter().map(|row| format!("\n  {}", pairs(row))).collect() };
-        write!(f, "{:?} on {:?}\n rules:{}", name(&self.name), name(&self.map), pairs(&self.rules))?;
-        write!(f, "\n players:{}\n teams:{}", rows(&self.players), rows(&self.teams))
+        let rows = |rows: &[Pairs]| -> String {
+            rows.iter()
+                .map(|row| format!("\n  {}", pairs(row)))
+                .collect()
+        };
+        write!(
+            f,
+            "{:?} on {:?}\n rules:{}",
+            name(&self.name),
+            name(&self.map),
+            pairs(&self.rules)
+        )?;
+        write!(
+            f,
+            "\n players:{}\n teams:{}",
+            rows(&self.players),
+            rows(&self.teams)
+        )
     }
 }
 
@@ -58,16 +78,25 @@ pub struct Reading {
 
 impl Reading {
     fn no(why: &'static str) -> Self {
-        Self { whole: Whole::No(why), fields: None }
+        Self {
+            whole: Whole::No(why),
+            fields: None,
+        }
     }
 
     fn unknown(why: &'static str) -> Self {
-        Self { whole: Whole::Unknown(why), fields: None }
+        Self {
+            whole: Whole::Unknown(why),
+            fields: None,
+        }
     }
 
     /// Fields, but no certainty that they are all.
     fn open(why: &'static str, fields: Fields) -> Self {
-        Self { whole: Whole::Unknown(why), fields: Some(fields) }
+        Self {
+            whole: Whole::Unknown(why),
+            fields: Some(fields),
+        }
     }
 }
 

@@ -19,7 +19,10 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     if has_direction {
         rest.remove(0);
     }
-    let end = rest.iter().position(|&byte| byte == b'\n' || byte == b'\\').unwrap_or(rest.len());
+    let end = rest
+        .iter()
+        .position(|&byte| byte == b'\n' || byte == b'\\')
+        .unwrap_or(rest.len());
     let word: Text = rest.drain(..end).collect();
     let is_status = word.eq_ignore_ascii_case(b"statusResponse");
     if !is_status && !word.eq_ignore_ascii_case(b"infoResponse") {
@@ -45,15 +48,25 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     if is_status && rest.is_empty() {
         return Reading::no("no infostring");
     }
-    let mut lines: Vec<Text> = rest.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+    let mut lines: Vec<Text> = rest
+        .split(|&byte| byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
     if lines.last().is_some_and(Vec::is_empty) {
         lines.pop();
     } else if is_status {
         odd = Some("no line feed at the end");
     }
-    let info = if lines.is_empty() { Text::new() } else { lines.remove(0) };
+    let info = if lines.is_empty() {
+        Text::new()
+    } else {
+        lines.remove(0)
+    };
     // A value may hold line feeds, each followed by a blank, and then more pairs follow.
-    if lines.iter().any(|line| line.starts_with(b" ") || before_quote(line).contains(&b'\\')) {
+    if lines
+        .iter()
+        .any(|line| line.starts_with(b" ") || before_quote(line).contains(&b'\\'))
+    {
         return Reading::unknown("the infostring may go on behind a line feed");
     }
     if !is_status && !lines.is_empty() {
@@ -66,7 +79,10 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         odd = Some("no backslash at the beginning");
     }
     let mut rules = Pairs::new();
-    let mut tokens: Vec<Text> = info.split(|&byte| byte == b'\\').map(<[u8]>::to_vec).collect();
+    let mut tokens: Vec<Text> = info
+        .split(|&byte| byte == b'\\')
+        .map(<[u8]>::to_vec)
+        .collect();
     if tokens.first().is_some_and(Vec::is_empty) {
         tokens.remove(0);
     }
@@ -87,13 +103,19 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
             _ if line.is_empty() => {}
             0 => odd = Some("a line without a name"),
             1 if line.ends_with(b"\"") => return Reading::unknown("a quote more or less"),
-            1 => return Reading { whole: Whole::No("a name without its end"), fields: None },
+            1 => {
+                return Reading {
+                    whole: Whole::No("a name without its end"),
+                    fields: None,
+                };
+            }
             2 => {
                 let parts: Vec<&[u8]> = line.split(|&byte| byte == b'"').collect();
                 let before = words(parts[0]);
                 let after = words(parts[2]);
                 let mut player = vec![(b"name".to_vec(), parts[1].to_vec())];
-                let mut put = |field: &[u8], value: &Text| player.push((field.to_vec(), value.clone()));
+                let mut put =
+                    |field: &[u8], value: &Text| player.push((field.to_vec(), value.clone()));
                 match (&before[..], &after[..]) {
                     ([ping], []) if has_direction => put(b"ping", ping),
                     ([_], _) => return Reading::unknown("one number is a score or a ping"),
@@ -114,8 +136,12 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         }
     }
 
-    let values =
-        |key: &str| rules.iter().filter(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes())).count();
+    let values = |key: &str| {
+        rules
+            .iter()
+            .filter(|(other, _)| other.eq_ignore_ascii_case(key.as_bytes()))
+            .count()
+    };
     let has = |key: &str| values(key) > 0;
     let counted = only(&rules, "clients").and_then(|clients| number(&clients));
     if is_status && counted.is_none() && values("clients") > 1 {
@@ -127,7 +153,13 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         (false, true) if is_status => only(&rules, "sv_hostname"),
         _ => None,
     };
-    let fields = Fields { name, map: only(&rules, "mapname"), rules, players, teams: Vec::new() };
+    let fields = Fields {
+        name,
+        map: only(&rules, "mapname"),
+        rules,
+        players,
+        teams: Vec::new(),
+    };
     let whole = if asked == Asked::Status && !is_status {
         Whole::No("a short reply has no players")
     } else if is_status && counted.is_some_and(|counted| counted > fields.players.len() as u64) {
@@ -139,7 +171,10 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     } else {
         Whole::Yes
     };
-    Reading { whole, fields: Some(fields) }
+    Reading {
+        whole,
+        fields: Some(fields),
+    }
 }
 
 fn before_quote(line: &[u8]) -> &[u8] {
@@ -147,5 +182,8 @@ fn before_quote(line: &[u8]) -> &[u8] {
 }
 
 fn words(text: &[u8]) -> Vec<Text> {
-    text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty()).map(<[u8]>::to_vec).collect()
+    text.split(|&byte| byte <= b' ')
+        .filter(|word| !word.is_empty())
+        .map(<[u8]>::to_vec)
+        .collect()
 }

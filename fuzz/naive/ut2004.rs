@@ -47,13 +47,18 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
         match part(datagram) {
             Part::Info { name, map, players } => infos.push((name, map, players)),
             Part::Rules(more) => {
-                is_twice |= more.iter().any(|(key, _)| rules.iter().any(|(other, _)| other == key));
+                is_twice |= more
+                    .iter()
+                    .any(|(key, _)| rules.iter().any(|(other, _)| other == key));
                 rules.extend(more);
                 rule_parts += 1;
             }
             Part::Players(more) => {
-                let is_same = |a: &Pairs, b: &Pairs| a[0] == b[0] && (a[0].1 != b"0" || a[1] == b[1]);
-                is_twice |= more.iter().any(|new| players.iter().any(|old| is_same(old, new)));
+                let is_same =
+                    |a: &Pairs, b: &Pairs| a[0] == b[0] && (a[0].1 != b"0" || a[1] == b[1]);
+                is_twice |= more
+                    .iter()
+                    .any(|new| players.iter().any(|old| is_same(old, new)));
                 players.extend(more);
                 player_parts += 1;
             }
@@ -61,7 +66,10 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
             // A record that ends early, or has a port that none has, may still be read, and so may what has a version that
             // no known game has.
             Part::Other => {
-                is_odd |= matches!(datagram[..], [_, _, _, _, 0, ..] | [1..=255, 0, 0, 0, 1 | 2, ..]);
+                is_odd |= matches!(
+                    datagram[..],
+                    [_, _, _, _, 0, ..] | [1..=255, 0, 0, 0, 1 | 2, ..]
+                );
             }
         }
     }
@@ -90,8 +98,17 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
         return Reading::no("no players, and the info counts some");
     }
     let some = |text: Text| Some(text).filter(|text| !text.is_empty());
-    let fields = Fields { name: some(name), map: some(map), rules, players, teams: Vec::new() };
-    Reading { whole: Whole::Unknown("lists carry no count"), fields: Some(fields) }
+    let fields = Fields {
+        name: some(name),
+        map: some(map),
+        rules,
+        players,
+        teams: Vec::new(),
+    };
+    Reading {
+        whole: Whole::Unknown("lists carry no count"),
+        fields: Some(fields),
+    }
 }
 
 fn part(datagram: &[u8]) -> Part {
@@ -104,8 +121,12 @@ fn part(datagram: &[u8]) -> Part {
         1 => {
             let mut pairs = Pairs::new();
             while !rest.is_empty() {
-                let Some(key) = string(&mut rest) else { return Part::Cut };
-                let Some(value) = string(&mut rest) else { return Part::Cut };
+                let Some(key) = string(&mut rest) else {
+                    return Part::Cut;
+                };
+                let Some(value) = string(&mut rest) else {
+                    return Part::Cut;
+                };
                 pairs.push((key, value));
             }
             Part::Rules(pairs)
@@ -113,7 +134,9 @@ fn part(datagram: &[u8]) -> Part {
         2 => {
             let mut players = Vec::new();
             while !rest.is_empty() {
-                let Some(player) = player(&mut rest, datagram[0] == 0x7E) else { return Part::Cut };
+                let Some(player) = player(&mut rest, datagram[0] == 0x7E) else {
+                    return Part::Cut;
+                };
                 players.push(player);
             }
             Part::Players(players)
@@ -136,7 +159,15 @@ fn info(rest: &mut &[u8]) -> Option<Part> {
     let players = integer(rest)?;
     let _max_players = integer(rest)?;
     // What follows differs between games, and the fields so far are enough. Negative counts mean nothing.
-    Some(Part::Info { name, map, players: if players > i32::MAX as u32 { 0 } else { players } })
+    Some(Part::Info {
+        name,
+        map,
+        players: if players > i32::MAX as u32 {
+            0
+        } else {
+            players
+        },
+    })
 }
 
 fn player(rest: &mut &[u8], is_xmp: bool) -> Option<Pairs> {

@@ -33,7 +33,12 @@ fn main() {
     let (mut cost, mut seconds, mut seed, mut words) = (Cost::Work, 60, 1, Vec::new());
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number");
+        let mut number = || {
+            arguments
+                .next()
+                .and_then(|text| text.parse().ok())
+                .expect("a number")
+        };
         match argument.as_str() {
             "--memory" => cost = Cost::Memory,
             "--seconds" => seconds = number(),
@@ -41,13 +46,27 @@ fn main() {
             _ => words.push(argument),
         }
     }
-    for target in TARGETS.iter().filter(|target| words.iter().all(|word| target.name.contains(word))) {
+    for target in TARGETS
+        .iter()
+        .filter(|target| words.iter().all(|word| target.name.contains(word)))
+    {
         let (seeds, tokens) = seeds(target.name);
-        let known = if cost == Cost::Work { found::work() } else { found::memory() };
+        let known = if cost == Cost::Work {
+            found::work()
+        } else {
+            found::memory()
+        };
         let known = known.iter().filter(|found| found.target == target.name);
         for found in known.clone() {
-            let costs = [4, 2, 1].map(|part| per_byte(target, cost, &found.shape, found.size / part));
-            println!("{}: {:.1} a byte, {:.1}, {:.1}", found.name(), costs[0], costs[1], costs[2]);
+            let costs =
+                [4, 2, 1].map(|part| per_byte(target, cost, &found.shape, found.size / part));
+            println!(
+                "{}: {:.1} a byte, {:.1}, {:.1}",
+                found.name(),
+                costs[0],
+                costs[1],
+                costs[2]
+            );
         }
         if seconds == 0 {
             continue;
@@ -58,12 +77,22 @@ fn main() {
         let tried = search.run(Duration::from_secs(seconds));
         let shape = search.reduced();
         let costs = [1, 2, 4].map(|times| per_byte(target, cost, &shape, size * times));
-        println!("{}: {tried} tried, {:.1} a byte, {:.1}, {:.1}", target.name, costs[0], costs[1], costs[2]);
+        println!(
+            "{}: {tried} tried, {:.1} a byte, {:.1}, {:.1}",
+            target.name, costs[0], costs[1], costs[2]
+        );
         println!("    Shape::new([");
         for template in shape.templates.iter() {
             let text = |bytes: &[u8]| format!("b\"{}\"", bytes.escape_ascii());
-            let (head, unit, tail) = (text(&template.head), text(&template.unit), text(&template.tail));
-            println!("        template({head}, {unit}, {tail}, {}),", template.length);
+            let (head, unit, tail) = (
+                text(&template.head),
+                text(&template.unit),
+                text(&template.tail),
+            );
+            println!(
+                "        template({head}, {unit}, {tail}, {}),",
+                template.length
+            );
         }
         println!("    ], {}, {}),", shape.every, shape.sources);
     }
@@ -75,16 +104,38 @@ fn seeds(target: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     let protocol = target.split(' ').next().unwrap_or_default();
     let is_one = ["gamespy1", "gamespy4", "quake3", "ut2004"].contains(&protocol);
     let (mut seeds, mut tokens): (Vec<Vec<u8>>, Vec<Vec<u8>>) = (Vec::new(), Vec::new());
-    let starts = STARTS.iter().filter(|(words, _)| words.split('|').any(|word| target.contains(word)));
+    let starts = STARTS
+        .iter()
+        .filter(|(words, _)| words.split('|').any(|word| target.contains(word)));
     seeds.extend(starts.map(|(_, bytes)| bytes.to_vec()));
-    let belongs =
-        |name: &str| if is_one { name.starts_with(protocol) } else { !name.contains("differential") };
-    for folder in folders(&root.join("fuzz/corpus")).into_iter().chain(folders(&root.join("tests/vectors"))) {
-        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let belongs = |name: &str| {
+        if is_one {
+            name.starts_with(protocol)
+        } else {
+            !name.contains("differential")
+        }
+    };
+    for folder in folders(&root.join("fuzz/corpus"))
+        .into_iter()
+        .chain(folders(&root.join("tests/vectors")))
+    {
+        let name = folder
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
         let is_list = name == "cod4x_list" && target.contains("cod4x");
-        for file in folders(&folder).iter().filter(|_| belongs(&name) || is_list) {
-            let Ok(bytes) = std::fs::read(file) else { continue };
-            if file.extension().is_some_and(|extension| extension == "json") {
+        for file in folders(&folder)
+            .iter()
+            .filter(|_| belongs(&name) || is_list)
+        {
+            let Ok(bytes) = std::fs::read(file) else {
+                continue;
+            };
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "json")
+            {
                 let text = String::from_utf8_lossy(&bytes).into_owned();
                 seeds.extend(text.split('"').filter_map(hexadecimal));
             } else {
@@ -93,9 +144,17 @@ fn seeds(target: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
         }
     }
     for file in folders(&root.join("fuzz/dict")) {
-        if !is_one || file.file_stem().is_some_and(|stem| stem.to_string_lossy() == *protocol) {
+        if !is_one
+            || file
+                .file_stem()
+                .is_some_and(|stem| stem.to_string_lossy() == *protocol)
+        {
             let text = std::fs::read_to_string(file).unwrap_or_default();
-            tokens.extend(text.lines().filter(|line| !line.starts_with('#')).filter_map(unescaped));
+            tokens.extend(
+                text.lines()
+                    .filter(|line| !line.starts_with('#'))
+                    .filter_map(unescaped),
+            );
         }
     }
     (seeds, tokens)
@@ -135,8 +194,9 @@ fn folders(folder: &Path) -> Vec<std::path::PathBuf> {
 }
 
 fn hexadecimal(text: &str) -> Option<Vec<u8>> {
-    let is_packet =
-        text.len() >= 16 && text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_packet = text.len() >= 16
+        && text.len().is_multiple_of(2)
+        && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let byte = |at: usize| u8::from_str_radix(&text[at..at + 2], 16).unwrap();
     is_packet.then(|| (0..text.len()).step_by(2).map(byte).collect())
 }

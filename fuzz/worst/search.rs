@@ -12,8 +12,8 @@ const POPULATION: usize = 24;
 const LONGEST: usize = 400;
 /// Numbers that a text can have.
 const NUMBERS: [&[u8]; 14] = [
-    b"{n}", b"{m}", b"{s}", b"{N}", b"{M}", b"{S}", b"{B}", b"{b}", b"{d}", b"{e}", b"{D}", b"{E}", b"\0",
-    b"\xff",
+    b"{n}", b"{m}", b"{s}", b"{N}", b"{M}", b"{S}", b"{B}", b"{b}", b"{d}", b"{e}", b"{D}", b"{E}",
+    b"\0", b"\xff",
 ];
 
 /// What an input of this size costs per byte. What ends early is taken for a quarter of it: it costs little, for few bytes.
@@ -43,13 +43,30 @@ impl<'a> Search<'a> {
         known: Vec<Shape>,
         seed: u64,
     ) -> Self {
-        let mut search = Self { target, cost, size, seeds, tokens, population: Vec::new(), random: seed };
+        let mut search = Self {
+            target,
+            cost,
+            size,
+            seeds,
+            tokens,
+            population: Vec::new(),
+            random: seed,
+        };
         known.into_iter().for_each(|shape| search.take(shape));
         for index in 0..search.seeds.len() {
             let whole = search.seeds[index].clone();
-            for (head, length) in [(0, 250), (1, 500), (whole.len() / 4, 1400), (whole.len() / 2, LARGEST)] {
+            for (head, length) in [
+                (0, 250),
+                (1, 500),
+                (whole.len() / 4, 1400),
+                (whole.len() / 2, LARGEST),
+            ] {
                 let (head, unit) = whole.split_at(head.min(whole.len()));
-                let length = if search.target.kind == Kind::Datagram { LARGEST } else { length };
+                let length = if search.target.kind == Kind::Datagram {
+                    LARGEST
+                } else {
+                    length
+                };
                 search.take(Shape {
                     templates: vec![template(cut(head), cut(unit), b"", length)],
                     every: 0,
@@ -95,7 +112,11 @@ impl<'a> Search<'a> {
         }
         for sources in [0, 1] {
             let mut other = shape.clone();
-            (other.every, other.sources) = if sources == 0 { (0, shape.sources) } else { (shape.every, 1) };
+            (other.every, other.sources) = if sources == 0 {
+                (0, shape.sources)
+            } else {
+                (shape.every, 1)
+            };
             keep(&mut shape, other);
         }
         for index in 0..shape.templates.len() {
@@ -136,8 +157,10 @@ impl<'a> Search<'a> {
     }
 
     fn below(&mut self, bound: usize) -> usize {
-        self.random =
-            self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.random >> 33) as usize % bound.max(1)
     }
 
@@ -189,7 +212,11 @@ impl<'a> Search<'a> {
             }
             1 => {
                 let index = self.below(self.tokens.len());
-                let token = self.tokens.get(index).cloned().unwrap_or_else(|| b"0".to_vec());
+                let token = self
+                    .tokens
+                    .get(index)
+                    .cloned()
+                    .unwrap_or_else(|| b"0".to_vec());
                 text.splice(at..at, token);
             }
             2 => {
@@ -207,7 +234,9 @@ impl<'a> Search<'a> {
                 text.splice(at..at, piece);
             }
             5 => {
-                let any = [0, 1, 2, 10, 13, 32, 34, 47, 48, 57, 65, 92, 94, 95, 127, 128, 167, 192, 255];
+                let any = [
+                    0, 1, 2, 10, 13, 32, 34, 47, 48, 57, 65, 92, 94, 95, 127, 128, 167, 192, 255,
+                ];
                 let byte = any[self.below(any.len())];
                 match text.get_mut(at) {
                     Some(old) => *old = byte,
@@ -238,9 +267,12 @@ impl<'a> Search<'a> {
         let seed = self.below(self.seeds.len());
         let length = self.seeds[seed].len();
         let start = [0, self.below(length.max(1))][self.below(2)];
-        let end =
-            (start + 1 + [self.below(8), self.below(40), self.below(LONGEST)][self.below(3)]).min(length);
-        self.seeds[seed].get(start..end).unwrap_or_default().to_vec()
+        let end = (start + 1 + [self.below(8), self.below(40), self.below(LONGEST)][self.below(3)])
+            .min(length);
+        self.seeds[seed]
+            .get(start..end)
+            .unwrap_or_default()
+            .to_vec()
     }
 }
 

@@ -43,12 +43,21 @@ pub const HEADERS: usize = 28;
 pub const LARGEST: usize = 65_507;
 
 pub fn template(head: &[u8], unit: &[u8], tail: &[u8], length: usize) -> Template {
-    Template { head: head.to_vec(), unit: unit.to_vec(), tail: tail.to_vec(), length }
+    Template {
+        head: head.to_vec(),
+        unit: unit.to_vec(),
+        tail: tail.to_vec(),
+        length,
+    }
 }
 
 impl Shape {
     pub fn new(templates: impl Into<Vec<Template>>, every: usize, sources: usize) -> Self {
-        Self { templates: templates.into(), every, sources }
+        Self {
+            templates: templates.into(),
+            every,
+            sources,
+        }
     }
 
     /// An input of about this many bytes, headers included.
@@ -57,7 +66,10 @@ impl Shape {
         while total < size && !self.templates.is_empty() {
             let number = datagrams.len();
             let template = &self.templates[number % self.templates.len()];
-            let room = (size - total).saturating_sub(HEADERS).min(template.length).min(LARGEST);
+            let room = (size - total)
+                .saturating_sub(HEADERS)
+                .min(template.length)
+                .min(LARGEST);
             let (mut datagram, mut tail) = (Vec::new(), Vec::new());
             put(&template.head, unit, number, &mut datagram);
             put(&template.tail, unit, number, &mut tail);
@@ -75,7 +87,12 @@ impl Shape {
             total += datagram.len() + HEADERS;
             datagrams.push(datagram);
         }
-        Input { datagrams, first: 0, every: self.every, sources: self.sources.max(1) }
+        Input {
+            datagrams,
+            first: 0,
+            every: self.every,
+            sources: self.sources.max(1),
+        }
     }
 }
 

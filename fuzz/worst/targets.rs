@@ -20,20 +20,25 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ServerList;
 use queryport::lists::{
-    self, Cod4xList, GameSpy1List, GameSpy2List, ListPart, ListSession, Quake3List, Scope, Ut2004List,
+    self, Cod4xList, GameSpy1List, GameSpy2List, ListPart, ListSession, Quake3List, Scope,
+    Ut2004List,
 };
 use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Conversation, Machine, Session};
 use queryport::{
-    Dialect, Engine, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus, Service,
-    StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
+    Dialect, Engine, Limits, Player, Protocol, QueryOptions, ScanOptions, Secret, ServerStatus,
+    Service, StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
 };
 
 use crate::shape::{HEADERS, Input, Shape};
 
-#[allow(dead_code, clippy::duplicate_mod, reason = "a list server of the tests: this takes its cipher")]
+#[allow(
+    dead_code,
+    clippy::duplicate_mod,
+    reason = "a list server of the tests: this takes its cipher"
+)]
 #[path = "../../tests/common/list_servers/gamespy4.rs"]
 mod list_server;
 
@@ -79,7 +84,11 @@ impl Target {
 }
 
 const fn target(name: &'static str, kind: Kind, prepare: fn(Input) -> Work) -> Target {
-    Target { name, kind, prepare }
+    Target {
+        name,
+        kind,
+        prepare,
+    }
 }
 
 /// All of them. A name begins with its protocol, where it has one: the search takes its seeds from the corpora by it.
@@ -91,15 +100,27 @@ pub const TARGETS: &[Target] = &[
     }),
     target("gamespy1 response", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(response) = gamespy1::Response::parse(bytes, &limits()) else { return };
-            black_box((response.pairs().count(), response.problems().count(), response.get("none")));
+            let Ok(response) = gamespy1::Response::parse(bytes, &limits()) else {
+                return;
+            };
+            black_box((
+                response.pairs().count(),
+                response.problems().count(),
+                response.get("none"),
+            ));
             black_box(response.encode(&mut Vec::new()).is_ok());
         })
     }),
     target("gamespy1 answer", Kind::Datagram, |input| {
         answer(input, |packets| {
-            let Ok(answer) = gamespy1::Answer::from_datagrams(packets, &limits()) else { return };
-            black_box((answer.rules().count(), answer.echo().is_some(), answer.region()));
+            let Ok(answer) = gamespy1::Answer::from_datagrams(packets, &limits()) else {
+                return;
+            };
+            black_box((
+                answer.rules().count(),
+                answer.echo().is_some(),
+                answer.region(),
+            ));
             black_box((answer.players().len(), answer.teams().len()));
             read(&answer.to_status());
         })
@@ -120,8 +141,12 @@ pub const TARGETS: &[Target] = &[
         );
         session(query.unwrap(), input, |_| None, |_, _| ())
     }),
-    target("gamespy1 list, plain", Kind::Stream, |input| gamespy1_list(false, input)),
-    target("gamespy1 list, compressed", Kind::Stream, |input| gamespy1_list(true, input)),
+    target("gamespy1 list, plain", Kind::Stream, |input| {
+        gamespy1_list(false, input)
+    }),
+    target("gamespy1 list, compressed", Kind::Stream, |input| {
+        gamespy1_list(true, input)
+    }),
     target("gamespy1 responder", Kind::Datagrams, |input| {
         let mut options = Service::new(Engine::Unreal);
         options = options.with_echo();
@@ -140,28 +165,40 @@ pub const TARGETS: &[Target] = &[
     }),
     target("gamespy4 response", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(response) = gamespy4::Response::parse(bytes, &limits()) else { return };
+            let Ok(response) = gamespy4::Response::parse(bytes, &limits()) else {
+                return;
+            };
             black_box(response.problems().count());
         })
     }),
-    target("gamespy4 answer", Kind::Datagram, |input| answer(input, gamespy4_answer)),
-    target("gamespy4 session", Kind::Datagrams, |input| gamespy4_session(Dialect::Standard, input)),
+    target("gamespy4 answer", Kind::Datagram, |input| {
+        answer(input, gamespy4_answer)
+    }),
+    target("gamespy4 session", Kind::Datagrams, |input| {
+        gamespy4_session(Dialect::Standard, input)
+    }),
     target("gamespy4 minecraft session", Kind::Datagrams, |input| {
         gamespy4_session(Dialect::Minecraft, input)
     }),
     target("gamespy4 just cause 2 session", Kind::Datagrams, |input| {
         gamespy4_session(Dialect::JustCause2, input)
     }),
-    target("gamespy4 list", Kind::Stream, |input| gamespy4_list(b"", input)),
-    target("gamespy4 list, pairs of one server", Kind::Stream, |input| {
-        gamespy4_list(b"\x01\x02\x03\x04\x19\x64\0\0\x80\x01\x02\x03\x04", input)
+    target("gamespy4 list", Kind::Stream, |input| {
+        gamespy4_list(b"", input)
     }),
+    target(
+        "gamespy4 list, pairs of one server",
+        Kind::Stream,
+        |input| gamespy4_list(b"\x01\x02\x03\x04\x19\x64\0\0\x80\x01\x02\x03\x04", input),
+    ),
     target("gamespy4 responder", Kind::Datagrams, |input| {
         gamespy4_responder(Engine::UnrealTournament3, input)
     }),
-    target("gamespy4 responder, battlefield 2", Kind::Datagrams, |input| {
-        gamespy4_responder(Engine::Battlefield2, input)
-    }),
+    target(
+        "gamespy4 responder, battlefield 2",
+        Kind::Datagrams,
+        |input| gamespy4_responder(Engine::Battlefield2, input),
+    ),
     target("gamespy4 responder, minecraft", Kind::Datagrams, |input| {
         gamespy4_responder(Engine::Minecraft, input)
     }),
@@ -172,33 +209,42 @@ pub const TARGETS: &[Target] = &[
     }),
     target("quake3 response", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(response) = quake3::Response::parse(bytes, &limits()) else { return };
+            let Ok(response) = quake3::Response::parse(bytes, &limits()) else {
+                return;
+            };
             black_box((
                 response.info().iter().count(),
                 response.info().get("none"),
                 response.problems().count(),
             ));
-            let scores =
-                response.players().filter_map(|line| Some((line.score()?, line.ping()?, line.team())));
+            let scores = response
+                .players()
+                .filter_map(|line| Some((line.score()?, line.ping()?, line.team())));
             black_box(scores.count());
             black_box(response.encode(&mut Vec::new()).is_ok());
         })
     }),
     target("quake3 answer", Kind::Datagram, |input| {
         answer(input, |packets| {
-            let Ok(answer) = quake3::Answer::from_datagrams(packets, &limits()) else { return };
+            let Ok(answer) = quake3::Answer::from_datagrams(packets, &limits()) else {
+                return;
+            };
             read(&answer.to_status());
         })
     }),
     target("quake3 reply", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(reply) = quake3::Reply::parse(bytes) else { return };
+            let Ok(reply) = quake3::Reply::parse(bytes) else {
+                return;
+            };
             black_box(reply.encode(&mut Vec::new()).is_ok());
         })
     }),
     target("quake3 huffman", Kind::Datagram, |input| {
         each(input, |bytes| {
-            use_result(quake3::huffman::decompress(bytes, usize::from(u16::MAX)).map(|plain| plain.len()));
+            use_result(
+                quake3::huffman::decompress(bytes, usize::from(u16::MAX)).map(|plain| plain.len()),
+            );
         })
     }),
     target("quake3 session", Kind::Datagrams, |input| {
@@ -212,7 +258,9 @@ pub const TARGETS: &[Target] = &[
     target("quake3 medal of honor session", Kind::Datagrams, |input| {
         let query = quake3::StatusQuery::new(
             7,
-            &QueryOptions::default().with_limits(limits()).with_dialect(Dialect::MedalOfHonor),
+            &QueryOptions::default()
+                .with_limits(limits())
+                .with_dialect(Dialect::MedalOfHonor),
         );
         session(query, input, |_| None, |_, _| ())
     }),
@@ -224,7 +272,13 @@ pub const TARGETS: &[Target] = &[
             &limits(),
         )
         .unwrap();
-        conversation(query, input, |_| None, |_, _| (), |answer| drop(black_box(answer)))
+        conversation(
+            query,
+            input,
+            |_| None,
+            |_, _| (),
+            |answer| drop(black_box(answer)),
+        )
     }),
     target("quake3 connect", Kind::Datagrams, |input| {
         let challenge = |request: &[u8]| {
@@ -245,12 +299,23 @@ pub const TARGETS: &[Target] = &[
     }),
     target("quake3 list", Kind::Datagrams, |input| {
         let request = ListRequest::extended(b"x", 1);
-        let query = Quake3List::new(&request, &limits()).unwrap().with_scope(Scope::Any).with_passes(8);
-        conversation(query, input, |_| None, |_, _| (), |list| drop(black_box(list)))
+        let query = Quake3List::new(&request, &limits())
+            .unwrap()
+            .with_scope(Scope::Any)
+            .with_passes(8);
+        conversation(
+            query,
+            input,
+            |_| None,
+            |_, _| (),
+            |list| drop(black_box(list)),
+        )
     }),
     target("quake3 list part", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(part) = ListPart::parse(bytes) else { return };
+            let Ok(part) = ListPart::parse(bytes) else {
+                return;
+            };
             black_box(part.iter().count());
         })
     }),
@@ -273,19 +338,30 @@ pub const TARGETS: &[Target] = &[
     }),
     target("ut2004 response", Kind::Datagram, |input| {
         each(input, |bytes| {
-            let Ok(response) = ut2004::Response::parse(bytes, &limits()) else { return };
+            let Ok(response) = ut2004::Response::parse(bytes, &limits()) else {
+                return;
+            };
             match response.body {
                 ut2004::Body::Rules(rules) => drop(black_box(rules.iter().count())),
                 ut2004::Body::Players(players) => drop(black_box(players.iter().count())),
                 _ => {}
             }
-            black_box((response.problems().count(), response.encode(&mut Vec::new()).is_ok()));
+            black_box((
+                response.problems().count(),
+                response.encode(&mut Vec::new()).is_ok(),
+            ));
         })
     }),
     target("ut2004 answer", Kind::Datagram, |input| {
         answer(input, |packets| {
-            let Ok(answer) = ut2004::Answer::from_datagrams(packets, &limits()) else { return };
-            black_box((answer.rules().count(), answer.players().count(), answer.info().is_some()));
+            let Ok(answer) = ut2004::Answer::from_datagrams(packets, &limits()) else {
+                return;
+            };
+            black_box((
+                answer.rules().count(),
+                answer.players().count(),
+                answer.info().is_some(),
+            ));
             read(&answer.to_status());
         })
     }),
@@ -307,9 +383,17 @@ pub const TARGETS: &[Target] = &[
             |_, _| (),
         )
     }),
-    target("ut2004 session, second reading", Kind::Datagrams, ut2004_second_reading),
-    target("ut2004 list", Kind::Stream, |input| ut2004_list(Ut2004List::new(3369), input)),
-    target("ut2004 list, ut2003", Kind::Stream, |input| ut2004_list(Ut2004List::new(2225), input)),
+    target(
+        "ut2004 session, second reading",
+        Kind::Datagrams,
+        ut2004_second_reading,
+    ),
+    target("ut2004 list", Kind::Stream, |input| {
+        ut2004_list(Ut2004List::new(3369), input)
+    }),
+    target("ut2004 list, ut2003", Kind::Stream, |input| {
+        ut2004_list(Ut2004List::new(2225), input)
+    }),
     target("ut2004 responder", Kind::Datagrams, |input| {
         responder(Service::from(Protocol::Ut2004), input, |_, _| ())
     }),
@@ -318,21 +402,33 @@ pub const TARGETS: &[Target] = &[
     target("announcer, quake3", Kind::Datagrams, |input| {
         let (masters, options) = (masters(), Service::from(Protocol::Quake3));
         announcer(
-            Announcer::quake3("DarkPlaces", masters, &full_status(), options, Instant::now()).unwrap(),
+            Announcer::quake3(
+                "DarkPlaces",
+                masters,
+                &full_status(),
+                options,
+                Instant::now(),
+            )
+            .unwrap(),
             input,
         )
     }),
     target("announcer, gamespy1", Kind::Datagrams, |input| {
-        announcer(Announcer::gamespy1(7778, masters(), &full_status(), Instant::now()).unwrap(), input)
+        announcer(
+            Announcer::gamespy1(7778, masters(), &full_status(), Instant::now()).unwrap(),
+            input,
+        )
     }),
     target("inspect", Kind::Datagram, |input| {
         each(input, |bytes| drop(black_box(inspect(bytes, &limits()))))
     }),
     #[cfg(feature = "games")]
     target("games", Kind::Datagram, |input| {
-        each(input, |bytes| match queryport::games::Game::find(&String::from_utf8_lossy(bytes)) {
-            Ok(game) => drop(black_box(game)),
-            Err(unknown) => drop(black_box(unknown.to_string())),
+        each(input, |bytes| {
+            match queryport::games::Game::find(&String::from_utf8_lossy(bytes)) {
+                Ok(game) => drop(black_box(game)),
+                Err(unknown) => drop(black_box(unknown.to_string())),
+            }
         })
     }),
 ];
@@ -361,7 +457,10 @@ fn use_result<T, E>(result: Result<T, E>) {
 
 /// The bytes of an input on the wire.
 fn wire(datagrams: &[Vec<u8>]) -> usize {
-    datagrams.iter().map(|datagram| datagram.len() + HEADERS).sum()
+    datagrams
+        .iter()
+        .map(|datagram| datagram.len() + HEADERS)
+        .sum()
 }
 
 fn each(input: Input, take: fn(&[u8])) -> Work {
@@ -385,16 +484,33 @@ fn read(status: &ServerStatus) {
     let plain = |text: &queryport::Text| text.plain().len();
     black_box(status.name.as_ref().map(plain));
     black_box(status.map.as_ref().map(plain));
-    let names = status.players.iter().flatten().map(|player| player.name.plain().len());
+    let names = status
+        .players
+        .iter()
+        .flatten()
+        .map(|player| player.name.plain().len());
     black_box(names.sum::<usize>());
-    black_box(status.rules.iter().map(|(key, value)| key.plain().len() + value.plain().len()).sum::<usize>());
+    black_box(
+        status
+            .rules
+            .iter()
+            .map(|(key, value)| key.plain().len() + value.plain().len())
+            .sum::<usize>(),
+    );
     black_box(status.rules.get("none").is_some());
 }
 
 fn gamespy4_answer(packets: Vec<Bytes>) {
-    let Ok(answer) = gamespy4::Answer::from_datagrams(packets, &limits()) else { return };
-    let cells = |table: gamespy4::Table<'_>| table.rows().map(|row| row.fields().count()).sum::<usize>();
-    black_box((answer.rules().len(), cells(answer.players()), cells(answer.teams())));
+    let Ok(answer) = gamespy4::Answer::from_datagrams(packets, &limits()) else {
+        return;
+    };
+    let cells =
+        |table: gamespy4::Table<'_>| table.rows().map(|row| row.fields().count()).sum::<usize>();
+    black_box((
+        answer.rules().len(),
+        cells(answer.players()),
+        cells(answer.teams()),
+    ));
     black_box(answer.problems().count());
     read(&answer.to_status());
 }
@@ -412,7 +528,11 @@ fn conversation<C: Conversation + 'static>(
     let mut session = Session::new(query, peer, Timing::default(), start);
     Box::new(move || {
         let (mut now, mut bytes) = (start, 0);
-        let mut every = if input.first > 0 { input.first } else { input.every };
+        let mut every = if input.first > 0 {
+            input.first
+        } else {
+            input.every
+        };
         let (mut request, mut datagrams, mut burst) = (Vec::new(), input.datagrams.iter(), 0);
         loop {
             let mut out = Vec::new();
@@ -430,7 +550,11 @@ fn conversation<C: Conversation + 'static>(
                 }
                 return bytes.max(1);
             }
-            let next = if every == 0 || burst < every { datagrams.next() } else { None };
+            let next = if every == 0 || burst < every {
+                datagrams.next()
+            } else {
+                None
+            };
             match next {
                 Some(datagram) => {
                     burst += 1;
@@ -441,7 +565,10 @@ fn conversation<C: Conversation + 'static>(
                 }
                 None => {
                     (burst, every) = (0, input.every);
-                    now = session.poll_timeout().expect("a running session has a timer").max(now);
+                    now = session
+                        .poll_timeout()
+                        .expect("a running session has a timer")
+                        .max(now);
                     session.handle_timeout(now);
                 }
             }
@@ -455,14 +582,21 @@ fn session<C: Conversation<Answer: ToStatus> + 'static>(
     reply: impl Fn(&[u8]) -> Option<Vec<u8>> + 'static,
     adapt: impl Fn(&[u8], &mut Vec<u8>) + 'static,
 ) -> Work {
-    conversation(query, input, reply, adapt, |answer| read(&answer.to_status()))
+    conversation(query, input, reply, adapt, |answer| {
+        read(&answer.to_status())
+    })
 }
 
 /// Every datagram gets the id of the last request.
 fn gamespy4_session(dialect: Dialect, input: Input) -> Work {
-    let query =
-        gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits()).with_dialect(dialect));
-    let challenge = |request: &[u8]| (request.get(2) == Some(&9)).then(|| b"\x09\0\0\0\x001234\0".to_vec());
+    let query = gamespy4::StatusQuery::new(
+        7,
+        &QueryOptions::default()
+            .with_limits(limits())
+            .with_dialect(dialect),
+    );
+    let challenge =
+        |request: &[u8]| (request.get(2) == Some(&9)).then(|| b"\x09\0\0\0\x001234\0".to_vec());
     session(query, input, challenge, |request, datagram| {
         if let (Some(id), Some(place)) = (request.get(3..7), datagram.get_mut(1..5)) {
             place.copy_from_slice(id);
@@ -484,7 +618,13 @@ fn ut2004_second_reading(mut input: Input) -> Work {
     let known: Vec<Vec<u8>> = (0..input.datagrams.len().clamp(2, 250)).map(list).collect();
     input.first = known.len() + 1;
     let (first, rest) = input.datagrams.split_at(1);
-    input.datagrams = known.iter().chain(first).chain(&known[1..]).chain(rest).cloned().collect();
+    input.datagrams = known
+        .iter()
+        .chain(first)
+        .chain(&known[1..])
+        .chain(rest)
+        .cloned()
+        .collect();
     let info = |request: &[u8]| (request.get(4) == Some(&0)).then(|| INFO.to_vec());
     session(
         ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
@@ -512,7 +652,10 @@ fn stream(mut session: ListSession, pieces: Vec<Vec<u8>>, done: fn(ServerList)) 
 }
 
 fn list_session(request: impl Into<lists::ListRequest>) -> ListSession {
-    request.into().session(0, Timing::default(), Instant::now()).unwrap()
+    request
+        .into()
+        .session(0, Timing::default(), Instant::now())
+        .unwrap()
 }
 
 /// Behind a greeting.
@@ -521,7 +664,9 @@ fn gamespy1_list(compressed: bool, mut input: Input) -> Work {
     let mut request = GameSpy1List::new("ut", key);
     request.compressed = compressed;
     let session = list_session(request);
-    input.datagrams.insert(0, br"\basic\\secure\WFXNEA".to_vec());
+    input
+        .datagrams
+        .insert(0, br"\basic\\secure\WFXNEA".to_vec());
     stream(session, input.datagrams, |list| drop(black_box(list)))
 }
 
@@ -548,7 +693,12 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
         rest = after;
     }
     stream(session, input.datagrams, |list| {
-        black_box(list.entries.iter().map(|entry| entry.fields.len()).sum::<usize>());
+        black_box(
+            list.entries
+                .iter()
+                .map(|entry| entry.fields.len())
+                .sum::<usize>(),
+        );
     })
 }
 
@@ -556,7 +706,10 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
 fn ut2004_list(request: Ut2004List, mut input: Input) -> Work {
     let is_ut2004 = request.version >= 3000;
     let session = list_session(request);
-    let mut login = vec![b"\x04\0\0\0\x0312\0".to_vec(), b"\x0e\0\0\0\x09APPROVED\0\x03\0\0\0".to_vec()];
+    let mut login = vec![
+        b"\x04\0\0\0\x0312\0".to_vec(),
+        b"\x0e\0\0\0\x09APPROVED\0\x03\0\0\0".to_vec(),
+    ];
     if is_ut2004 {
         login.push(b"\x0a\0\0\0\x09VERIFIED\0".to_vec());
     }
@@ -570,16 +723,22 @@ fn ut2004_list(request: Ut2004List, mut input: Input) -> Work {
 /// 64 players, 40 rules, two teams.
 pub fn full_status() -> ServerStatus {
     let mut status = ServerStatus::default();
-    (status.name, status.map) = (Some("A server of usual length".into()), Some("q3dm17".into()));
+    (status.name, status.map) = (
+        Some("A server of usual length".into()),
+        Some("q3dm17".into()),
+    );
     (status.game, status.game_type) = (Some("ut".into()), Some("xDeathMatch".into()));
     (status.player_count, status.max_players, status.game_port) = (Some(64), Some(64), Some(7777));
     let player = |number: i32| {
         let mut player = Player::new(format!("Player number {number}"));
-        (player.score, player.ping, player.team) = (Some(number.into()), Some(40), Some(number % 2));
+        (player.score, player.ping, player.team) =
+            (Some(number.into()), Some(40), Some(number % 2));
         player
     };
     status.players = Some((0..64).map(player).collect());
-    status.rules = (0..40).map(|number| (format!("sv_rule{number}"), "value of a rule")).collect();
+    status.rules = (0..40)
+        .map(|number| (format!("sv_rule{number}"), "value of a rule"))
+        .collect();
     let team = |name: &str| {
         let mut team = Team::default();
         (team.name, team.score) = (Some(name.into()), Some(7));
@@ -595,9 +754,12 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
     let mut responder = Responder::new(service, full_status(), SECRET, now).with_guard(None);
     // The first reply to each kind of request prepares templates.
     let mut token = Vec::new();
-    for request in
-        [&b"\xfe\xfd\x09\x01\x02\x03\x04"[..], br"\status\", b"\xff\xff\xff\xffgetstatus", b"\x79\0\0\0\x03"]
-    {
+    for request in [
+        &b"\xfe\xfd\x09\x01\x02\x03\x04"[..],
+        br"\status\",
+        b"\xff\xff\xff\xffgetstatus",
+        b"\x79\0\0\0\x03",
+    ] {
         responder.handle_datagram(now, at(0), request);
         let mut out = Vec::new();
         while responder.poll_transmit(now, &mut out).is_some() {
@@ -624,7 +786,8 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
 /// Every request with room for a token gets the one of the first address.
 fn gamespy4_responder(dialect: Engine, input: Input) -> Work {
     responder(Service::new(dialect), input, |challenge, datagram| {
-        let Ok(gamespy4::Response::Challenge { value, .. }) = gamespy4::Response::parse(challenge, &limits())
+        let Ok(gamespy4::Response::Challenge { value, .. }) =
+            gamespy4::Response::parse(challenge, &limits())
         else {
             return;
         };
@@ -695,8 +858,12 @@ fn scanner(input: Input) -> Work {
     Box::new(move || {
         let (mut now, mut bytes, mut burst) = (Instant::now(), 0, 0);
         let targets = (0..64).zip(Protocol::ALL.into_iter().cycle());
-        let targets = targets
-            .map(|(number, protocol)| (at(number), StatusQuery::new(protocol, 7, &QueryOptions::default())));
+        let targets = targets.map(|(number, protocol)| {
+            (
+                at(number),
+                StatusQuery::new(protocol, 7, &QueryOptions::default()),
+            )
+        });
         let mut scanner = Scanner::new(targets, Timing::default(), ScanOptions::default(), now);
         let (mut out, mut number) = (Vec::new(), 0);
         while !scanner.is_finished() {

@@ -32,13 +32,20 @@ impl Game {
     /// [`UnknownGame`], which suggests similar names.
     pub fn find(text: &str) -> Result<&'static Self, UnknownGame> {
         let wanted = fold(text);
-        let found = TABLE.iter().find(|game| game.words().any(|word| fold(word) == wanted));
-        found.ok_or_else(|| UnknownGame { text: text.to_owned(), suggestions: similar(&wanted) })
+        let found = TABLE
+            .iter()
+            .find(|game| game.words().any(|word| fold(word) == wanted));
+        found.ok_or_else(|| UnknownGame {
+            text: text.to_owned(),
+            suggestions: similar(&wanted),
+        })
     }
 
     /// The words by which it is found.
     fn words(&self) -> impl Iterator<Item = &'static str> {
-        [self.id, self.name].into_iter().chain(self.old_ids.iter().chain(self.aliases).copied())
+        [self.id, self.name]
+            .into_iter()
+            .chain(self.old_ids.iter().chain(self.aliases).copied())
     }
 }
 
@@ -63,13 +70,21 @@ impl fmt::Display for UnknownGame {
             let before = if number == 0 { ": did you mean" } else { " or" };
             write!(f, "{before} {} ({})", game.id, game.name)?;
         }
-        f.write_str(if self.suggestions.is_empty() { ", and none has a similar name" } else { "?" })
+        f.write_str(if self.suggestions.is_empty() {
+            ", and none has a similar name"
+        } else {
+            "?"
+        })
     }
 }
 
 /// Letters and digits in lower case, without accents.
 fn fold(text: &str) -> String {
-    text.chars().flat_map(char::to_lowercase).map(without_accent).filter(|c| c.is_alphanumeric()).collect()
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(without_accent)
+        .filter(|c| c.is_alphanumeric())
+        .collect()
 }
 
 /// The letter under an accent, for the letters of Latin-1.
@@ -102,8 +117,12 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     // Beside a near name, a far one is no suggestion.
-    let least = like.first().map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
-    let like = like.into_iter().take_while(|(likeness, _)| *likeness >= least);
+    let least = like
+        .first()
+        .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
+    let like = like
+        .into_iter()
+        .take_while(|(likeness, _)| *likeness >= least);
     like.map(|(_, game)| game).take(SUGGESTIONS).collect()
 }
 
@@ -127,7 +146,11 @@ impl Game {
     /// ```
     pub fn of(status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
         let also = |game: &Self| game.also_at.iter().any(|(other, _)| *other == protocol);
-        let games = || TABLE.iter().filter(|game| game.protocol == protocol || also(game));
+        let games = || {
+            TABLE
+                .iter()
+                .filter(|game| game.protocol == protocol || also(game))
+        };
         let rule = |key: &str| status.rules.get(key).map(|value| value.plain());
         // In Quake 3, `gamename` is the modification or a family of games.
         let named = rule("gamename").filter(|_| protocol != Protocol::Quake3);
@@ -138,32 +161,44 @@ impl Game {
         let is_marked = |game: &&Self| {
             game.marks.iter().any(|mark| match mark {
                 Mark::Rule(key, start) => rule(key).is_some_and(|value| begins(&value, start)),
-                Mark::GameType(start) => {
-                    status.game_type.as_ref().is_some_and(|game_type| begins(&game_type.plain(), start))
-                }
-                Mark::PlayerValue(name) => {
-                    status.listed_players().first().is_some_and(|player| player.extra.get(name).is_some())
-                }
+                Mark::GameType(start) => status
+                    .game_type
+                    .as_ref()
+                    .is_some_and(|game_type| begins(&game_type.plain(), start)),
+                Mark::PlayerValue(name) => status
+                    .listed_players()
+                    .first()
+                    .is_some_and(|player| player.extra.get(name).is_some()),
             })
         };
         if named.is_some() {
             // Modifications share the name of their game, which stands behind them.
-            return games().filter(is_named).find(is_marked).or_else(|| games().rfind(is_named));
+            return games()
+                .filter(is_named)
+                .find(is_marked)
+                .or_else(|| games().rfind(is_named));
         }
         let only = |fits: &dyn Fn(&Self) -> bool| {
             let mut fitting = games().filter(|game| fits(game));
             fitting.next().filter(|_| fitting.next().is_none())
         };
-        let has_number = |number| only(&|game| game.numbers.iter().any(|(known, _)| *known == number));
-        let number = status.protocol_version.and_then(|number| i32::try_from(number).ok());
+        let has_number =
+            |number| only(&|game| game.numbers.iter().any(|(known, _)| *known == number));
+        let number = status
+            .protocol_version
+            .and_then(|number| i32::try_from(number).ok());
         let number = number.filter(|number| !SHARED_NUMBERS.contains(number));
         let has_port = |port| only(&|game| game.game_port == Some(port));
-        games().find(is_marked).or_else(|| has_number(number?)).or_else(|| has_port(status.game_port?))
+        games()
+            .find(is_marked)
+            .or_else(|| has_number(number?))
+            .or_else(|| has_port(status.game_port?))
     }
 }
 
 fn begins(text: &str, start: &str) -> bool {
-    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+    text.get(..start.len())
+        .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
 /// The public client that 333networks and OpenSpy let list any game, and its key (molycode/lookout-games,
@@ -191,23 +226,46 @@ impl Game {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);
-            let all = master::ListRequest { extended, game, empty: true, full: true, ..Default::default() };
+            let all = master::ListRequest {
+                extended,
+                game,
+                empty: true,
+                full: true,
+                ..Default::default()
+            };
             let list = |protocol| master::ListRequest { protocol, ..all };
-            let lists = self.numbers.iter().map(|(number, _)| Quake3List::new(&list(*number), limits));
-            lists.filter_map(Result::ok).map(ListRequest::from).collect()
+            let lists = self
+                .numbers
+                .iter()
+                .map(|(number, _)| Quake3List::new(&list(*number), limits));
+            lists
+                .filter_map(Result::ok)
+                .map(ListRequest::from)
+                .collect()
         };
         let one = match master.form {
-            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => return quake3(None, false),
+            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => {
+                return quake3(None, false);
+            }
             MasterForm::Named | MasterForm::Long if self.gamename.is_none() => return Vec::new(),
             MasterForm::Named => return quake3(self.gamename, false),
             MasterForm::Long => return quake3(self.gamename, true),
-            MasterForm::GameSpy1 => self.gamename.zip(GameKey::new(LIST_CLIENT.1).ok()).map(|(name, key)| {
-                let login = LIST_CLIENT.0.to_owned();
-                GameSpy1List { login, ..GameSpy1List::new(name, key) }.into()
-            }),
-            MasterForm::GameSpy2 => {
-                self.gamename.zip(self.key).map(|(name, key)| GameSpy2List::new(name, key).into())
+            MasterForm::GameSpy1 => {
+                self.gamename
+                    .zip(GameKey::new(LIST_CLIENT.1).ok())
+                    .map(|(name, key)| {
+                        let login = LIST_CLIENT.0.to_owned();
+                        GameSpy1List {
+                            login,
+                            ..GameSpy1List::new(name, key)
+                        }
+                        .into()
+                    })
             }
+            MasterForm::GameSpy2 => self
+                .gamename
+                .zip(self.key)
+                .map(|(name, key)| GameSpy2List::new(name, key).into()),
             MasterForm::Ut2004 => {
                 number.map(|number| Ut2004List::new(number.try_into().unwrap_or_default()).into())
             }
@@ -224,10 +282,20 @@ mod tests {
     /// Of iortcw MP (a4e6f501): its info says protocol 60, its status 61.
     #[test]
     fn iortcw_is_return_to_castle_wolfenstein() {
-        for (key, value) in [("com_gamename", "wolfmp"), ("version", "iortcw 1.51d-MP linux-x86_64")] {
-            let mut status = ServerStatus { protocol_version: Some(61), ..ServerStatus::default() };
+        for (key, value) in [
+            ("com_gamename", "wolfmp"),
+            ("version", "iortcw 1.51d-MP linux-x86_64"),
+        ] {
+            let mut status = ServerStatus {
+                protocol_version: Some(61),
+                ..ServerStatus::default()
+            };
             status.rules.push(key, value);
-            assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "rtcw", "{key}");
+            assert_eq!(
+                Game::of(&status, Protocol::Quake3).unwrap().id,
+                "rtcw",
+                "{key}"
+            );
         }
     }
 
@@ -246,8 +314,14 @@ mod tests {
 
     #[test]
     fn near_misses_are_suggested() {
-        let ids =
-            |text| Game::find(text).unwrap_err().suggestions().iter().map(|game| game.id).collect::<Vec<_>>();
+        let ids = |text| {
+            Game::find(text)
+                .unwrap_err()
+                .suggestions()
+                .iter()
+                .map(|game| game.id)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(ids("openarna"), ["openarena"], "and nothing far");
         assert!(ids("spearhead").contains(&"mohaas"), "a part of the name");
         assert_eq!(ids("urban terorr").first(), Some(&"urbanterror"));
@@ -257,8 +331,14 @@ mod tests {
     #[test]
     fn an_unknown_game_is_named_with_its_suggestions() {
         let message = |text| Game::find(text).unwrap_err().to_string();
-        assert_eq!(message("openarna"), "unknown game \"openarna\": did you mean openarena (OpenArena)?");
-        assert_eq!(message("qqqqq"), "unknown game \"qqqqq\", and none has a similar name");
+        assert_eq!(
+            message("openarna"),
+            "unknown game \"openarna\": did you mean openarena (OpenArena)?"
+        );
+        assert_eq!(
+            message("qqqqq"),
+            "unknown game \"qqqqq\", and none has a similar name"
+        );
     }
 
     /// Comparing costs the length of the text times that of every name.
@@ -266,7 +346,12 @@ mod tests {
     fn a_long_text_has_no_suggestions() {
         let unknown = Game::find(&format!("{:<200}", "urban teror").replace(' ', "x")).unwrap_err();
         assert_eq!(unknown.suggestions().len(), 0);
-        assert!(!Game::find("urban teror").unwrap_err().suggestions().is_empty());
+        assert!(
+            !Game::find("urban teror")
+                .unwrap_err()
+                .suggestions()
+                .is_empty()
+        );
     }
 
     #[test]

@@ -232,8 +232,16 @@ mod tests {
     /// `games` prints them.
     #[test]
     fn every_certainty_has_a_word() {
-        let all = [Certainty::Unknown, Certainty::Unverified, Certainty::Listed, Certainty::Living];
-        assert_eq!(all.map(Certainty::name), ["unknown", "unverified", "listed", "living"]);
+        let all = [
+            Certainty::Unknown,
+            Certainty::Unverified,
+            Certainty::Listed,
+            Certainty::Living,
+        ];
+        assert_eq!(
+            all.map(Certainty::name),
+            ["unknown", "unverified", "listed", "living"]
+        );
     }
 
     #[test]
@@ -242,7 +250,11 @@ mod tests {
         assert_eq!(ports(QueryPort::Same), [Some(1), Some(7777), Some(65_535)]);
         assert_eq!(ports(QueryPort::Fixed(29_900)), [Some(29_900); 3]);
         assert_eq!(ports(QueryPort::Offset(1)), [Some(2), Some(7778), None]);
-        assert_eq!(ports(QueryPort::Offset(-1)), [None, Some(7776), Some(65_534)], "port 0 is none");
+        assert_eq!(
+            ports(QueryPort::Offset(-1)),
+            [None, Some(7776), Some(65_534)],
+            "port 0 is none"
+        );
     }
 }
 
@@ -253,13 +265,26 @@ mod master_tests {
     /// `games --json` and reports name forms by these words.
     #[test]
     fn every_form_in_the_table_has_a_name_of_its_own() {
-        let forms = Game::all().flat_map(|game| game.masters).map(|master| (master.form.name(), master.form));
-        let mut named: Vec<(&str, String)> = forms.map(|(name, form)| (name, format!("{form:?}"))).collect();
+        let forms = Game::all()
+            .flat_map(|game| game.masters)
+            .map(|master| (master.form.name(), master.form));
+        let mut named: Vec<(&str, String)> = forms
+            .map(|(name, form)| (name, format!("{form:?}")))
+            .collect();
         named.sort();
         named.dedup();
         let names: Vec<&str> = named.iter().map(|(name, _)| *name).collect();
-        let all =
-            ["cod4x", "gamespy1", "gamespy2", "hexadecimal", "long", "named", "short", "unmarked", "ut2004"];
+        let all = [
+            "cod4x",
+            "gamespy1",
+            "gamespy2",
+            "hexadecimal",
+            "long",
+            "named",
+            "short",
+            "unmarked",
+            "ut2004",
+        ];
         assert_eq!(names, all, "{named:?}");
     }
 }

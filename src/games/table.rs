@@ -29,18 +29,37 @@ const QUAKE3: Game = Game {
     certainty: Certainty::Unknown,
     source: "",
 };
-const GAMESPY1: Game = Game { protocol: GameSpy1, ..QUAKE3 };
+const GAMESPY1: Game = Game {
+    protocol: GameSpy1,
+    ..QUAKE3
+};
 /// A game that node-gamedig queries and 333networks lists.
-const IN_BOTH: Game =
-    Game { masters: BOTH, certainty: Unverified, source: "node-gamedig; 333networks", ..GAMESPY1 };
-const GAMESPY4: Game = Game { protocol: GameSpy4, ..QUAKE3 };
-const UT2004: Game = Game { protocol: Ut2004, query_port: Offset(1), ..QUAKE3 };
+const IN_BOTH: Game = Game {
+    masters: BOTH,
+    certainty: Unverified,
+    source: "node-gamedig; 333networks",
+    ..GAMESPY1
+};
+const GAMESPY4: Game = Game {
+    protocol: GameSpy4,
+    ..QUAKE3
+};
+const UT2004: Game = Game {
+    protocol: Ut2004,
+    query_port: Offset(1),
+    ..QUAKE3
+};
 
 /// Query ports of Battlefield 2's engine rise with the game ports (Austinb/GameQ), and a second server takes the next free one.
-const BATTLEFIELD: &[(Protocol, QueryPort)] = &[(GameSpy4, Offset(13333)), (GameSpy4, Fixed(29901))];
+const BATTLEFIELD: &[(Protocol, QueryPort)] =
+    &[(GameSpy4, Offset(13333)), (GameSpy4, Fixed(29901))];
 /// Medal of Honor answers Quake 3's requests at its game port, and takes query ports in the order of start
 /// (IDragonfire/dzcp#10).
-const MOHAA: &[(Protocol, QueryPort)] = &[(Quake3, Same), (GameSpy1, Offset(98)), (GameSpy1, Offset(99))];
+const MOHAA: &[(Protocol, QueryPort)] = &[
+    (Quake3, Same),
+    (GameSpy1, Offset(98)),
+    (GameSpy1, Offset(99)),
+];
 /// The patched game also answers `getstatus` in DarkPlaces' manner (SamClassicPatch/SuperProject, Core/Query/DarkPlacesQuery.cpp).
 const SERIOUS_SAM: &[(Protocol, QueryPort)] = &[(Quake3, Offset(1))];
 

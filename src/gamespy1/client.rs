@@ -52,7 +52,13 @@ impl StatusQuery {
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let (request, asked): (&[u8], _) = match (options.detail, options.dialect) {
             // QR1 answers a request that it cannot read with an end mark alone.
-            (Detail::Short, _) => (br"\basic\\info\", Asked { status: true, ..Asked::default() }),
+            (Detail::Short, _) => (
+                br"\basic\\info\",
+                Asked {
+                    status: true,
+                    ..Asked::default()
+                },
+            ),
             (Detail::Full, Dialect::XServerQuery) => {
                 (br"\status\xserverquery", Asked::new(&[Command::Status]))
             }
@@ -99,7 +105,11 @@ impl StatusQuery {
     pub fn commands(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
         let mut request = Vec::new();
         Request::new(commands).encode(&mut request)?;
-        Ok(Self { request: request.into(), asked: Asked::new(commands), ..Self::new(0, options) })
+        Ok(Self {
+            request: request.into(),
+            asked: Asked::new(commands),
+            ..Self::new(0, options)
+        })
     }
 
     /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does not know the last
@@ -108,7 +118,10 @@ impl StatusQuery {
     ///
     /// # Errors
     /// As [`Request::encode`].
-    pub fn commands_with_echo(commands: &[Command<'_>], options: &QueryOptions) -> Result<Self, EncodeError> {
+    pub fn commands_with_echo(
+        commands: &[Command<'_>],
+        options: &QueryOptions,
+    ) -> Result<Self, EncodeError> {
         let mut query = Self::commands(&[commands, &[Command::Echo(b"x")]].concat(), options)?;
         query.asked.own_echo = true;
         Ok(query)

@@ -24,15 +24,27 @@ impl<'a> Known<'a> {
     }
 
     pub(crate) fn dedicated(&self) -> Option<bool> {
-        let listens = || self.listenserver.and_then(number::boolean).map(|listens| !listens);
-        first_filled(&[self.dedicated, self.ded]).and_then(number::boolean).or_else(listens)
+        let listens = || {
+            self.listenserver
+                .and_then(number::boolean)
+                .map(|listens| !listens)
+        };
+        first_filled(&[self.dedicated, self.ded])
+            .and_then(number::boolean)
+            .or_else(listens)
     }
 
     /// The modification; Battlefield 1942 names its own folder where there is none.
     pub(crate) fn mod_name(&self, family: Family) -> Option<&'a [u8]> {
         let folder = self.gameid.filter(|_| family == Family::Battlefield1942);
         let folder = folder.filter(|folder| !folder.eq_ignore_ascii_case(b"bf1942"));
-        first_filled(&[folder, self.activemod, self.modname, self.mod_key, self.mods])
+        first_filled(&[
+            folder,
+            self.activemod,
+            self.modname,
+            self.mod_key,
+            self.mods,
+        ])
     }
 
     /// The limit of the match, where the unit is known: seconds in Battlefield 1942's `roundTime`, else minutes.
@@ -53,22 +65,32 @@ impl<'a> Known<'a> {
             Family::Unreal => self.remainingtime,
             _ => None,
         };
-        left.and_then(seconds).filter(|_| self.time_limit(family) != Some(Duration::ZERO))
+        left.and_then(seconds)
+            .filter(|_| self.time_limit(family) != Some(Duration::ZERO))
     }
 
     /// A team game ends by `goalteamscore` even where the server has a `fraglimit` too. Descent 3 sends limits that are not in
     /// force, and 0 for those that are.
     pub(crate) fn score_limit(&self) -> Option<i64> {
-        let frags = self.fraglimit.filter(|_| self.gamename != Some(b"descent3"));
-        first_filled(&[self.goalteamscore, self.goalscore, self.scorelimit, frags]).and_then(number::integer)
+        let frags = self
+            .fraglimit
+            .filter(|_| self.gamename != Some(b"descent3"));
+        first_filled(&[self.goalteamscore, self.goalscore, self.scorelimit, frags])
+            .and_then(number::integer)
     }
 
     /// The two sides of games that have no rows of teams: name and score.
     pub(crate) fn sides(&self) -> [(Option<&'a [u8]>, Option<i64>); 2] {
         let score = |keys: &[Option<&[u8]>]| first_filled(keys).and_then(number::integer);
         [
-            (self.teamone, score(&[self.teamonescore, self.tickets1, self.swatscore])),
-            (self.teamtwo, score(&[self.teamtwoscore, self.tickets2, self.suspectsscore])),
+            (
+                self.teamone,
+                score(&[self.teamonescore, self.tickets1, self.swatscore]),
+            ),
+            (
+                self.teamtwo,
+                score(&[self.teamtwoscore, self.tickets2, self.suspectsscore]),
+            ),
         ]
     }
 }
@@ -100,8 +122,10 @@ impl Family {
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> Self {
         let game = known.gamename.unwrap_or_default().to_ascii_lowercase();
         let variant = known.gamevariant.unwrap_or_default().to_ascii_lowercase();
-        let is_battlefield = game.starts_with(b"bfield1942") || (game.is_empty() && has_named_sides);
-        let has_medal_keys = known.rankedserver.is_some() || known.realism.and(known.pure).is_some();
+        let is_battlefield =
+            game.starts_with(b"bfield1942") || (game.is_empty() && has_named_sides);
+        let has_medal_keys =
+            known.rankedserver.is_some() || known.realism.and(known.pure).is_some();
         let is_swat = variant.starts_with(b"swat") || variant.starts_with(b"sef");
         let is_swat = is_swat || known.gamevariant.and(known.numrounds).is_some();
         let has_unreal_keys = known.minnetver.or(known.mingamever).is_some();
@@ -159,7 +183,10 @@ mod tests {
             (br"\hostname\x\gamevariant\SWAT 4", Family::Swat4),
             (br"\hostname\x\gamevariant\SEF 2", Family::Swat4),
             (br"\hostname\x\gamevariant\Elite\numrounds\5", Family::Swat4),
-            (br"\gamevariant\CTF\teamone\Phoenix", Family::TribesVengeance),
+            (
+                br"\gamevariant\CTF\teamone\Phoenix",
+                Family::TribesVengeance,
+            ),
             (br"\gamevariant\CTF", Family::Other),
             (br"\gamename\bfield1942d", Family::Battlefield1942),
             (br"\gamename\serioussamse", Family::SeriousSam),

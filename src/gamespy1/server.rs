@@ -54,12 +54,16 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| reply(request, context))
+    datagrams(status, options, requester, |context| {
+        reply(request, context)
+    })
 }
 
 /// [`answer`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
-    let Context { service, requester, .. } = *context;
+    let Context {
+        service, requester, ..
+    } = *context;
     let is_qr1 = service.engine == Engine::Qr1;
     // Replies to the same commands are the same, unless a command has a value.
     let join = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
@@ -82,7 +86,11 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         }
         write(&parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
     });
-    let before = if is_qr1 { requester.number } else { requester.number.saturating_sub(1) % 100 };
+    let before = if is_qr1 {
+        requester.number
+    } else {
+        requester.number.saturating_sub(1) % 100
+    };
     let number = u32::try_from(before.saturating_add(1)).unwrap_or(u32::MAX);
     Patched::new(template, Patch::new(|out| number::put(number.into(), out)))
 }
@@ -92,19 +100,29 @@ const WITHOUT_VALUE: u32 = 7;
 /// Kind of the template with the texts of one such command, whose number is added.
 const TEXTS: u32 = 1 << 28;
 /// The commands that make up a status, and their numbers.
-const SECTIONS: [(u32, Command<'_>); 4] =
-    [(1, Command::Basic), (2, Command::Info), (3, Command::Rules), (4, Command::Players)];
+const SECTIONS: [(u32, Command<'_>); 4] = [
+    (1, Command::Basic),
+    (2, Command::Info),
+    (3, Command::Rules),
+    (4, Command::Players),
+];
 
 /// The commands that are answered and their numbers, in the order of the answers.
 ///
 /// Each command is answered once, and each property once: one request would else draw a full reply 31 times. GameSpy's own
 /// code does the same, because it looks each command up in the request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The
 /// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
-fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item = (u32, Command<'a>)> {
+fn answered<'a>(
+    request: &Request<'a>,
+    options: &Service,
+) -> impl Iterator<Item = (u32, Command<'a>)> {
     let is_qr1 = options.engine == Engine::Qr1;
     let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
     let found = found.filter_map(|known| Some((known.name(), request.find(known.name())?)));
-    let listed = request.commands().filter(move |_| !is_qr1).map(|command| (command.name(), command.value()));
+    let listed = request
+        .commands()
+        .filter(move |_| !is_qr1)
+        .map(|command| (command.name(), command.value()));
     let (mut seen, mut properties) = (0_u32, Vec::new());
     found.chain(listed).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
@@ -120,7 +138,9 @@ fn answered<'a>(request: &Request<'a>, options: &Service) -> impl Iterator<Item 
 fn is_answered(command: Command<'_>, options: &Service) -> bool {
     match command {
         Command::Echo(text) => {
-            options.echo && text.len() <= MAX_ECHO && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
+            options.echo
+                && text.len() <= MAX_ECHO
+                && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
         }
         // Stock servers take a challenge of any length, and some crashed on long ones (CVE-2004-0608).
         Command::Secure(challenge) => {
@@ -129,7 +149,10 @@ fn is_answered(command: Command<'_>, options: &Service) -> bool {
                 && challenge.iter().all(u8::is_ascii_graphic)
         }
         Command::LevelProperty(_) | Command::GameProperty(_) => options.properties.is_some(),
-        Command::PlayerProperty(_) => options.properties.as_ref().is_some_and(|known| known.players),
+        Command::PlayerProperty(_) => options
+            .properties
+            .as_ref()
+            .is_some_and(|known| known.players),
         Command::Other { .. } => false,
         _ => true,
     }
@@ -148,10 +171,16 @@ struct Part {
 
 /// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Template> {
-    let Context { status, service, .. } = *context;
+    let Context {
+        status, service, ..
+    } = *context;
     let is_qr1 = service.engine == Engine::Qr1;
     let sections = || Sections::new(status, is_qr1);
-    let (level, game) = service.properties.as_ref().map(|known| (&known.level, &known.game)).unzip();
+    let (level, game) = service
+        .properties
+        .as_ref()
+        .map(|known| (&known.level, &known.game))
+        .unzip();
     let kind = (number <= WITHOUT_VALUE).then_some(TEXTS | number);
     let (texts, _) = context.template(kind, |_, out| match command {
         Command::Basic => sections().section(BASIC, out),
@@ -162,7 +191,15 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
         Command::PlayerProperty(name) => player_property(status, name, out),
         Command::LevelProperty(name) => put_text(name, &property(level, name), out),
         Command::GameProperty(name) => put_text(name, &property(game, name), out),
-        Command::Echo(text) => put_text(if is_qr1 { b"echoresponse" } else { b"echo_replay" }, text, out),
+        Command::Echo(text) => put_text(
+            if is_qr1 {
+                b"echoresponse"
+            } else {
+                b"echo_replay"
+            },
+            text,
+            out,
+        ),
         Command::Secure(challenge) => {
             if let Some(Ok(proof)) = service.key.as_ref().map(|key| key.validate(challenge)) {
                 put_text(b"validate", proof.as_bytes(), out);
@@ -186,19 +223,29 @@ fn write(parts: &[Part], max_datagram: usize, final_first: bool, template: &mut 
     if packed.len() > MAX_FRAGMENTS {
         // Rules that begin as many datagrams push what follows by up to one more.
         let (others, _) = pack(parts, limit, Some(0));
-        (packed, _) = pack(parts, limit, Some(MAX_FRAGMENTS.saturating_sub(others.len()).saturating_sub(1)));
+        (packed, _) = pack(
+            parts,
+            limit,
+            Some(MAX_FRAGMENTS.saturating_sub(others.len()).saturating_sub(1)),
+        );
         is_cut = true;
     }
     let count = packed.len().min(MAX_FRAGMENTS);
     for (fragment, datagram) in (1..=count).zip(packed.iter()) {
-        let mark = if is_cut || fragment < count { "" } else { "\\final\\" };
+        let mark = if is_cut || fragment < count {
+            ""
+        } else {
+            "\\final\\"
+        };
         let (before, behind) = if final_first { (mark, "") } else { ("", mark) };
         template.begin();
         for part in [datagram, before.as_bytes(), br"\queryid\"] {
             template.bytes.extend_from_slice(part);
         }
         template.patch_here();
-        template.bytes.extend_from_slice(format!(".{fragment}{behind}").as_bytes());
+        template
+            .bytes
+            .extend_from_slice(format!(".{fragment}{behind}").as_bytes());
     }
 }
 
@@ -210,12 +257,18 @@ fn pack(parts: &[Part], limit: usize, mut room: Option<usize>) -> (Template, boo
     for part in parts {
         let bytes = &part.texts.bytes[..];
         let is_one = part.is_rules && room.is_none() && bytes.len() <= limit;
-        let texts: Vec<_> = if is_one { vec![bytes] } else { part.texts.iter().collect() };
+        let texts: Vec<_> = if is_one {
+            vec![bytes]
+        } else {
+            part.texts.iter().collect()
+        };
         'texts: for text in texts {
             let mut rest = text;
             while !rest.is_empty() {
                 // The whole text, or its next pair where it is too long for a datagram.
-                let next = (text.len() > limit).then(|| memchr::memchr_iter(b'\\', rest).nth(2)).flatten();
+                let next = (text.len() > limit)
+                    .then(|| memchr::memchr_iter(b'\\', rest).nth(2))
+                    .flatten();
                 let (behind, piece) = split(rest, next.unwrap_or(rest.len()));
                 rest = behind;
                 if piece.len() > limit {
@@ -224,7 +277,9 @@ fn pack(parts: &[Part], limit: usize, mut room: Option<usize>) -> (Template, boo
                 }
                 if piece.len() > left {
                     if let Some(room) = room.as_mut().filter(|_| part.is_rules) {
-                        let Some(less) = room.checked_sub(1) else { break 'texts };
+                        let Some(less) = room.checked_sub(1) else {
+                            break 'texts;
+                        };
                         *room = less;
                     }
                     packed.begin();
@@ -249,19 +304,36 @@ mod tests {
     fn whole(pairs: &[(&str, &str)]) -> Part {
         let mut text = Template::default();
         text.begin();
-        pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut text.bytes));
-        Part { texts: Arc::new(text), is_rules: false, ends_datagram: false }
+        pairs
+            .iter()
+            .for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut text.bytes));
+        Part {
+            texts: Arc::new(text),
+            is_rules: false,
+            ends_datagram: false,
+        }
     }
 
     fn rules(pairs: &[(&str, &str)]) -> Part {
         let mut texts = Template::default();
-        pairs.iter().for_each(|(key, value)| put_text(key.as_bytes(), value.as_bytes(), &mut texts));
-        Part { texts: Arc::new(texts), is_rules: true, ends_datagram: false }
+        pairs
+            .iter()
+            .for_each(|(key, value)| put_text(key.as_bytes(), value.as_bytes(), &mut texts));
+        Part {
+            texts: Arc::new(texts),
+            is_rules: true,
+            ends_datagram: false,
+        }
     }
 
     fn finish(parts: &[Part], room: usize, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
         let mut template = Template::default();
-        write(parts, TRAILER.saturating_add(room), final_first, &mut template);
+        write(
+            parts,
+            TRAILER.saturating_add(room),
+            final_first,
+            &mut template,
+        );
         let number = Patch::new(|out| number::put(reply.into(), out));
         let reply = Patched::new((Arc::new(template), true), number).unwrap();
         let datagram = |index| {
@@ -306,25 +378,54 @@ mod tests {
 
     #[test]
     fn rules_give_way_one_by_one() {
-        let rules: Vec<(String, &str)> = (0..100).map(|rule| (format!("r{rule:02}"), "value")).collect();
+        let rules: Vec<(String, &str)> = (0..100)
+            .map(|rule| (format!("r{rule:02}"), "value"))
+            .collect();
         let rules: Vec<(&str, &str)> = rules.iter().map(|(key, value)| (&**key, *value)).collect();
         for breaks in [false, true] {
-            let rules = Part { ends_datagram: breaks, ..self::rules(&rules) };
+            let rules = Part {
+                ends_datagram: breaks,
+                ..self::rules(&rules)
+            };
             let mut parts = vec![whole(&[("name", "a")]), rules];
             parts.extend((0..10).map(|_| whole(&[("row", "value")])));
             let datagrams = finish(&parts, 10, 1, false);
-            let count = |text: &[u8]| datagrams.iter().filter(|datagram| datagram.starts_with(text)).count();
-            assert_eq!((count(br"\row"), count(br"\r00"), count(br"\r99")), (10, 1, 0), "{datagrams:?}");
-            assert!((30..=MAX_FRAGMENTS).contains(&datagrams.len()), "{}", datagrams.len());
-            assert!(!datagrams.iter().any(|datagram| datagram.ends_with(br"\final\")));
+            let count = |text: &[u8]| {
+                datagrams
+                    .iter()
+                    .filter(|datagram| datagram.starts_with(text))
+                    .count()
+            };
+            assert_eq!(
+                (count(br"\row"), count(br"\r00"), count(br"\r99")),
+                (10, 1, 0),
+                "{datagrams:?}"
+            );
+            assert!(
+                (30..=MAX_FRAGMENTS).contains(&datagrams.len()),
+                "{}",
+                datagrams.len()
+            );
+            assert!(
+                !datagrams
+                    .iter()
+                    .any(|datagram| datagram.ends_with(br"\final\"))
+            );
         }
     }
 
     #[test]
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
-        assert_eq!(finish(&[rules], 10, 1, false), [&br"\a\1\c\3\queryid\1.1\final\"[..]]);
+        assert_eq!(
+            finish(&[rules], 10, 1, false),
+            [&br"\a\1\c\3\queryid\1.1\final\"[..]]
+        );
         let player = whole(&[("player_0", "too long a name")]);
-        assert_eq!(finish(&[player], 10, 1, false), [&br"\queryid\1.1"[..]], "but a player is a loss");
+        assert_eq!(
+            finish(&[player], 10, 1, false),
+            [&br"\queryid\1.1"[..]],
+            "but a player is a loss"
+        );
     }
 }

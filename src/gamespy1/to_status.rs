@@ -21,7 +21,12 @@ impl ToStatus for Answer {
         let mut known = Known::default();
         let mut rows = Vec::with_capacity(count_bound(bytes));
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
-        let own_echo = self.asked.own_echo.then(|| self.echo()).flatten().map(|(key, _)| key);
+        let own_echo = self
+            .asked
+            .own_echo
+            .then(|| self.echo())
+            .flatten()
+            .map(|(key, _)| key);
         // What numbers the reply and our own echo describe nothing of the server.
         let is_ours = |key: &[u8], value: &[u8]| is_control(key, value) || own_echo == Some(key);
         let mut pairs = self.fields().pairs();
@@ -29,7 +34,10 @@ impl ToStatus for Answer {
             match RowKey::parse(key) {
                 Some(row) => rows.push((row, value)),
                 None => {
-                    if let Some(slot) = known.slot(key).filter(|slot| slot.is_none_or(<[u8]>::is_empty)) {
+                    if let Some(slot) = known
+                        .slot(key)
+                        .filter(|slot| slot.is_none_or(<[u8]>::is_empty))
+                    {
                         *slot = Some(value);
                     }
                     if !is_ours(key, value) {
@@ -40,8 +48,12 @@ impl ToStatus for Answer {
         }
         let field_count = rows.len();
         let [rows, team_rows] = sorted(rows, self.asked);
-        let has = |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
-        let family = Family::of(&known, has(&rows, "playername") && has(&team_rows, "teamname"));
+        let has =
+            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
+        let family = Family::of(
+            &known,
+            has(&rows, "playername") && has(&team_rows, "teamname"),
+        );
         let style = Style::new(CHARSET, family.colours());
 
         let count = rows.iter().filter(|row| row.name().is_some()).count();
@@ -49,7 +61,8 @@ impl ToStatus for Answer {
         let named_rows = || rows.iter().filter(|row| are_all || row.name().is_some());
         // In the answer to `\teams\` alone, every row is a team's, unless the server answers anything with its status.
         let are_teams = self.asked.teams && !self.asked.players;
-        let all_teams = count == 0 && (are_teams || rows.iter().any(|row| row.get("size").is_some()));
+        let all_teams =
+            count == 0 && (are_teams || rows.iter().any(|row| row.get("size").is_some()));
         if !are_all && !all_teams {
             // Some rows belong neither to these players nor to a team: they are rules under their whole keys.
             let mut numbers: Vec<u32> = named_rows().map(Row::index).collect();
@@ -72,21 +85,38 @@ impl ToStatus for Answer {
 
         let extras = RulesBuilder::new(bytes, CHARSET, field_count);
         let sides = known.sides();
-        let mut reader = RowReader { family, style, bytes, sides, rest: Vec::new(), extras };
+        let mut reader = RowReader {
+            family,
+            style,
+            bytes,
+            sides,
+            rest: Vec::new(),
+            extras,
+        };
         let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
         let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
         let listed = self.asked.players || count > 0;
         let mut players = listed.then(|| Vec::with_capacity(count));
-        players.iter_mut().for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
+        players
+            .iter_mut()
+            .for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
         let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-        reader.extras.complete(of_players.chain(teams.iter_mut().map(|team| &mut team.extra)), style.colours);
+        reader.extras.complete(
+            of_players.chain(teams.iter_mut().map(|team| &mut team.extra)),
+            style.colours,
+        );
         // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-        let present = known.numplayers.filter(|_| family == Family::Battlefield1942);
+        let present = known
+            .numplayers
+            .filter(|_| family == Family::Battlefield1942);
         if let Some(present) = present.and_then(number::number) {
             let numbers = named_rows().map(Row::index);
             let mut by_number: Vec<_> = numbers.zip(players.iter_mut().flatten()).collect();
             by_number.sort_by_key(|(number, _)| *number);
-            by_number.into_iter().skip(present).for_each(|(_, player)| player.stale = true);
+            by_number
+                .into_iter()
+                .skip(present)
+                .for_each(|(_, player)| player.stale = true);
         }
 
         for (id, (name, score)) in (family.team_offset()..).zip(sides) {
@@ -95,14 +125,24 @@ impl ToStatus for Answer {
                 Some(team) => team.score = team.score.or(score),
                 None => {
                     let name = name.map(|name| Text::part(bytes, name, style));
-                    teams.push(Team { id: Some(id), name, score, ..Team::default() });
+                    teams.push(Team {
+                        id: Some(id),
+                        name,
+                        score,
+                        ..Team::default()
+                    });
                 }
             }
         }
-        let (bot_count, player_count) = counts(&known, family, players.as_deref().unwrap_or_default());
+        let (bot_count, player_count) =
+            counts(&known, family, players.as_deref().unwrap_or_default());
         // Elsewhere it is a setting, as UT99's `Hardcore`.
-        let game_style = known.gamestyle.filter(|_| known.gamename == Some(b"netpanzer"));
-        let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
+        let game_style = known
+            .gamestyle
+            .filter(|_| known.gamename == Some(b"netpanzer"));
+        let text = |values: &[Option<&[u8]>]| {
+            first_filled(values).map(|raw| Text::part(bytes, raw, style))
+        };
         ServerStatus {
             name: text(&[known.hostname]),
             // The map's file name; Unreal 227 has it in `mapfilename` and a title in `mapname`.
@@ -112,7 +152,8 @@ impl ToStatus for Answer {
             game_type: text(&[known.gametype, known.gameclass, game_style]),
             mutators: self.mutators(&known, style),
             version: text(&[known.gamever, known.version]),
-            protocol_version: first_filled(&[known.minnetver, known.mingamever]).and_then(number::number),
+            protocol_version: first_filled(&[known.minnetver, known.mingamever])
+                .and_then(number::number),
             game_port: known.hostport.and_then(number::number),
             password: known.password(),
             dedicated: known.dedicated(),
@@ -138,11 +179,16 @@ impl Answer {
     fn mutators(&self, known: &Known<'_>, style: Style) -> Option<Vec<Text>> {
         let names = |value: &[u8]| {
             let names = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-            let names = names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
-            names.map(|name| Text::part(self.raw(), name, style)).collect::<Vec<_>>()
+            let names =
+                names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
+            names
+                .map(|name| Text::part(self.raw(), name, style))
+                .collect::<Vec<_>>()
         };
         let all = |key: &'static [u8]| {
-            self.pairs().filter(|(found, _)| found.eq_ignore_ascii_case(key)).map(|(_, value)| names(value))
+            self.pairs()
+                .filter(|(found, _)| found.eq_ignore_ascii_case(key))
+                .map(|(_, value)| names(value))
         };
         // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
         Some(match (known.mutators, known.mutator) {
@@ -150,7 +196,9 @@ impl Answer {
             (None, Some(_)) => all(b"mutator").flatten().collect(),
             (None, None) => {
                 known.active_mods?;
-                all(b"active_mods").find(|names| !names.is_empty()).unwrap_or_default()
+                all(b"active_mods")
+                    .find(|names| !names.is_empty())
+                    .unwrap_or_default()
             }
         })
     }
@@ -169,9 +217,12 @@ fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>
     let listed = u32::try_from(players.len()).ok();
     let bots = listed_bots(players).filter(|_| listed >= counted);
     // UT counts people where its bots are listed as well.
-    let has_more =
-        bots.is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
-    (known.numbots.and_then(number::number).or(bots), if has_more { listed } else { counted })
+    let has_more = bots
+        .is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
+    (
+        known.numbots.and_then(number::number).or(bots),
+        if has_more { listed } else { counted },
+    )
 }
 
 /// Makes players and teams of rows.
@@ -191,21 +242,29 @@ impl<'a> RowReader<'a> {
     fn player(&mut self, row: &Row<'a>) -> Player {
         let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
         let side = |value: &[u8]| {
-            let side = self.sides.iter().position(|(name, _)| *name == Some(value))?;
+            let side = self
+                .sides
+                .iter()
+                .position(|(name, _)| *name == Some(value))?;
             i32::try_from(side).ok()
         };
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
         let score = take(rest, &["score", "frags", "frag", "kills"], number::whole);
-        let secret = rest.iter().rev().find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
+        let secret = rest
+            .iter()
+            .rev()
+            .find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
         Player {
             bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
             name: take(rest, &["player", "playername"], text).unwrap_or_default(),
             // SWAT 4 leaves out counters that are zero.
             score: score.or_else(|| (self.family == Family::Swat4).then_some(0)),
             ping: take(rest, &["ping"], number::number),
-            team: take(rest, &["team"], |value| side(value).or_else(|| number::number(value))),
+            team: take(rest, &["team"], |value| {
+                side(value).or_else(|| number::number(value))
+            }),
             extra: self.extra(),
             ..Player::default()
         }
@@ -217,7 +276,9 @@ impl<'a> RowReader<'a> {
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         Team {
-            id: i32::try_from(row.index()).ok().map(|row| row.saturating_add(self.family.team_offset())),
+            id: i32::try_from(row.index())
+                .ok()
+                .map(|row| row.saturating_add(self.family.team_offset())),
             name: take(rest, &["teamname", "team_t", "team"], text),
             score: take(rest, &["score_t", "score", "teamscore"], number::whole),
             extra: self.extra(),
@@ -226,16 +287,25 @@ impl<'a> RowReader<'a> {
 
     /// The rest of a row.
     fn extra(&mut self) -> Rules {
-        self.rest.drain(..).for_each(|(field, value)| self.extras.push(field, value));
+        self.rest
+            .drain(..)
+            .for_each(|(field, value)| self.extras.push(field, value));
         self.extras.take_part()
     }
 }
 
 /// Takes the first field that can be read, of those with the preferred name.
-fn take<T>(fields: &mut Vec<Field<'_>>, names: &[&str], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+fn take<T>(
+    fields: &mut Vec<Field<'_>>,
+    names: &[&str],
+    read: impl Fn(&[u8]) -> Option<T>,
+) -> Option<T> {
     let (position, value) = names.iter().find_map(|name| {
         let is_one = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
-        let mut named = fields.iter().enumerate().filter(|(_, (field, _))| is_one(field));
+        let mut named = fields
+            .iter()
+            .enumerate()
+            .filter(|(_, (field, _))| is_one(field));
         named.find_map(|(position, (_, value))| Some((position, read(value)?)))
     })?;
     fields.remove(position);
@@ -251,7 +321,8 @@ mod tests {
     fn the_first_number_of_a_repeated_field_counts() {
         let reply =
             br"\team_t0\Red\score_t0\none\score_t0\3\player_0\Ann\frags_0\none\frags_0\7\final\\queryid\1.1";
-        let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
+        let answer =
+            Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
         let status = answer.to_status();
         let (team, player) = (&status.teams[0], &status.listed_players()[0]);
         assert_eq!((team.score, player.score), (Some(3), Some(7)));
@@ -263,8 +334,14 @@ mod tests {
     fn scores_of_teams_are_fractions() {
         let reply =
             br"\team_0\Red\score_0\7.000000\size_0\4\team_1\Blue\score_1\-6.50\size_1\3\queryid\9.1\final\";
-        let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
-        let scores = answer.to_status().teams.iter().map(|team| team.score).collect::<Vec<_>>();
+        let answer =
+            Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
+        let scores = answer
+            .to_status()
+            .teams
+            .iter()
+            .map(|team| team.score)
+            .collect::<Vec<_>>();
         assert_eq!(scores, [Some(7), Some(-6)]);
     }
 }

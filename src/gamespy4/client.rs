@@ -63,7 +63,11 @@ pub struct StatusQuery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Challenge,
-    Data { attempt: u8, challenge: Option<i32>, then_zeros: bool },
+    Data {
+        attempt: u8,
+        challenge: Option<i32>,
+        then_zeros: bool,
+    },
 }
 
 /// The verdict on a datagram, or why it is rejected.
@@ -134,7 +138,10 @@ impl StatusQuery {
     }
 
     fn collect(&mut self, id: RequestId, number: u8, last: bool, datagram: Bytes) -> Taken {
-        let known = self.assemblies.iter().position(|assembly| assembly.id == id);
+        let known = self
+            .assemblies
+            .iter()
+            .position(|assembly| assembly.id == id);
         let new = || Assembly::new(id, &self.options.limits);
         let mut assembly = known.map_or_else(new, |index| self.assemblies.remove(index));
         let inserted = assembly.fragments.insert(number.into(), datagram, last);
@@ -145,7 +152,11 @@ impl StatusQuery {
         let fragments = &assembly.fragments;
         let is_complete = fragments.is_complete(0);
         let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
-        let may_be_only = is_only && matches!(self.options.dialect, Dialect::Minecraft | Dialect::JustCause2);
+        let may_be_only = is_only
+            && matches!(
+                self.options.dialect,
+                Dialect::Minecraft | Dialect::JustCause2
+            );
         if inserted.is_ok() && (is_complete || may_be_only) {
             let answer = assembly.finish(self.options.dialect == Dialect::Minecraft)?;
             if is_complete || answer.form() != Form::Sections {
@@ -159,7 +170,8 @@ impl StatusQuery {
             let dropped = self.assemblies.remove(0);
             self.requested &= !bit(self.attempt_of(dropped.id)?);
         }
-        self.assemblies.insert(known.unwrap_or(self.assemblies.len()), assembly);
+        self.assemblies
+            .insert(known.unwrap_or(self.assemblies.len()), assembly);
         inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
     }
 
@@ -169,7 +181,11 @@ impl StatusQuery {
             self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
         }
         let attempt = if is_second { self.attempt } else { attempt };
-        self.step = Step::Data { attempt, challenge, then_zeros };
+        self.step = Step::Data {
+            attempt,
+            challenge,
+            then_zeros,
+        };
         self.requested |= bit(attempt);
     }
 
@@ -197,7 +213,9 @@ impl Conversation for StatusQuery {
     fn request(&mut self, out: &mut Vec<u8>) {
         let request = match self.step {
             Step::Challenge => Request::new(self.id(self.attempt), Command::Challenge),
-            Step::Data { attempt, challenge, .. } => {
+            Step::Data {
+                attempt, challenge, ..
+            } => {
                 let selection = match self.options.dialect {
                     Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
                     Dialect::Minecraft if self.has_raw_token => Selection(&[0; 8]),
@@ -205,7 +223,13 @@ impl Conversation for StatusQuery {
                     Dialect::JustCause2 => Selection::JUST_CAUSE_2,
                     _ => Selection::ALL,
                 };
-                Request::new(self.id(attempt), Command::Data { challenge, selection })
+                Request::new(
+                    self.id(attempt),
+                    Command::Data {
+                        challenge,
+                        selection,
+                    },
+                )
             }
         };
         // Every request of this protocol can be written.
@@ -215,9 +239,19 @@ impl Conversation for StatusQuery {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let raw = raw_challenge(datagram).filter(|_| self.options.dialect == Dialect::Minecraft);
         let verdict = match (raw, Response::parse(datagram, &self.options.limits)) {
-            (Some((id, token)), _) => self.take_challenge(id, token).inspect(|_| self.has_raw_token = true),
+            (Some((id, token)), _) => self
+                .take_challenge(id, token)
+                .inspect(|_| self.has_raw_token = true),
             (_, Ok(Response::Challenge { id, value, .. })) => self.take_challenge(id, value),
-            (_, Ok(Response::Data { id, number, last, raw })) => self.take_data(id, number, last, raw),
+            (
+                _,
+                Ok(Response::Data {
+                    id,
+                    number,
+                    last,
+                    raw,
+                }),
+            ) => self.take_data(id, number, last, raw),
             (_, Err(error)) => Err(error),
         };
         verdict.unwrap_or_else(Verdict::Rejected)
@@ -229,24 +263,33 @@ impl Conversation for StatusQuery {
         let is_late = remaining == Remaining::Step || self.attempt > 0;
         let next = match self.step {
             // Some servers of Battlefield 2's kind know no challenge.
-            Step::Challenge if is_late && !is_minecraft && self.requested == 0 => Some((self.attempt, None)),
-            Step::Data { attempt, then_zeros: true, .. } if !has_data => Some((attempt, Some(0))),
+            Step::Challenge if is_late && !is_minecraft && self.requested == 0 => {
+                Some((self.attempt, None))
+            }
+            Step::Data {
+                attempt,
+                then_zeros: true,
+                ..
+            } if !has_data => Some((attempt, Some(0))),
             _ => None,
         };
         if let Some((attempt, challenge)) = next.filter(|_| remaining != Remaining::Nothing) {
             self.request_data(attempt, challenge, false);
             return OnTimeout::Next;
         }
-        let is_over = |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
+        let is_over =
+            |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
         let nothing_follows = self.assemblies.iter().any(is_over);
         if remaining != Remaining::Retry || nothing_follows {
-            let worth = |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
+            let worth =
+                |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
             let best = self.assemblies.iter().max_by_key(worth);
             let answer = best.and_then(|best| best.finish(is_minecraft).ok());
             return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
         }
         self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
-        let omits = self.open == 0 && self.requested != 0 && (has_data || self.step == Step::Challenge);
+        let omits =
+            self.open == 0 && self.requested != 0 && (has_data || self.step == Step::Challenge);
         self.step = Step::Challenge;
         if omits {
             self.request_data(self.attempt, None, false);
@@ -268,7 +311,11 @@ mod tests {
     fn ids_come_back_unchanged_from_every_server_and_differ_by_attempt() {
         let query = StatusQuery::new(u64::MAX, &QueryOptions::default());
         for attempt in 0..21 {
-            assert!(query.id(attempt).0.iter().all(|&byte| byte <= 0x7F), "{:?}", query.id(attempt));
+            assert!(
+                query.id(attempt).0.iter().all(|&byte| byte <= 0x7F),
+                "{:?}",
+                query.id(attempt)
+            );
             assert_ne!(query.id(attempt), query.id(attempt + 1));
         }
     }

@@ -20,10 +20,14 @@ const MAX_VALUE: usize = 1200;
 /// Writes what a full reply says of a status, as [`Content`](super::writer::Content) reads it: the keys that tools look for, the
 /// rules, the columns of the players, those of the teams.
 pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut Template) {
-    let required = required(status, engine).into_iter().filter_map(|(key, value)| Some((key, value?)));
+    let required = required(status, engine)
+        .into_iter()
+        .filter_map(|(key, value)| Some((key, value?)));
     let required: Vec<_> = required.collect();
     template.begin();
-    template.bytes.push(is_cut(status, engine, &required).into());
+    template
+        .bytes
+        .push(is_cut(status, engine, &required).into());
     template.begin();
     for (key, value) in &required {
         put_text(key.as_bytes(), MAX_KEY, &mut template.bytes);
@@ -34,7 +38,11 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
         let key = wire(key);
         // A key that began with a section's type would be taken for one.
         let can_be_said = key.first().is_some_and(|&first| first > 2);
-        if can_be_said && !required.iter().any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes())) {
+        if can_be_said
+            && !required
+                .iter()
+                .any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes()))
+        {
             put_text(&key, MAX_KEY, &mut template.bytes);
             put_text(&wire(value), MAX_VALUE, &mut template.bytes);
         }
@@ -42,42 +50,81 @@ pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut 
     put_players(status, engine, template);
     // Clients number teams by their rows, which begin at 1, in UT3 at 0. One far behind the others has no row.
     let first = i32::from(engine == Engine::Battlefield2);
-    let numbered = (first..).zip(&status.teams).map(|(at, team)| (team.id.unwrap_or(at), team));
+    let numbered = (first..)
+        .zip(&status.teams)
+        .map(|(at, team)| (team.id.unwrap_or(at), team));
     let last = numbered.clone().map(|(id, _)| id).max().unwrap_or(-1);
-    let of = |id| numbered.clone().find(|(known, _)| *known == id).map(|(_, team)| team);
+    let of = |id| {
+        numbered
+            .clone()
+            .find(|(known, _)| *known == id)
+            .map(|(_, team)| team)
+    };
     let most = status.teams.len().saturating_add(2).min(MAX_ROWS);
     let teams: Vec<Option<&Team>> = (first..=last).take(most).map(of).collect();
     // The names of their columns end with `_t`, as no player's does.
     let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
-        put_cell(team.and_then(|team| team.name.as_ref()).map(Text::as_ref), b' ', out);
+        put_cell(
+            team.and_then(|team| team.name.as_ref()).map(Text::as_ref),
+            b' ',
+            out,
+        );
     };
     let score = |team: &Option<&Team>| team.and_then(|team| team.score).unwrap_or_default();
     put_column("team_t", &teams, name, template);
-    put_column("score_t", &teams, |team, out| number::put(score(team), out), template);
+    put_column(
+        "score_t",
+        &teams,
+        |team, out| number::put(score(team), out),
+        template,
+    );
 }
 
 /// Whether a text or a list of rows is too long to be written in full.
 fn is_cut(status: &ServerStatus, engine: Engine, required: &[(&str, Cow<'_, [u8]>)]) -> bool {
     let exceeds = |text: TextRef<'_>, limit| wire(text).len() > limit;
     let (players, teams) = (status.listed_players(), &status.teams);
-    let extra = players.iter().flat_map(|player| player.extra.iter().map(|(_, cell)| cell));
-    let names = players.iter().map(|player| &player.name).chain(teams.iter().flat_map(|team| &team.name));
+    let extra = players
+        .iter()
+        .flat_map(|player| player.extra.iter().map(|(_, cell)| cell));
+    let names = players
+        .iter()
+        .map(|player| &player.name)
+        .chain(teams.iter().flat_map(|team| &team.name));
     (players.len() > MAX_ROWS && engine != Engine::Minecraft)
         || teams.len() > MAX_ROWS
         || required.iter().any(|(_, value)| value.len() > MAX_VALUE)
-        || status.rules.iter().any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
-        || names.map(Text::as_ref).chain(extra).any(|cell| exceeds(cell, MAX_CELL))
+        || status
+            .rules
+            .iter()
+            .any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
+        || names
+            .map(Text::as_ref)
+            .chain(extra)
+            .any(|cell| exceeds(cell, MAX_CELL))
 }
 
 /// Minecraft's basic reply.
 pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
     let required = required(status, Engine::Minecraft);
-    for key in ["hostname", "gametype", "map", "numplayers", "maxplayers", "hostip"] {
+    for key in [
+        "hostname",
+        "gametype",
+        "map",
+        "numplayers",
+        "maxplayers",
+        "hostip",
+    ] {
         if key == "hostip" {
-            template.bytes.extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
+            template
+                .bytes
+                .extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
         }
-        let value = required.iter().find(|(name, _)| *name == key).and_then(|(_, value)| value.as_deref());
+        let value = required
+            .iter()
+            .find(|(name, _)| *name == key)
+            .and_then(|(_, value)| value.as_deref());
         put_text(value.unwrap_or_default(), MAX_VALUE, &mut template.bytes);
     }
 }
@@ -99,11 +146,18 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
     let software = || text(&status.mod_name).or_else(empty);
     let everyone = status.online().unwrap_or_default();
     let max_players = status.max_players.unwrap_or_default();
-    let seconds = status.time_limit.and_then(|limit| i64::try_from(limit.as_secs()).ok());
+    let seconds = status
+        .time_limit
+        .and_then(|limit| i64::try_from(limit.as_secs()).ok());
     match engine {
         Engine::Battlefield2 => {
-            let team =
-                |id| status.teams.iter().find(|team| team.id == Some(id)).and_then(|team| text(&team.name));
+            let team = |id| {
+                status
+                    .teams
+                    .iter()
+                    .find(|team| team.id == Some(id))
+                    .and_then(|team| text(&team.name))
+            };
             vec![
                 ("hostname", name),
                 ("gamename", text(&status.game)),
@@ -124,24 +178,50 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
                 ("bf2_team2", team(2)),
                 ("bf2_bots", number(status.bot_count.map(|bots| bots > 0))),
                 ("bf2_reservedslots", number(status.private_slots)),
-                ("bf2_coopbotcount", number(status.bot_count.filter(|&bots| bots != 0))),
+                (
+                    "bf2_coopbotcount",
+                    number(status.bot_count.filter(|&bots| bots != 0)),
+                ),
             ]
         }
         Engine::Minecraft => vec![
-            ("hostname", status.name.as_ref().map(|title| minecraft_title(title, status)).or(name)),
-            ("gametype", text(&status.game_type).or_else(|| rule("gametype", "SMP"))),
-            ("game_id", text(&status.game).or_else(|| rule("game_id", "MINECRAFT"))),
+            (
+                "hostname",
+                status
+                    .name
+                    .as_ref()
+                    .map(|title| minecraft_title(title, status))
+                    .or(name),
+            ),
+            (
+                "gametype",
+                text(&status.game_type).or_else(|| rule("gametype", "SMP")),
+            ),
+            (
+                "game_id",
+                text(&status.game).or_else(|| rule("game_id", "MINECRAFT")),
+            ),
             ("version", text(&status.version).or_else(empty)),
-            ("plugins", rule("plugins", "").filter(|list| !list.is_empty()).or_else(software)),
+            (
+                "plugins",
+                rule("plugins", "")
+                    .filter(|list| !list.is_empty())
+                    .or_else(software),
+            ),
             ("map", text(&status.map).or_else(|| rule("map", "world"))),
             ("numplayers", number(Some(everyone))),
             ("maxplayers", number(Some(max_players))),
-            ("hostport", number(status.game_port).or_else(|| rule("hostport", "25565"))),
+            (
+                "hostport",
+                number(status.game_port).or_else(|| rule("hostport", "25565")),
+            ),
             ("hostip", rule("hostip", "0.0.0.0")),
         ],
         _ => {
             let word = |yes| Cow::Borrowed(if yes { &b"True"[..] } else { b"False" });
-            let whole_minutes = seconds.filter(|seconds| seconds % 60 == 0).map(|seconds| seconds / 60);
+            let whole_minutes = seconds
+                .filter(|seconds| seconds % 60 == 0)
+                .map(|seconds| seconds / 60);
             let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
             vec![
                 ("hostname", name),
@@ -169,7 +249,10 @@ fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<
 /// The mutators by name, where the rules do not have UT3's own keys for them.
 fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
     let has_key = |key| status.rules.get(key).is_some();
-    let mutators = status.mutators.as_ref().filter(|_| !has_key("p268435717") && !has_key("p1073741828"));
+    let mutators = status
+        .mutators
+        .as_ref()
+        .filter(|_| !has_key("p268435717") && !has_key("p1073741828"));
     let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref())).collect();
     Some(names.join(&SEPARATOR).into())
 }
@@ -177,27 +260,53 @@ fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
 fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
     let players = status.listed_players();
     let is_cut = engine != Engine::Minecraft && players.len() > MAX_ROWS;
-    let players = if is_cut { players.get(..MAX_ROWS).unwrap_or_default() } else { players };
-    let mut put = |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
-    put("player_", &|player, out| put_cell(Some(player.name.as_ref()), b' ', out));
+    let players = if is_cut {
+        players.get(..MAX_ROWS).unwrap_or_default()
+    } else {
+        players
+    };
+    let mut put =
+        |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
+    put("player_", &|player, out| {
+        put_cell(Some(player.name.as_ref()), b' ', out)
+    });
     if engine != Engine::Minecraft {
-        put("score_", &|player, out| number::put(player.score.unwrap_or_default(), out));
-        put("ping_", &|player, out| number::put(player.ping.unwrap_or_default().into(), out));
-        put("team_", &|player, out| number::put(player.team.unwrap_or_default().into(), out));
-        put("deaths_", &|player, out| put_cell(player.extra.get("deaths_"), b'0', out));
-        put("pid_", &|player, out| put_cell(player.extra.get("pid_"), b'0', out));
+        put("score_", &|player, out| {
+            number::put(player.score.unwrap_or_default(), out)
+        });
+        put("ping_", &|player, out| {
+            number::put(player.ping.unwrap_or_default().into(), out)
+        });
+        put("team_", &|player, out| {
+            number::put(player.team.unwrap_or_default().into(), out)
+        });
+        put("deaths_", &|player, out| {
+            put_cell(player.extra.get("deaths_"), b'0', out)
+        });
+        put("pid_", &|player, out| {
+            put_cell(player.extra.get("pid_"), b'0', out)
+        });
     }
     if engine == Engine::Battlefield2 {
-        put("skill_", &|player, out| put_cell(player.extra.get("skill_"), b'0', out));
+        put("skill_", &|player, out| {
+            put_cell(player.extra.get("skill_"), b'0', out)
+        });
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
-            put("AIBot_", &|player, out| number::put(player.bot.unwrap_or_default().into(), out));
+            put("AIBot_", &|player, out| {
+                number::put(player.bot.unwrap_or_default().into(), out)
+            });
         }
     }
 }
 
 /// Writes a column: the name, and what `write` appends for each row, each with its NUL.
-fn put_column<T>(name: &str, rows: &[T], write: impl Fn(&T, &mut Vec<u8>), template: &mut Template) {
+fn put_column<T>(
+    name: &str,
+    rows: &[T],
+    write: impl Fn(&T, &mut Vec<u8>),
+    template: &mut Template,
+) {
     template.begin();
     put_text(name.as_bytes(), MAX_KEY, &mut template.bytes);
     for row in rows {
@@ -220,17 +329,30 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
 /// `shouldUseLegacyStringEncoding`), before that one byte a character where that is possible.
 fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
-    let numbers = version.split('.').map(|part| number::leading(part.as_bytes()).unwrap_or_default());
+    let numbers = version
+        .split('.')
+        .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
     let decoded = title.decoded();
-    let narrow = || decoded.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>();
-    let narrow = if numbers.ge([1, 21, 11]) { None } else { narrow() };
+    let narrow = || {
+        decoded
+            .chars()
+            .map(|c| u8::try_from(u32::from(c)).ok())
+            .collect::<Option<Vec<u8>>>()
+    };
+    let narrow = if numbers.ge([1, 21, 11]) {
+        None
+    } else {
+        narrow()
+    };
     let bytes = narrow.unwrap_or_else(|| decoded.as_bytes().to_vec());
     bytes.into_iter().filter(|&byte| byte != 0).collect()
 }
 
 /// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators behind a whole name.
 fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
-    let end = text.get(..=limit).map(|cut| memchr::memrchr(SEPARATOR, cut).unwrap_or(limit));
+    let end = text
+        .get(..=limit)
+        .map(|cut| memchr::memrchr(SEPARATOR, cut).unwrap_or(limit));
     out.extend_from_slice(end.and_then(|end| text.get(..end)).unwrap_or(text));
     out.push(0);
 }

@@ -88,16 +88,22 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| reply(request, context))
+    datagrams(status, options, requester, |context| {
+        reply(request, context)
+    })
 }
 
 /// [`answer`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
-    let Context { service, requester, .. } = *context;
+    let Context {
+        service, requester, ..
+    } = *context;
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
         Command::Challenge => {
-            let number = requester.tokens.issue(requester.now, requester.address, PURPOSE);
+            let number = requester
+                .tokens
+                .issue(requester.now, requester.address, PURPOSE);
             let template = context.template(0, |_, template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
@@ -108,10 +114,15 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
             });
             Patched::new(template, id_and_token)
         }
-        Command::Data { challenge, selection } => {
+        Command::Data {
+            challenge,
+            selection,
+        } => {
             let needs_none = service.engine == Engine::Battlefield2 && !selection.0.is_empty();
             let is_answered = challenge.map_or(needs_none, |quoted| {
-                let mut valid = requester.tokens.valid(requester.now, requester.address, PURPOSE);
+                let mut valid = requester
+                    .tokens
+                    .valid(requester.now, requester.address, PURPOSE);
                 valid.any(|number| token(number) == i64::from(quoted))
             });
             is_answered.then(|| data(selection, id, context))?
@@ -121,27 +132,41 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 
 /// The reply to a data request.
 fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Option<Patched> {
-    let Context { status, service: options, .. } = *context;
+    let Context {
+        status,
+        service: options,
+        ..
+    } = *context;
     let is_minecraft = options.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        return Patched::new(context.template(1, |_, template| basic(status, template)), id);
+        return Patched::new(
+            context.template(1, |_, template| basic(status, template)),
+            id,
+        );
     }
     if is_minecraft || keys.is_some_and(|keys| keys.split) {
-        return Patched::new(context.template(2, |_, template| full(status, options, template)), id);
+        return Patched::new(
+            context.template(2, |_, template| full(status, options, template)),
+            id,
+        );
     }
     let keys = keys?;
     // Lists by name are few.
     let kind = match *selection.0 {
-        [server @ (0 | 0xFF), players @ (0 | 0xFF), teams @ (0 | 0xFF), ..] => {
-            Some(u32::from_be_bytes([1, server, players, teams]))
-        }
+        [
+            server @ (0 | 0xFF),
+            players @ (0 | 0xFF),
+            teams @ (0 | 0xFF),
+            ..,
+        ] => Some(u32::from_be_bytes([1, server, players, teams])),
         _ => (selection.0 == QSTAT).then_some(3),
     };
     let template = context.template(kind, |context, template| {
         // Ever other ids need one encoding of what the status says.
-        let (content, _) =
-            context.template(CONTENT, |_, content| put_content(status, options.engine, content));
+        let (content, _) = context.template(CONTENT, |_, content| {
+            put_content(status, options.engine, content)
+        });
         Content::new(&content, is_minecraft).encode_legacy(&keys, options.max_reply, template);
     });
     Patched::new(template, id)
@@ -154,7 +179,10 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
         let request = Request::parse_without_challenge(datagram)?;
         if let Command::Data { selection, .. } = request.command
             && selection.keys().is_some()
-            && selection.0.get(4..).is_none_or(|rest| Selection(rest).keys().is_none())
+            && selection
+                .0
+                .get(4..)
+                .is_none_or(|rest| Selection(rest).keys().is_none())
         {
             return Ok(request);
         }
@@ -168,20 +196,40 @@ fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
     put_content(status, options.engine, &mut said);
     let is_minecraft = options.engine == Engine::Minecraft;
     let content = Content::new(&said, is_minecraft);
-    let max_bytes = if is_minecraft { options.max_reply.min(MAX_UDP_PAYLOAD) } else { options.max_reply };
+    let max_bytes = if is_minecraft {
+        options.max_reply.min(MAX_UDP_PAYLOAD)
+    } else {
+        options.max_reply
+    };
     let written = |portion| {
         let mut template = Template::default();
         content.encode(portion, &mut template);
         let ids = template.len().saturating_mul(4);
-        let fits = template.len() <= MAX_DATAGRAMS && template.bytes.len().saturating_add(ids) <= max_bytes;
+        let fits = template.len() <= MAX_DATAGRAMS
+            && template.bytes.len().saturating_add(ids) <= max_bytes;
         fits.then_some(template)
     };
     let whole = content.whole();
     let reply = written(whole).or_else(|| {
-        let players = most(whole.players, |players| written(Portion { players, rule_bytes: 0 }).is_some());
+        let players = most(whole.players, |players| {
+            written(Portion {
+                players,
+                rule_bytes: 0,
+            })
+            .is_some()
+        });
         let rule_bytes = whole.rule_bytes.min(options.max_reply);
-        let rule_bytes = most(rule_bytes, |rule_bytes| written(Portion { players, rule_bytes }).is_some());
-        written(Portion { players, rule_bytes })
+        let rule_bytes = most(rule_bytes, |rule_bytes| {
+            written(Portion {
+                players,
+                rule_bytes,
+            })
+            .is_some()
+        });
+        written(Portion {
+            players,
+            rule_bytes,
+        })
     });
     *template = reply.unwrap_or_default();
 }

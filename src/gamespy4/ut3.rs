@@ -114,7 +114,9 @@ impl<'a> Settings<'a> {
     pub fn new(pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut settings = Self(Vec::new());
         for (key, value) in pairs {
-            if let Some(setting) = TABLE.iter().find(|(known, ..)| key.eq_ignore_ascii_case(known.as_bytes()))
+            if let Some(setting) = TABLE
+                .iter()
+                .find(|(known, ..)| key.eq_ignore_ascii_case(known.as_bytes()))
                 && settings.find(setting.0).is_none()
             {
                 settings.0.push((setting, value));
@@ -130,16 +132,22 @@ impl<'a> Settings<'a> {
 
     /// The value of a setting in words, by its key on the wire; `None` where it is missing or cannot be read as its type.
     pub fn get(&self, key: &str) -> Option<String> {
-        self.find(key).and_then(|(setting, raw)| self.words(setting, raw))
+        self.find(key)
+            .and_then(|(setting, raw)| self.words(setting, raw))
     }
 
     /// Name and value in words of every setting that can be read, in the order of the wire.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.0.iter().filter_map(|(setting, raw)| Some((setting.1, self.words(setting, raw)?)))
+        self.0
+            .iter()
+            .filter_map(|(setting, raw)| Some((setting.1, self.words(setting, raw)?)))
     }
 
     fn find(&self, key: &str) -> Option<(&'static Setting, &'a [u8])> {
-        self.0.iter().copied().find(|((known, ..), _)| known.eq_ignore_ascii_case(key))
+        self.0
+            .iter()
+            .copied()
+            .find(|((known, ..), _)| known.eq_ignore_ascii_case(key))
     }
 
     fn words(&self, &(_, _, kind): &Setting, raw: &[u8]) -> Option<String> {
@@ -157,9 +165,14 @@ impl<'a> Settings<'a> {
             Kind::Mutators => {
                 let engine_version = self.find("EngineVersion").map(|(_, version)| version);
                 let bits = mutators(raw, engine_version, self.find(CUSTOM_CLASSES).is_some())?;
-                let bits = bits.map(|(bit, name)| name.map_or_else(|| format!("bit {bit}"), str::to_owned));
+                let bits = bits
+                    .map(|(bit, name)| name.map_or_else(|| format!("bit {bit}"), str::to_owned));
                 let list = bits.collect::<Vec<_>>().join(", ");
-                if list.is_empty() { "none".to_owned() } else { list }
+                if list.is_empty() {
+                    "none".to_owned()
+                } else {
+                    list
+                }
             }
         })
     }
@@ -170,7 +183,8 @@ pub(super) const SEPARATOR: u8 = 0x1C;
 
 /// The names in a list of custom mutators or of their classes.
 pub(super) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    list.split(|&byte| byte == SEPARATOR).filter(|name| !name.is_empty())
+    list.split(|&byte| byte == SEPARATOR)
+        .filter(|name| !name.is_empty())
 }
 
 /// Official mutators by bit in the game as sold and its patches 1.x; `-` is a bit without a mutator.
@@ -192,7 +206,9 @@ pub(super) fn mutators(
     let version: Option<u32> = engine_version.and_then(number::number);
     let is_version_2 = lists_classes || version.is_some_and(|version| version >= 3786);
     let names = if is_version_2 { VERSION_2 } else { VERSION_1 }.split(' ');
-    let names = names.map(|name| (name != "-").then_some(name)).chain(std::iter::repeat(None));
+    let names = names
+        .map(|name| (name != "-").then_some(name))
+        .chain(std::iter::repeat(None));
     let bits = (0..u32::BITS).zip(names);
     Some(bits.filter(move |(bit, _)| mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)))
 }
@@ -203,8 +219,10 @@ mod tests {
 
     fn mutators_in_words(mask: u32, engine_version: &str, lists_classes: bool) -> String {
         let mask = mask.to_string();
-        let mut pairs: Vec<(&[u8], &[u8])> =
-            vec![(b"p268435717", mask.as_bytes()), (b"EngineVersion", engine_version.as_bytes())];
+        let mut pairs: Vec<(&[u8], &[u8])> = vec![
+            (b"p268435717", mask.as_bytes()),
+            (b"EngineVersion", engine_version.as_bytes()),
+        ];
         if lists_classes {
             pairs.push((b"p1073741829", b""));
         }
@@ -216,7 +234,11 @@ mod tests {
         for (key, name, _) in TABLE {
             let of_key = |(known, ..): &&Setting| known.eq_ignore_ascii_case(key);
             assert_eq!(TABLE.iter().filter(of_key).count(), 1, "{name}");
-            assert_eq!(TABLE.iter().filter(|(_, known, _)| *known == name).count(), 1, "{name}");
+            assert_eq!(
+                TABLE.iter().filter(|(_, known, _)| *known == name).count(),
+                1,
+                "{name}"
+            );
         }
     }
 
@@ -225,7 +247,9 @@ mod tests {
         let names = |key: &str, count: u32| -> String {
             let name = |number: u32| {
                 let number = number.to_string();
-                Settings::new([(key.as_bytes(), number.as_bytes())]).get(key).unwrap()
+                Settings::new([(key.as_bytes(), number.as_bytes())])
+                    .get(key)
+                    .unwrap()
             };
             (0..count).map(name).collect::<Vec<_>>().join("|")
         };
@@ -268,10 +292,15 @@ mod tests {
 
     #[test]
     fn custom_mutators_are_split_wherever_the_separators_are() {
-        let pairs: [(&[u8], &[u8]); 2] =
-            [(b"p1073741828", b"NoTags\x1cX Y"), (b"p1073741829", b"\x1cNoTagsMutator\x1cUTMutator_x\x1c")];
+        let pairs: [(&[u8], &[u8]); 2] = [
+            (b"p1073741828", b"NoTags\x1cX Y"),
+            (b"p1073741829", b"\x1cNoTagsMutator\x1cUTMutator_x\x1c"),
+        ];
         let settings = Settings::new(pairs);
         assert_eq!(settings.get("p1073741828").unwrap(), "NoTags, X Y");
-        assert_eq!(settings.get("p1073741829").unwrap(), "NoTagsMutator, UTMutator_x");
+        assert_eq!(
+            settings.get("p1073741829").unwrap(),
+            "NoTagsMutator, UTMutator_x"
+        );
     }
 }

@@ -43,12 +43,22 @@ impl<'a> Content<'a> {
         let mut part = || parts.next().unwrap_or_default();
         let (cut, required, rules) = (part() == [1], part(), part());
         let (teams, players) = parts.partition(|column| name(column).ends_with(b"_t\0"));
-        Self { is_minecraft, required, rules, players, teams, cut }
+        Self {
+            is_minecraft,
+            required,
+            rules,
+            players,
+            teams,
+            cut,
+        }
     }
 
     /// All of it.
     pub(super) fn whole(&self) -> Portion {
-        Portion { players: rows(&self.players), rule_bytes: self.rules.len() }
+        Portion {
+            players: rows(&self.players),
+            rule_bytes: self.rules.len(),
+        }
     }
 
     /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last section: tools read such
@@ -56,8 +66,16 @@ impl<'a> Content<'a> {
     /// datagram.
     pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
         let is_cut = self.cut || portion != self.whole();
-        let max_body = if self.is_minecraft { usize::MAX } else { MAX_DATAGRAM.saturating_sub(BODY_AT) };
-        let mut writer = Writer { body_at: 0, max_body, template };
+        let max_body = if self.is_minecraft {
+            usize::MAX
+        } else {
+            MAX_DATAGRAM.saturating_sub(BODY_AT)
+        };
+        let mut writer = Writer {
+            body_at: 0,
+            max_body,
+            template,
+        };
         writer.next(SERVER);
         writer.server(self.pairs(portion));
         writer.table(PLAYERS, &self.players, portion.players);
@@ -82,25 +100,38 @@ impl<'a> Content<'a> {
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
         // A full datagram counts as cut.
-        let room = max_bytes.min(MAX_DATAGRAM.saturating_sub(1)).saturating_sub(HEAD);
+        let room = max_bytes
+            .min(MAX_DATAGRAM.saturating_sub(1))
+            .saturating_sub(HEAD);
         let mut tables = Vec::new();
         legacy_table(&self.players, keys.players, room, &mut tables);
         legacy_table(&self.teams, keys.teams, room, &mut tables);
         let whole = self.whole();
-        let left = room.saturating_sub(self.required.len()).saturating_sub(1).saturating_sub(tables.len());
-        let portion = Portion { rule_bytes: whole.rule_bytes.min(left), ..whole };
+        let left = room
+            .saturating_sub(self.required.len())
+            .saturating_sub(1)
+            .saturating_sub(tables.len());
+        let portion = Portion {
+            rule_bytes: whole.rule_bytes.min(left),
+            ..whole
+        };
         let out = &mut template.bytes;
         let start = out.len();
         match keys.server {
             KeyList::None => {}
             KeyList::All => {
-                self.pairs(portion).for_each(|pair| out.extend_from_slice(pair));
+                self.pairs(portion)
+                    .for_each(|pair| out.extend_from_slice(pair));
                 out.push(0);
             }
             KeyList::Ids(ids) => {
                 let pairs: Vec<&[u8]> = self.pairs(whole).collect();
                 for id in ids {
-                    let find = |key| pairs.iter().find_map(|pair| pair.strip_prefix(key)?.strip_prefix(&[0]));
+                    let find = |key| {
+                        pairs
+                            .iter()
+                            .find_map(|pair| pair.strip_prefix(key)?.strip_prefix(&[0]))
+                    };
                     out.extend_from_slice(name_of(id).and_then(find).unwrap_or(&[0]));
                 }
             }
@@ -108,7 +139,9 @@ impl<'a> Content<'a> {
         out.extend_from_slice(&tables);
         if out.len().saturating_sub(start) > room {
             // After a whole text, so that no reader takes a part of one for all of it.
-            let written = out.get(start..start.saturating_add(room)).unwrap_or_default();
+            let written = out
+                .get(start..start.saturating_add(room))
+                .unwrap_or_default();
             let end = memchr::memrchr(0, written).map_or(0, |last| last.saturating_add(1));
             out.truncate(start.saturating_add(end));
         } else if keys.server == KeyList::All && (self.cut || portion != whole) {
@@ -143,12 +176,16 @@ struct Writer<'t> {
 
 impl Writer<'_> {
     fn room(&self) -> usize {
-        self.max_body.saturating_sub(self.template.bytes.len().saturating_sub(self.body_at))
+        self.max_body
+            .saturating_sub(self.template.bytes.len().saturating_sub(self.body_at))
     }
 
     /// Begins a datagram with a section.
     fn next(&mut self, section: u8) {
-        put_data_head(u8::try_from(self.template.len()).unwrap_or(u8::MAX), self.template);
+        put_data_head(
+            u8::try_from(self.template.len()).unwrap_or(u8::MAX),
+            self.template,
+        );
         self.body_at = self.template.bytes.len();
         self.put(&[section]);
     }
@@ -179,10 +216,21 @@ impl Writer<'_> {
     }
 
     fn table(&mut self, section: u8, fields: &[&[u8]], rows: usize) {
-        let is_empty = fields.first().is_none_or(|field| values(field).take(rows).next().is_none());
+        let is_empty = fields
+            .first()
+            .is_none_or(|field| values(field).take(rows).next().is_none());
         // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-        let headers = fields.iter().map(|field| header_length(field)).fold(2_usize, usize::saturating_add);
-        if self.room() < if is_empty { headers.max(MIN_ROOM) } else { MIN_ROOM } {
+        let headers = fields
+            .iter()
+            .map(|field| header_length(field))
+            .fold(2_usize, usize::saturating_add);
+        if self.room()
+            < if is_empty {
+                headers.max(MIN_ROOM)
+            } else {
+                MIN_ROOM
+            }
+        {
             self.next(section);
         } else {
             self.put(&[section]);
@@ -193,7 +241,9 @@ impl Writer<'_> {
             // After the last row: the column's end, and the next column's header with its first row, or the section's
             // end. A datagram ends in a row, never with a column or a header.
             let behind = next.map_or(1, |next| {
-                let first = values(next).next().map_or(0, |value| value.len().saturating_sub(1));
+                let first = values(next)
+                    .next()
+                    .map_or(0, |value| value.len().saturating_sub(1));
                 header_length(next).saturating_add(first)
             });
             let mut values = values(field).take(rows).enumerate().peekable();
@@ -236,15 +286,23 @@ fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<
         KeyList::None => return,
         KeyList::All => fields.iter().map(|field| values(field)).collect(),
         KeyList::Ids(ids) => {
-            let find = |known| fields.iter().find(|field| name(field).strip_suffix(&[0]) == Some(known));
-            let columns = ids.iter().map(|id| name_of(id).and_then(find).copied().unwrap_or_default());
+            let find = |known| {
+                fields
+                    .iter()
+                    .find(|field| name(field).strip_suffix(&[0]) == Some(known))
+            };
+            let columns = ids
+                .iter()
+                .map(|id| name_of(id).and_then(find).copied().unwrap_or_default());
             columns.map(values).collect()
         }
     };
     let rows = rows(fields);
     out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
     if list == KeyList::All {
-        fields.iter().for_each(|field| out.extend_from_slice(name(field)));
+        fields
+            .iter()
+            .for_each(|field| out.extend_from_slice(name(field)));
         out.push(0);
     }
     for _ in 0..rows {
@@ -265,12 +323,17 @@ fn rows(fields: &[&[u8]]) -> usize {
 /// Keys with their values.
 fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let (mut start, ends) = (0, memchr::memchr_iter(0, bytes).skip(1).step_by(2));
-    ends.filter_map(move |end| bytes.get(std::mem::replace(&mut start, end.saturating_add(1))..=end))
+    ends.filter_map(move |end| {
+        bytes.get(std::mem::replace(&mut start, end.saturating_add(1))..=end)
+    })
 }
 
 /// The name of a column.
 fn name(column: &[u8]) -> &[u8] {
-    column.split_inclusive(|&byte| byte == 0).next().unwrap_or_default()
+    column
+        .split_inclusive(|&byte| byte == 0)
+        .next()
+        .unwrap_or_default()
 }
 
 /// The values of a column.

@@ -18,7 +18,11 @@ pub(super) struct Cipher {
 
 /// The key of a conversation: the client's challenge, with the game's key and the server's challenge mixed in.
 pub(super) fn mix(mut challenge: Key, game_key: &[u8], server_challenge: &[u8]) -> Key {
-    for ((index, byte), game_key) in server_challenge.iter().enumerate().zip(game_key.iter().cycle()) {
+    for ((index, byte), game_key) in server_challenge
+        .iter()
+        .enumerate()
+        .zip(game_key.iter().cycle())
+    {
         let mixed = challenge.get(index % 8).copied().unwrap_or_default() ^ byte;
         let target = challenge.get_mut(index.wrapping_mul(usize::from(*game_key)) % 8);
         target.into_iter().for_each(|target| *target ^= mixed);
@@ -30,8 +34,17 @@ impl Cipher {
     /// The cipher with this key.
     pub(super) fn new(key: Key) -> Self {
         let mut cards = [0; 256];
-        (0..=255).zip(&mut cards).for_each(|(value, card)| *card = value);
-        let mut cipher = Self { cards, rotor: 0, ratchet: 0, avalanche: 0, last_plain: 0, last_cipher: 0 };
+        (0..=255)
+            .zip(&mut cards)
+            .for_each(|(value, card)| *card = value);
+        let mut cipher = Self {
+            cards,
+            rotor: 0,
+            ratchet: 0,
+            avalanche: 0,
+            last_plain: 0,
+            last_cipher: 0,
+        };
         let (mut sum, mut key) = (0_u8, key.into_iter().enumerate().cycle());
         for last in (1..=255_u8).rev() {
             // A number from 0 to `last`: the first that is small enough, the twelfth made so.
@@ -39,13 +52,21 @@ impl Cipher {
                 let turn = if index == 7 { 8 } else { 0 };
                 sum = cipher.card(sum).wrapping_add(byte).wrapping_add(turn);
                 let number = sum & (u8::MAX >> last.leading_zeros());
-                if attempt < 12 { number } else { number.checked_rem(last).unwrap_or_default() }
+                if attempt < 12 {
+                    number
+                } else {
+                    number.checked_rem(last).unwrap_or_default()
+                }
             });
             let other = numbers.find(|number| *number <= last).unwrap_or_default();
             cipher.cards.swap(last.into(), other.into());
         }
-        [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain] =
-            [1, 3, 5, 7].map(|n| cipher.card(n));
+        [
+            cipher.rotor,
+            cipher.ratchet,
+            cipher.avalanche,
+            cipher.last_plain,
+        ] = [1, 3, 5, 7].map(|n| cipher.card(n));
         cipher.last_cipher = cipher.card(sum);
         cipher
     }
@@ -55,8 +76,18 @@ impl Cipher {
         for byte in bytes {
             self.ratchet = self.ratchet.wrapping_add(self.card(self.rotor));
             self.rotor = self.rotor.wrapping_add(1);
-            let Self { rotor, ratchet, last_plain, last_cipher, .. } = *self;
-            for (one, other) in [(last_cipher, ratchet), (ratchet, last_plain), (last_plain, rotor)] {
+            let Self {
+                rotor,
+                ratchet,
+                last_plain,
+                last_cipher,
+                ..
+            } = *self;
+            for (one, other) in [
+                (last_cipher, ratchet),
+                (ratchet, last_plain),
+                (last_plain, rotor),
+            ] {
                 self.cards.swap(one.into(), other.into());
             }
             self.avalanche = self.avalanche.wrapping_add(self.card(self.card(rotor)));
@@ -70,7 +101,10 @@ impl Cipher {
     }
 
     fn card(&self, index: u8) -> u8 {
-        self.cards.get(usize::from(index)).copied().unwrap_or_default()
+        self.cards
+            .get(usize::from(index))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -89,10 +123,22 @@ mod tests {
     fn the_cipher_is_that_of_the_sdk() {
         let cipher = Cipher::new(*b"12345678");
         assert_eq!(hex::encode(&cipher.cards[..8]), "165aab52c886a60e");
-        let indices = [cipher.rotor, cipher.ratchet, cipher.avalanche, cipher.last_plain, cipher.last_cipher];
+        let indices = [
+            cipher.rotor,
+            cipher.ratchet,
+            cipher.avalanche,
+            cipher.last_plain,
+            cipher.last_cipher,
+        ];
         assert_eq!(indices, [90, 82, 134, 14, 67]);
-        assert_eq!(deciphered(*b"12345678", "3fcd58ae640714ffe0e8339269879f6c"), [0; 16]);
-        assert_eq!(deciphered(*b"12345678", "782b9471e245c6bbd5ac3e5390433c2d"), b"GameSpy test 123");
+        assert_eq!(
+            deciphered(*b"12345678", "3fcd58ae640714ffe0e8339269879f6c"),
+            [0; 16]
+        );
+        assert_eq!(
+            deciphered(*b"12345678", "782b9471e245c6bbd5ac3e5390433c2d"),
+            b"GameSpy test 123"
+        );
         assert_eq!(deciphered([0; 8], "ed17e5572765290d"), [0; 8]);
         assert_eq!(deciphered([0xFF; 8], "ec42de1a4a73b8c2"), [0; 8]);
     }
@@ -108,8 +154,14 @@ mod tests {
     /// As `InitCryptKey` of the SDK's `sb_serverlist.c` mixes them.
     #[test]
     fn keys_are_mixed_as_by_the_sdk() {
-        assert_eq!(hex::encode(mix(*b"ABCDEFGH", b"tG3j8c", b"SERVERCHAL1234")), "58275e364546445b");
+        assert_eq!(
+            hex::encode(mix(*b"ABCDEFGH", b"tG3j8c", b"SERVERCHAL1234")),
+            "58275e364546445b"
+        );
         let bytes: Vec<u8> = (1..=0x19).collect();
-        assert_eq!(hex::encode(mix(*b"!8Gp9Riq", b"secret", &bytes)), "195e23096168176c");
+        assert_eq!(
+            hex::encode(mix(*b"!8Gp9Riq", b"secret", &bytes)),
+            "195e23096168176c"
+        );
     }
 }

@@ -85,24 +85,52 @@ impl GameSpy1List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
         let game = game.into();
-        Self { login: game.clone(), game, key, version: "1".into(), compressed: false, filter: String::new() }
+        Self {
+            login: game.clone(),
+            game,
+            key,
+            version: "1".into(),
+            compressed: false,
+            filter: String::new(),
+        }
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
-        Dialogue { request: self, greeting_ended: false, has_end: false, state: State::Greeting }
+        Dialogue {
+            request: self,
+            greeting_ended: false,
+            has_end: false,
+            state: State::Greeting,
+        }
     }
 
     /// The bytes to send after the greeting.
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
-        let Self { game, login, key, version, filter, .. } = self;
+        let Self {
+            game,
+            login,
+            key,
+            version,
+            filter,
+            ..
+        } = self;
         let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
-        let texts = [("game", game, 1), ("login", login, 1), ("version", version, 0), ("filter", filter, 0)];
+        let texts = [
+            ("game", game, 1),
+            ("login", login, 1),
+            ("version", version, 0),
+            ("filter", filter, 0),
+        ];
         for (field, text, least) in texts {
             EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
         }
         let proof = key.validate(challenge)?;
         let format = if self.compressed { "cmp" } else { "" };
-        let filter = if filter.is_empty() { String::new() } else { format!("\\where\\{filter}") };
+        let filter = if filter.is_empty() {
+            String::new()
+        } else {
+            format!("\\where\\{filter}")
+        };
         Ok(format!(
             "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\
              \\list\\{format}\\gamename\\{game}{filter}\\final\\"
@@ -176,7 +204,10 @@ impl Form for Dialogue {
             (State::Request | State::List, None) => {
                 let records = self.records(rest);
                 // In a list that was cut, the end mark of the greeting can precede the records too.
-                let some = rest.strip_prefix(END).filter(|_| !self.greeting_ended).unwrap_or(rest);
+                let some = rest
+                    .strip_prefix(END)
+                    .filter(|_| !self.greeting_ended)
+                    .unwrap_or(rest);
                 // An end mark that was cut before its last byte looks like a record.
                 let some = some.strip_suffix(br"\final").unwrap_or(some);
                 for server in &mut iterator(records.unwrap_or(some), record) {
@@ -196,10 +227,16 @@ impl Dialogue {
                 self.greeting_ended = end;
                 self.state = State::Request;
                 let request = self.request.encode(challenge);
-                Ok((rest, request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send)))
+                Ok((
+                    rest,
+                    request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send),
+                ))
             }
             Err(error) if error.is_incomplete() && input.len() <= MAX_GREETING => Err(error),
-            Err(_) => Ok((input, Next::Fail(refusal(input).unwrap_or(ListError::NoGreeting)))),
+            Err(_) => Ok((
+                input,
+                Next::Fail(refusal(input).unwrap_or(ListError::NoGreeting)),
+            )),
         }
     }
 
@@ -207,9 +244,15 @@ impl Dialogue {
     fn records<'a>(&self, list: &'a [u8]) -> Option<&'a [u8]> {
         let whole = |list: &'a [u8]| {
             let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
-            ends.into_iter().flatten().find(|records| records.len().is_multiple_of(6))
+            ends.into_iter()
+                .flatten()
+                .find(|records| records.len().is_multiple_of(6))
         };
-        whole(list).or_else(|| list.strip_prefix(END).filter(|_| !self.greeting_ended).and_then(whole))
+        whole(list).or_else(|| {
+            list.strip_prefix(END)
+                .filter(|_| !self.greeting_ended)
+                .and_then(whole)
+        })
     }
 }
 
@@ -226,12 +269,16 @@ fn greeting(input: &[u8]) -> IResult<&[u8], (&[u8], bool)> {
     let secure = || tag(&br"\secure\"[..]);
     let (rest, _) = (take_until(&br"\secure\"[..]), secure()).parse(input)?;
     let challenge = complete::take_till(|byte| byte == b'\\');
-    let (rest, challenge) =
-        verify(challenge, |challenge: &[u8]| challenge.len() <= MAX_CHALLENGE).parse(rest)?;
+    let (rest, challenge) = verify(challenge, |challenge: &[u8]| {
+        challenge.len() <= MAX_CHALLENGE
+    })
+    .parse(rest)?;
     match (rest, challenge.len()) {
         ([], ..6) => Err(nom::Err::Incomplete(Needed::Unknown)),
         (_, 0) => fail().parse(rest),
-        _ => opt(complete::tag(END)).map(|end| (challenge, end.is_some())).parse(rest),
+        _ => opt(complete::tag(END))
+            .map(|end| (challenge, end.is_some()))
+            .parse(rest),
     }
 }
 
@@ -245,7 +292,11 @@ fn element(input: &[u8]) -> IResult<&[u8], Element> {
         take_while_m_n(0, MAX_ADDRESS, |byte| byte != b'\\'),
         peek(separator()),
     );
-    let refusal = alt((tag(&br"\fatal\"[..]), tag(&br"\error\"[..]), tag(&br"\echo\"[..])));
+    let refusal = alt((
+        tag(&br"\fatal\"[..]),
+        tag(&br"\error\"[..]),
+        tag(&br"\echo\"[..]),
+    ));
     alt((
         value(Element::Refusal, refusal),
         value(Element::End, alt((tag(END), tag(QUERY_ID)))),
@@ -256,16 +307,21 @@ fn element(input: &[u8]) -> IResult<&[u8], Element> {
 
 /// `record = 4OCTET 2OCTET`
 fn record(input: &[u8]) -> IResult<&[u8], SocketAddr> {
-    (be_u32, be_u16).map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into()).parse(input)
+    (be_u32, be_u16)
+        .map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into())
+        .parse(input)
 }
 
 /// The error that a server sends instead of a list.
 fn refusal(text: &[u8]) -> Option<ListError> {
-    element(text).is_ok_and(|(_, element)| element == Element::Refusal).then(|| {
-        let start = memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));
-        let text = text.get(start..).unwrap_or_default();
-        ListError::Refused(words(text.strip_suffix(END).unwrap_or(text)))
-    })
+    element(text)
+        .is_ok_and(|(_, element)| element == Element::Refusal)
+        .then(|| {
+            let start =
+                memchr::memmem::find(text, br"\error\").map_or(0, |start| start.saturating_add(7));
+            let text = text.get(start..).unwrap_or_default();
+            ListError::Refused(words(text.strip_suffix(END).unwrap_or(text)))
+        })
 }
 
 /// Without `\queryid\1.1` or `\queryid\1.1\` after the end mark.
@@ -278,7 +334,11 @@ fn without_query_id(text: &[u8]) -> &[u8] {
 fn address(text: &[u8]) -> Option<SocketAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let (ip, port) = text.rsplit_once(':')?;
-    let ip: IpAddr = ip.trim_start_matches('[').trim_end_matches(']').parse().ok()?;
+    let ip: IpAddr = ip
+        .trim_start_matches('[')
+        .trim_end_matches(']')
+        .parse()
+        .ok()?;
     Some(SocketAddr::new(ip.to_canonical(), port.parse().ok()?))
 }
 
@@ -295,7 +355,15 @@ mod tests {
         request.filter = "hostport > 0".to_owned();
         let expected = br"\gamename\gspylite\gamever\2\location\0\validate\hMwdTNWS\final\\queryid\1.1\\list\cmp\gamename\ut\where\hostport > 0\final\";
         assert_eq!(request.encode(b"LRPOPQ").unwrap(), expected);
-        assert!(GameSpy1List::new(r"u\t", GameKey::new("x").unwrap()).encode(b"LRPOPQ").is_err());
-        assert!(GameSpy1List::new("", GameKey::new("x").unwrap()).encode(b"LRPOPQ").is_err());
+        assert!(
+            GameSpy1List::new(r"u\t", GameKey::new("x").unwrap())
+                .encode(b"LRPOPQ")
+                .is_err()
+        );
+        assert!(
+            GameSpy1List::new("", GameKey::new("x").unwrap())
+                .encode(b"LRPOPQ")
+                .is_err()
+        );
     }
 }

@@ -72,7 +72,15 @@ impl GameSpy2List {
     /// The list of a game's servers, asked for with the game's key.
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
         let (game, key, fields) = (game.into(), key.into(), vec!["hostname".to_owned()]);
-        Self { login: game.clone(), game, key, version: 0, filter: String::new(), fields, maximum: None }
+        Self {
+            login: game.clone(),
+            game,
+            key,
+            version: 0,
+            filter: String::new(),
+            fields,
+            maximum: None,
+        }
     }
 
     pub(super) const fn dialogue(self, challenge: Key) -> impl Form {
@@ -90,24 +98,44 @@ impl GameSpy2List {
 
     /// The request, with the client's challenge.
     fn encode(&self, challenge: &Key) -> Result<Vec<u8>, EncodeError> {
-        let Self { game, login, key, filter, .. } = self;
-        let named = [("game", game.as_bytes()), ("login", login.as_bytes()), ("key", &key[..])];
+        let Self {
+            game,
+            login,
+            key,
+            filter,
+            ..
+        } = self;
+        let named = [
+            ("game", game.as_bytes()),
+            ("login", login.as_bytes()),
+            ("key", &key[..]),
+        ];
         for (field, text) in named {
             EncodeError::check(field, text, 1..=MAX_NAME, |byte| byte == 0)?;
         }
-        EncodeError::check("filter", filter.as_bytes(), 0..=MAX_FILTER, |byte| byte == 0)?;
+        EncodeError::check("filter", filter.as_bytes(), 0..=MAX_FILTER, |byte| {
+            byte == 0
+        })?;
         for name in &self.fields {
             EncodeError::check("name of a field", name.as_bytes(), 0..=MAX_FILTER, |byte| {
                 matches!(byte, 0 | b'\\')
             })?;
         }
         let fields: String = self.fields.iter().map(|name| format!("\\{name}")).collect();
-        EncodeError::check("list of fields", fields.as_bytes(), 0..=MAX_FILTER, |_| false)?;
+        EncodeError::check("list of fields", fields.as_bytes(), 0..=MAX_FILTER, |_| {
+            false
+        })?;
         // The length is written last; the type of a list is 0, its versions are 1 and 3.
         let mut out = vec![0, 0, 0, 1, 3];
         out.put_u32_le(self.version);
         let condition = [challenge, filter.as_bytes()].concat();
-        let texts = [game.as_bytes(), login.as_bytes(), &condition, fields.as_bytes(), b""];
+        let texts = [
+            game.as_bytes(),
+            login.as_bytes(),
+            &condition,
+            fields.as_bytes(),
+            b"",
+        ];
         out.put_slice(&texts.join(&0));
         out.put_u32(FIELDS_FOR_ALL | self.maximum.map_or(0, |_| LIMIT_RESULT_COUNT));
         if let Some(maximum) = self.maximum {
@@ -115,7 +143,10 @@ impl GameSpy2List {
         }
         // Far below 65,536: every text is bounded.
         let length = u16::try_from(out.len()).unwrap_or(u16::MAX).to_be_bytes();
-        length.into_iter().zip(&mut out).for_each(|(byte, place)| *place = byte);
+        length
+            .into_iter()
+            .zip(&mut out)
+            .for_each(|(byte, place)| *place = byte);
         Ok(out)
     }
 }
@@ -123,21 +154,42 @@ impl GameSpy2List {
 /// Without the key.
 impl std::fmt::Debug for GameSpy2List {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { game, login, version, filter, fields, maximum, key: _ } = self;
+        let Self {
+            game,
+            login,
+            version,
+            filter,
+            fields,
+            maximum,
+            key: _,
+        } = self;
         let mut f = f.debug_struct("GameSpy2List");
-        f.field("game", game).field("login", login).field("version", version).field("filter", filter);
-        f.field("fields", fields).field("maximum", maximum).finish_non_exhaustive()
+        f.field("game", game)
+            .field("login", login)
+            .field("version", version)
+            .field("filter", filter);
+        f.field("fields", fields)
+            .field("maximum", maximum)
+            .finish_non_exhaustive()
     }
 }
 
 /// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
 /// list server is known to check them.
 pub(super) fn challenge(nonce: u64) -> Key {
-    let mut challenge = nonce.to_le_bytes().map(|byte| 33_u8.saturating_add(byte % 93));
+    let mut challenge = nonce
+        .to_le_bytes()
+        .map(|byte| 33_u8.saturating_add(byte % 93));
     let [first, ..] = challenge;
     let (mut before, mut is_odd) = (first, false);
     for (index, byte) in challenge.iter_mut().enumerate().skip(1) {
-        let odd_inputs = [before & 1 == 1, index & 1 == 1, first & 1 == 1, first < 79, before < first];
+        let odd_inputs = [
+            before & 1 == 1,
+            index & 1 == 1,
+            first & 1 == 1,
+            first < 79,
+            before < first,
+        ];
         is_odd ^= odd_inputs.into_iter().fold(false, |sum, bit| sum ^ bit);
         *byte = byte.saturating_add((is_odd != (*byte & 1 == 1)).into());
         before = *byte;
@@ -224,7 +276,8 @@ impl Dialogue {
             Part::FieldCount => byte.map(Part::Fields).parse(input)?,
             Part::Fields(0) => byte.map(Part::Popular).parse(input)?,
             Part::Fields(left) => {
-                let (rest, (kind, name)) = (verify(byte, |kind| *kind <= NUMBER), text).parse(input)?;
+                let (rest, (kind, name)) =
+                    (verify(byte, |kind| *kind <= NUMBER), text).parse(input)?;
                 self.fields.push((kind, name.to_vec()));
                 (rest, Part::Fields(left.saturating_sub(1)))
             }
@@ -246,7 +299,9 @@ impl Dialogue {
                     let (rest, value) = value(input, *kind, &self.popular)?;
                     // Their lengths, and where they are.
                     let taken = name.len().saturating_add(value.len()).saturating_add(24);
-                    let Some(room) = self.room.checked_sub(taken) else { return fail().parse(input) };
+                    let Some(room) = self.room.checked_sub(taken) else {
+                        return fail().parse(input);
+                    };
                     self.room = room;
                     server.fields.push_raw(name, &value);
                     (rest, Part::Value(index.saturating_add(1)))
@@ -254,7 +309,10 @@ impl Dialogue {
                 _ => (input, Part::Pair),
             },
             Part::Pair => {
-                let has_pairs = self.server.as_ref().is_some_and(|server| has(server, HAS_PAIRS));
+                let has_pairs = self
+                    .server
+                    .as_ref()
+                    .is_some_and(|server| has(server, HAS_PAIRS));
                 let pair = alt((constant(None, tag(&b"\0"[..])), (text, text).map(Some)));
                 let (rest, pair) = cond(has_pairs, pair).parse(input)?;
                 match (pair.flatten(), &mut self.server) {
@@ -263,7 +321,10 @@ impl Dialogue {
                         (rest, Part::Pair)
                     }
                     (_, server) => {
-                        server.take().into_iter().for_each(|server| servers.add_entry(server));
+                        server
+                            .take()
+                            .into_iter()
+                            .for_each(|server| servers.add_entry(server));
                         (rest, Part::Server)
                     }
                 }
@@ -281,7 +342,9 @@ fn is_refusal(reply: &[u8]) -> bool {
 }
 
 fn has(server: &ListedServer, bit: u8) -> bool {
-    server.flags.is_some_and(|flags| flags & i32::from(bit) != 0)
+    server
+        .flags
+        .is_some_and(|flags| flags & i32::from(bit) != 0)
 }
 
 /// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length is masked.
@@ -308,13 +371,30 @@ fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer
     let server = SocketAddr::from((ip, port.unwrap_or(default_port)));
     let listed = ListedServer::new(server, Rules::default());
     let flags = Some(bits.into());
-    Ok((rest, Some(ListedServer { private_address, private_port, ping_address, flags, ..listed })))
+    Ok((
+        rest,
+        Some(ListedServer {
+            private_address,
+            private_port,
+            ping_address,
+            flags,
+            ..listed
+        }),
+    ))
 }
 
 /// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
-fn value<'a: 'p, 'p>(input: &'a [u8], kind: u8, popular: &'p [Vec<u8>]) -> IResult<&'a [u8], Cow<'p, [u8]>> {
+fn value<'a: 'p, 'p>(
+    input: &'a [u8],
+    kind: u8,
+    popular: &'p [Vec<u8>],
+) -> IResult<&'a [u8], Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
-    let popular = |index| popular.get(usize::from(index)).map(|value| Cow::Borrowed(&value[..]));
+    let popular = |index| {
+        popular
+            .get(usize::from(index))
+            .map(|value| Cow::Borrowed(&value[..]))
+    };
     match kind {
         BYTE => byte.map(|byte| number(byte.into())).parse(input),
         NUMBER => be_u16.map(number).parse(input),
@@ -344,7 +424,10 @@ fn refused(text: &[u8]) -> ListError {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "tests start at the time of the clock")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "tests start at the time of the clock"
+)]
 mod tests {
     use std::time::Instant;
 
@@ -359,7 +442,11 @@ mod tests {
 
     fn session() -> ListSession {
         let request = GameSpy2List::new("swat4", "tG3j8c");
-        ListSession::start(Box::new(request.dialogue(*b"ABCDEFGH")), Timing::default(), Instant::now())
+        ListSession::start(
+            Box::new(request.dialogue(*b"ABCDEFGH")),
+            Timing::default(),
+            Instant::now(),
+        )
     }
 
     /// Reads a reply that comes in pieces of this length.
@@ -376,8 +463,7 @@ mod tests {
     fn the_request_is_the_one_that_openspy_reads() {
         let mut out = Vec::new();
         assert_eq!(session().poll_transmit(Instant::now(), &mut out), Some(44));
-        let expected =
-            "002c000103000000007377617434007377617434004142434445464748005c686f73746e616d650000000001";
+        let expected = "002c000103000000007377617434007377617434004142434445464748005c686f73746e616d650000000001";
         assert_eq!(hex::encode(&out), expected);
     }
 
@@ -392,7 +478,10 @@ mod tests {
         let entries = &whole.entries;
         assert_eq!(entries[0].fields.get("hostname").unwrap(), "Alpha");
         assert_eq!(entries[1].fields.get("HostName").unwrap(), "Popular");
-        assert_eq!((entries[0].flags, entries[1].flags), (Some(0x51), Some(0x41)));
+        assert_eq!(
+            (entries[0].flags, entries[1].flags),
+            (Some(0x51), Some(0x41))
+        );
         for piece in 1..reply.len() {
             assert_eq!(read(&reply, piece).as_ref(), Ok(&whole), "{piece}");
         }

@@ -120,7 +120,12 @@ impl Quake3List {
     /// The servers that came since the last call, each once.
     pub fn take_new(&mut self) -> impl Iterator<Item = SocketAddr> {
         let from = std::mem::replace(&mut self.taken, self.list.servers.len());
-        self.list.servers.get(from..).unwrap_or_default().iter().copied()
+        self.list
+            .servers
+            .get(from..)
+            .unwrap_or_default()
+            .iter()
+            .copied()
     }
 
     fn take(&mut self, part: &ListPart<'_>) {
@@ -132,7 +137,11 @@ impl Quake3List {
             }
             let list = &mut self.list;
             let in_scope = self.scope.admits(address);
-            let known = if in_scope { list.servers.len() } else { list.out_of_scope as usize };
+            let known = if in_scope {
+                list.servers.len()
+            } else {
+                list.out_of_scope as usize
+            };
             if known >= self.max_servers {
                 list.over_limit = list.over_limit.saturating_add(1);
                 continue;
@@ -147,7 +156,10 @@ impl Quake3List {
     }
 
     fn finish(&mut self, completeness: ListCompleteness) -> ServerList {
-        ServerList { completeness, ..std::mem::take(&mut self.list) }
+        ServerList {
+            completeness,
+            ..std::mem::take(&mut self.list)
+        }
     }
 }
 
@@ -190,7 +202,10 @@ impl Conversation for Quake3List {
         let once = u32::try_from(self.seen.values().flatten().count()).unwrap_or(u32::MAX);
         let completeness = match pass.damaged || (is_answered && is_over) {
             true => ListCompleteness::Incomplete,
-            false => ListCompleteness::Passes { count: self.passes, once },
+            false => ListCompleteness::Passes {
+                count: self.passes,
+                once,
+            },
         };
         if is_answered && !is_over && !completeness.is_settled() && self.passes < self.max_passes {
             return OnTimeout::Next;
@@ -246,7 +261,10 @@ impl Cod4xList {
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
-        Cod4xDialogue { request: self, has_begun: false }
+        Cod4xDialogue {
+            request: self,
+            has_begun: false,
+        }
     }
 }
 
@@ -271,11 +289,22 @@ impl Form for Cod4xDialogue {
         }
         let (rest, server) = entry(input)?;
         server.map(|server| servers.add(server));
-        Ok((rest, if server.is_some() { Next::Read } else { Next::End }))
+        Ok((
+            rest,
+            if server.is_some() {
+                Next::Read
+            } else {
+                Next::End
+            },
+        ))
     }
 
     fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
-        if self.has_begun { Ok(false) } else { Err(ListError::NoReply) }
+        if self.has_begun {
+            Ok(false)
+        } else {
+            Err(ListError::NoReply)
+        }
     }
 }
 
@@ -306,7 +335,9 @@ mod tests {
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
     fn query(passes: u8) -> Quake3List {
-        Quake3List::new(&ListRequest::extended(b"x", 1), &Limits::default()).unwrap().with_passes(passes)
+        Quake3List::new(&ListRequest::extended(b"x", 1), &Limits::default())
+            .unwrap()
+            .with_passes(passes)
     }
 
     fn servers(count: u16) -> impl Iterator<Item = SocketAddr> {
@@ -314,14 +345,17 @@ mod tests {
     }
 
     fn done(timeout: OnTimeout<ServerList>) -> ServerList {
-        let OnTimeout::Done(answer) = timeout else { panic!("{timeout:?}") };
+        let OnTimeout::Done(answer) = timeout else {
+            panic!("{timeout:?}")
+        };
         answer
     }
 
     /// A list of a master that sends no end marks.
     fn without_marks(count: u16) -> Vec<Vec<u8>> {
         let parts = ListPart::encode(servers(count), true);
-        let unmarked = |part: &bytes::Bytes| part.strip_suffix(b"\\EOT\0\0\0").unwrap_or(part).to_vec();
+        let unmarked =
+            |part: &bytes::Bytes| part.strip_suffix(b"\\EOT\0\0\0").unwrap_or(part).to_vec();
         parts.iter().map(unmarked).collect()
     }
 
@@ -331,14 +365,21 @@ mod tests {
         let mut query = query(1);
         for (n, part) in parts.iter().rev().chain(&parts).enumerate() {
             let wait = if n == 0 { Wait::Grace } else { Wait::Quiet };
-            assert_eq!(query.receive(part), Verdict::Partial(wait), "the end came first");
+            assert_eq!(
+                query.receive(part),
+                Verdict::Partial(wait),
+                "the end came first"
+            );
         }
         let mut answer = done(query.timeout(Remaining::Step));
         answer.servers.sort();
         assert_eq!(answer.servers, servers(1000).collect::<Vec<_>>());
         assert_eq!(
             answer.completeness,
-            ListCompleteness::Passes { count: 1, once: 1000 },
+            ListCompleteness::Passes {
+                count: 1,
+                once: 1000
+            },
             "copies prove nothing"
         );
     }
@@ -346,7 +387,13 @@ mod tests {
     #[test]
     fn a_list_is_settled_when_two_passes_agree_with_an_end_mark_or_without() {
         for (parts, wait) in [
-            (ListPart::encode(servers(1000), true).iter().map(|part| part.to_vec()).collect(), Wait::Grace),
+            (
+                ListPart::encode(servers(1000), true)
+                    .iter()
+                    .map(|part| part.to_vec())
+                    .collect(),
+                Wait::Grace,
+            ),
             (without_marks(1000), Wait::Quiet),
         ] {
             let mut query = query(8);
@@ -367,13 +414,24 @@ mod tests {
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {
             let all: Vec<_> = servers(1000).collect();
-            let parts = all.chunks(100).flat_map(|some| ListPart::encode(some.to_vec(), true));
-            let parts: Vec<_> = parts.map(|part| part.slice(..part.len() - 3 + nuls)).collect();
+            let parts = all
+                .chunks(100)
+                .flat_map(|some| ListPart::encode(some.to_vec(), true));
+            let parts: Vec<_> = parts
+                .map(|part| part.slice(..part.len() - 3 + nuls))
+                .collect();
             let mut query = query(2);
             let waits: Vec<_> = parts.iter().map(|part| query.receive(part)).collect();
-            assert_eq!(waits[..2], [Verdict::Partial(first), Verdict::Partial(Wait::Quiet)]);
+            assert_eq!(
+                waits[..2],
+                [Verdict::Partial(first), Verdict::Partial(Wait::Quiet)]
+            );
             assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
-            assert_eq!(query.receive(&parts[0]), Verdict::Partial(Wait::Quiet), "remembered");
+            assert_eq!(
+                query.receive(&parts[0]),
+                Verdict::Partial(Wait::Quiet),
+                "remembered"
+            );
             parts.iter().for_each(|part| drop(query.receive(part)));
             let answer = done(query.timeout(Remaining::Step));
             assert_eq!((answer.servers.len(), answer.completeness), (1000, SETTLED));
@@ -386,8 +444,14 @@ mod tests {
     fn a_mark_in_a_full_datagram_does_not_end_the_pass() {
         let (start, master) = (Instant::now(), SocketAddr::from(([192, 0, 2, 9], 27950)));
         for extended in [false, true] {
-            let request = ListRequest { extended, game: Some(b"x"), ..ListRequest::new(1) };
-            let query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(1);
+            let request = ListRequest {
+                extended,
+                game: Some(b"x"),
+                ..ListRequest::new(1)
+            };
+            let query = Quake3List::new(&request, &Limits::default())
+                .unwrap()
+                .with_passes(1);
             let mut session = Session::new(query, master, Timing::default(), start);
             session.poll_transmit(start, &mut Vec::new());
             let all: Vec<_> = servers(200).collect();
@@ -408,17 +472,25 @@ mod tests {
         parts.iter().for_each(|part| drop(query.receive(part)));
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         parts.iter().for_each(|part| drop(query.receive(part)));
-        assert_eq!(done(query.timeout(Remaining::Nothing)).completeness, ListCompleteness::Incomplete);
+        assert_eq!(
+            done(query.timeout(Remaining::Nothing)).completeness,
+            ListCompleteness::Incomplete
+        );
     }
 
     #[test]
     fn a_master_that_answers_once_leaves_the_list_unsettled() {
         let mut query = query(2);
-        ListPart::encode(servers(3), true).iter().for_each(|part| drop(query.receive(part)));
+        ListPart::encode(servers(3), true)
+            .iter()
+            .for_each(|part| drop(query.receive(part)));
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
         let answer = done(query.timeout(Remaining::Nothing));
-        assert_eq!(answer.completeness, ListCompleteness::Passes { count: 1, once: 3 });
+        assert_eq!(
+            answer.completeness,
+            ListCompleteness::Passes { count: 1, once: 3 }
+        );
     }
 
     #[test]
@@ -429,7 +501,10 @@ mod tests {
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         query.receive(part);
         let answer = done(query.timeout(Remaining::Step));
-        assert_eq!((answer.servers.len(), answer.completeness), (1, ListCompleteness::Incomplete));
+        assert_eq!(
+            (answer.servers.len(), answer.completeness),
+            (1, ListCompleteness::Incomplete)
+        );
     }
 
     #[test]
@@ -437,16 +512,28 @@ mod tests {
         let parts = ListPart::encode(servers(1000), true);
         let mut query = query(8);
         for (pass, lost) in [1, 2, 99].into_iter().enumerate() {
-            for part in parts.iter().enumerate().filter(|(n, _)| *n != lost).map(|(_, part)| part) {
+            for part in parts
+                .iter()
+                .enumerate()
+                .filter(|(n, _)| *n != lost)
+                .map(|(_, part)| part)
+            {
                 query.receive(part);
             }
             if pass < 2 {
-                assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next, "pass {pass}");
+                assert_eq!(
+                    query.timeout(Remaining::Step),
+                    OnTimeout::Next,
+                    "pass {pass}"
+                );
             }
         }
         let answer = done(query.timeout(Remaining::Step));
         assert_eq!(answer.servers.len(), 1000);
-        assert_eq!(answer.completeness, ListCompleteness::Passes { count: 3, once: 0 });
+        assert_eq!(
+            answer.completeness,
+            ListCompleteness::Passes { count: 3, once: 0 }
+        );
     }
 
     #[test]
@@ -454,7 +541,10 @@ mod tests {
         let parts = ListPart::encode(servers(500), true);
         let mut query = query(8);
         for pass in 0..2 {
-            parts.iter().skip(1).for_each(|part| drop(query.receive(part)));
+            parts
+                .iter()
+                .skip(1)
+                .for_each(|part| drop(query.receive(part)));
             if pass == 0 {
                 assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
             }
@@ -470,25 +560,50 @@ mod tests {
         let parts = ListPart::encode(servers(1000), true);
         for (first, second, once) in [(1, 0, 196), (0, 1, 20), (5, 5, 216)] {
             let mut query = query(2);
-            parts.iter().skip(first).for_each(|part| drop(query.receive(part)));
+            parts
+                .iter()
+                .skip(first)
+                .for_each(|part| drop(query.receive(part)));
             assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
-            parts.iter().take(parts.len() - second).for_each(|part| drop(query.receive(part)));
+            parts
+                .iter()
+                .take(parts.len() - second)
+                .for_each(|part| drop(query.receive(part)));
             let answer = done(query.timeout(Remaining::Step));
-            assert_eq!(answer.completeness, ListCompleteness::Passes { count: 2, once }, "{first}, {second}");
+            assert_eq!(
+                answer.completeness,
+                ListCompleteness::Passes { count: 2, once },
+                "{first}, {second}"
+            );
         }
     }
 
     #[test]
     fn addresses_out_of_scope_are_left_out_and_counted() {
-        let addresses = ["0.0.0.0:1", "192.0.2.1:0", "127.0.0.1:1", "224.0.0.1:1", "10.0.0.1:1", "8.8.8.8:1"];
+        let addresses = [
+            "0.0.0.0:1",
+            "192.0.2.1:0",
+            "127.0.0.1:1",
+            "224.0.0.1:1",
+            "10.0.0.1:1",
+            "8.8.8.8:1",
+        ];
         let parts = ListPart::encode(addresses.map(|address| address.parse().unwrap()), true);
-        for (scope, kept, left_out) in [(Scope::Public, 1, 5), (Scope::Lan, 2, 4), (Scope::Any, 3, 3)] {
+        for (scope, kept, left_out) in [
+            (Scope::Public, 1, 5),
+            (Scope::Lan, 2, 4),
+            (Scope::Any, 3, 3),
+        ] {
             let mut query = query(2).with_scope(scope);
             query.receive(&parts[0]);
             assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
             query.receive(&parts[0]);
             let answer = done(query.timeout(Remaining::Step));
-            assert_eq!((answer.servers.len(), answer.out_of_scope), (kept, left_out), "{scope:?}");
+            assert_eq!(
+                (answer.servers.len(), answer.out_of_scope),
+                (kept, left_out),
+                "{scope:?}"
+            );
             assert_eq!(answer.completeness, SETTLED, "{scope:?}");
         }
     }
@@ -497,12 +612,18 @@ mod tests {
     fn an_endless_list_ends_at_the_limit() {
         let limits = Limits::default().with_max_servers(500);
         let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
-        let verdicts: Vec<_> =
-            ListPart::encode(servers(1000), true).iter().map(|part| query.receive(part)).collect();
-        let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_))) else {
+        let verdicts: Vec<_> = ListPart::encode(servers(1000), true)
+            .iter()
+            .map(|part| query.receive(part))
+            .collect();
+        let Some(Verdict::Done(answer)) = verdicts.iter().find(|v| matches!(v, Verdict::Done(_)))
+        else {
             panic!()
         };
-        assert_eq!((answer.servers.len(), answer.completeness), (500, ListCompleteness::Incomplete));
+        assert_eq!(
+            (answer.servers.len(), answer.completeness),
+            (500, ListCompleteness::Incomplete)
+        );
         assert!(answer.over_limit > 0);
         // Copies of one datagram without end.
         let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
@@ -519,7 +640,10 @@ mod tests {
         assert_eq!(query(1).timeout(Remaining::Nothing), OnTimeout::Retry);
         let mut query = query(2);
         let other = query.receive(&ListPart::encode([], false)[0]);
-        assert!(matches!(other, Verdict::Rejected(_)), "not the kind asked for");
+        assert!(
+            matches!(other, Verdict::Rejected(_)),
+            "not the kind asked for"
+        );
         query.receive(&ListPart::encode([], true)[0]);
         assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
         query.receive(&ListPart::encode([], true)[0]);

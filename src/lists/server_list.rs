@@ -157,7 +157,11 @@ impl Collector {
 /// );
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum ListCompleteness {
     /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had announced.
@@ -185,7 +189,14 @@ impl ListCompleteness {
     /// all the same. Of lists of 12 datagrams that settle after two passes, one in 800 lacks servers at a loss of 1 %, and one
     /// in seven at a loss of 10 %; where up to eight passes are allowed, one in 50.
     pub const fn is_settled(self) -> bool {
-        matches!(self, Self::Complete | Self::Passes { count: 2.., once: 0 })
+        matches!(
+            self,
+            Self::Complete
+                | Self::Passes {
+                    count: 2..,
+                    once: 0
+                }
+        )
     }
 }
 
@@ -196,11 +207,17 @@ impl fmt::Display for ListCompleteness {
             Self::Incomplete => f.pad("incomplete"),
             Self::Passes { count: 0 | 1, .. } => f.pad("not settled after one pass"),
             Self::Passes { count, once: 0 } => {
-                write!(f, "settled after {count} passes, each address came at least twice")
+                write!(
+                    f,
+                    "settled after {count} passes, each address came at least twice"
+                )
             }
             Self::Passes { count, once } => {
                 let addresses = if *once == 1 { "address" } else { "addresses" };
-                write!(f, "not settled after {count} passes, {once} {addresses} came only once")
+                write!(
+                    f,
+                    "not settled after {count} passes, {once} {addresses} came only once"
+                )
             }
         }
     }

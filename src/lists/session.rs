@@ -131,7 +131,9 @@ impl ListSession {
     /// Deciphers what was received from this position on.
     fn decipher(&mut self, start: usize) {
         let bytes = self.received.get_mut(start..).unwrap_or_default();
-        self.cipher.iter_mut().for_each(|cipher| cipher.decipher(bytes));
+        self.cipher
+            .iter_mut()
+            .for_each(|cipher| cipher.decipher(bytes));
     }
 
     /// Reads all whole elements.
@@ -198,7 +200,9 @@ impl ListSession {
     }
 
     fn settle(&mut self, now: Instant) {
-        self.settles_at = now.checked_add(SETTLE).filter(|_| self.form.looks_whole(&self.received));
+        self.settles_at = now
+            .checked_add(SETTLE)
+            .filter(|_| self.form.looks_whole(&self.received));
     }
 
     /// Ends with a list, whole or not, or with an error within bytes that begin here in those received. Damaged bytes behind
@@ -207,9 +211,9 @@ impl ListSession {
         self.out = Vec::new();
         let is_whole = is_whole.or_else(|error| match error {
             ListError::Malformed(_) if self.servers.count > 0 => Ok(false),
-            ListError::Malformed(at) => {
-                Err(ListError::Malformed(self.offset.saturating_add(start).saturating_add(at)))
-            }
+            ListError::Malformed(at) => Err(ListError::Malformed(
+                self.offset.saturating_add(start).saturating_add(at),
+            )),
             other => Err(other),
         });
         self.answer = Some(Some(is_whole.map(|is_whole| self.servers.finish(is_whole))));
@@ -224,5 +228,8 @@ impl fmt::Debug for ListSession {
 
 /// The words of a refusal, at most 200 bytes of them.
 pub(super) fn words(text: &[u8]) -> String {
-    text.iter().take(200).map(|&byte| char::from(byte)).collect()
+    text.iter()
+        .take(200)
+        .map(|&byte| char::from(byte))
+        .collect()
 }

@@ -70,7 +70,11 @@ pub enum Comparison {
 impl Ut2004List {
     /// All servers of a game of this version, see [`Self::version`].
     pub const fn new(version: u32) -> Self {
-        Self { version, cd_key: String::new(), conditions: Vec::new() }
+        Self {
+            version,
+            cd_key: String::new(),
+            conditions: Vec::new(),
+        }
     }
 
     /// Lists only the servers that this condition holds for, and all others that were set; at most 63. Numbers are decimal.
@@ -90,7 +94,10 @@ impl Ut2004List {
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
-        Dialogue { request: self, expected: Message::Challenge }
+        Dialogue {
+            request: self,
+            expected: Message::Challenge,
+        }
     }
 
     /// Whether the conversation has UT2004's form.
@@ -105,7 +112,11 @@ impl Ut2004List {
             key => format!("{:x}", md5::compute([key, challenge].concat())),
         };
         message(|out| {
-            let program = if self.is_ut2004() { "UT2K4CLIENT" } else { "CLIENT" };
+            let program = if self.is_ut2004() {
+                "UT2K4CLIENT"
+            } else {
+                "CLIENT"
+            };
             for text in [&hash(b""), &hash(challenge), program] {
                 FString::narrow(text.as_bytes()).encode(out)?;
             }
@@ -114,7 +125,9 @@ impl Ut2004List {
             out.put_u8(5);
             FString::narrow(b"int").encode(out)?;
             if self.is_ut2004() {
-                [2606, 32_902, 20].into_iter().for_each(|number| out.put_u32_le(number));
+                [2606, 32_902, 20]
+                    .into_iter()
+                    .for_each(|number| out.put_u32_le(number));
                 out.put_u8(0);
             }
             Ok(())
@@ -124,7 +137,10 @@ impl Ut2004List {
     /// The request for the list.
     fn list(&self) -> Result<Vec<u8>, EncodeError> {
         if self.conditions.len() > MAX_CONDITIONS {
-            return Err(EncodeError::TooLong { field: "the list of conditions", limit: MAX_CONDITIONS });
+            return Err(EncodeError::TooLong {
+                field: "the list of conditions",
+                limit: MAX_CONDITIONS,
+            });
         }
         message(|out| {
             out.put_u8(0);
@@ -140,11 +156,16 @@ impl Ut2004List {
 }
 
 /// A message: its length, and what `write` writes.
-fn message(write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>) -> Result<Vec<u8>, EncodeError> {
+fn message(
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
+) -> Result<Vec<u8>, EncodeError> {
     let mut body = Vec::new();
     write(&mut body)?;
     // Far below 2³² bytes: the conditions are bounded, and so are their texts.
-    let mut out = u32::try_from(body.len()).unwrap_or(u32::MAX).to_le_bytes().to_vec();
+    let mut out = u32::try_from(body.len())
+        .unwrap_or(u32::MAX)
+        .to_le_bytes()
+        .to_vec();
     out.append(&mut body);
     Ok(out)
 }
@@ -178,7 +199,11 @@ enum Message {
 impl Form for Dialogue {
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
         match frame(input) {
-            Ok((rest, body)) => Ok((rest, self.handle_message(body, servers).unwrap_or_else(Next::Fail))),
+            Ok((rest, body)) => Ok((
+                rest,
+                self.handle_message(body, servers)
+                    .unwrap_or_else(Next::Fail),
+            )),
             Err(nom::Err::Error(_)) if self.expected == Message::Challenge => {
                 Ok((input, Next::Fail(ListError::NoGreeting)))
             }
@@ -199,17 +224,24 @@ impl Dialogue {
     /// Handles a message without its length.
     fn handle_message(&mut self, body: &[u8], servers: &mut Collector) -> Result<Next, ListError> {
         let malformed = |_| ListError::Malformed(4);
-        let send =
-            |message: Result<Vec<u8>, EncodeError>| message.map(Next::Send).map_err(ListError::Request);
+        let send = |message: Result<Vec<u8>, EncodeError>| {
+            message.map(Next::Send).map_err(ListError::Request)
+        };
         let (expected, next) = match self.expected {
             Message::Challenge => {
                 let (_, challenge) = string(body).map_err(|_| ListError::NoGreeting)?;
-                (Message::Approval, send(self.request.login(challenge.raw()))?)
+                (
+                    Message::Approval,
+                    send(self.request.login(challenge.raw()))?,
+                )
             }
             Message::Approval => {
                 accept(b"APPROVED", body)?;
                 match self.request.is_ut2004() {
-                    true => (Message::Verification, send(message(|out| VERIFICATION.encode(out)))?),
+                    true => (
+                        Message::Verification,
+                        send(message(|out| VERIFICATION.encode(out)))?,
+                    ),
                     false => (Message::Count, send(self.request.list())?),
                 }
             }
@@ -229,7 +261,10 @@ impl Dialogue {
             }
         };
         self.expected = expected;
-        let announced = servers.list.announced.and_then(|announced| usize::try_from(announced).ok());
+        let announced = servers
+            .list
+            .announced
+            .and_then(|announced| usize::try_from(announced).ok());
         let is_whole = announced.is_some_and(|announced| servers.count >= announced);
         Ok(if is_whole { Next::End } else { next })
     }
@@ -242,8 +277,13 @@ fn frame(input: &[u8]) -> IResult<&[u8], &[u8]> {
 
 /// `count = 4OCTET %x01`
 fn count(body: &[u8]) -> IResult<&[u8], u32> {
-    terminated(le_u32, verify((byte, rest), |(one, rest): &(u8, &[u8])| *one == 1 && rest.is_empty()))
-        .parse(body)
+    terminated(
+        le_u32,
+        verify((byte, rest), |(one, rest): &(u8, &[u8])| {
+            *one == 1 && rest.is_empty()
+        }),
+    )
+    .parse(body)
 }
 
 /// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as in the module's page.
@@ -254,7 +294,9 @@ fn entry(body: &[u8], is_ut2004: bool) -> IResult<&[u8], ListedServer> {
     let (rest, (players, max_players)) = (byte, byte).parse(rest)?;
     let (rest, (flags, skill)) = match is_ut2004 {
         true => opt((le_i32, opt(string))).map(Option::unzip).parse(rest)?,
-        false => opt(byte.map(i32::from)).map(|flags| (flags, None)).parse(rest)?,
+        false => opt(byte.map(i32::from))
+            .map(|flags| (flags, None))
+            .parse(rest)?,
     };
     let mut fields = Rules::default();
     let (players, max_players) = (players.to_string(), max_players.to_string());
@@ -266,11 +308,21 @@ fn entry(body: &[u8], is_ut2004: bool) -> IResult<&[u8], ListedServer> {
         ("MaxPlayers", Some(FString::narrow(max_players.as_bytes()))),
         ("SkillLevel", skill.flatten()),
     ];
-    for (name, value) in texts.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+    for (name, value) in texts
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+    {
         fields.push_texts(FString::narrow(name.as_bytes()).text(), value.text());
     }
     let server = SocketAddr::from((Ipv4Addr::from_bits(address), query_port));
-    Ok((rest, ListedServer { game_port: Some(game_port), flags, ..ListedServer::new(server, fields) }))
+    Ok((
+        rest,
+        ListedServer {
+            game_port: Some(game_port),
+            flags,
+            ..ListedServer::new(server, fields)
+        },
+    ))
 }
 
 /// Checks a message of the login. Any text but the expected one is a refusal: `DENIED`, `UPGRADE`, `MSLIST` and others.

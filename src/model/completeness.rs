@@ -38,8 +38,14 @@ pub struct Completeness {
 
 impl Completeness {
     /// Nothing is missing: the whole reply has arrived, as far as the protocol shows.
-    pub const COMPLETE: Self =
-        Self { info: false, rules: false, players: false, teams: false, end: false, fragments: 0 };
+    pub const COMPLETE: Self = Self {
+        info: false,
+        rules: false,
+        players: false,
+        teams: false,
+        end: false,
+        fragments: 0,
+    };
 
     /// Whether nothing is missing.
     pub fn is_complete(self) -> bool {
@@ -54,7 +60,9 @@ impl Completeness {
     /// The parts that are missing, in whole or in part.
     pub fn missing_parts(self) -> impl Iterator<Item = Part> {
         use Part::{End, Info, Players, Rules, Teams};
-        [Info, Rules, Players, Teams, End].into_iter().filter(move |part| self.lacks(*part))
+        [Info, Rules, Players, Teams, End]
+            .into_iter()
+            .filter(move |part| self.lacks(*part))
     }
 
     /// Datagrams that exist and did not arrive, as the numbers of the others show.
@@ -103,7 +111,11 @@ impl fmt::Display for Completeness {
         let verb = if one { "is" } else { "are" };
         match words.split_last() {
             Some((last, [])) => write!(f, "incomplete: {last} {verb} missing"),
-            Some((last, rest)) => write!(f, "incomplete: {} and {last} {verb} missing", rest.join(", ")),
+            Some((last, rest)) => write!(
+                f,
+                "incomplete: {} and {last} {verb} missing",
+                rest.join(", ")
+            ),
             None => f.pad("complete"),
         }
     }
@@ -133,7 +145,11 @@ struct Parts {
 #[cfg(feature = "serde")]
 impl From<Completeness> for Json {
     fn from(completeness: Completeness) -> Self {
-        if completeness.is_complete() { Self::Complete } else { Self::Incomplete(completeness) }
+        if completeness.is_complete() {
+            Self::Complete
+        } else {
+            Self::Incomplete(completeness)
+        }
     }
 }
 
@@ -191,7 +207,11 @@ pub enum Part {
 /// assert_eq!(mark(&ServerStatus::default()), " (the protocol has no challenge)");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Verification {
     /// The protocol has no challenge, or the request is not known. Only the sender's address was checked.
@@ -211,11 +231,25 @@ mod tests {
     fn missing_parts_in_words() {
         let shown = |completeness: Completeness| completeness.to_string();
         let whole = Completeness::COMPLETE;
-        assert_eq!(shown(whole.without(Part::End)), "incomplete: the end mark is missing");
-        assert_eq!(shown(whole.without_fragments(1)), "incomplete: 1 datagram is missing");
-        assert_eq!(shown(whole.without(Part::Rules)), "incomplete: rules are missing");
         assert_eq!(
-            shown(whole.without(Part::Info).without(Part::Rules).without(Part::Players)),
+            shown(whole.without(Part::End)),
+            "incomplete: the end mark is missing"
+        );
+        assert_eq!(
+            shown(whole.without_fragments(1)),
+            "incomplete: 1 datagram is missing"
+        );
+        assert_eq!(
+            shown(whole.without(Part::Rules)),
+            "incomplete: rules are missing"
+        );
+        assert_eq!(
+            shown(
+                whole
+                    .without(Part::Info)
+                    .without(Part::Rules)
+                    .without(Part::Players)
+            ),
             "incomplete: the description, rules and players are missing"
         );
         assert_eq!(whole.without_fragments(0), Completeness::COMPLETE);

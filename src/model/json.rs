@@ -80,7 +80,9 @@ pub(crate) fn write_seconds<S: Serializer>(
     time: &(impl Copy + Into<Option<Duration>>),
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
-    let Some(time) = (*time).into() else { return serializer.serialize_none() };
+    let Some(time) = (*time).into() else {
+        return serializer.serialize_none();
+    };
     match time.subsec_micros() {
         0 => serializer.serialize_u64(time.as_secs()),
         // A quotient of whole numbers is the number nearest to the decimal fraction, and prints as it.
@@ -89,9 +91,13 @@ pub(crate) fn write_seconds<S: Serializer>(
 }
 
 /// Reads the seconds of a duration.
-pub(crate) fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+pub(crate) fn seconds<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Duration>, D::Error> {
     let seconds = Option::<f64>::deserialize(deserializer)?;
-    seconds.map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom)).transpose()
+    seconds
+        .map(|seconds| Duration::try_from_secs_f64(seconds).map_err(de::Error::custom))
+        .transpose()
 }
 
 impl<T> Serialize for As<&Option<T>>
@@ -99,7 +105,10 @@ where
     for<'a> As<&'a T>: Serialize,
 {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.as_ref().map(|value| As(value, self.1)).serialize(serializer)
+        self.0
+            .as_ref()
+            .map(|value| As(value, self.1))
+            .serialize(serializer)
     }
 }
 
@@ -115,7 +124,11 @@ where
 impl Serialize for As<&Rules> {
     /// A list of `[key, value]` pairs: a map would lose order and repeated keys.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|(key, value)| [As(key, self.1), As(value, self.1)]))
+        serializer.collect_seq(
+            self.0
+                .iter()
+                .map(|(key, value)| [As(key, self.1), As(value, self.1)]),
+        )
     }
 }
 
@@ -132,7 +145,11 @@ impl Serialize for As<TextRef<'_>> {
         if !detailed || (plain.as_bytes() == text.raw() && text.style() == Style::default()) {
             return serializer.serialize_str(&plain);
         }
-        let raw: String = text.raw().iter().map(|byte| format!("{byte:02x}")).collect();
+        let raw: String = text
+            .raw()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let mut out = serializer.serialize_struct("Text", 5)?;
         out.serialize_field("plain", &plain)?;
         out.serialize_field("raw", &raw)?;
@@ -167,15 +184,27 @@ impl<'de> Deserialize<'de> for Text {
     /// From a string, which is UTF-8 without colour codes, or from the object of a [`Detailed`] text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        #[serde(untagged, expecting = "expected a string, or an object with raw, charset and colours")]
+        #[serde(
+            untagged,
+            expecting = "expected a string, or an object with raw, charset and colours"
+        )]
         enum Form {
             Plain(String),
-            Detailed { raw: String, charset: Charset, colours: Colours },
+            Detailed {
+                raw: String,
+                charset: Charset,
+                colours: Colours,
+            },
         }
         match Form::deserialize(deserializer)? {
             Form::Plain(text) => Ok(text.into()),
-            Form::Detailed { raw, charset, colours } => {
-                let raw = from_hex(&raw).ok_or_else(|| de::Error::custom("raw is not hexadecimal"))?;
+            Form::Detailed {
+                raw,
+                charset,
+                colours,
+            } => {
+                let raw =
+                    from_hex(&raw).ok_or_else(|| de::Error::custom("raw is not hexadecimal"))?;
                 Ok(Self::new(raw, Style::new(charset, colours)))
             }
         }
@@ -185,13 +214,18 @@ impl<'de> Deserialize<'de> for Text {
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     let byte = |[high, low]: &[u8; 2]| Some(hex(*high)? << 4 | hex(*low)?);
-    if rest.is_empty() { pairs.iter().map(byte).collect() } else { None }
+    if rest.is_empty() {
+        pairs.iter().map(byte).collect()
+    } else {
+        None
+    }
 }
 
 impl<'de> Deserialize<'de> for Rules {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let pairs = Vec::<(Text, Text)>::deserialize(deserializer);
-        let expected = |error| de::Error::custom(format_args!("a list of [key, value] pairs: {error}"));
+        let expected =
+            |error| de::Error::custom(format_args!("a list of [key, value] pairs: {error}"));
         let mut rules = Self::default();
         let push = |(key, value): (Text, Text)| rules.push_texts(key.as_ref(), value.as_ref());
         pairs.map_err(expected)?.into_iter().for_each(push);
@@ -206,11 +240,19 @@ mod tests {
 
     /// A status in which every field is set.
     fn full() -> ServerStatus {
-        let mut player = Player::new(Text::new(&b"^1\xe4"[..], Style::new(Charset::Latin1, Colours::Caret)));
+        let mut player = Player::new(Text::new(
+            &b"^1\xe4"[..],
+            Style::new(Charset::Latin1, Colours::Caret),
+        ));
         (player.score, player.ping, player.team) = (Some(-9999), Some(-1), Some(0));
         (player.bot, player.stale) = (Some(false), true);
         player.extra.push("skin", "");
-        let mut team = Team { id: Some(0), name: Some("Red".into()), score: Some(3), ..Team::default() };
+        let mut team = Team {
+            id: Some(0),
+            name: Some("Red".into()),
+            score: Some(3),
+            ..Team::default()
+        };
         team.extra.push("size", "1");
         ServerStatus {
             name: Some("Example \"1\"".into()),
@@ -234,8 +276,12 @@ mod tests {
             score_limit: Some(25),
             players: Some(vec![player]),
             teams: vec![team],
-            rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")].into_iter().collect(),
-            completeness: Completeness::COMPLETE.without(Part::End).without_fragments(2),
+            rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")]
+                .into_iter()
+                .collect(),
+            completeness: Completeness::COMPLETE
+                .without(Part::End)
+                .without_fragments(2),
             verification: Verification::Verified,
         }
     }
@@ -244,9 +290,21 @@ mod tests {
     fn a_full_status_is_read_back_from_its_json() {
         let status = full();
         let json = serde_json::to_value(Detailed(&status)).unwrap();
-        assert!(json.as_object().unwrap().values().all(|value| !value.is_null()), "{json}");
-        assert_eq!(serde_json::from_value::<ServerStatus>(json.clone()).unwrap(), status);
-        assert_eq!((&json["time_limit"], &json["time_left"]), (&1200.into(), &1.5.into()));
+        assert!(
+            json.as_object()
+                .unwrap()
+                .values()
+                .all(|value| !value.is_null()),
+            "{json}"
+        );
+        assert_eq!(
+            serde_json::from_value::<ServerStatus>(json.clone()).unwrap(),
+            status
+        );
+        assert_eq!(
+            (&json["time_limit"], &json["time_left"]),
+            (&1200.into(), &1.5.into())
+        );
         assert_eq!(json["completeness"]["incomplete"]["fragments"], 2);
         assert_eq!(json["rules"][1], serde_json::json!(["empty", ""]));
 
@@ -260,17 +318,30 @@ mod tests {
 
     #[test]
     fn invalid_json_is_an_error() {
-        for json in
-            [r#"{"time_left": -1}"#, r#"{"completeness": {"incomplete": {}}}"#, r#"{"rules": [["a"]]}"#]
-        {
-            assert!(serde_json::from_str::<ServerStatus>(json).is_err(), "{json}");
+        for json in [
+            r#"{"time_left": -1}"#,
+            r#"{"completeness": {"incomplete": {}}}"#,
+            r#"{"rules": [["a"]]}"#,
+        ] {
+            assert!(
+                serde_json::from_str::<ServerStatus>(json).is_err(),
+                "{json}"
+            );
         }
         for (json, expected) in [
-            (r#"{"name": 7}"#, "a string, or an object with raw, charset and colours"),
+            (
+                r#"{"name": 7}"#,
+                "a string, or an object with raw, charset and colours",
+            ),
             (r#"{"rules": "a"}"#, "a list of [key, value] pairs"),
-            (r#"{"name": {"raw": "0", "charset": "latin1", "colours": "none"}}"#, "raw is not hexadecimal"),
+            (
+                r#"{"name": {"raw": "0", "charset": "latin1", "colours": "none"}}"#,
+                "raw is not hexadecimal",
+            ),
         ] {
-            let error = serde_json::from_str::<ServerStatus>(json).unwrap_err().to_string();
+            let error = serde_json::from_str::<ServerStatus>(json)
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(expected), "{json}: {error}");
         }
     }
@@ -282,7 +353,10 @@ mod tests {
         let whole = serde_json::to_value(&status).unwrap();
         let player = &status.listed_players()[0];
         assert_eq!(serde_json::to_value(player).unwrap(), whole["players"][0]);
-        assert_eq!(serde_json::to_value(&status.teams[0]).unwrap(), whole["teams"][0]);
+        assert_eq!(
+            serde_json::to_value(&status.teams[0]).unwrap(),
+            whole["teams"][0]
+        );
         assert_eq!(serde_json::to_value(&status.rules).unwrap(), whole["rules"]);
         assert_eq!(serde_json::to_value(&player.name).unwrap(), "ä");
         assert_eq!(serde_json::to_value(player.name.as_ref()).unwrap(), "ä");

@@ -67,16 +67,27 @@ impl Rules {
 
     /// Every value of this key, in order.
     pub fn get_all<'a>(&'a self, key: &str) -> impl Iterator<Item = TextRef<'a>> {
-        let hit = move |(found, _): &(TextRef<'a>, _)| found.raw().eq_ignore_ascii_case(key.as_bytes());
+        let hit =
+            move |(found, _): &(TextRef<'a>, _)| found.raw().eq_ignore_ascii_case(key.as_bytes());
         self.iter().filter(hit).map(|(_, value)| value)
     }
 
     /// All pairs, in the server's order.
     pub fn iter(&self) -> RulesIter<'_> {
-        static EMPTY: List = List { bytes: Bytes::new(), entries: Vec::new(), colours: Colours::None };
+        static EMPTY: List = List {
+            bytes: Bytes::new(),
+            entries: Vec::new(),
+            colours: Colours::None,
+        };
         let list = self.list.as_deref().unwrap_or(&EMPTY);
-        let entries = list.entries.get(self.start as usize..self.end as usize).unwrap_or_default();
-        RulesIter { list, entries: entries.iter() }
+        let entries = list
+            .entries
+            .get(self.start as usize..self.end as usize)
+            .unwrap_or_default();
+        RulesIter {
+            list,
+            entries: entries.iter(),
+        }
     }
 
     /// The number of pairs.
@@ -111,7 +122,10 @@ impl Rules {
     /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that of the latest value
     /// that has any.
     pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
-        self.push_with((key.raw(), key.style().charset), (value.raw(), value.style().charset));
+        self.push_with(
+            (key.raw(), key.style().charset),
+            (value.raw(), value.style().charset),
+        );
         let colours = value.style().colours;
         if let Some(list) = self.list.as_mut().filter(|_| colours != Colours::None) {
             Arc::make_mut(list).colours = colours;
@@ -130,7 +144,11 @@ impl List {
     #[inline]
     fn slice(&mut self, (raw, charset): (&[u8], Charset)) -> Slice {
         let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
-        Slice { start: to_u32(start), length: to_u32(raw.len()), charset }
+        Slice {
+            start: to_u32(start),
+            length: to_u32(raw.len()),
+            charset,
+        }
     }
 
     /// Appends bytes to the buffer and returns where they start.
@@ -170,7 +188,9 @@ impl<'a> IntoIterator for &'a Rules {
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Rules {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut rules = Self::default();
-        pairs.into_iter().for_each(|(key, value)| rules.push(key.as_ref(), value.as_ref()));
+        pairs
+            .into_iter()
+            .for_each(|(key, value)| rules.push(key.as_ref(), value.as_ref()));
         rules
     }
 }
@@ -227,7 +247,15 @@ impl RulesBuilder {
     /// `bytes`: the buffer that the pairs are slices of.
     pub(crate) fn new(bytes: &Bytes, charset: Charset, capacity: usize) -> Self {
         let entries = Vec::with_capacity(capacity);
-        Self { list: List { bytes: bytes.clone(), entries, ..List::default() }, charset, taken: 0 }
+        Self {
+            list: List {
+                bytes: bytes.clone(),
+                entries,
+                ..List::default()
+            },
+            charset,
+            taken: 0,
+        }
     }
 
     /// Adds a pair. Slices of the buffer are not copied, other bytes are.
@@ -245,20 +273,36 @@ impl RulesBuilder {
     /// The pairs added since the last call. The part can be read after [`Self::complete`].
     pub(crate) fn take_part(&mut self) -> Rules {
         let start = std::mem::replace(&mut self.taken, to_u32(self.list.entries.len()));
-        Rules { list: None, start, end: self.taken }
+        Rules {
+            list: None,
+            start,
+            end: self.taken,
+        }
     }
 
     /// Sets the list of the parts taken. The kind of colour codes is often known only after the last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
-        let list = Arc::new(List { colours, ..self.list });
+        let list = Arc::new(List {
+            colours,
+            ..self.list
+        });
         parts.for_each(|part| part.list = Some(Arc::clone(&list)));
     }
 
     /// All pairs as one list.
     pub(crate) fn build(self, colours: Colours) -> Rules {
         let end = to_u32(self.list.entries.len());
-        let list = (end > 0).then(|| Arc::new(List { colours, ..self.list }));
-        Rules { list, start: 0, end }
+        let list = (end > 0).then(|| {
+            Arc::new(List {
+                colours,
+                ..self.list
+            })
+        });
+        Rules {
+            list,
+            start: 0,
+            end,
+        }
     }
 }
 
@@ -273,11 +317,18 @@ mod tests {
         builder.push(&answer[1..9], &answer[10..13]);
         builder.push(&answer[14..19], &answer[20..]);
         let mut rules = builder.build(Colours::Caret);
-        assert_eq!(rules.get("hostname").unwrap().raw().as_ptr(), answer[10..].as_ptr());
+        assert_eq!(
+            rules.get("hostname").unwrap().raw().as_ptr(),
+            answer[10..].as_ptr()
+        );
         assert_eq!(rules.get("HostName").unwrap().raw(), b"Srv");
         assert_eq!(rules.get("empty").unwrap().raw(), b"");
         rules.push("more", "grün");
-        assert_eq!(rules.get("hostname").unwrap().raw(), b"Srv", "earlier pairs stay valid");
+        assert_eq!(
+            rules.get("hostname").unwrap().raw(),
+            b"Srv",
+            "earlier pairs stay valid"
+        );
         assert_eq!(rules.get("more").unwrap().plain(), "grün");
         assert_eq!(rules.len(), 3);
     }
@@ -286,7 +337,10 @@ mod tests {
     fn bytes_outside_the_buffer_are_copied() {
         let mut builder = RulesBuilder::new(&Bytes::from_static(b"abc"), Charset::default(), 1);
         builder.push(b"key", b"value");
-        assert_eq!(builder.build(Colours::default()).get("key").unwrap().raw(), b"value");
+        assert_eq!(
+            builder.build(Colours::default()).get("key").unwrap().raw(),
+            b"value"
+        );
     }
 
     #[test]
@@ -299,7 +353,12 @@ mod tests {
         });
         let mut none = builder.take_part();
         builder.complete(parts.iter_mut().chain([&mut none]), Colours::default());
-        let shown = |rules: &Rules| rules.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>();
+        let shown = |rules: &Rules| {
+            rules
+                .iter()
+                .map(|(k, v)| format!("{k}={v}"))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(parts.each_ref().map(shown), [["skin=a"], ["skin=b"]]);
         assert_eq!((none.len(), none == Rules::default()), (0, true));
         parts[1].push("face", "c");
@@ -309,6 +368,10 @@ mod tests {
         );
         let kept = parts[1].clone();
         parts[1].push("more", "");
-        assert_eq!((kept.len(), parts[1].len()), (2, 3), "a clone is independent");
+        assert_eq!(
+            (kept.len(), parts[1].len()),
+            (2, 3),
+            "a clone is independent"
+        );
     }
 }

@@ -112,7 +112,11 @@ impl ServerStatus {
 
     /// Players on the server: the count, else as many as are listed.
     pub(crate) fn online(&self) -> Option<u32> {
-        let listed = || self.players.as_ref().and_then(|players| u32::try_from(players.len()).ok());
+        let listed = || {
+            self.players
+                .as_ref()
+                .and_then(|players| u32::try_from(players.len()).ok())
+        };
         self.player_count.or_else(listed)
     }
 }
@@ -183,7 +187,10 @@ pub struct Player {
 impl Player {
     /// A player with this name and nothing else.
     pub fn new(name: impl Into<Text>) -> Self {
-        Self { name: name.into(), ..Self::default() }
+        Self {
+            name: name.into(),
+            ..Self::default()
+        }
     }
 }
 

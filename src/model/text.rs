@@ -78,13 +78,19 @@ pub struct Text {
 impl Text {
     /// A text of these bytes.
     pub fn new(raw: impl Into<Bytes>, style: Style) -> Self {
-        Self { raw: raw.into(), style }
+        Self {
+            raw: raw.into(),
+            style,
+        }
     }
 
     /// A text that is a part of these bytes.
     #[inline]
     pub(crate) fn part(whole: &Bytes, part: &[u8], style: Style) -> Self {
-        Self { raw: share(whole, part), style }
+        Self {
+            raw: share(whole, part),
+            style,
+        }
     }
 
     /// The bytes that the server sent, colour codes and control bytes included.
@@ -149,8 +155,10 @@ impl From<Text> for String {
 /// An empty text, for `name.as_ref().unwrap_or_default()`.
 impl Default for &Text {
     fn default() -> Self {
-        static EMPTY: Text =
-            Text { raw: Bytes::new(), style: Style::new(Charset::Utf8OrWindows1252, Colours::None) };
+        static EMPTY: Text = Text {
+            raw: Bytes::new(),
+            style: Style::new(Charset::Utf8OrWindows1252, Colours::None),
+        };
         &EMPTY
     }
 }
@@ -240,7 +248,9 @@ impl<'a> TextRef<'a> {
     /// writing included: safe to print on a terminal, and two names differ in something that is seen. Emoji lose the joiners
     /// between them. Blanks at the ends are kept. Borrowed where the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
-        let texts = self.segments().map(|(_, raw)| self.style.charset.decode(raw));
+        let texts = self
+            .segments()
+            .map(|(_, raw)| self.style.charset.decode(raw));
         let joined = texts.reduce(|mut plain, text| {
             plain.to_mut().push_str(&text);
             plain
@@ -266,7 +276,8 @@ impl<'a> TextRef<'a> {
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
             Cow::Owned(charset.encode(&self.plain()))
-        } else if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le) {
+        } else if self.style.charset == charset || (!self.is_wide() && charset != Charset::Utf16Le)
+        {
             Cow::Borrowed(self.raw)
         } else {
             Cow::Owned(charset.encode(&self.decoded()))
@@ -285,7 +296,9 @@ impl<'a> TextRef<'a> {
 impl Ord for TextRef<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_text = self.plain().cmp(&other.plain());
-        by_text.then_with(|| self.raw.cmp(other.raw)).then_with(|| self.style.cmp(&other.style))
+        by_text
+            .then_with(|| self.raw.cmp(other.raw))
+            .then_with(|| self.style.cmp(&other.style))
     }
 }
 
@@ -346,9 +359,18 @@ mod tests {
 
     #[test]
     fn plain_text_has_no_control_characters_and_is_borrowed_where_possible() {
-        assert!(matches!(TextRef::new(b"plain", Q3).plain(), Cow::Borrowed("plain")));
-        assert_eq!(TextRef::new(b"\x01\x1b[31mHost\x7f ", Q3).plain(), "[31mHost ");
-        assert_eq!(TextRef::new("^1a\u{202e}exe\u{2069}\u{2028}Жé".as_bytes(), Q3).plain(), "aexeЖé");
+        assert!(matches!(
+            TextRef::new(b"plain", Q3).plain(),
+            Cow::Borrowed("plain")
+        ));
+        assert_eq!(
+            TextRef::new(b"\x01\x1b[31mHost\x7f ", Q3).plain(),
+            "[31mHost "
+        );
+        assert_eq!(
+            TextRef::new("^1a\u{202e}exe\u{2069}\u{2028}Жé".as_bytes(), Q3).plain(),
+            "aexeЖé"
+        );
         assert_eq!(TextRef::new(b"^1", Q3).plain(), "");
         assert_eq!(TextRef::new(b"", Q3).plain(), "");
     }
@@ -377,10 +399,16 @@ mod tests {
             let raw = format!("{hidden}An^1{hidden}n{hidden}");
             let text = TextRef::new(raw.as_bytes(), Q3);
             assert_eq!(text.plain(), "Ann", "{hidden:?}");
-            assert_eq!(text.spans().map(|span| span.text).collect::<String>(), "Ann");
+            assert_eq!(
+                text.spans().map(|span| span.text).collect::<String>(),
+                "Ann"
+            );
             assert_eq!((text.raw(), &*text.decoded()), (raw.as_bytes(), &*raw));
         }
-        assert_eq!(TextRef::new("e\u{301} 日本\u{a0}👩".as_bytes(), Q3).plain(), "e\u{301} 日本\u{a0}👩");
+        assert_eq!(
+            TextRef::new("e\u{301} 日本\u{a0}👩".as_bytes(), Q3).plain(),
+            "e\u{301} 日本\u{a0}👩"
+        );
     }
 
     #[test]
@@ -388,7 +416,10 @@ mod tests {
         let text = TextRef::new(b"a^1b\x02^2^3c\xfc^", Q3);
         let joined: String = text.spans().map(|span| span.text.into_owned()).collect();
         assert_eq!(joined, text.plain());
-        assert_eq!(text.spans().nth(1).unwrap().colour, Some(Colour::Palette(1)));
+        assert_eq!(
+            text.spans().nth(1).unwrap().colour,
+            Some(Colour::Palette(1))
+        );
     }
 
     /// A status read from UT2004 and served in another protocol.
@@ -396,29 +427,56 @@ mod tests {
     fn colour_codes_of_the_unreal_engine_leave_no_letters_behind() {
         let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
         let encoded = |raw| TextRef::new(raw, style).encoded(Charset::Utf8OrWindows1252);
-        assert_eq!(&*encoded(b"\x1b\xff\x01\x01Red \x1b\x40\x80\x22x"), b"Red x");
+        assert_eq!(
+            &*encoded(b"\x1b\xff\x01\x01Red \x1b\x40\x80\x22x"),
+            b"Red x"
+        );
         assert!(matches!(encoded(b"Bj\xf6rn"), Cow::Borrowed(b"Bj\xf6rn")));
     }
 
     #[test]
     fn only_utf16_is_converted() {
         let narrow = TextRef::new(b"Gr\xfcn", Q3);
-        assert!(matches!(narrow.encoded(Charset::Latin1), Cow::Borrowed(b"Gr\xfcn")));
-        let wide = TextRef::new(&[0x16, 0x04, b'x', 0], Style::new(Charset::Utf16Le, Colours::None));
+        assert!(matches!(
+            narrow.encoded(Charset::Latin1),
+            Cow::Borrowed(b"Gr\xfcn")
+        ));
+        let wide = TextRef::new(
+            &[0x16, 0x04, b'x', 0],
+            Style::new(Charset::Utf16Le, Colours::None),
+        );
         assert_eq!(&*wide.encoded(Charset::Utf8OrWindows1252), "Жx".as_bytes());
         assert_eq!(&*wide.encoded(Charset::Windows1252), b"?x");
-        assert_eq!(&*narrow.encoded(Charset::Utf16Le), [b'G', 0, b'r', 0, 0xFC, 0, b'n', 0]);
+        assert_eq!(
+            &*narrow.encoded(Charset::Utf16Le),
+            [b'G', 0, b'r', 0, 0xFC, 0, b'n', 0]
+        );
     }
 
     #[test]
     fn a_text_equals_its_plain_text() {
         let text = Text::new(&b"^1ab"[..], Q3);
         let (plain, part) = ("ab".to_owned(), text.as_ref());
-        assert_eq!([text == "ab", text == *"ab", text == plain, text == "^1ab"], [true, true, true, false]);
+        assert_eq!(
+            [text == "ab", text == *"ab", text == plain, text == "^1ab"],
+            [true, true, true, false]
+        );
         assert_eq!(["ab" == text, *"ab" == text, plain == text], [true; 3]);
-        assert_eq!([part == "ab", part == *"ab", part == plain, "ab" == part, plain == part], [true; 5]);
+        assert_eq!(
+            [
+                part == "ab",
+                part == *"ab",
+                part == plain,
+                "ab" == part,
+                plain == part
+            ],
+            [true; 5]
+        );
         assert!(Some(&text).is_some_and(|text| text == "ab"));
-        assert_eq!((String::from(text), <&Text>::default()), ("ab".to_owned(), &Text::default()));
+        assert_eq!(
+            (String::from(text), <&Text>::default()),
+            ("ab".to_owned(), &Text::default())
+        );
     }
 
     #[test]
@@ -432,11 +490,20 @@ mod tests {
         let text = |raw: &str| Text::new(raw.as_bytes().to_vec(), Q3);
         let mut texts = [text("^7b"), text("c"), text("^1a"), text("b"), text("")];
         texts.sort();
-        assert_eq!(texts, [text(""), text("^1a"), text("^7b"), text("b"), text("c")]);
+        assert_eq!(
+            texts,
+            [text(""), text("^1a"), text("^7b"), text("b"), text("c")]
+        );
         assert!(text("^1a") < text("^7b") && text("").is_empty() && !text("^1").is_empty());
         assert!(text("^1a") == *"a" && text("^1a") == "a");
-        let plain = Text::new(&b"^1a"[..], Style::new(Charset::Utf8OrWindows1252, Colours::None));
-        assert_eq!(plain, "^1a", "a caller who knows that the game has no colours");
+        let plain = Text::new(
+            &b"^1a"[..],
+            Style::new(Charset::Utf8OrWindows1252, Colours::None),
+        );
+        assert_eq!(
+            plain, "^1a",
+            "a caller who knows that the game has no colours"
+        );
         assert!(plain < text("^1a"), "a caret is before a letter");
     }
 }

@@ -92,7 +92,11 @@ impl Client {
 
     /// A number for a new conversation that nobody else can guess.
     pub fn nonce(&self, server: SocketAddr) -> u64 {
-        self.secret.number("client nonce", server, self.counter.fetch_add(1, Ordering::Relaxed))
+        self.secret.number(
+            "client nonce",
+            server,
+            self.counter.fetch_add(1, Ordering::Relaxed),
+        )
     }
 
     /// A conversation with one address of a host after the other until one answers.
@@ -106,7 +110,9 @@ impl Client {
         loop {
             let conversation = conversation(self.nonce(attempts.address));
             let timing = attempts.timing(I::now());
-            let outcome = self.ask_within::<I, C>(attempts.address, conversation, timing).await;
+            let outcome = self
+                .ask_within::<I, C>(attempts.address, conversation, timing)
+                .await;
             if outcome.is_ok() || !attempts.advance() {
                 return outcome;
             }
@@ -120,7 +126,12 @@ impl Client {
         default_port: u16,
     ) -> Result<Attempts, Error> {
         let deadline = after(I::now(), self.deadline);
-        let attempts = |address, others| Attempts { address, others, deadline, timing: self.timing };
+        let attempts = |address, others| Attempts {
+            address,
+            others,
+            deadline,
+            timing: self.timing,
+        };
         let (host, port) = match server {
             Server::Address(address) => return Ok(attempts(*address, Vec::new().into_iter())),
             Server::Name(name) => split(name, default_port)?,
@@ -128,16 +139,27 @@ impl Client {
         if let Ok(ip) = host.parse::<IpAddr>() {
             return Ok(attempts(SocketAddr::new(ip, port), Vec::new().into_iter()));
         }
-        let failed = |source: io::Error| Error::Resolve { host: host.to_owned(), source: source.into() };
+        let failed = |source: io::Error| Error::Resolve {
+            host: host.to_owned(),
+            source: source.into(),
+        };
         let found = I::resolve(host, port, deadline).await.map_err(failed)?;
         let mut addresses = Vec::new();
-        for address in found.into_iter().filter(|address| self.family.admits(*address)) {
+        for address in found
+            .into_iter()
+            .filter(|address| self.family.admits(*address))
+        {
             if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
                 addresses.push(address);
             }
         }
         let mut others = addresses.into_iter();
-        let none = || io::Error::new(io::ErrorKind::NotFound, "the name has no address of the wanted family");
+        let none = || {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                "the name has no address of the wanted family",
+            )
+        };
         let address = others.next().ok_or_else(|| failed(none()))?;
         Ok(attempts(address, others))
     }
@@ -178,7 +200,9 @@ impl Attempts {
     /// The timing for the address.
     pub(super) fn timing(&self, now: Instant) -> Timing {
         let left = self.deadline.saturating_duration_since(now);
-        let addresses = u32::try_from(self.others.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let addresses = u32::try_from(self.others.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1);
         let share = left.checked_div(addresses).unwrap_or(left);
         self.timing.with_timeout(share.min(self.timing.timeout()))
     }

@@ -15,7 +15,9 @@ use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 #[cfg(feature = "games")]
-use {super::client::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort};
+use {
+    super::client::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
+};
 
 /// An answer and the protocol it came in, see [`Client::detect`].
 ///
@@ -72,7 +74,10 @@ struct Candidate {
     port: u16,
     options: QueryOptions,
     /// Whatever answers there is the server that was meant.
-    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "all are, without a game"))]
+    #[cfg_attr(
+        not(feature = "games"),
+        allow(dead_code, reason = "all are, without a game")
+    )]
     is_certain: bool,
 }
 
@@ -82,7 +87,9 @@ impl Client {
         let given = host.given_port()?;
         let found = self.attempts::<I>(host, 1).await?;
         let candidates = ports_of_all(given, self.options);
-        let candidates = candidates.into_iter().map(|candidate| (candidate, found.address));
+        let candidates = candidates
+            .into_iter()
+            .map(|candidate| (candidate, found.address));
         let mut queries = Staggered::<I>::new(self, candidates.collect(), GAP, found.deadline);
         let (mut detected, mut until) = (Vec::new(), found.deadline);
         while let Some((.., result)) = queries.next(Some(until)).await {
@@ -107,14 +114,21 @@ impl Client {
         server: &Server,
     ) -> Result<Detected, Error> {
         let given = server.given_port()?;
-        let bad = |why| Error::BadAddress { text: server.to_string(), why };
+        let bad = |why| Error::BadAddress {
+            text: server.to_string(),
+            why,
+        };
         let candidates = ports_of_game(game, given, self.options.of_game(game.dialect));
         if candidates.is_empty() {
             return Err(bad(NO_PORT));
         }
         let found = self.attempts::<I>(server, 1).await?;
-        let attempts = candidates.iter().flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
-        let answered = self.first_answer::<I>(game, given, attempts, found.deadline).await;
+        let attempts = candidates
+            .iter()
+            .flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
+        let answered = self
+            .first_answer::<I>(game, given, attempts, found.deadline)
+            .await;
         answered.unwrap_or_else(|| Err(bad("the time is over")))
     }
 
@@ -133,10 +147,20 @@ impl Client {
         let options = self.options.of_game(game.dialect);
         let attempts = listed.into_iter().map(|server| {
             let port = server.port();
-            (Candidate { protocol: game.protocol, port, options, is_certain: false }, server)
+            (
+                Candidate {
+                    protocol: game.protocol,
+                    port,
+                    options,
+                    is_certain: false,
+                },
+                server,
+            )
         });
         let deadline = after(I::now(), self.deadline);
-        self.first_answer::<I>(game, given, attempts, deadline).await.transpose()
+        self.first_answer::<I>(game, given, attempts, deadline)
+            .await
+            .transpose()
     }
 
     /// Tries ports one after the other, those that are silent go on; `None` without any.
@@ -158,7 +182,9 @@ impl Client {
         // The queries end by themselves at the deadline.
         while let Some((number, candidate, result)) = queries.next(None).await {
             let error = match result {
-                Ok(found) if candidate.is_certain || is_meant(game, given, &found) => return Some(Ok(found)),
+                Ok(found) if candidate.is_certain || is_meant(game, given, &found) => {
+                    return Some(Ok(found));
+                }
                 Ok(found) => Error::OtherServer {
                     peer: found.outcome.peer,
                     game: found.game().map(|game| game.id),
@@ -195,15 +221,32 @@ impl<'a, I: Io> Staggered<'a, I> {
         deadline: Instant,
     ) -> Self {
         let running = Exchanges::new(client.local);
-        Self { client, candidates, started: 0, next_at: I::now(), gap, deadline, running }
+        Self {
+            client,
+            candidates,
+            started: 0,
+            next_at: I::now(),
+            gap,
+            deadline,
+            running,
+        }
     }
 
     /// The end of the next query, with its number; `None`: none has ended until then, or all have before.
-    async fn next(&mut self, until: Option<Instant>) -> Option<(usize, Candidate, Result<Detected, Error>)> {
+    async fn next(
+        &mut self,
+        until: Option<Instant>,
+    ) -> Option<(usize, Candidate, Result<Detected, Error>)> {
         loop {
             let now = I::now();
-            let waiting = self.candidates.get(self.started).copied().filter(|_| now < self.deadline);
-            if until.is_some_and(|until| until <= now) || (waiting.is_none() && self.running.is_empty()) {
+            let waiting = self
+                .candidates
+                .get(self.started)
+                .copied()
+                .filter(|_| now < self.deadline);
+            if until.is_some_and(|until| until <= now)
+                || (waiting.is_none() && self.running.is_empty())
+            {
                 return None;
             }
             let ended = match waiting {
@@ -215,16 +258,30 @@ impl<'a, I: Io> Staggered<'a, I> {
                     let nonce = self.client.nonce(server);
                     let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
                     let left = self.deadline.saturating_duration_since(now);
-                    let timing = self.client.timing.with_timeout(left.min(self.client.timing.timeout()));
-                    let started = self.running.start(number, Session::new(query, server, timing, now));
+                    let timing = self
+                        .client
+                        .timing
+                        .with_timeout(left.min(self.client.timing.timeout()));
+                    let started = self
+                        .running
+                        .start(number, Session::new(query, server, timing, now));
                     started.err().map(|error| (number, Err(error)))
                 }
-                _ => self.running.step(until.into_iter().chain(waiting.map(|_| self.next_at)).min()).await,
+                _ => {
+                    self.running
+                        .step(until.into_iter().chain(waiting.map(|_| self.next_at)).min())
+                        .await
+                }
             };
-            let Some((number, result)) = ended else { continue };
+            let Some((number, result)) = ended else {
+                continue;
+            };
             let (candidate, _) = *self.candidates.get(number)?;
             let status = |outcome: Outcome<Answer>| outcome.map(|answer| answer.to_status());
-            let detected = |outcome| Detected { protocol: candidate.protocol, outcome: status(outcome) };
+            let detected = |outcome| Detected {
+                protocol: candidate.protocol,
+                outcome: status(outcome),
+            };
             return Some((number, candidate, result.map(detected)));
         }
     }
@@ -242,26 +299,48 @@ fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
 fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut add = |protocol, port, options| {
-        add(&mut candidates, Candidate { protocol, port, options, is_certain: true });
+        add(
+            &mut candidates,
+            Candidate {
+                protocol,
+                port,
+                options,
+                is_certain: true,
+            },
+        );
     };
     if let Some(port) = given {
-        Protocol::ALL.into_iter().for_each(|protocol| add(protocol, port, options));
-        for behind in [1, 10].into_iter().filter_map(|offset| port.checked_add(offset)) {
+        Protocol::ALL
+            .into_iter()
+            .for_each(|protocol| add(protocol, port, options));
+        for behind in [1, 10]
+            .into_iter()
+            .filter_map(|offset| port.checked_add(offset))
+        {
             add(Protocol::GameSpy1, behind, options);
             add(Protocol::Ut2004, behind, options);
         }
         return candidates;
     }
-    let widest = PORTS.iter().map(|(_, ports)| ports.len()).max().unwrap_or_default();
+    let widest = PORTS
+        .iter()
+        .map(|(_, ports)| ports.len())
+        .max()
+        .unwrap_or_default();
     for n in 0..widest {
         for (protocol, ports) in PORTS {
-            ports.get(n).into_iter().for_each(|port| add(protocol, *port, options));
+            ports
+                .get(n)
+                .into_iter()
+                .for_each(|port| add(protocol, *port, options));
         }
     }
     #[cfg(feature = "games")]
     for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
         let options = options.of_game(game.dialect);
-        game.default_query_port().into_iter().for_each(|port| add(game.protocol, port, options));
+        game.default_query_port()
+            .into_iter()
+            .for_each(|port| add(game.protocol, port, options));
     }
     candidates
 }
@@ -269,7 +348,9 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
 /// Whether an answer from a port that another server could have is from the server that was meant.
 #[cfg(feature = "games")]
 fn is_meant(game: &Game, given: Option<u16>, found: &Detected) -> bool {
-    let is_other_port = given.zip(found.outcome.answer.game_port).is_some_and(|(given, said)| given != said);
+    let is_other_port = given
+        .zip(found.outcome.answer.game_port)
+        .is_some_and(|(given, said)| given != said);
     // Modifications have the GameSpy name of their game.
     let is_other_game = found.game().is_some_and(|other| {
         other.id != game.id && (other.gamename != game.gamename || game.gamename.is_none())
@@ -283,7 +364,15 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     let mut candidates = Vec::new();
     let mut add = |protocol, port: Option<u16>, is_certain| {
         let Some(port) = port else { return };
-        add(&mut candidates, Candidate { protocol, port, options, is_certain });
+        add(
+            &mut candidates,
+            Candidate {
+                protocol,
+                port,
+                options,
+                is_certain,
+            },
+        );
     };
     let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
     // A given port that no rule leads from, or that is the query port itself.
@@ -291,7 +380,11 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
         add(game.protocol, given, true);
     }
     let port = given.or(game.game_port);
-    add(game.protocol, game.query_port.at(port), given.is_none() || !is_fixed);
+    add(
+        game.protocol,
+        game.query_port.at(port),
+        given.is_none() || !is_fixed,
+    );
     for (protocol, rule) in game.also_at {
         add(*protocol, rule.at(port), false);
     }
@@ -303,8 +396,13 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
 #[cfg(feature = "games")]
 pub(super) fn query_port(game: &Game, given: u16, server: &str) -> Result<u16, Error> {
     let given = Some(given).filter(|port| *port != 0);
-    let first = ports_of_game(game, given, QueryOptions::default()).first().map(|candidate| candidate.port);
-    first.ok_or_else(|| Error::BadAddress { text: server.to_owned(), why: NO_PORT })
+    let first = ports_of_game(game, given, QueryOptions::default())
+        .first()
+        .map(|candidate| candidate.port);
+    first.ok_or_else(|| Error::BadAddress {
+        text: server.to_owned(),
+        why: NO_PORT,
+    })
 }
 
 #[cfg(test)]
@@ -315,7 +413,10 @@ mod tests {
     fn each_protocol_is_tried_at_its_commonest_port_first() {
         let at = |given| -> Vec<(Protocol, u16)> {
             let candidates = ports_of_all(given, QueryOptions::default());
-            candidates.into_iter().map(|candidate| (candidate.protocol, candidate.port)).collect()
+            candidates
+                .into_iter()
+                .map(|candidate| (candidate.protocol, candidate.port))
+                .collect()
         };
         let all = at(None);
         println!("{} ports", all.len());
@@ -323,7 +424,11 @@ mod tests {
             assert_eq!(*port, protocol.default_query_port());
         }
         #[cfg(feature = "games")]
-        for living in [(Protocol::GameSpy1, 10481), (Protocol::Quake3, 44400), (Protocol::GameSpy4, 19132)] {
+        for living in [
+            (Protocol::GameSpy1, 10481),
+            (Protocol::Quake3, 44400),
+            (Protocol::GameSpy4, 19132),
+        ] {
             assert!(all.contains(&living), "{living:?}");
         }
         assert!(at(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
@@ -345,9 +450,17 @@ mod tests {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
         assert_eq!(ports("openarena", None), [(Quake3, 27960, true)]);
         assert_eq!(ports("openarena", Some(5)), [(Quake3, 5, true)]);
-        let ut2004 = [(Ut2004, 7798, true), (GameSpy1, 7807, false), (Ut2004, 7797, true)];
+        let ut2004 = [
+            (Ut2004, 7798, true),
+            (GameSpy1, 7807, false),
+            (Ut2004, 7797, true),
+        ];
         assert_eq!(ports("ut2004", Some(7797)), ut2004);
-        let bf2 = [(GameSpy4, 29900, false), (GameSpy4, 29901, false), (GameSpy4, 16568, true)];
+        let bf2 = [
+            (GameSpy4, 29900, false),
+            (GameSpy4, 29901, false),
+            (GameSpy4, 16568, true),
+        ];
         assert_eq!(ports("bf2", Some(16568)), bf2);
         let ut3 = [
             (GameSpy4, 6500, true),
@@ -356,7 +469,14 @@ mod tests {
             (GameSpy4, 6502, false),
         ];
         assert_eq!(ports("ut3", None), ut3);
-        assert_eq!(ports("shogo", Some(27000)), [(GameSpy1, 27000, true), (GameSpy1, 27888, false)]);
-        assert_eq!(ports("ut", Some(u16::MAX)), [(GameSpy1, u16::MAX, true)], "no port behind the last");
+        assert_eq!(
+            ports("shogo", Some(27000)),
+            [(GameSpy1, 27000, true), (GameSpy1, 27888, false)]
+        );
+        assert_eq!(
+            ports("ut", Some(u16::MAX)),
+            [(GameSpy1, u16::MAX, true)],
+            "no port behind the last"
+        );
     }
 }

@@ -116,14 +116,20 @@ fn no_master(known: usize) -> String {
 }
 
 fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
-    let game = game.map_or_else(|| "game not known".to_owned(), |game| format!("game {game}"));
+    let game = game.map_or_else(
+        || "game not known".to_owned(),
+        |game| format!("game {game}"),
+    );
     game_port.map_or_else(|| game.clone(), |port| format!("{game}, game port {port}"))
 }
 
 impl Error {
     /// The operating system refused this.
     pub(crate) fn io(doing: &'static str, source: io::Error) -> Self {
-        Self::Io { doing, source: source.into() }
+        Self::Io {
+            doing,
+            source: source.into(),
+        }
     }
 
     /// Whether the time ended without a reply, see [`ErrorKind::is_timeout`].
@@ -150,7 +156,9 @@ impl Error {
 impl serde::Serialize for Error {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let address = match self {
-            Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => Some(peer),
+            Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => {
+                Some(peer)
+            }
             Self::OtherServer { peer, .. } => Some(peer),
             _ => None,
         };
@@ -176,7 +184,11 @@ mod tests {
     #[test]
     fn each_failure_has_a_kind_and_says_what_happened() {
         let peer: SocketAddr = ([192, 0, 2, 1], 27960).into();
-        let other = |game, game_port| Error::OtherServer { peer, game, game_port };
+        let other = |game, game_port| Error::OtherServer {
+            peer,
+            game,
+            game_port,
+        };
         for (error, kind, text) in [
             (
                 Error::Request(EncodeError::Empty("rcon password")),
@@ -184,13 +196,26 @@ mod tests {
                 "the request cannot be written: rcon password is empty",
             ),
             (
-                Error::Rcon { peer, error: RconError::NoPassword },
+                Error::Rcon {
+                    peer,
+                    error: RconError::NoPassword,
+                },
                 ErrorKind::Refused,
                 "192.0.2.1:27960: the server has no rcon password set and takes no commands",
             ),
-            (Error::NoMaster { game: "rune", known: 0 }, ErrorKind::Request, "rune: no list server is known"),
             (
-                Error::NoMaster { game: "rune", known: 2 },
+                Error::NoMaster {
+                    game: "rune",
+                    known: 0,
+                },
+                ErrorKind::Request,
+                "rune: no list server is known",
+            ),
+            (
+                Error::NoMaster {
+                    game: "rune",
+                    known: 2,
+                },
                 ErrorKind::Request,
                 "rune: its row lacks the name, number or key that its 2 list servers need",
             ),
@@ -216,7 +241,10 @@ mod tests {
         let refused = io::Error::new(io::ErrorKind::PermissionDenied, "not permitted");
         for (error, json) in [
             (
-                Error::Query { peer, error: QueryError::Unreachable },
+                Error::Query {
+                    peer,
+                    error: QueryError::Unreachable,
+                },
                 r#"{"kind":"unreachable","message":"192.0.2.1:27960: unreachable: no program listens at the address, or there is no route to it","address":"192.0.2.1:27960"}"#,
             ),
             (

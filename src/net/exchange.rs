@@ -25,23 +25,42 @@ pub(super) type Ended<A> = (usize, Result<Outcome<A>, Error>);
 impl<I: Io, C: Conversation> Exchanges<I, C> {
     pub(super) fn new(local: Option<SocketAddr>) -> Self {
         let buffer = vec![0; MAX_DATAGRAM];
-        Self { local, running: Vec::new(), sockets: Vec::new(), out: Vec::new(), buffer }
+        Self {
+            local,
+            running: Vec::new(),
+            sockets: Vec::new(),
+            out: Vec::new(),
+            buffer,
+        }
     }
 
     /// Opens a socket for the session.
     pub(super) fn start(&mut self, number: usize, session: Session<C>) -> Result<(), Error> {
         let peer = session.peer();
         if !Scope::Any.admits(peer) {
-            return Err(Error::Query { peer, error: QueryError::NotOneServer });
+            return Err(Error::Query {
+                peer,
+                error: QueryError::NotOneServer,
+            });
         }
         let open = |source| Error::io("open a UDP socket", source);
         let socket = UdpSocket::bind(local_address(self.local, peer.is_ipv4())).map_err(open)?;
         // The kernel drops datagrams from elsewhere.
-        socket.connect(peer).map_err(|source| match is_unreachable(&source) {
-            true => Error::Query { peer, error: QueryError::Unreachable },
-            false => Error::io("address the server", source),
-        })?;
-        self.sockets.push(socket.set_nonblocking(true).and_then(|()| I::udp(socket)).map_err(open)?);
+        socket
+            .connect(peer)
+            .map_err(|source| match is_unreachable(&source) {
+                true => Error::Query {
+                    peer,
+                    error: QueryError::Unreachable,
+                },
+                false => Error::io("address the server", source),
+            })?;
+        self.sockets.push(
+            socket
+                .set_nonblocking(true)
+                .and_then(|()| I::udp(socket))
+                .map_err(open)?,
+        );
         self.running.push((number, session));
         Ok(())
     }
@@ -53,14 +72,18 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
 
     /// The conversations under way, between two steps.
     pub(super) fn conversations(&mut self) -> impl Iterator<Item = &mut C> {
-        self.running.iter_mut().map(|(_, session)| session.conversation_mut())
+        self.running
+            .iter_mut()
+            .map(|(_, session)| session.conversation_mut())
     }
 
     /// Sends what is due, then waits for one datagram or one timer, until this time at most. `Some` when an exchange has
     /// ended. Cancel-safe.
     pub(super) async fn step(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
         let mut due = until;
-        for (index, ((_, session), socket)) in self.running.iter_mut().zip(&self.sockets).enumerate() {
+        for (index, ((_, session), socket)) in
+            self.running.iter_mut().zip(&self.sockets).enumerate()
+        {
             self.out.clear();
             // Another error is that of a full queue or a lost interface, which may pass; the retry will tell.
             if session.poll_transmit(I::now(), &mut self.out).is_some()
@@ -78,7 +101,9 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         let received = I::receive(&self.sockets, due?, &mut self.buffer).await;
         let now = I::now();
         let Some((index, received)) = received else {
-            self.running.iter_mut().for_each(|(_, session)| session.handle_timeout(now));
+            self.running
+                .iter_mut()
+                .for_each(|(_, session)| session.handle_timeout(now));
             return None;
         };
         let (_, session) = self.running.get_mut(index)?;
@@ -88,7 +113,9 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             }
             // ICMP errors of all kinds.
             Err(error) if is_about_the_address(&error) => session.handle_unreachable(now),
-            Err(source) => return Some(self.end(index, Err(Error::io("exchange datagrams", source)))),
+            Err(source) => {
+                return Some(self.end(index, Err(Error::io("exchange datagrams", source))));
+            }
         }
         None
     }

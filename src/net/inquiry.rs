@@ -83,9 +83,19 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(client: &Client, masters: Vec<MasterReport>, timeout: Duration, interval: Duration) -> Self {
+    fn new(
+        client: &Client,
+        masters: Vec<MasterReport>,
+        timeout: Duration,
+        interval: Duration,
+    ) -> Self {
         Self {
-            options: Options { client: client.clone(), scope: None, timeout, interval },
+            options: Options {
+                client: client.clone(),
+                scope: None,
+                timeout,
+                interval,
+            },
             masters,
             seen: BTreeSet::new(),
         }
@@ -93,8 +103,11 @@ impl Gathering {
 
     /// One list server, by its address.
     pub(super) fn at(client: &Client, master: &str, request: ListRequest) -> Self {
-        let report =
-            MasterReport { address: master.to_owned(), requests: vec![request], ..MasterReport::default() };
+        let report = MasterReport {
+            address: master.to_owned(),
+            requests: vec![request],
+            ..MasterReport::default()
+        };
         Self::new(client, vec![report], client.deadline, Duration::ZERO)
     }
 
@@ -106,10 +119,17 @@ impl Gathering {
             requests: game.list_requests(master, &client.options.limits),
             ..MasterReport::default()
         };
-        let masters = game.masters.iter().map(report).filter(|report| !report.requests.is_empty());
+        let masters = game
+            .masters
+            .iter()
+            .map(report)
+            .filter(|report| !report.requests.is_empty());
         let masters: Vec<_> = masters.collect();
         if masters.is_empty() {
-            return Err(Error::NoMaster { game: game.id, known: game.masters.len() });
+            return Err(Error::NoMaster {
+                game: game.id,
+                known: game.masters.len(),
+            });
         }
         Ok(Self::new(client, masters, LIST_TIMEOUT, LEAST_INTERVAL))
     }
@@ -120,11 +140,20 @@ impl Gathering {
         tell: impl Fn((usize, Event)) + Clone + Send + Sync + 'static,
     ) -> impl Iterator<Item = Inquiry> {
         let options = &self.options;
-        self.masters.iter_mut().enumerate().map(move |(index, report)| {
-            let (master, requests) = (report.address.clone(), std::mem::take(&mut report.requests));
-            let (options, tell) = (options.clone(), tell.clone());
-            Inquiry { options, master, requests, tell: Box::new(move |event| tell((index, event))) }
-        })
+        self.masters
+            .iter_mut()
+            .enumerate()
+            .map(move |(index, report)| {
+                let (master, requests) =
+                    (report.address.clone(), std::mem::take(&mut report.requests));
+                let (options, tell) = (options.clone(), tell.clone());
+                Inquiry {
+                    options,
+                    master,
+                    requests,
+                    tell: Box::new(move |event| tell((index, event))),
+                }
+            })
     }
 
     /// Counts what has come from a list server; a server that is new is returned.
@@ -148,7 +177,9 @@ impl Gathering {
             Event::Remembered => report.remembered = true,
             Event::End(list) => {
                 // Those named for two numbers came twice.
-                report.servers = list.as_ref().map_or(report.servers, |list| list.servers.len());
+                report.servers = list
+                    .as_ref()
+                    .map_or(report.servers, |list| list.servers.len());
                 report.list = Some(list);
             }
         }
@@ -158,8 +189,15 @@ impl Gathering {
     /// The list of the first list server.
     pub(super) fn into_list(self) -> Result<ServerList, Error> {
         let first = self.masters.into_iter().next();
-        let (address, list) = first.map(|report| (report.address, report.list)).unwrap_or_default();
-        list.unwrap_or_else(|| Err(Error::BadAddress { text: address, why: "its list has not ended" }))
+        let (address, list) = first
+            .map(|report| (report.address, report.list))
+            .unwrap_or_default();
+        list.unwrap_or_else(|| {
+            Err(Error::BadAddress {
+                text: address,
+                why: "its list has not ended",
+            })
+        })
     }
 }
 
@@ -198,13 +236,21 @@ pub(super) struct Inquiry {
 impl Inquiry {
     /// Asks the list server.
     pub(super) async fn run<I: Io>(self) {
-        let Options { client, scope, interval, .. } = &self.options;
-        let key = format!("{} {:?} {scope:?} {:?}", self.master, self.requests, client.options.limits);
+        let Options {
+            client,
+            scope,
+            interval,
+            ..
+        } = &self.options;
+        let key = format!(
+            "{} {:?} {scope:?} {:?}",
+            self.master, self.requests, client.options.limits
+        );
         let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let age = |read: &Instant| I::now().saturating_duration_since(*read);
-        let known = lists()
-            .iter()
-            .find_map(|(of, read, list)| (*of == key && age(read) < *interval).then(|| list.clone()));
+        let known = lists().iter().find_map(|(of, read, list)| {
+            (*of == key && age(read) < *interval).then(|| list.clone())
+        });
         let list = match known {
             Some(list) => {
                 (self.tell)(Event::Remembered);
@@ -214,7 +260,9 @@ impl Inquiry {
             None => self.ask_all::<I>().await.inspect(|list| {
                 if *interval > Duration::ZERO {
                     let mut lists = lists();
-                    lists.retain(|(of, read, _)| *of != key && age(read) < LEAST_INTERVAL.max(*interval));
+                    lists.retain(|(of, read, _)| {
+                        *of != key && age(read) < LEAST_INTERVAL.max(*interval)
+                    });
                     lists.push((key, I::now(), list.clone()));
                 }
             }),
@@ -223,7 +271,9 @@ impl Inquiry {
     }
 
     fn tell_all(&self, servers: &[SocketAddr]) {
-        servers.iter().for_each(|server| (self.tell)(Event::Server(*server)));
+        servers
+            .iter()
+            .for_each(|server| (self.tell)(Event::Server(*server)));
     }
 
     /// Sends each request in turn. A list server that cannot be reached is not asked for the other numbers; one that is silent is,
@@ -246,20 +296,32 @@ impl Inquiry {
         match (merged, failed) {
             (Some(list), None) => Ok(list),
             // One of several lists is missing.
-            (Some(list), Some(_)) => Ok(ServerList { completeness: ListCompleteness::Incomplete, ..list }),
-            (None, error) => Err(error.unwrap_or(Error::Request(EncodeError::Empty("protocol number")))),
+            (Some(list), Some(_)) => Ok(ServerList {
+                completeness: ListCompleteness::Incomplete,
+                ..list
+            }),
+            (None, error) => {
+                Err(error.unwrap_or(Error::Request(EncodeError::Empty("protocol number"))))
+            }
         }
     }
 
     /// Asks the addresses of the list server one after the other until one gives a list.
     async fn ask<I: Io>(&self, request: &ListRequest) -> Result<ServerList, Error> {
-        let Options { client, scope, timeout, .. } = &self.options;
+        let Options {
+            client,
+            scope,
+            timeout,
+            ..
+        } = &self.options;
         let mut client = client.clone();
         if !matches!(request, ListRequest::Quake3(_)) {
             client = client.with_deadline(*timeout);
             client.timing = client.timing.with_timeout(*timeout);
         }
-        let mut attempts = client.attempts::<I>(&Server::from(&self.master), request.default_port()).await?;
+        let mut attempts = client
+            .attempts::<I>(&Server::from(&self.master), request.default_port())
+            .await?;
         loop {
             let (peer, timing) = (attempts.address, attempts.timing(I::now()));
             let list = match request.clone() {
@@ -273,8 +335,10 @@ impl Inquiry {
                 }
                 request => {
                     let session = request.session(client.nonce(peer), timing, I::now());
-                    let session = session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
-                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits)).await
+                    let session =
+                        session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
+                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits))
+                        .await
                 }
             };
             if list.is_ok() || !attempts.advance() {
@@ -290,7 +354,10 @@ impl Inquiry {
         let mut told = 0_usize;
         loop {
             let ended = exchanges.step(None).await;
-            let new: Vec<SocketAddr> = exchanges.conversations().flat_map(Quake3List::take_new).collect();
+            let new: Vec<SocketAddr> = exchanges
+                .conversations()
+                .flat_map(Quake3List::take_new)
+                .collect();
             told = told.saturating_add(new.len());
             self.tell_all(&new);
             if let Some((_, outcome)) = ended {
@@ -302,7 +369,11 @@ impl Inquiry {
     }
 
     /// Fetches a list over TCP. What has arrived when the time is over is returned as incomplete.
-    async fn over_tcp<I: Io>(&self, peer: SocketAddr, mut session: ListSession) -> Result<ServerList, Error> {
+    async fn over_tcp<I: Io>(
+        &self,
+        peer: SocketAddr,
+        mut session: ListSession,
+    ) -> Result<ServerList, Error> {
         let end = session.deadline();
         let failed = |doing| move |source| Error::io(doing, source);
         let connected = I::connect(peer, end).await;
@@ -319,7 +390,9 @@ impl Inquiry {
             }
             let timer = session.poll_timeout().unwrap_or(end);
             match I::read(&mut stream, &mut buffer, timer).await {
-                Err(error) if error.kind() == io::ErrorKind::TimedOut => session.handle_timeout(I::now()),
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    session.handle_timeout(I::now())
+                }
                 // The server closed, in whatever manner: what is here is all.
                 Ok(0) | Err(_) => session.handle_end(I::now()),
                 Ok(length) => {
@@ -343,18 +416,30 @@ impl Inquiry {
 /// The lists of two requests as one, both over UDP.
 fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
     use ListCompleteness::Passes;
-    let Some(mut merged) = before else { return list };
+    let Some(mut merged) = before else {
+        return list;
+    };
     let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
     list.servers.retain(|server| !known.contains(server));
     let room = max_servers.saturating_sub(merged.servers.len());
     let over = u32::try_from(list.servers.len().saturating_sub(room)).unwrap_or(u32::MAX);
     merged.servers.extend(list.servers.into_iter().take(room));
-    merged.over_limit = merged.over_limit.saturating_add(list.over_limit).saturating_add(over);
+    merged.over_limit = merged
+        .over_limit
+        .saturating_add(list.over_limit)
+        .saturating_add(over);
     merged.out_of_scope = merged.out_of_scope.saturating_add(list.out_of_scope);
     merged.completeness = match (merged.completeness, list.completeness) {
-        (Passes { count, once }, Passes { count: other_count, once: other_once }) if over == 0 => {
-            Passes { count: count.min(other_count), once: once.saturating_add(other_once) }
-        }
+        (
+            Passes { count, once },
+            Passes {
+                count: other_count,
+                once: other_once,
+            },
+        ) if over == 0 => Passes {
+            count: count.min(other_count),
+            once: once.saturating_add(other_once),
+        },
         _ => ListCompleteness::Incomplete,
     };
     merged
@@ -367,8 +452,16 @@ mod tests {
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
     fn list(hosts: std::ops::Range<u8>, completeness: ListCompleteness) -> ServerList {
-        let servers = hosts.map(|host| ([192, 0, 2, host], 27960).into()).collect();
-        ServerList { servers, completeness, over_limit: 1, out_of_scope: 2, ..ServerList::default() }
+        let servers = hosts
+            .map(|host| ([192, 0, 2, host], 27960).into())
+            .collect();
+        ServerList {
+            servers,
+            completeness,
+            over_limit: 1,
+            out_of_scope: 2,
+            ..ServerList::default()
+        }
     }
 
     #[cfg(feature = "tokio")]
@@ -377,7 +470,11 @@ mod tests {
     async fn lists_that_are_too_old_to_be_used_take_no_memory() {
         let client = Client::new().unwrap();
         let old = Instant::now().checked_sub(Duration::from_secs(61)).unwrap();
-        client.lists.lock().unwrap().push(("old".to_owned(), old, ServerList::default()));
+        client
+            .lists
+            .lock()
+            .unwrap()
+            .push(("old".to_owned(), old, ServerList::default()));
         let master = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let address = master.local_addr().unwrap().to_string();
         tokio::spawn(async move {
@@ -388,7 +485,9 @@ mod tests {
         });
         let request = crate::quake3::master::ListRequest::new(68);
         let request = Quake3List::new(&request, &crate::Limits::default()).unwrap();
-        let mut servers = client.servers_at(&address, request).with_least_interval(Duration::from_secs(1));
+        let mut servers = client
+            .servers_at(&address, request)
+            .with_least_interval(Duration::from_secs(1));
         while servers.next().await.is_some() {}
         let lists = client.lists.lock().unwrap();
         assert_eq!(lists.iter().filter(|(of, ..)| of == "old").count(), 0);
@@ -400,7 +499,9 @@ mod tests {
     fn lists_of_two_numbers_are_one_with_each_server_once() {
         let merged = merge(None, list(1..4, SETTLED), 100);
         let merged = merge(Some(merged), list(3..6, SETTLED), 100);
-        let hosts: Vec<SocketAddr> = (1..6).map(|host| ([192, 0, 2, host], 27960).into()).collect();
+        let hosts: Vec<SocketAddr> = (1..6)
+            .map(|host| ([192, 0, 2, host], 27960).into())
+            .collect();
         assert_eq!(merged.servers, hosts);
         assert_eq!((merged.over_limit, merged.out_of_scope), (2, 4));
         assert_eq!(merged.completeness, SETTLED);
@@ -412,8 +513,18 @@ mod tests {
         let incomplete = ListCompleteness::Incomplete;
         for (first, second, most, expected) in [
             (SETTLED, SETTLED, 5, SETTLED),
-            (SETTLED, lossy, 5, ListCompleteness::Passes { count: 2, once: 7 }),
-            (lossy, lossy, 5, ListCompleteness::Passes { count: 3, once: 14 }),
+            (
+                SETTLED,
+                lossy,
+                5,
+                ListCompleteness::Passes { count: 2, once: 7 },
+            ),
+            (
+                lossy,
+                lossy,
+                5,
+                ListCompleteness::Passes { count: 3, once: 14 },
+            ),
             (incomplete, SETTLED, 5, incomplete),
             (SETTLED, incomplete, 5, incomplete),
             (SETTLED, SETTLED, 3, incomplete),

@@ -49,8 +49,14 @@ pub(super) fn too_late(what: &'static str) -> io::Error {
 
 /// The local address of a socket of this family: the wanted address if it is of the family, or any.
 pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
-    let any = if is_ipv4 { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    wanted.filter(|wanted| wanted.is_ipv4() == is_ipv4).unwrap_or_else(|| SocketAddr::new(any, 0))
+    let any = if is_ipv4 {
+        Ipv4Addr::UNSPECIFIED.into()
+    } else {
+        Ipv6Addr::UNSPECIFIED.into()
+    };
+    wanted
+        .filter(|wanted| wanted.is_ipv4() == is_ipv4)
+        .unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
 /// Whether this is an ICMP error as a connected socket reports it.
@@ -72,6 +78,8 @@ pub(super) fn is_about_the_address(error: &io::Error) -> bool {
     is_unreachable(error)
         || matches!(
             error.kind(),
-            io::ErrorKind::AddrNotAvailable | io::ErrorKind::InvalidInput | io::ErrorKind::PermissionDenied
+            io::ErrorKind::AddrNotAvailable
+                | io::ErrorKind::InvalidInput
+                | io::ErrorKind::PermissionDenied
         )
 }

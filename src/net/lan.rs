@@ -70,12 +70,18 @@ impl Client {
         Handle::try_current()
             .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
         let (networks, must_work) = match self.local {
-            _ if !networks.is_empty() => (networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect(), true),
+            _ if !networks.is_empty() => (
+                networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect(),
+                true,
+            ),
             Some(local) => (vec![network_of(local)], true),
             None => (interfaces(), false),
         };
         let (mut reachable, mut sockets, mut unreachable) = (Vec::new(), Vec::new(), None);
-        for network in networks.into_iter().filter(|network| self.family.admits(*network)) {
+        for network in networks
+            .into_iter()
+            .filter(|network| self.family.admits(*network))
+        {
             match self.broadcaster(network) {
                 Ok(socket) => {
                     reachable.push(network);
@@ -90,7 +96,15 @@ impl Client {
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
         let discovery = Discovery::new(game, self.options, self.timing, nonce, Tokio::now());
-        let mut next = Box::pin(Search { discovery, networks: reachable, sockets, late: 0 }.next());
+        let mut next = Box::pin(
+            Search {
+                discovery,
+                networks: reachable,
+                sockets,
+                late: 0,
+            }
+            .next(),
+        );
         let source = move |cx: &mut Context<'_>| {
             let (search, target) = ready!(next.as_mut().poll(cx));
             next.set(search.next());
@@ -112,7 +126,9 @@ impl Client {
                 SocketAddr::V4(_) => socket.set_broadcast(true)?,
                 // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
                 // scope 0 they choose one (RFC 3493, section 5.2).
-                SocketAddr::V6(group) => SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?,
+                SocketAddr::V6(group) => {
+                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?
+                }
             }
             io::Result::Ok(socket)
         };
@@ -139,11 +155,18 @@ fn interfaces() -> Vec<SocketAddr> {
 
         let up = |flags: InterfaceFlags, able| flags.contains(InterfaceFlags::IFF_UP | able);
         for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
-            let broadcast = interface.broadcast.as_ref().and_then(|address| address.as_sockaddr_in());
-            let broadcast = broadcast.filter(|_| up(interface.flags, InterfaceFlags::IFF_BROADCAST));
+            let broadcast = interface
+                .broadcast
+                .as_ref()
+                .and_then(|address| address.as_sockaddr_in());
+            let broadcast =
+                broadcast.filter(|_| up(interface.flags, InterfaceFlags::IFF_BROADCAST));
             networks.extend(broadcast.map(|broadcast| SocketAddr::from((broadcast.ip(), 0))));
             // Every interface with IPv6 has a link-local address, whose scope is the interface.
-            let local = interface.address.as_ref().and_then(|address| address.as_sockaddr_in6());
+            let local = interface
+                .address
+                .as_ref()
+                .and_then(|address| address.as_sockaddr_in6());
             let local = local.filter(|local| local.ip().is_unicast_link_local());
             let local = local.filter(|_| up(interface.flags, InterfaceFlags::IFF_MULTICAST));
             networks.extend(local.map(|local| network_of(SocketAddrV6::from(*local).into())));
@@ -172,9 +195,14 @@ impl Search {
         let (mut request, mut buffer) = (Vec::new(), vec![0; MAX_DATAGRAM]);
         loop {
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
-                return (self, Some(ScanTarget::from((protocol, server)).with_options(options)));
+                return (
+                    self,
+                    Some(ScanTarget::from((protocol, server)).with_options(options)),
+                );
             }
-            while let Some((protocol, port)) = self.discovery.poll_transmit(Tokio::now(), &mut request) {
+            while let Some((protocol, port)) =
+                self.discovery.poll_transmit(Tokio::now(), &mut request)
+            {
                 for (socket, network) in self.sockets.iter().zip(&self.networks) {
                     if network.is_ipv4() || protocol == Protocol::Quake3 {
                         let mut to = *network;
@@ -196,7 +224,11 @@ impl Search {
             }
             // An error is an ICMP error about one of the requests, on some systems.
             if let Some((_, Ok((length, from)))) = received {
-                self.discovery.handle_datagram(Tokio::now(), from, buffer.get(..length).unwrap_or_default());
+                self.discovery.handle_datagram(
+                    Tokio::now(),
+                    from,
+                    buffer.get(..length).unwrap_or_default(),
+                );
             }
         }
     }
@@ -212,12 +244,20 @@ mod tests {
         assert!(!networks.is_empty());
         for (place, network) in networks.iter().enumerate() {
             let is_group = match network {
-                SocketAddr::V4(network) => !network.ip().is_loopback() && !network.ip().is_unspecified(),
+                SocketAddr::V4(network) => {
+                    !network.ip().is_loopback() && !network.ip().is_unspecified()
+                }
                 SocketAddr::V6(network) => *network.ip() == GROUP && network.scope_id() != 0,
             };
             assert!(is_group && network.port() == 0, "{network}");
-            assert!(!networks.iter().take(place).any(|other| other == network), "{network} twice");
+            assert!(
+                !networks.iter().take(place).any(|other| other == network),
+                "{network} twice"
+            );
         }
-        assert_eq!(network_of(([127, 0, 0, 1], 5).into()), (Ipv4Addr::BROADCAST, 0).into());
+        assert_eq!(
+            network_of(([127, 0, 0, 1], 5).into()),
+            (Ipv4Addr::BROADCAST, 0).into()
+        );
     }
 }

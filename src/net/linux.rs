@@ -9,7 +9,8 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
 
 use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt, sockopt,
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, recvmsg, setsockopt,
+    sockopt,
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
@@ -47,11 +48,20 @@ pub(super) fn receive(
     mut each: impl FnMut(SocketAddr, &[u8]),
 ) -> io::Result<usize> {
     // With room for the drop counter beside each datagram.
-    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(32)));
-    let parts = buffer.chunks_exact_mut(buffer.len() / BATCH).map(|part| [IoSliceMut::new(part)]);
+    let mut headers =
+        MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(Vec::with_capacity(32)));
+    let parts = buffer
+        .chunks_exact_mut(buffer.len() / BATCH)
+        .map(|part| [IoSliceMut::new(part)]);
     let mut slices: Vec<_> = parts.collect();
     let mut count = 0_usize;
-    for message in recvmmsg(socket.as_raw_fd(), &mut headers, &mut slices, MsgFlags::empty(), None)? {
+    for message in recvmmsg(
+        socket.as_raw_fd(),
+        &mut headers,
+        &mut slices,
+        MsgFlags::empty(),
+        None,
+    )? {
         count = count.saturating_add(1);
         for control in message.cmsgs().into_iter().flatten() {
             if let ControlMessageOwned::RxqOvfl(count) = control {
@@ -67,45 +77,72 @@ pub(super) fn receive(
 
 /// Sends datagrams in order, and returns how many went out before one could not.
 pub(super) fn send(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
-    let datagrams: Vec<_> =
-        datagrams.iter().map(|(to, bytes)| (SocketAddrAny::from(*to), [IoSlice::new(bytes)])).collect();
-    let mut controls: Vec<_> = datagrams.iter().map(|_| SendAncillaryBuffer::default()).collect();
+    let datagrams: Vec<_> = datagrams
+        .iter()
+        .map(|(to, bytes)| (SocketAddrAny::from(*to), [IoSlice::new(bytes)]))
+        .collect();
+    let mut controls: Vec<_> = datagrams
+        .iter()
+        .map(|_| SendAncillaryBuffer::default())
+        .collect();
     let headers = datagrams.iter().zip(&mut controls);
-    let mut headers: Vec<_> =
-        headers.map(|((to, bytes), control)| MMsgHdr::new_with_addr(to, bytes, control)).collect();
+    let mut headers: Vec<_> = headers
+        .map(|((to, bytes), control)| MMsgHdr::new_with_addr(to, bytes, control))
+        .collect();
     Ok(sendmmsg(socket, &mut headers, SendFlags::empty())?)
 }
 
 /// Takes an ICMP error off the error queue: the server that was asked, and what it says. `None`: there is no more.
 pub(super) fn error(socket: &UdpSocket) -> Option<(SocketAddr, io::Error)> {
     let (mut slices, mut control) = ([IoSliceMut::new(&mut [])], vec![0; 256]);
-    let message =
-        recvmsg(socket.as_raw_fd(), &mut slices, Some(&mut control), MsgFlags::MSG_ERRQUEUE).ok()?;
-    let code = message.cmsgs().into_iter().flatten().find_map(|control| match control {
-        ControlMessageOwned::Ipv4RecvErr(error, _) | ControlMessageOwned::Ipv6RecvErr(error, _) => {
-            i32::try_from(error.ee_errno).ok()
-        }
-        _ => None,
-    });
-    Some((message.address.as_ref().and_then(address)?, io::Error::from_raw_os_error(code?)))
+    let message = recvmsg(
+        socket.as_raw_fd(),
+        &mut slices,
+        Some(&mut control),
+        MsgFlags::MSG_ERRQUEUE,
+    )
+    .ok()?;
+    let code = message
+        .cmsgs()
+        .into_iter()
+        .flatten()
+        .find_map(|control| match control {
+            ControlMessageOwned::Ipv4RecvErr(error, _)
+            | ControlMessageOwned::Ipv6RecvErr(error, _) => i32::try_from(error.ee_errno).ok(),
+            _ => None,
+        });
+    Some((
+        message.address.as_ref().and_then(address)?,
+        io::Error::from_raw_os_error(code?),
+    ))
 }
 
 /// Datagrams that the kernel dropped so far, from its table of sockets. The count beside a datagram is that of the moment when it
 /// was queued, without losses behind the last one.
 pub(super) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
-    let inode = std::fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd())).ok()?.ino().to_string();
-    let table =
-        if socket.local_addr().ok()?.is_ipv4() { "/proc/self/net/udp" } else { "/proc/self/net/udp6" };
+    let inode = std::fs::metadata(format!("/proc/self/fd/{}", socket.as_raw_fd()))
+        .ok()?
+        .ino()
+        .to_string();
+    let table = if socket.local_addr().ok()?.is_ipv4() {
+        "/proc/self/net/udp"
+    } else {
+        "/proc/self/net/udp6"
+    };
     let table = std::fs::read_to_string(table).ok()?;
     // Tenth of thirteen columns.
-    let line = table.lines().find(|line| line.split_ascii_whitespace().nth(9) == Some(&inode))?;
+    let line = table
+        .lines()
+        .find(|line| line.split_ascii_whitespace().nth(9) == Some(&inode))?;
     line.split_ascii_whitespace().last()?.parse().ok()
 }
 
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     match storage.as_sockaddr_in() {
         Some(&v4) => Some(SocketAddrV4::from(v4).into()),
-        None => storage.as_sockaddr_in6().map(|&v6| SocketAddrV6::from(v6).into()),
+        None => storage
+            .as_sockaddr_in6()
+            .map(|&v6| SocketAddrV6::from(v6).into()),
     }
 }
 

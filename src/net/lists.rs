@@ -47,7 +47,11 @@ impl Client {
     /// # Errors
     /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`], [`Error::Resolve`] and [`Error::Io`] when it
     /// could not be reached.
-    pub async fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
+    pub async fn list(
+        &self,
+        master: &str,
+        request: impl Into<ListRequest>,
+    ) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         while servers.next().await.is_some() {}
         servers.gathering.into_list()
@@ -100,7 +104,11 @@ impl Client {
 
 impl Servers {
     fn new(gathering: Gathering) -> Self {
-        Self { gathering, events: None, tasks: JoinSet::new() }
+        Self {
+            gathering,
+            events: None,
+            tasks: JoinSet::new(),
+        }
     }
 
     servers_options!();
@@ -119,7 +127,10 @@ impl Stream for Servers {
         let this = &mut *self;
         let events = this.events.get_or_insert_with(|| {
             let (sender, receiver) = mpsc::unbounded_channel();
-            for inquiry in this.gathering.inquiries(move |event| _ = sender.send(event)) {
+            for inquiry in this
+                .gathering
+                .inquiries(move |event| _ = sender.send(event))
+            {
                 this.tasks.spawn(inquiry.run::<Tokio>());
             }
             receiver

@@ -28,7 +28,10 @@ impl Client {
         protocol: Protocol,
         server: impl Into<Server>,
     ) -> Result<Outcome<ServerStatus>, Error> {
-        Ok(self.answer(protocol, server).await?.map(|answer| answer.to_status()))
+        Ok(self
+            .answer(protocol, server)
+            .await?
+            .map(|answer| answer.to_status()))
     }
 
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
@@ -41,7 +44,8 @@ impl Client {
         server: impl Into<Server>,
     ) -> Result<Outcome<Answer>, Error> {
         let new = |nonce| StatusQuery::new(protocol, nonce, &self.options);
-        self.ask_host(server, protocol.default_query_port(), new).await
+        self.ask_host(server, protocol.default_query_port(), new)
+            .await
     }
 
     /// Runs any [`Conversation`] with an address, for example one of your own.
@@ -53,7 +57,8 @@ impl Client {
         server: SocketAddr,
         conversation: C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        self.ask_within::<Tokio, C>(server, conversation, self.timing).await
+        self.ask_within::<Tokio, C>(server, conversation, self.timing)
+            .await
     }
 
     /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess. A name with
@@ -68,7 +73,8 @@ impl Client {
         default_port: u16,
         conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        self.ask_host_over::<Tokio, C>(&server.into(), default_port, conversation).await
+        self.ask_host_over::<Tokio, C>(&server.into(), default_port, conversation)
+            .await
     }
 
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
@@ -127,7 +133,11 @@ impl Client {
     /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
     /// `server` has none.
     #[cfg(feature = "games")]
-    pub async fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
+    pub async fn query_game(
+        &self,
+        game: &Game,
+        server: impl Into<Server>,
+    ) -> Result<Detected, Error> {
         self.query_game_over::<Tokio>(game, &server.into()).await
     }
 
@@ -164,12 +174,16 @@ impl Client {
         let server = server.into();
         let found = self.attempts::<Tokio>(&server, 1).await?;
         // The host is the caller's, wherever it is.
-        let mut servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.deadline);
+        let mut servers = self
+            .servers(game)?
+            .with_scope(Scope::Any)
+            .with_timeout(self.deadline);
         let mut listed = Vec::new();
         while let Some(Listed { server, .. }) = servers.next().await {
             listed.push(server);
         }
-        self.query_listed_over::<Tokio>(game, &server, found, listed).await
+        self.query_listed_over::<Tokio>(game, &server, found, listed)
+            .await
     }
 }
 
@@ -287,7 +301,12 @@ impl Client {
         F: Fn(u64) -> C + Send + Sync + 'static,
     {
         let server = server.into().to_string();
-        Box::new(Custom { client: self.clone(), server, default_port, conversation })
+        Box::new(Custom {
+            client: self.clone(),
+            server,
+            default_port,
+            conversation,
+        })
     }
 }
 
@@ -310,7 +329,10 @@ where
     }
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        let outcome = self.client.ask_host(&self.server, self.default_port, &self.conversation).await?;
+        let outcome = self
+            .client
+            .ask_host(&self.server, self.default_port, &self.conversation)
+            .await?;
         Ok(outcome.map(|answer| answer.to_status()))
     }
 }

@@ -45,10 +45,20 @@ impl Rcon {
     ///
     /// # Errors
     /// [`Error::BadAddress`] and [`Error::Resolve`].
-    pub async fn new(client: &Client, server: impl Into<Server>, password: Password) -> Result<Self, Error> {
+    pub async fn new(
+        client: &Client,
+        server: impl Into<Server>,
+        password: Password,
+    ) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
         let server = client.attempts::<Tokio>(&server.into(), port).await?;
-        Ok(Self { client: client.clone(), server, password, mode: RconMode::Plain, pace: Pace::default() })
+        Ok(Self {
+            client: client.clone(),
+            server,
+            password,
+            mode: RconMode::Plain,
+            pace: Pace::default(),
+        })
     }
 
     setters! {
@@ -66,22 +76,44 @@ impl Rcon {
         let (password, limits) = (self.password.clone(), &self.client.options.limits);
         let query = RconQuery::new(password, command, self.mode, limits)?;
         #[cfg(feature = "secure-rcon")]
-        #[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
-        let query =
-            query.at(std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default());
+        #[allow(
+            clippy::disallowed_methods,
+            reason = "the network layer is where clocks are read"
+        )]
+        let query = query.at(std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .unwrap_or_default());
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
         let timing = self.client.timing;
         let timing = timing.with_retry_after(timing.retry_after().max(LEAST_WAIT));
         loop {
             let peer = self.server.address;
-            match self.client.ask_within::<Tokio, _>(peer, query.clone(), timing).await {
+            match self
+                .client
+                .ask_within::<Tokio, _>(peer, query.clone(), timing)
+                .await
+            {
                 // Nothing was there to run it: the name's next address.
                 Err(error) if error.kind() == ErrorKind::Unreachable && self.server.advance() => {}
                 Err(error) => return Err(error),
-                Ok(Outcome { answer: Err(error), .. }) => return Err(Error::Rcon { peer, error }),
-                Ok(Outcome { answer: Ok(answer), peer, rtt, elapsed, stats }) => {
-                    return Ok(Outcome { answer, peer, rtt, elapsed, stats });
+                Ok(Outcome {
+                    answer: Err(error), ..
+                }) => return Err(Error::Rcon { peer, error }),
+                Ok(Outcome {
+                    answer: Ok(answer),
+                    peer,
+                    rtt,
+                    elapsed,
+                    stats,
+                }) => {
+                    return Ok(Outcome {
+                        answer,
+                        peer,
+                        rtt,
+                        elapsed,
+                        stats,
+                    });
                 }
             }
         }
@@ -118,7 +150,11 @@ impl Pace {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use super::*;
     use crate::secret::Secret;
@@ -134,26 +170,42 @@ mod tests {
             now = pace.next(now);
             pace.sent(now);
             let leaked = (now - counted).as_secs();
-            (level, counted) = (level.saturating_sub(leaked) + 1, counted + Duration::from_secs(leaked));
+            (level, counted) = (
+                level.saturating_sub(leaked) + 1,
+                counted + Duration::from_secs(leaked),
+            );
             assert!(level <= 10, "ioquake3 would drop this one");
-            assert!(last.is_none_or(|last| now - last >= Duration::from_millis(600)), "and id this one");
+            assert!(
+                last.is_none_or(|last| now - last >= Duration::from_millis(600)),
+                "and id this one"
+            );
             last = Some(now);
         }
-        assert!(now - start < Duration::from_secs(215), "and it is not slower than it must be");
+        assert!(
+            now - start < Duration::from_secs(215),
+            "and it is not slower than it must be"
+        );
     }
 
     /// A command that may have arrived is not sent to another address of the name as well.
     #[tokio::test]
     async fn the_next_address_of_a_name_is_tried_where_nothing_can_have_run_the_command() {
         let sockets = [0; 3].map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
-        let addresses = sockets.each_ref().map(|socket| socket.local_addr().unwrap());
+        let addresses = sockets
+            .each_ref()
+            .map(|socket| socket.local_addr().unwrap());
         let [closed, silent, other] = sockets;
         drop(closed);
         let timing = Timing::default().with_timeout(Duration::from_millis(300));
         let client = Client::with_secret(Secret::new([7; 16])).with_timing(timing);
-        let mut rcon = Rcon::new(&client, addresses[0], Password::new("secret")).await.unwrap();
+        let mut rcon = Rcon::new(&client, addresses[0], Password::new("secret"))
+            .await
+            .unwrap();
         rcon.server.others = vec![addresses[1], addresses[2]].into_iter();
-        assert_eq!(rcon.run("status").await.unwrap_err().kind(), ErrorKind::Offline);
+        assert_eq!(
+            rcon.run("status").await.unwrap_err().kind(),
+            ErrorKind::Offline
+        );
         let has_command = [silent, other].map(|socket| {
             socket.set_nonblocking(true).unwrap();
             socket.recv_from(&mut [0; 64]).is_ok()

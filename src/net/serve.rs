@@ -72,14 +72,22 @@ const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 /// When receiving fails for another reason than an ICMP error about an earlier reply, or the runtime that a socket was opened in
 /// has ended.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
-    let (mut buffer, mut out) = (vec![0; MAX_REQUEST.saturating_mul(BATCH)], Outbox::default());
+    let (mut buffer, mut out) = (
+        vec![0; MAX_REQUEST.saturating_mul(BATCH)],
+        Outbox::default(),
+    );
     loop {
         out.fill(&mut machine, Tokio::now(), sockets, None);
         out.send();
-        let due = machine.poll_timeout().unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
+        let due = machine
+            .poll_timeout()
+            .unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
         // An error: the runtime of a socket has ended.
         let readable = poll_fn(|cx| {
-            let ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx)).find(Poll::is_ready);
+            let ready = sockets
+                .iter()
+                .map(|socket| socket.poll_recv_ready(cx))
+                .find(Poll::is_ready);
             ready.unwrap_or(Poll::Pending)
         });
         timeout_at(due.into(), readable).await.unwrap_or(Ok(()))?;
@@ -94,7 +102,9 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
             });
             match received {
                 // A client sent a request and is gone, or a request was longer than the buffer (on Windows).
-                Err(error) if !is_about_a_peer(&error) && error.kind() != io::ErrorKind::WouldBlock => {
+                Err(error)
+                    if !is_about_a_peer(&error) && error.kind() != io::ErrorKind::WouldBlock =>
+                {
                     return Err(error);
                 }
                 _ => out.send(),
@@ -128,7 +138,9 @@ impl<'s> Outbox<'s> {
                 self.send();
             }
             let start = self.bytes.len();
-            let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else { return };
+            let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else {
+                return;
+            };
             let same = request.filter(|(_, from)| canonical(*from) == canonical(transmit.to));
             if let Some((socket, to)) = same.or_else(|| route(sockets, transmit.to)) {
                 self.datagrams.push((socket, to, start..self.bytes.len()));
@@ -140,7 +152,9 @@ impl<'s> Outbox<'s> {
     fn send(&mut self) {
         let mut waiting = self.datagrams.as_slice();
         while let Some((socket, ..)) = waiting.first() {
-            let same = waiting.iter().take_while(|(other, ..)| ptr::eq(*other, *socket));
+            let same = waiting
+                .iter()
+                .take_while(|(other, ..)| ptr::eq(*other, *socket));
             let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
             let datagrams: Vec<_> = same.map(|(_, to, range)| (*to, bytes(range))).collect();
             let sent = send_batch(socket, &datagrams).unwrap_or_default().max(1);
@@ -153,12 +167,21 @@ impl<'s> Outbox<'s> {
 
 /// The socket for an address, and the address as that socket spells it.
 fn route(sockets: &[UdpSocket], to: SocketAddr) -> Option<(&UdpSocket, SocketAddr)> {
-    let is_same_family =
-        |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
-    let same = sockets.iter().find(is_same_family).map(|socket| (socket, to));
+    let is_same_family = |socket: &&UdpSocket| {
+        socket
+            .local_addr()
+            .is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
+    };
+    let same = sockets
+        .iter()
+        .find(is_same_family)
+        .map(|socket| (socket, to));
     same.or_else(|| match to.ip() {
         // An IPv6 socket reaches IPv4 under mapped addresses.
-        IpAddr::V4(ip) => Some((sockets.first()?, SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()))),
+        IpAddr::V4(ip) => Some((
+            sockets.first()?,
+            SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
+        )),
         IpAddr::V6(_) => None,
     })
 }
@@ -166,7 +189,10 @@ fn route(sockets: &[UdpSocket], to: SocketAddr) -> Option<(&UdpSocket, SocketAdd
 /// Whether a socket error is about a peer and not about the socket.
 fn is_about_a_peer(error: &io::Error) -> bool {
     is_unreachable(error)
-        || matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::Interrupted)
+        || matches!(
+            error.kind(),
+            io::ErrorKind::InvalidData | io::ErrorKind::Interrupted
+        )
         || error.raw_os_error() == Some(WSAEMSGSIZE)
 }
 
@@ -205,9 +231,14 @@ mod tests {
     async fn a_reply_over_ipv4_leaves_on_the_ipv6_socket_of_its_request() {
         let bind = || async { UdpSocket::bind("[::]:0").await };
         // A machine without IPv6.
-        let (Ok(first), Ok(second)) = (bind().await, bind().await) else { return };
+        let (Ok(first), Ok(second)) = (bind().await, bind().await) else {
+            return;
+        };
         let client = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        client.connect(("127.0.0.1", second.local_addr().unwrap().port())).await.unwrap();
+        client
+            .connect(("127.0.0.1", second.local_addr().unwrap().port()))
+            .await
+            .unwrap();
         client.send(b"?").await.unwrap();
         let (sockets, mut reply) = ([first, second], [0; 9]);
         tokio::select! {
@@ -219,16 +250,25 @@ mod tests {
 
     #[test]
     fn only_errors_of_the_socket_itself_end_serving() {
-        for kind in
-            [io::ErrorKind::ConnectionReset, io::ErrorKind::HostUnreachable, io::ErrorKind::Interrupted]
-        {
+        for kind in [
+            io::ErrorKind::ConnectionReset,
+            io::ErrorKind::HostUnreachable,
+            io::ErrorKind::Interrupted,
+        ] {
             assert!(is_about_a_peer(&kind.into()), "{kind:?}");
         }
         // The second: an ICMP error about the time to live of an earlier reply, on Windows.
         for code in [WSAEMSGSIZE, 10052] {
-            assert!(is_about_a_peer(&io::Error::from_raw_os_error(code)), "{code}");
+            assert!(
+                is_about_a_peer(&io::Error::from_raw_os_error(code)),
+                "{code}"
+            );
         }
-        for kind in [io::ErrorKind::PermissionDenied, io::ErrorKind::NotConnected, io::ErrorKind::Other] {
+        for kind in [
+            io::ErrorKind::PermissionDenied,
+            io::ErrorKind::NotConnected,
+            io::ErrorKind::Other,
+        ] {
             assert!(!is_about_a_peer(&kind.into()), "{kind:?}");
         }
     }

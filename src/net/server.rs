@@ -84,9 +84,14 @@ impl fmt::Display for Server {
 
 /// Host and port. Several colons without brackets are an IPv6 address without a port.
 pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error> {
-    let bad = |why| Error::BadAddress { text: text.to_owned(), why };
+    let bad = |why| Error::BadAddress {
+        text: text.to_owned(),
+        why,
+    };
     let (host, rest) = match text.strip_prefix('[') {
-        Some(bracketed) => bracketed.split_once(']').ok_or_else(|| bad("no closing bracket"))?,
+        Some(bracketed) => bracketed
+            .split_once(']')
+            .ok_or_else(|| bad("no closing bracket"))?,
         None if text.parse::<IpAddr>().is_ok() => (text, ""),
         None => text.split_at(text.find(':').unwrap_or(text.len())),
     };

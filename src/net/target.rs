@@ -54,7 +54,10 @@ impl ScanTarget {
     /// Its address, or the first one of its name.
     pub(super) async fn address<I: Io>(&self, client: &Client) -> Result<SocketAddr, Error> {
         let server = self.server.as_ref().map_err(Error::clone)?;
-        Ok(client.attempts::<I>(server, self.protocol.default_query_port()).await?.address)
+        Ok(client
+            .attempts::<I>(server, self.protocol.default_query_port())
+            .await?
+            .address)
     }
 
     pub(super) fn query(&self, client: &Client, address: SocketAddr) -> StatusQuery {
@@ -66,7 +69,12 @@ impl ScanTarget {
 /// The port is the protocol's default query port where the server has none.
 impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     fn from((protocol, server): (Protocol, S)) -> Self {
-        Self { protocol, server: Ok(server.into()), dialect: Dialect::Standard, options: None }
+        Self {
+            protocol,
+            server: Ok(server.into()),
+            dialect: Dialect::Standard,
+            options: None,
+        }
     }
 }
 
@@ -89,11 +97,15 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
                 address.set_port(port);
                 address.into()
             }),
-            Server::Name(_) => {
-                split(&text, 0).and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into()))
-            }
+            Server::Name(_) => split(&text, 0)
+                .and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into())),
         };
-        Self { protocol: game.protocol, server, dialect: game.dialect, options: None }
+        Self {
+            protocol: game.protocol,
+            server,
+            dialect: game.dialect,
+            options: None,
+        }
     }
 }
 
@@ -101,7 +113,10 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
 #[cfg(feature = "games")]
 impl From<(&Game, Listed)> for ScanTarget {
     fn from((game, listed): (&Game, Listed)) -> Self {
-        Self { dialect: game.dialect, ..(game.protocol, listed.server).into() }
+        Self {
+            dialect: game.dialect,
+            ..(game.protocol, listed.server).into()
+        }
     }
 }
 
@@ -140,20 +155,48 @@ impl<C: Conversation> Queries<C> {
     ) -> Self {
         let scanner = Scanner::pushed(timing, options, now);
         let (requests, unsent) = (Vec::new(), VecDeque::new());
-        Self { scanner, targets, failed: None, requests, unsent, since: now, send_errors: 0 }
+        Self {
+            scanner,
+            targets,
+            failed: None,
+            requests,
+            unsent,
+            since: now,
+            send_errors: 0,
+        }
     }
 
     /// The next result; `None` when every target has had its own.
     pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
-        if let Some(Scanned { index, peer, result }) = self.scanner.poll_answer() {
+        if let Some(Scanned {
+            index,
+            peer,
+            result,
+        }) = self.scanner.poll_answer()
+        {
             let server = peer.unwrap_or_else(|| local_address(None, true));
-            let result = result.map_err(|error| Error::Query { peer: server, error });
-            return Poll::Ready(Some(Scanned { index, peer, result }));
+            let result = result.map_err(|error| Error::Query {
+                peer: server,
+                error,
+            });
+            return Poll::Ready(Some(Scanned {
+                index,
+                peer,
+                result,
+            }));
         }
         if let Some((index, error)) = self.failed.take() {
-            return Poll::Ready(Some(Scanned { index, peer: None, result: Err(error) }));
+            return Poll::Ready(Some(Scanned {
+                index,
+                peer: None,
+                result: Err(error),
+            }));
         }
-        if self.scanner.is_finished() { Poll::Ready(None) } else { Poll::Pending }
+        if self.scanner.is_finished() {
+            Poll::Ready(None)
+        } else {
+            Poll::Pending
+        }
     }
 
     /// Sends what may be sent, so many requests at most. Returns when to go on: at a time, or when `cx` is woken. `send_to` takes
@@ -169,12 +212,19 @@ impl<C: Conversation> Queries<C> {
             self.fill(most, &clock, cx);
             if self.unsent.is_empty() {
                 let has_result = self.failed.is_some() || self.scanner.is_finished();
-                return if has_result { Some(clock()) } else { self.scanner.poll_timeout() };
+                return if has_result {
+                    Some(clock())
+                } else {
+                    self.scanner.poll_timeout()
+                };
             }
         }
         let now = clock();
         while let Some((first, _)) = self.unsent.front() {
-            let same = self.unsent.iter().take_while(|(to, _)| to.is_ipv4() == first.is_ipv4());
+            let same = self
+                .unsent
+                .iter()
+                .take_while(|(to, _)| to.is_ipv4() == first.is_ipv4());
             let bytes = |range: &Range<usize>| self.requests.get(range.clone()).unwrap_or_default();
             let requests: Vec<_> = same.map(|(to, range)| (*to, bytes(range))).collect();
             match send_to(&requests) {
@@ -202,8 +252,11 @@ impl<C: Conversation> Queries<C> {
             self.pull(cx);
             self.since = clock();
             let start = self.requests.len();
-            let Some(transmit) = self.scanner.poll_transmit(self.since, &mut self.requests) else { return };
-            self.unsent.push_back((transmit.to, start..self.requests.len()));
+            let Some(transmit) = self.scanner.poll_transmit(self.since, &mut self.requests) else {
+                return;
+            };
+            self.unsent
+                .push_back((transmit.to, start..self.requests.len()));
         }
     }
 
@@ -223,12 +276,24 @@ impl<C: Conversation> Queries<C> {
 }
 
 pub(super) fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
-    let Scanned { index, peer, result } = scanned;
-    Scanned { index, peer, result: result.map(|outcome| outcome.map(|answer| answer.to_status())) }
+    let Scanned {
+        index,
+        peer,
+        result,
+    } = scanned;
+    Scanned {
+        index,
+        peer,
+        result: result.map(|outcome| outcome.map(|answer| answer.to_status())),
+    }
 }
 
 #[cfg(test)]
-#[allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "virtual time in tests")]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use std::task::Waker;
 
@@ -238,7 +303,12 @@ mod tests {
     fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
         let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
         let peers = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
-        let query = |peer| Ok((peer, StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default())));
+        let query = |peer| {
+            Ok((
+                peer,
+                StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default()),
+            ))
+        };
         let mut targets = (0..).zip(peers.map(query));
         let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(targets.next()));
         let timing = Timing::default().with_retry_after(Duration::from_secs(3));
@@ -269,10 +339,18 @@ mod tests {
                 false => Ok(requests.len()),
             },
         );
-        let Poll::Ready(Some(Scanned { index: 0, result: Err(error), .. })) = queries.poll_answer() else {
+        let Poll::Ready(Some(Scanned {
+            index: 0,
+            result: Err(error),
+            ..
+        })) = queries.poll_answer()
+        else {
             panic!("no result");
         };
-        assert_eq!((error.kind(), queries.send_errors), (crate::ErrorKind::Unreachable, 101));
+        assert_eq!(
+            (error.kind(), queries.send_errors),
+            (crate::ErrorKind::Unreachable, 101)
+        );
         assert!(queries.poll_answer().is_pending());
     }
 }

@@ -34,7 +34,10 @@ impl Io for Tokio {
 
     async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>> {
         let late = |_| Err(too_late("the resolver took too long"));
-        timeout_at(until.into(), lookup_host((host, port))).await.unwrap_or_else(late).map(Iterator::collect)
+        timeout_at(until.into(), lookup_host((host, port)))
+            .await
+            .unwrap_or_else(late)
+            .map(Iterator::collect)
     }
 
     fn udp(socket: std::net::UdpSocket) -> io::Result<UdpSocket> {
@@ -53,14 +56,21 @@ impl Io for Tokio {
             consume_budget().await;
             // Errors too: `poll_recv_from` does not wake for them.
             let interest = Interest::READABLE | Interest::ERROR;
-            let mut waits: Vec<_> = sockets.iter().map(|socket| Box::pin(socket.ready(interest))).collect();
+            let mut waits: Vec<_> = sockets
+                .iter()
+                .map(|socket| Box::pin(socket.ready(interest)))
+                .collect();
             let first = poll_fn(|cx| {
-                let index = waits.iter_mut().position(|wait| wait.as_mut().poll(cx).is_ready());
+                let index = waits
+                    .iter_mut()
+                    .position(|wait| wait.as_mut().poll(cx).is_ready());
                 index.map_or(Poll::Pending, Poll::Ready)
             });
             let index = timeout_at(until.into(), first).await.ok()?;
             let mut receive = pin!(sockets.get(index)?.recv_from(buffer));
-            if let Poll::Ready(received) = poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await {
+            if let Poll::Ready(received) =
+                poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await
+            {
                 return Some((index, received));
             }
         }
@@ -73,14 +83,25 @@ impl Io for Tokio {
     async fn write(stream: &mut TcpStream, bytes: &[u8], until: Instant) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
-            let sent = in_time(until, stream.async_io(Interest::WRITABLE, || stream.try_write(rest))).await?;
-            rest = rest.get(sent..).filter(|_| sent > 0).ok_or(io::ErrorKind::WriteZero)?;
+            let sent = in_time(
+                until,
+                stream.async_io(Interest::WRITABLE, || stream.try_write(rest)),
+            )
+            .await?;
+            rest = rest
+                .get(sent..)
+                .filter(|_| sent > 0)
+                .ok_or(io::ErrorKind::WriteZero)?;
         }
         Ok(())
     }
 
     async fn read(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> io::Result<usize> {
-        in_time(until, stream.async_io(Interest::READABLE, || stream.try_read(buffer))).await
+        in_time(
+            until,
+            stream.async_io(Interest::READABLE, || stream.try_read(buffer)),
+        )
+        .await
     }
 }
 
@@ -116,11 +137,18 @@ pub(super) fn receive_batch(
 }
 
 /// Sends datagrams in order, whatever the runtime knows of the socket, and returns how many went out before one could not.
-pub(super) fn send_batch(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
+pub(super) fn send_batch(
+    socket: &UdpSocket,
+    datagrams: &[(SocketAddr, &[u8])],
+) -> io::Result<usize> {
     #[cfg(target_os = "linux")]
     if datagrams.len() > 1 {
         return linux::send(socket, datagrams);
     }
-    let Some((to, datagram)) = datagrams.first() else { return Ok(0) };
-    SockRef::from(socket).send_to(datagram, &(*to).into()).map(|_| 1)
+    let Some((to, datagram)) = datagrams.first() else {
+        return Ok(0);
+    };
+    SockRef::from(socket)
+        .send_to(datagram, &(*to).into())
+        .map(|_| 1)
 }

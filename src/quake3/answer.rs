@@ -50,7 +50,12 @@ impl Answer {
             match Response::parse(&datagram, limits).map(|response| response.layout) {
                 Ok(layout) => {
                     let (asked, verification) = (layout.detail, Verification::Unavailable);
-                    return Ok(Self { datagram, layout, asked, verification });
+                    return Ok(Self {
+                        datagram,
+                        layout,
+                        asked,
+                        verification,
+                    });
                 }
                 Err(because) => error = because,
             }
@@ -108,20 +113,29 @@ impl Answer {
     }
 
     /// Reports what is missing, from the number of player lines and whether a line that is not blank was skipped.
-    pub(super) fn missing(&self, listed: usize, has_odd_line: bool, clients: Option<&[u8]>) -> Completeness {
+    pub(super) fn missing(
+        &self,
+        listed: usize,
+        has_odd_line: bool,
+        clients: Option<&[u8]>,
+    ) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
         match (self.layout.detail, self.asked) {
-            (Detail::Short, Detail::Full) => {
-                Completeness { rules: true, players: true, ..Completeness::COMPLETE }
-            }
+            (Detail::Short, Detail::Full) => Completeness {
+                rules: true,
+                players: true,
+                ..Completeness::COMPLETE
+            },
             (Detail::Short, Detail::Short) => Completeness {
                 info: has_odd_key || response.info().iter().next().is_none(),
                 ..Completeness::COMPLETE
             },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
-                let is_short = clients.and_then(number).is_some_and(|clients: usize| listed < clients);
+                let is_short = clients
+                    .and_then(number)
+                    .is_some_and(|clients: usize| listed < clients);
                 Completeness {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,
@@ -133,7 +147,10 @@ impl Answer {
     }
 
     pub(super) fn response(&self) -> Response<'_> {
-        Response { datagram: &self.datagram, layout: self.layout }
+        Response {
+            datagram: &self.datagram,
+            layout: self.layout,
+        }
     }
 }
 
@@ -143,7 +160,10 @@ mod tests {
 
     fn is_complete(body: &[u8]) -> bool {
         let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
-        Answer::from_datagrams([datagram], &Limits::default()).unwrap().completeness().is_complete()
+        Answer::from_datagrams([datagram], &Limits::default())
+            .unwrap()
+            .completeness()
+            .is_complete()
     }
 
     #[test]
@@ -162,7 +182,8 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_players_and_not_blank_makes_a_status_incomplete() {
-        let status = |end: &[u8]| is_complete(&[b"statusResponse\n\\a\\1\n1 2 \"a\"\n", end].concat());
+        let status =
+            |end: &[u8]| is_complete(&[b"statusResponse\n\\a\\1\n1 2 \"a\"\n", end].concat());
         assert!(!status(b"\n3 4\n5 6 \"b\"\n"));
         for end in [&b""[..], b"\n", b"\r\n", b"\0", b"\"", b"\n5 6 \"b\"\n"] {
             assert!(status(end), "{end:?}");
@@ -174,18 +195,31 @@ mod tests {
     fn a_nul_instead_of_player_lines_ends_a_status() {
         assert!(is_complete(b"statusResponse\n\\a\\1\n\0"));
         assert!(is_complete(b"statusResponse\n\\a\\1\n0 0 \"A b\"\n\0"));
-        assert!(!is_complete(b"statusResponse\n\\a\\1\n0 0 \"A b\"\0"), "no line feed");
-        assert!(!is_complete(b"statusResponse\n\\a\\1\\b\n\0"), "a key without a value");
-        assert!(!is_complete(b"statusResponse\n\\a\\1\\clients\\1\n\0"), "a player is missing");
+        assert!(
+            !is_complete(b"statusResponse\n\\a\\1\n0 0 \"A b\"\0"),
+            "no line feed"
+        );
+        assert!(
+            !is_complete(b"statusResponse\n\\a\\1\\b\n\0"),
+            "a key without a value"
+        );
+        assert!(
+            !is_complete(b"statusResponse\n\\a\\1\\clients\\1\n\0"),
+            "a player is missing"
+        );
     }
 
     #[test]
     fn a_short_info_or_list_is_incomplete() {
-        let complete = b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
+        let complete =
+            b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
         assert!(is_complete(complete));
         for cut in 14..complete.len() {
             // A cut behind or inside a value leaves a well-formed shorter infostring.
-            let separators = complete[13..cut].iter().filter(|&&byte| byte == b'\\').count();
+            let separators = complete[13..cut]
+                .iter()
+                .filter(|&&byte| byte == b'\\')
+                .count();
             let undetectable = separators > 0 && separators % 2 == 0;
             assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }

@@ -48,9 +48,17 @@ const MAX_ECHO: usize = 128;
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        let detail = if options.dialect == Dialect::InfoOnly { Detail::Short } else { options.detail };
+        let detail = if options.dialect == Dialect::InfoOnly {
+            Detail::Short
+        } else {
+            options.detail
+        };
         let options = QueryOptions { detail, ..*options };
-        Self { options, challenge: request::challenge(nonce), echo: None }
+        Self {
+            options,
+            challenge: request::challenge(nonce),
+            echo: None,
+        }
     }
 
     /// The challenge that is sent.
@@ -66,10 +74,18 @@ impl StatusQuery {
         // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
         let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
         if response.detail() != asked && !is_half {
-            return Err(ParseError::new(ParseErrorKind::Unexpected(command_word(asked)), 4));
+            return Err(ParseError::new(
+                ParseErrorKind::Unexpected(command_word(asked)),
+                4,
+            ));
         }
         let (datagram, layout) = (Bytes::copy_from_slice(datagram), response.layout);
-        Ok(Answer { datagram, layout, asked, verification })
+        Ok(Answer {
+            datagram,
+            layout,
+            asked,
+            verification,
+        })
     }
 
     /// The bytes that the server demands to have sent back; `None` for anything else.
@@ -79,7 +95,11 @@ impl StatusQuery {
         }
         let (_, text) = line::text(datagram).ok()?;
         let demanded = echo(text).ok()?.1.trim_ascii_end().strip_suffix(b"\"")?;
-        let word: &[u8] = if self.options.detail == Detail::Short { b" getinfo " } else { b" getstatus " };
+        let word: &[u8] = if self.options.detail == Detail::Short {
+            b" getinfo "
+        } else {
+            b" getstatus "
+        };
         let is_printable = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"';
         let is_safe = demanded.strip_prefix(b"echoResponse")?.starts_with(word)
             && demanded.len() <= MAX_ECHO
@@ -89,13 +109,18 @@ impl StatusQuery {
 
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
     fn verify(&self, quoted: Option<&[u8]>, datagram: &[u8]) -> Result<Verification, ParseError> {
-        let Some(sent) = self.challenge() else { return Ok(Verification::Unavailable) };
+        let Some(sent) = self.challenge() else {
+            return Ok(Verification::Unavailable);
+        };
         match quoted {
             None | Some([]) => Ok(Verification::Unverified),
             Some(quoted) if quoted == sent => Ok(Verification::Verified),
             Some(quoted) => {
                 let offset = locate(datagram, quoted).map_or(0, |range| range.start);
-                Err(ParseError::new(ParseErrorKind::Mismatch("challenge"), offset))
+                Err(ParseError::new(
+                    ParseErrorKind::Mismatch("challenge"),
+                    offset,
+                ))
             }
         }
     }
@@ -120,7 +145,11 @@ impl Conversation for StatusQuery {
         };
         let direction_byte = self.options.dialect == Dialect::MedalOfHonor;
         // Our challenges hold letters and digits.
-        Request { direction_byte, ..Request::new(command) }.put(out);
+        Request {
+            direction_byte,
+            ..Request::new(command)
+        }
+        .put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
@@ -130,7 +159,8 @@ impl Conversation for StatusQuery {
             self.options.dialect = Dialect::default();
             return Verdict::Next;
         }
-        self.accept(datagram).map_or_else(Verdict::Rejected, Verdict::Done)
+        self.accept(datagram)
+            .map_or_else(Verdict::Rejected, Verdict::Done)
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {
@@ -144,7 +174,14 @@ mod tests {
     use crate::model::Completeness;
 
     fn reply(word: &str, infostring: &str) -> Vec<u8> {
-        [b"\xff\xff\xff\xff", word.as_bytes(), b"\n", infostring.as_bytes(), b"\n"].concat()
+        [
+            b"\xff\xff\xff\xff",
+            word.as_bytes(),
+            b"\n",
+            infostring.as_bytes(),
+            b"\n",
+        ]
+        .concat()
     }
 
     fn sent(nonce: u64) -> String {
@@ -155,32 +192,50 @@ mod tests {
     fn a_wrong_challenge_is_rejected_and_a_missing_one_reported() {
         let mut query = StatusQuery::new(1, &QueryOptions::default());
         let verdict = query.receive(&reply("statusResponse", "\\a\\b\\challenge\\zzzzzzzzzzz"));
-        let Verdict::Rejected(error) = verdict else { panic!("{verdict:?}") };
-        assert_eq!((error.kind, error.offset), (ParseErrorKind::Mismatch("challenge"), 34));
+        let Verdict::Rejected(error) = verdict else {
+            panic!("{verdict:?}")
+        };
+        assert_eq!(
+            (error.kind, error.offset),
+            (ParseErrorKind::Mismatch("challenge"), 34)
+        );
         for silent in ["\\a\\b", "\\challenge\\\\a\\b"] {
-            let Verdict::Done(answer) = query.receive(&reply("statusResponse", silent)) else { panic!() };
+            let Verdict::Done(answer) = query.receive(&reply("statusResponse", silent)) else {
+                panic!()
+            };
             assert_eq!(answer.verification(), Verification::Unverified);
         }
         let right = format!("\\a\\b\\challenge\\{}", sent(1));
-        let Verdict::Done(answer) = query.receive(&reply("statusResponse", &right)) else { panic!() };
+        let Verdict::Done(answer) = query.receive(&reply("statusResponse", &right)) else {
+            panic!()
+        };
         assert_eq!(
             (answer.verification(), answer.completeness().is_complete()),
             (Verification::Verified, true)
         );
         query.options.dialect = Dialect::NoChallenge;
         let unasked = reply("statusResponse", "\\challenge\\x");
-        let Verdict::Done(answer) = query.receive(&unasked) else { panic!() };
-        assert_eq!(answer.verification(), Verification::Unavailable, "none was sent");
+        let Verdict::Done(answer) = query.receive(&unasked) else {
+            panic!()
+        };
+        assert_eq!(
+            answer.verification(),
+            Verification::Unavailable,
+            "none was sent"
+        );
     }
 
     #[test]
     fn a_server_that_answers_getinfo_alone_is_asked_it() {
-        let mut query = StatusQuery::new(1, &QueryOptions::default().with_dialect(Dialect::InfoOnly));
+        let mut query =
+            StatusQuery::new(1, &QueryOptions::default().with_dialect(Dialect::InfoOnly));
         let mut request = Vec::new();
         query.request(&mut request);
         assert!(request.starts_with(b"\xff\xff\xff\xffgetinfo "));
         let info = format!("\\hostname\\Srv\\challenge\\{}", sent(1));
-        let Verdict::Done(answer) = query.receive(&reply("infoResponse", &info)) else { panic!() };
+        let Verdict::Done(answer) = query.receive(&reply("infoResponse", &info)) else {
+            panic!()
+        };
         assert!(answer.completeness().is_complete(), "it has nothing else");
     }
 
@@ -189,13 +244,25 @@ mod tests {
     fn an_info_response_to_getstatus_is_half_an_answer() {
         let mut query = StatusQuery::new(1, &QueryOptions::default());
         let verified = reply("infoResponse", &format!("\\challenge\\{}", sent(1)));
-        let Verdict::Done(answer) = query.receive(&verified) else { panic!() };
+        let Verdict::Done(answer) = query.receive(&verified) else {
+            panic!()
+        };
         assert_eq!(
             answer.completeness(),
-            Completeness { rules: true, players: true, ..Completeness::COMPLETE }
+            Completeness {
+                rules: true,
+                players: true,
+                ..Completeness::COMPLETE
+            }
         );
-        assert!(matches!(query.receive(&reply("infoResponse", "\\a\\b")), Verdict::Rejected(_)));
+        assert!(matches!(
+            query.receive(&reply("infoResponse", "\\a\\b")),
+            Verdict::Rejected(_)
+        ));
         let mut info = StatusQuery::new(1, &QueryOptions::default().with_detail(Detail::Short));
-        assert!(matches!(info.receive(&reply("statusResponse", "\\a\\b")), Verdict::Rejected(_)));
+        assert!(matches!(
+            info.receive(&reply("statusResponse", "\\a\\b")),
+            Verdict::Rejected(_)
+        ));
     }
 }

@@ -26,25 +26,41 @@ pub(super) fn named(
     let is_quake3 = !matches!(engine, Engine::DarkPlaces | Engine::Warsow);
     // Where the rules that follow say it in a key of their own, no other key does.
     let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
-    let people_only = is_info && status.game.as_ref().is_some_and(|game| counts_people_only(game.raw()));
+    let people_only = is_info
+        && status
+            .game
+            .as_ref()
+            .is_some_and(|game| counts_people_only(game.raw()));
     let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
-    let clients = status.online().filter(|_| is_info).map(|online| online.saturating_sub(bots_on_top));
+    let clients = status
+        .online()
+        .filter(|_| is_info)
+        .map(|online| online.saturating_sub(bots_on_top));
     // ioquake3's infoResponse counts people, others bots.
     let counts_people = engine == Engine::Quake3 && !people_only;
-    let people = clients.filter(|_| counts_people).and_then(|clients| clients.checked_sub(status.bot_count?));
+    let people = clients
+        .filter(|_| counts_people)
+        .and_then(|clients| clients.checked_sub(status.bot_count?));
     let locked = status.password.map(u8::from);
     // An infoResponse's number of slots leaves private ones out.
     let private = status.private_slots.filter(|_| is_quake3);
     let left_out = private.filter(|_| is_info).unwrap_or(0);
-    let qcstatus = (engine == Engine::DarkPlaces).then(|| qcstatus(status)).flatten();
+    let qcstatus = (engine == Engine::DarkPlaces)
+        .then(|| qcstatus(status))
+        .flatten();
     // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
     let read = |key| status.rules.get(key).map(|raw| wire(raw).into_owned());
     let inner = text(&status.mod_name)
         .or_else(|| read("com_gamename").and_then(|_| read("gamename")))
-        .filter(|_| is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some());
+        .filter(|_| {
+            is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some()
+        });
     // A status that was read has the game's words for the number, which the engines want.
     let is_number = |raw: &Vec<u8>| integer(raw).is_some();
-    let read = ["g_gametype", "gametype"].into_iter().find_map(read).filter(is_number);
+    let read = ["g_gametype", "gametype"]
+        .into_iter()
+        .find_map(read)
+        .filter(is_number);
     let played = text(&status.game_type);
     let played = played.clone().filter(is_number).or(read).or(played);
 
@@ -55,15 +71,38 @@ pub(super) fn named(
             let _ = info.push(key.as_bytes(), &value);
         }
     };
-    put(if is_info { "hostname" } else { "sv_hostname" }, text(&status.name));
+    put(
+        if is_info { "hostname" } else { "sv_hostname" },
+        text(&status.name),
+    );
     put("mapname", text(&status.map));
     put("clients", decimal(clients));
-    put("sv_maxclients", decimal(status.max_players.map(|slots| slots.saturating_sub(left_out))));
-    put(if is_info { "sv_privateclients" } else { "sv_privateClients" }, decimal(private));
+    put(
+        "sv_maxclients",
+        decimal(
+            status
+                .max_players
+                .map(|slots| slots.saturating_sub(left_out)),
+        ),
+    );
+    put(
+        if is_info {
+            "sv_privateclients"
+        } else {
+            "sv_privateClients"
+        },
+        decimal(private),
+    );
     if qcstatus.is_none() {
-        put(if is_info { "gametype" } else { "g_gametype" }, played.clone());
+        put(
+            if is_info { "gametype" } else { "g_gametype" },
+            played.clone(),
+        );
     }
-    put("com_gamename", inner.as_ref().and_then(|_| text(&status.game)));
+    put(
+        "com_gamename",
+        inner.as_ref().and_then(|_| text(&status.game)),
+    );
     put("gamename", inner.or_else(|| text(&status.game)));
     if is_info || !is_quake3 {
         let key = match engine {
@@ -73,18 +112,27 @@ pub(super) fn named(
         };
         put(key, text(&status.mod_name));
     }
-    put("protocol", decimal(status.protocol_version.or(Some(options.protocol_version))));
+    put(
+        "protocol",
+        decimal(status.protocol_version.or(Some(options.protocol_version))),
+    );
     // Clients of Jedi Academy and Enemy Territory read other keys than ioquake3's of an infoResponse: `needpass` both (OpenJK,
     // codemp/client/cl_main.cpp), `humans` ET: Legacy, which shows everybody as a bot without it (src/client/cl_main.c).
     put("g_needpass", decimal(locked));
     put("needpass", decimal(locked.filter(|_| is_info && is_quake3)));
     put("g_humanplayers", decimal(people));
     put("humans", decimal(people));
-    put("bots", decimal(status.bot_count.filter(|_| people.is_none())));
+    put(
+        "bots",
+        decimal(status.bot_count.filter(|_| people.is_none())),
+    );
     put("version", text(&status.version));
     put("qcstatus", qcstatus);
     if !is_info && is_quake3 {
-        put("timelimit", decimal(status.time_limit.map(|limit| limit.as_secs_f64() / 60.0)));
+        put(
+            "timelimit",
+            decimal(status.time_limit.map(|limit| limit.as_secs_f64() / 60.0)),
+        );
         let limit = match (engine, played.as_deref()) {
             (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
             (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
@@ -94,11 +142,22 @@ pub(super) fn named(
         if let Some(key) = limit.filter(|_| lacks(&LIMITS)) {
             put(key, decimal(status.score_limit));
         }
-        put("sv_punkbuster", decimal(status.anti_cheat.filter(|_| lacks(&ANTI_CHEAT)).map(u8::from)));
+        put(
+            "sv_punkbuster",
+            decimal(
+                status
+                    .anti_cheat
+                    .filter(|_| lacks(&ANTI_CHEAT))
+                    .map(u8::from),
+            ),
+        );
     }
     if !is_info && engine == Engine::SoldierOfFortune2 {
         for (id, key) in [(1, "redscore"), (2, "bluescore")] {
-            put(key, decimal(team(&status.teams, id).and_then(|team| team.score)));
+            put(
+                key,
+                decimal(team(&status.teams, id).and_then(|team| team.score)),
+            );
         }
     }
     if !is_info && engine == Engine::Warsow {
@@ -125,7 +184,10 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
         let (key, value) = (wire(key), wire(value));
         let (key, value) = (sanitise(&key), sanitise(&value));
         // A challenge among them is that of another request.
-        let mut known = InfoString::new(&named).iter().map(|(key, _)| key).chain([&b"challenge"[..]]);
+        let mut known = InfoString::new(&named)
+            .iter()
+            .map(|(key, _)| key)
+            .chain([&b"challenge"[..]]);
         if !known.any(|known| known.eq_ignore_ascii_case(&key)) && !value.is_empty() {
             let _ = info.push(&key, &value);
         }
@@ -150,16 +212,35 @@ fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
         .filter_map(|(id, number)| Some(format!(":{number}:{}", team(&status.teams, id)?.score?)));
     let scored: String = scored.collect();
     let names: &[u8] = if scored.is_empty() { b"" } else { b":score!!" };
-    Some([&game_type, separator, &version, b"::score!!", names, scored.as_bytes()].concat())
+    Some(
+        [
+            &game_type,
+            separator,
+            &version,
+            b"::score!!",
+            names,
+            scored.as_bytes(),
+        ]
+        .concat(),
+    )
 }
 
 /// Warsow's key `g_match_score`.
 fn match_score(teams: &[Team]) -> Vec<u8> {
     let mut scores = Vec::new();
     for id in WARSOW {
-        let Some(Team { name: Some(name), score: Some(score), .. }) = team(teams, id) else { break };
+        let Some(Team {
+            name: Some(name),
+            score: Some(score),
+            ..
+        }) = team(teams, id)
+        else {
+            break;
+        };
         let mut name = text(name);
-        name.iter_mut().filter(|byte| **byte == b':').for_each(|byte| *byte = b' ');
+        name.iter_mut()
+            .filter(|byte| **byte == b':')
+            .for_each(|byte| *byte = b' ');
         scores.extend_from_slice(&[b" ", &name[..], format!(": {score}").as_bytes()].concat());
     }
     scores
@@ -226,7 +307,11 @@ mod tests {
             ..Team::default()
         };
         let game_type = Some("tdm".into());
-        ServerStatus { game_type, teams: teams.map(team).to_vec(), ..ServerStatus::default() }
+        ServerStatus {
+            game_type,
+            teams: teams.map(team).to_vec(),
+            ..ServerStatus::default()
+        }
     }
 
     #[test]
@@ -234,10 +319,17 @@ mod tests {
         let mut two = status([(1, "", 4), (2, "", -1)]);
         assert_eq!(qcstatus(&two).unwrap(), b"tdm::score!!:score!!:5:4:14:-1");
         two.version = Some("2.5".into());
-        assert_eq!(qcstatus(&two).unwrap(), b"tdm:2.5::score!!:score!!:5:4:14:-1");
+        assert_eq!(
+            qcstatus(&two).unwrap(),
+            b"tdm:2.5::score!!:score!!:5:4:14:-1"
+        );
         two.teams.clear();
         assert_eq!(qcstatus(&two).unwrap(), b"tdm:2.5::score!!");
         let two = status([(2, "ALPHA", 3), (3, "BETA", 14)]);
-        assert_eq!(match_score(&two.teams), b" ALPHA: 3 BETA: 14", "captured from Warsow");
+        assert_eq!(
+            match_score(&two.teams),
+            b" ALPHA: 3 BETA: 14",
+            "captured from Warsow"
+        );
     }
 }

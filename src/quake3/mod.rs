@@ -143,5 +143,6 @@ pub use connect::{ConnectQuery, Connected, Refusal, RefusalReason, huffman};
 pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
 pub use server::{answer, verify_challenge};
 pub use wire::{
-    Command, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request, Response, SecureRconRequest,
+    Command, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request, Response,
+    SecureRconRequest,
 };

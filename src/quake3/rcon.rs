@@ -69,7 +69,10 @@ pub enum RconMode {
 
 impl RconMode {
     const fn is_signed(self) -> bool {
-        !matches!(self, Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor)
+        !matches!(
+            self,
+            Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor
+        )
     }
 }
 
@@ -124,7 +127,12 @@ impl RconQuery {
     ) -> Result<Self, EncodeError> {
         let (command, is_signed) = (command.as_bytes().to_vec(), mode.is_signed());
         let quoted = is_signed || mode == RconMode::Quoted;
-        RconRequest { password: &password.0, command: &command, quoted }.check()?;
+        RconRequest {
+            password: &password.0,
+            command: &command,
+            quoted,
+        }
+        .check()?;
         if is_signed && password.key().is_empty() {
             return Err(EncodeError::Empty("rcon password before its first blank"));
         }
@@ -165,7 +173,8 @@ impl RconQuery {
     #[cfg(feature = "secure-rcon")]
     #[must_use]
     pub fn at(mut self, since_1970: Duration) -> Self {
-        let time = || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
+        let time =
+            || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
         self.nonce = (self.mode == RconMode::Time).then(|| (time(), true));
         self
     }
@@ -176,10 +185,18 @@ impl RconQuery {
     }
 
     fn finish(&mut self, is_cut: bool) -> RconAnswer {
-        let colours = if self.dark_places { Colours::DarkPlaces } else { Colours::Caret };
+        let colours = if self.dark_places {
+            Colours::DarkPlaces
+        } else {
+            Colours::Caret
+        };
         let style = Style::new(Charset::Utf8OrWindows1252, colours);
         let text = Text::new(std::mem::take(&mut self.text), style);
-        RconAnswer { text, datagrams: self.datagrams, is_cut }
+        RconAnswer {
+            text,
+            datagrams: self.datagrams,
+            is_cut,
+        }
     }
 }
 
@@ -194,23 +211,40 @@ impl Conversation for RconQuery {
             let request = SecureRconRequest::sign(*timed, &self.password, &signed);
             return Request::new(Command::SecureRcon(request)).put(out);
         }
-        let (quoted, direction_byte) = (self.mode == RconMode::Quoted, self.mode == RconMode::MedalOfHonor);
+        let (quoted, direction_byte) = (
+            self.mode == RconMode::Quoted,
+            self.mode == RconMode::MedalOfHonor,
+        );
         let command = match self.mode {
-            RconMode::BlackOps3 => return line::put(Some(0), &[password, b" ", command].concat(), out),
+            RconMode::BlackOps3 => {
+                return line::put(Some(0), &[password, b" ", command].concat(), out);
+            }
             #[cfg(feature = "secure-rcon")]
-            RconMode::Time | RconMode::Challenge => Command::GetChallenge { client: None, game: None },
-            _ => Command::Rcon(RconRequest { password, command, quoted }),
+            RconMode::Time | RconMode::Challenge => Command::GetChallenge {
+                client: None,
+                game: None,
+            },
+            _ => Command::Rcon(RconRequest {
+                password,
+                command,
+                quoted,
+            }),
         };
-        Request { command, direction_byte }.put(out);
+        Request {
+            command,
+            direction_byte,
+        }
+        .put(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
         let asks = self.mode.is_signed() && self.nonce.is_none();
         let reply = match line::text(datagram) {
             // Its text follows the byte at once, and may begin with any word. Medal of Honor has `print` there.
-            Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => {
-                Ok(Reply::Print { text, dark_places: false })
-            }
+            Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => Ok(Reply::Print {
+                text,
+                dark_places: false,
+            }),
             _ => Reply::parse(datagram),
         };
         let (text, dark_places) = match reply {
@@ -237,7 +271,9 @@ impl Conversation for RconQuery {
         }
         let length = self.text.len().saturating_add(text.len());
         let limits = &self.limits;
-        if usize::from(self.datagrams) >= limits.max_fragments() || length > limits.max_answer_bytes() {
+        if usize::from(self.datagrams) >= limits.max_fragments()
+            || length > limits.max_answer_bytes()
+        {
             return Verdict::Done(Ok(self.finish(true)));
         }
         self.datagrams = self.datagrams.saturating_add(1);
@@ -247,7 +283,11 @@ impl Conversation for RconQuery {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         // A challenge is valid once.
-        let repeatable = if self.mode.is_signed() { self.nonce.is_none() } else { self.repeatable };
+        let repeatable = if self.mode.is_signed() {
+            self.nonce.is_none()
+        } else {
+            self.repeatable
+        };
         if self.datagrams > 0 {
             // Without the quiet, the server was still printing.
             OnTimeout::Done(Ok(self.finish(remaining == Remaining::Nothing)))
@@ -344,14 +384,18 @@ impl RconError {
 
     /// Known error texts. A command that prints just the same is taken for an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
-        const NO_PASSWORD: [&str; 2] = ["no rconpassword set", "the server must set 'rcon_password'"];
+        const NO_PASSWORD: [&str; 2] =
+            ["no rconpassword set", "the server must set 'rcon_password'"];
         let line = String::from_utf8_lossy(text.trim_ascii()).to_lowercase();
         match line.as_str() {
             "bad rconpassword." | "bad rconpassword" | "bad rcon_password." | "bad rcon"
             | "invalid password." => Some(Self::BadPassword),
             // Commands print longer lines.
             _ if line.len() > 80 => None,
-            _ => NO_PASSWORD.iter().any(|text| line.starts_with(text)).then_some(Self::NoPassword),
+            _ => NO_PASSWORD
+                .iter()
+                .any(|text| line.starts_with(text))
+                .then_some(Self::NoPassword),
         }
     }
 }
@@ -376,13 +420,20 @@ impl Password {
 
     /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
     pub fn matches(&self, given: &[u8]) -> bool {
-        let differing = self.0.iter().zip(given).fold(0_u8, |differing, (a, b)| differing | (a ^ b));
+        let differing = self
+            .0
+            .iter()
+            .zip(given)
+            .fold(0_u8, |differing, (a, b)| differing | (a ^ b));
         differing == 0 && self.0.len() == given.len() && !given.is_empty()
     }
 
     /// The part that signs commands: up to the first blank (xonotic/darkplaces, netconn.c).
     fn key(&self) -> &[u8] {
-        self.0.split(|&byte| byte == b' ').next().unwrap_or_default()
+        self.0
+            .split(|&byte| byte == b' ')
+            .next()
+            .unwrap_or_default()
     }
 }
 
@@ -397,7 +448,11 @@ impl<'a> SecureRconRequest<'a> {
     /// Signs. `timed`, `signed`: see the fields. The password up to its first blank is the key, as on
     /// DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
-        Self { timed, mac: hmac_md4(password, signed), signed }
+        Self {
+            timed,
+            mac: hmac_md4(password, signed),
+            signed,
+        }
     }
 
     /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
@@ -412,8 +467,9 @@ impl<'a> SecureRconRequest<'a> {
 #[cfg(feature = "secure-rcon")]
 fn hmac_md4(password: &Password, signed: &[u8]) -> [u8; MAC] {
     // HMAC takes keys of every length: there is no error.
-    Hmac::<Md4>::new_from_slice(password.key())
-        .map_or([0; MAC], |mac| mac.chain_update(signed).finalize().into_bytes().into())
+    Hmac::<Md4>::new_from_slice(password.key()).map_or([0; MAC], |mac| {
+        mac.chain_update(signed).finalize().into_bytes().into()
+    })
 }
 
 #[cfg(test)]
@@ -421,38 +477,65 @@ mod tests {
     use super::*;
 
     fn query() -> RconQuery {
-        RconQuery::new(Password::new("x"), "map_restart", RconMode::Plain, &Limits::default()).unwrap()
+        RconQuery::new(
+            Password::new("x"),
+            "map_restart",
+            RconMode::Plain,
+            &Limits::default(),
+        )
+        .unwrap()
     }
 
     #[test]
     fn debug_output_shows_no_password() {
-        let query =
-            RconQuery::new(Password::new("hunter2"), "status", RconMode::Plain, &Limits::default()).unwrap();
+        let query = RconQuery::new(
+            Password::new("hunter2"),
+            "status",
+            RconMode::Plain,
+            &Limits::default(),
+        )
+        .unwrap();
         let shown = format!("{query:?}");
         assert!(!shown.contains("hunter2"), "{shown}");
-        assert!(!shown.contains("104, 117, 110"), "not as numbers either: {shown}");
+        assert!(
+            !shown.contains("104, 117, 110"),
+            "not as numbers either: {shown}"
+        );
     }
 
     #[test]
     fn a_command_is_sent_once_unless_it_is_repeatable() {
-        assert_eq!(query().timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
-        assert_eq!(query().repeatable().timeout(Remaining::Retry), OnTimeout::Retry);
+        assert_eq!(
+            query().timeout(Remaining::Retry),
+            OnTimeout::Done(Err(RconError::NoAnswer))
+        );
+        assert_eq!(
+            query().repeatable().timeout(Remaining::Retry),
+            OnTimeout::Retry
+        );
     }
 
     #[cfg(feature = "secure-rcon")]
     #[test]
     fn a_command_signed_with_a_challenge_asks_for_it_first() {
         let password = Password::new("secret");
-        let mut query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        let mut query =
+            RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
         let mut out = Vec::new();
         query.request(&mut out);
         assert_eq!(out, b"\xff\xff\xff\xffgetchallenge");
         assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Retry);
-        assert_eq!(query.receive(b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0"), Verdict::Next);
+        assert_eq!(
+            query.receive(b"\xff\xff\xff\xffchallenge ABCDEFGHIJK\0"),
+            Verdict::Next
+        );
         out.clear();
         query.request(&mut out);
         assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
-        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)));
+        assert_eq!(
+            query.timeout(Remaining::Retry),
+            OnTimeout::Done(Err(RconError::NoAnswer))
+        );
         assert!(!format!("{query:?}").contains("secret"));
     }
 
@@ -460,15 +543,26 @@ mod tests {
     #[test]
     fn a_server_without_a_challenge_refuses_and_other_replies_are_rejected() {
         let password = Password::new("secret");
-        let mut query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
-        for other in [&b"\xff\xff\xff\xffdisconnect"[..], b"\xff\xff\xff\xffstatusResponse\n", b"challenge x"]
-        {
-            assert!(matches!(query.receive(other), Verdict::Rejected(_)), "{}", other.escape_ascii());
+        let mut query =
+            RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        for other in [
+            &b"\xff\xff\xff\xffdisconnect"[..],
+            b"\xff\xff\xff\xffstatusResponse\n",
+            b"challenge x",
+        ] {
+            assert!(
+                matches!(query.receive(other), Verdict::Rejected(_)),
+                "{}",
+                other.escape_ascii()
+            );
         }
-        for refusal in
-            [&b"\xff\xff\xff\xffprint\nyou are banned"[..], b"\xff\xff\xff\xffreject you are banned"]
-        {
-            let Verdict::Done(Err(error)) = query.receive(refusal) else { panic!() };
+        for refusal in [
+            &b"\xff\xff\xff\xffprint\nyou are banned"[..],
+            b"\xff\xff\xff\xffreject you are banned",
+        ] {
+            let Verdict::Done(Err(error)) = query.receive(refusal) else {
+                panic!()
+            };
             assert_eq!(error.to_string(), "the server refused: you are banned");
         }
     }
@@ -490,30 +584,46 @@ mod tests {
         );
         query.receive(b"\xff\xff\xff\xff\x01  0     0   12 1\n");
         query.receive(b"\xff\xff\xff\xff\x01print what");
-        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
-        assert_eq!(answer.text.decoded(), "num score ping xuid\n  0     0   12 1\nprint what");
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!()
+        };
+        assert_eq!(
+            answer.text.decoded(),
+            "num score ping xuid\n  0     0   12 1\nprint what"
+        );
     }
 
     /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte behind the mark, whatever it is.
     #[test]
     fn medal_of_honor_has_a_byte_before_the_words() {
         let (password, limits) = (Password::new("secret"), Limits::default());
-        let mut query = RconQuery::new(password, "status", RconMode::MedalOfHonor, &limits).unwrap();
+        let mut query =
+            RconQuery::new(password, "status", RconMode::MedalOfHonor, &limits).unwrap();
         let mut out = Vec::new();
         query.request(&mut out);
         assert_eq!(out, b"\xff\xff\xff\xff\x02rcon secret status");
         query.receive(b"\xff\xff\xff\xff\x01print\nmap: dm/mohdm1\n");
-        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!()
+        };
         assert_eq!(answer.text.decoded(), "map: dm/mohdm1\n");
     }
 
     #[test]
     fn other_replies_of_medal_of_honor_are_no_output() {
-        for other in
-            [&b"disconnect"[..], b"infoResponse\n\\a\\b", b"statusResponse\n\\a\\b\n", b"droperror\nno", b""]
-        {
+        for other in [
+            &b"disconnect"[..],
+            b"infoResponse\n\\a\\b",
+            b"statusResponse\n\\a\\b\n",
+            b"droperror\nno",
+            b"",
+        ] {
             let verdict = query().receive(&[b"\xff\xff\xff\xff\x01", other].concat());
-            assert!(matches!(verdict, Verdict::Rejected(_)), "{}: {verdict:?}", other.escape_ascii());
+            assert!(
+                matches!(verdict, Verdict::Rejected(_)),
+                "{}: {verdict:?}",
+                other.escape_ascii()
+            );
         }
     }
 
@@ -523,8 +633,15 @@ mod tests {
         for head in [&b"print "[..], b"print\n", b"\x01print\n", b"\x01print "] {
             let mut query = query();
             query.receive(&[b"\xff\xff\xff\xff", head, b"map: mp_fringe"].concat());
-            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!() };
-            assert_eq!(answer.text.decoded(), "map: mp_fringe", "{}", head.escape_ascii());
+            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+                panic!()
+            };
+            assert_eq!(
+                answer.text.decoded(),
+                "map: mp_fringe",
+                "{}",
+                head.escape_ascii()
+            );
         }
     }
 
@@ -537,30 +654,59 @@ mod tests {
             }
             query.timeout(Remaining::Step)
         };
-        let OnTimeout::Done(Ok(answer)) = collect(&[b"print\nab", b"getinfo", b"print\nc\n"]) else {
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"print\nab", b"getinfo", b"print\nc\n"])
+        else {
             panic!()
         };
         assert_eq!(
-            (answer.text.raw(), answer.datagrams, answer.text.style().colours),
+            (
+                answer.text.raw(),
+                answer.datagrams,
+                answer.text.style().colours
+            ),
             (&b"abc\n"[..], 2, Colours::Caret)
         );
-        assert_eq!(answer.lines().map(|line| line.plain().into_owned()).collect::<Vec<_>>(), ["abc"]);
-        let OnTimeout::Done(Ok(answer)) = collect(&[b"n^1x\n"]) else { panic!() };
+        assert_eq!(
+            answer
+                .lines()
+                .map(|line| line.plain().into_owned())
+                .collect::<Vec<_>>(),
+            ["abc"]
+        );
+        let OnTimeout::Done(Ok(answer)) = collect(&[b"n^1x\n"]) else {
+            panic!()
+        };
         assert_eq!(answer.text.style().colours, Colours::DarkPlaces);
-        assert_eq!(collect(&[b"getinfo"]), OnTimeout::Done(Err(RconError::NoAnswer)));
+        assert_eq!(
+            collect(&[b"getinfo"]),
+            OnTimeout::Done(Err(RconError::NoAnswer))
+        );
     }
 
     #[test]
     fn a_lost_piece_is_not_noticed_and_a_copy_neither() {
         let answer = |bodies: &[&[u8]], remaining| {
             let mut query = query();
-            bodies.iter().for_each(|body| drop(query.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat())));
-            let OnTimeout::Done(Ok(answer)) = query.timeout(remaining) else { panic!() };
+            bodies.iter().for_each(|body| {
+                drop(query.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat()))
+            });
+            let OnTimeout::Done(Ok(answer)) = query.timeout(remaining) else {
+                panic!()
+            };
             (answer.text.raw().to_vec(), answer.datagrams, answer.is_cut)
         };
-        assert_eq!(answer(&[b"1\n", b"2\n", b"3\n"], Remaining::Step), (b"1\n2\n3\n".to_vec(), 3, false));
-        assert_eq!(answer(&[b"1\n", b"3\n", b"3\n"], Remaining::Step), (b"1\n3\n3\n".to_vec(), 3, false));
-        assert_eq!(answer(&[b"1\n", b"2\n"], Remaining::Nothing), (b"1\n2\n".to_vec(), 2, true));
+        assert_eq!(
+            answer(&[b"1\n", b"2\n", b"3\n"], Remaining::Step),
+            (b"1\n2\n3\n".to_vec(), 3, false)
+        );
+        assert_eq!(
+            answer(&[b"1\n", b"3\n", b"3\n"], Remaining::Step),
+            (b"1\n3\n3\n".to_vec(), 3, false)
+        );
+        assert_eq!(
+            answer(&[b"1\n", b"2\n"], Remaining::Nothing),
+            (b"1\n2\n".to_vec(), 2, true)
+        );
     }
 
     #[test]
@@ -575,7 +721,9 @@ mod tests {
         let piece = [b"\xff\xff\xff\xffprint\n", &[b'x'; 1000][..]].concat();
         assert_eq!(query.receive(&piece), Verdict::Partial(Wait::Quiet));
         assert_eq!(query.receive(&piece), Verdict::Partial(Wait::Quiet));
-        let Verdict::Done(Ok(answer)) = query.receive(&piece) else { panic!() };
+        let Verdict::Done(Ok(answer)) = query.receive(&piece) else {
+            panic!()
+        };
         assert_eq!(answer.text.raw().len(), 2000);
         assert!(answer.is_cut);
     }
@@ -583,11 +731,19 @@ mod tests {
     #[test]
     fn known_error_texts() {
         for text in ["Bad rconpassword.\n", "bad rcon", "Invalid password.\n"] {
-            assert_eq!(RconError::from_text(text.as_bytes()), Some(RconError::BadPassword), "{text}");
+            assert_eq!(
+                RconError::from_text(text.as_bytes()),
+                Some(RconError::BadPassword),
+                "{text}"
+            );
         }
         let none = b"No rconpassword set on the server.\n";
         assert_eq!(RconError::from_text(none), Some(RconError::NoPassword));
-        for text in ["", "map: q3dm17\n", "Bad rconpassword. And more of what a command prints\n"] {
+        for text in [
+            "",
+            "map: q3dm17\n",
+            "Bad rconpassword. And more of what a command prints\n",
+        ] {
             assert_eq!(RconError::from_text(text.as_bytes()), None, "{text}");
         }
         let refused = RconError::Refused(Refusal::new(&b"you are banned"[..]));
@@ -604,7 +760,10 @@ mod tests {
         for wrong in [&b""[..], b"secre", b"secrets", b"Secret"] {
             assert!(!password.matches(wrong));
         }
-        assert!(!Password::new("").matches(b""), "no password lets nobody in");
+        assert!(
+            !Password::new("").matches(b""),
+            "no password lets nobody in"
+        );
     }
 
     /// Computed with an independent MD4 (RFC 1320) and HMAC (RFC 2104).
@@ -613,14 +772,27 @@ mod tests {
     fn known_signatures() {
         let password = Password::new("secret");
         for (timed, signed, mac) in [
-            (true, "1700000000.000123 status", "c6cf6c6ad27c18f387566c17a6039f2f"),
-            (false, "ABCDEFGHIJK status", "9f0a54dcdcfb759e140ff546bcd26696"),
+            (
+                true,
+                "1700000000.000123 status",
+                "c6cf6c6ad27c18f387566c17a6039f2f",
+            ),
+            (
+                false,
+                "ABCDEFGHIJK status",
+                "9f0a54dcdcfb759e140ff546bcd26696",
+            ),
         ] {
             let request = SecureRconRequest::sign(timed, &password, signed.as_bytes());
             assert_eq!(hex::encode(request.mac), mac);
             assert!(request.verify(&password) && request.verify(&Password::new("secret and more")));
-            assert!(!request.verify(&Password::new("Secret")) && !request.verify(&Password::new("")));
-            let other = SecureRconRequest { signed: b"1700000000.000123 quit", ..request };
+            assert!(
+                !request.verify(&Password::new("Secret")) && !request.verify(&Password::new(""))
+            );
+            let other = SecureRconRequest {
+                signed: b"1700000000.000123 quit",
+                ..request
+            };
             assert!(!other.verify(&password));
         }
     }
@@ -629,11 +801,17 @@ mod tests {
     #[cfg(feature = "secure-rcon")]
     #[test]
     fn an_empty_key_signs_nothing() {
-        let forged = SecureRconRequest::sign(true, &Password::new(" guess"), b"1700000000.000123 quit");
+        let forged =
+            SecureRconRequest::sign(true, &Password::new(" guess"), b"1700000000.000123 quit");
         assert!(!forged.verify(&Password::new(" secret")) && !forged.verify(&Password::new("")));
         for mode in [RconMode::Time, RconMode::Challenge] {
-            let new = |password| RconQuery::new(Password::new(password), "quit", mode, &Limits::default());
-            assert!(matches!(new(" secret"), Err(EncodeError::Empty(_))) && new("secret and more").is_ok());
+            let new = |password| {
+                RconQuery::new(Password::new(password), "quit", mode, &Limits::default())
+            };
+            assert!(
+                matches!(new(" secret"), Err(EncodeError::Empty(_)))
+                    && new("secret and more").is_ok()
+            );
         }
     }
 }

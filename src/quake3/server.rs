@@ -56,7 +56,9 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| reply(request, context))
+    datagrams(status, options, requester, |context| {
+        reply(request, context)
+    })
 }
 
 /// [`answer`], from templates.
@@ -75,7 +77,11 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         return None;
     }
     // A challenge that an infostring cannot carry is not quoted, as on id's servers.
-    let challenge = if *sanitise(challenge) == *challenge { challenge } else { b"" };
+    let challenge = if *sanitise(challenge) == *challenge {
+        challenge
+    } else {
+        b""
+    };
     // What else fits depends on the length of the challenge.
     let length = u32::try_from(challenge.len()).unwrap_or_default();
     let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
@@ -98,29 +104,49 @@ fn encode(
     put_head(detail, direction_byte, &mut head);
     let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
     head.extend_from_slice(quote);
-    let Some(left) = options.max_reply.checked_sub(head.len().saturating_add(challenge)) else { return };
-    let most = MAX_INFO_STRING.saturating_sub(quote.len().saturating_add(challenge)).min(left);
+    let Some(left) = options
+        .max_reply
+        .checked_sub(head.len().saturating_add(challenge))
+    else {
+        return;
+    };
+    let most = MAX_INFO_STRING
+        .saturating_sub(quote.len().saturating_add(challenge))
+        .min(left);
     let is_full = detail == Detail::Full;
-    let mut info = named(detail, status, options, most.saturating_sub(if is_full { MAX_CLIENTS } else { 0 }));
+    let mut info = named(
+        detail,
+        status,
+        options,
+        most.saturating_sub(if is_full { MAX_CLIENTS } else { 0 }),
+    );
     info.limit = most;
     let (mut lines, mut is_closed) = (Vec::new(), is_full);
     if is_full {
         lines = self::lines(status.listed_players(), options.engine, options.max_reply);
         // As many lines as fit; a name cannot hold a line feed.
-        let fitting = |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
-            Some(fits) => memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1)),
-            None => lines.len(),
-        };
+        let fitting =
+            |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
+                Some(fits) => memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1)),
+                None => lines.len(),
+            };
         let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
         let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
         let is_said = is_dark_places(options.engine) || status.rules.get("clients").is_some();
-        if let Some(online) = status.online().filter(|online| is_said || is_short(*online)) {
+        if let Some(online) = status
+            .online()
+            .filter(|online| is_said || is_short(*online))
+        {
             is_closed = info.push(b"clients", online.to_string().as_bytes()).is_ok();
         }
         lines.truncate(fitting(&info.bytes));
-        put_rules(&mut info, status, left.saturating_sub(lines.len()).saturating_sub(1).min(most));
+        put_rules(
+            &mut info,
+            status,
+            left.saturating_sub(lines.len()).saturating_sub(1).min(most),
+        );
     }
     template.begin();
     template.bytes.extend_from_slice(&head);
@@ -171,7 +197,10 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// ```
 pub fn verify_challenge(challenge: &[u8], options: &Service, requester: &Requester) -> bool {
     let matches = |token| challenge_text(options.engine, token).bytes() == challenge;
-    requester.tokens.valid(requester.now, requester.address, PURPOSE).any(matches)
+    requester
+        .tokens
+        .valid(requester.now, requester.address, PURPOSE)
+        .any(matches)
 }
 
 /// The numbers of the templates of `getchallenge`: a token, and a refusal with and without direction byte.
@@ -185,7 +214,12 @@ fn challenge_reply(
     direction_byte: bool,
     context: &mut Context<'_>,
 ) -> Option<Patched> {
-    let Context { status, service: options, requester, .. } = *context;
+    let Context {
+        status,
+        service: options,
+        requester,
+        ..
+    } = *context;
     let dark_places = is_dark_places(options.engine);
     let game = game.filter(|_| !dark_places);
     if let (Some(own), Some(game)) = (&status.game, game)
@@ -194,13 +228,21 @@ fn challenge_reply(
         let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
             let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
             template.begin();
-            Reply::Print { dark_places, text: &text }.put(direction_byte, &mut template.bytes);
+            Reply::Print {
+                dark_places,
+                text: &text,
+            }
+            .put(direction_byte, &mut template.bytes);
         });
         return Patched::new(template, Patch::NONE);
     }
-    let token = requester.tokens.issue(requester.now, requester.address, PURPOSE);
+    let token = requester
+        .tokens
+        .issue(requester.now, requester.address, PURPOSE);
     let challenge = challenge_text(options.engine, token);
-    let client = client.filter(|_| !dark_places).and_then(number::number::<i32>);
+    let client = client
+        .filter(|_| !dark_places)
+        .and_then(number::number::<i32>);
     let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
     let protocol = status.protocol_version.unwrap_or(options.protocol_version);
     let protocol = Patch::new(|out| number::put(protocol.into(), out));
@@ -225,7 +267,10 @@ fn challenge_text(engine: Engine, token: u64) -> Patch {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "an Instant has to come from somewhere"
+)]
 mod tests {
     use std::time::{Duration, Instant};
 
@@ -236,7 +281,11 @@ mod tests {
     use crate::secret::Secret;
 
     fn requester() -> Requester {
-        Requester::new("192.0.2.1:5000".parse().unwrap(), Instant::now(), Secret::new([7; 16]))
+        Requester::new(
+            "192.0.2.1:5000".parse().unwrap(),
+            Instant::now(),
+            Secret::new([7; 16]),
+        )
     }
 
     fn status(players: usize) -> ServerStatus {
@@ -244,18 +293,34 @@ mod tests {
             name: Some("^1Srv;".into()),
             map: Some("q3dm17".into()),
             max_players: Some(64),
-            players: Some((0..players).map(|n| Player::new(format!("player number {n}"))).collect()),
-            rules: (0..80).map(|n| (format!("rule_{n}"), "a value of some length")).collect::<Rules>(),
+            players: Some(
+                (0..players)
+                    .map(|n| Player::new(format!("player number {n}")))
+                    .collect(),
+            ),
+            rules: (0..80)
+                .map(|n| (format!("rule_{n}"), "a value of some length"))
+                .collect::<Rules>(),
             ..ServerStatus::default()
         }
     }
 
-    fn reply(command: Command<'_>, status: &ServerStatus, options: &Service) -> Option<bytes::Bytes> {
-        answer(&Request::new(command), status, options, &requester()).into_iter().next()
+    fn reply(
+        command: Command<'_>,
+        status: &ServerStatus,
+        options: &Service,
+    ) -> Option<bytes::Bytes> {
+        answer(&Request::new(command), status, options, &requester())
+            .into_iter()
+            .next()
     }
 
     fn ask(challenge: Option<&[u8]>, players: usize) -> Option<bytes::Bytes> {
-        reply(Command::GetStatus { challenge }, &status(players), &Service::new(Engine::Quake3))
+        reply(
+            Command::GetStatus { challenge },
+            &status(players),
+            &Service::new(Engine::Quake3),
+        )
     }
 
     #[test]
@@ -268,7 +333,10 @@ mod tests {
             assert_eq!(response.info().get("sv_hostname"), Some(&b"^1Srv,"[..]));
             assert!(response.info().raw().len() <= MAX_INFO_STRING);
             let listed = response.players().count();
-            assert!(listed == players || (players == 64 && listed > 45), "{listed} of {players}");
+            assert!(
+                listed == players || (players == 64 && listed > 45),
+                "{listed} of {players}"
+            );
         }
     }
 
@@ -276,7 +344,11 @@ mod tests {
     fn challenges_that_cannot_be_quoted_are_left_out() {
         let quoted = |challenge| {
             let reply = ask(Some(challenge), 1).unwrap();
-            Response::parse(&reply, &Limits::default()).unwrap().info().get("challenge").map(<[u8]>::to_vec)
+            Response::parse(&reply, &Limits::default())
+                .unwrap()
+                .info()
+                .get("challenge")
+                .map(<[u8]>::to_vec)
         };
         assert_eq!(quoted(b"8aJ2"), Some(b"8aJ2".to_vec()));
         for bad in [&br"a\b"[..], b"a;b", b"a\x01"] {
@@ -288,8 +360,16 @@ mod tests {
 
     #[test]
     fn an_info_response_has_counts_and_no_rules() {
-        let request = Request { direction_byte: true, ..Request::new(Command::GetInfo { challenge: None }) };
-        let replies = answer(&request, &status(3), &Service::new(Engine::Quake3), &requester());
+        let request = Request {
+            direction_byte: true,
+            ..Request::new(Command::GetInfo { challenge: None })
+        };
+        let replies = answer(
+            &request,
+            &status(3),
+            &Service::new(Engine::Quake3),
+            &requester(),
+        );
         assert_eq!(
             &replies.into_iter().next().unwrap()[..],
             b"\xff\xff\xff\xff\x01infoResponse\n\\hostname\\^1Srv,\\mapname\\q3dm17\\clients\\3\\sv_maxclients\\64\
@@ -316,8 +396,14 @@ mod tests {
             })
         };
         let says = |text: &str| Some(text.to_owned());
-        assert_eq!(keys(Command::GetInfo { challenge: None }), [says("1"), says("1"), says("3"), says("3")]);
-        assert_eq!(keys(Command::GetStatus { challenge: None }), [says("1"), None, None, None]);
+        assert_eq!(
+            keys(Command::GetInfo { challenge: None }),
+            [says("1"), says("1"), says("3"), says("3")]
+        );
+        assert_eq!(
+            keys(Command::GetStatus { challenge: None }),
+            [says("1"), None, None, None]
+        );
     }
 
     #[test]
@@ -327,15 +413,28 @@ mod tests {
         (player.score, player.ping) = (Some(-3), Some(50));
         status.players = Some(vec![player]);
         let last_line = |engine, status: &ServerStatus| {
-            let reply = reply(Command::GetStatus { challenge: None }, status, &Service::new(engine)).unwrap();
+            let reply = reply(
+                Command::GetStatus { challenge: None },
+                status,
+                &Service::new(engine),
+            )
+            .unwrap();
             assert_eq!(reply[4] == 1, engine == Engine::MedalOfHonor);
-            String::from_utf8_lossy(reply.split(|&byte| byte == b'\n').rev().nth(1).unwrap()).into_owned()
+            String::from_utf8_lossy(reply.split(|&byte| byte == b'\n').rev().nth(1).unwrap())
+                .into_owned()
         };
-        assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 "Ann""#, "no teams");
+        assert_eq!(
+            last_line(Engine::DarkPlaces, &status),
+            r#"-3 50 "Ann""#,
+            "no teams"
+        );
         status.players.as_mut().unwrap()[0].team = Some(2);
         assert_eq!(last_line(Engine::Quake3, &status), r#"-3 50 "Ann""#);
         assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
-        assert_eq!(last_line(Engine::SoldierOfFortune2, &status), r#"-3 50 2 "Ann""#);
+        assert_eq!(
+            last_line(Engine::SoldierOfFortune2, &status),
+            r#"-3 50 2 "Ann""#
+        );
         assert_eq!(last_line(Engine::Warsow, &status), r#"-3 50 "Ann" 2"#);
         assert_eq!(last_line(Engine::MedalOfHonor, &status), r#"50 "Ann""#);
     }
@@ -343,16 +442,32 @@ mod tests {
     #[test]
     fn each_engine_has_its_challenges() {
         let get = |engine, client, game| {
-            let status = ServerStatus { game: Some("Quake3Arena".into()), ..ServerStatus::default() };
-            let reply =
-                reply(Command::GetChallenge { client, game }, &status, &Service::new(engine)).unwrap();
+            let status = ServerStatus {
+                game: Some("Quake3Arena".into()),
+                ..ServerStatus::default()
+            };
+            let reply = reply(
+                Command::GetChallenge { client, game },
+                &status,
+                &Service::new(engine),
+            )
+            .unwrap();
             String::from_utf8(reply[4..].to_vec()).unwrap()
         };
-        let token = requester().tokens.issue(Instant::now(), requester().address, PURPOSE);
-        let number = String::from_utf8(challenge_text(Engine::Quake3, token).bytes().to_vec()).unwrap();
+        let token = requester()
+            .tokens
+            .issue(Instant::now(), requester().address, PURPOSE);
+        let number =
+            String::from_utf8(challenge_text(Engine::Quake3, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
-        assert_eq!(get(Engine::Quake3, None, None), format!("challengeResponse {number}"));
-        assert_eq!(get(Engine::Quake3, ours, None), format!("challengeResponse {number} 12345 68"));
+        assert_eq!(
+            get(Engine::Quake3, None, None),
+            format!("challengeResponse {number}")
+        );
+        assert_eq!(
+            get(Engine::Quake3, ours, None),
+            format!("challengeResponse {number} 12345 68")
+        );
         assert_eq!(
             get(Engine::Quake3, ours, Some(b"Quake3Arena")),
             format!("challengeResponse {number} 12345 68")
@@ -366,8 +481,14 @@ mod tests {
             get(Engine::Quake3, ours, Some(b"Other")),
             "print\nGame mismatch: This is a Quake3Arena server\n"
         );
-        assert_eq!(get(Engine::MedalOfHonor, None, None), format!("\x01challengeResponse {number}"));
-        assert_eq!(get(Engine::Warsow, ours, Some(b"Other")), format!("challenge {number}"));
+        assert_eq!(
+            get(Engine::MedalOfHonor, None, None),
+            format!("\x01challengeResponse {number}")
+        );
+        assert_eq!(
+            get(Engine::Warsow, ours, Some(b"Other")),
+            format!("challenge {number}")
+        );
         let darkplaces = get(Engine::DarkPlaces, ours, Some(b"Other"));
         assert!(darkplaces.starts_with("challenge ") && darkplaces.ends_with('\0'));
         assert_eq!(darkplaces.len(), "challenge ".len() + 11 + 1);
@@ -377,18 +498,35 @@ mod tests {
     fn a_challenge_is_valid_for_its_address_and_some_seconds() {
         for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
             let (client, options) = (requester(), Service::new(engine));
-            let request = Request::new(Command::GetChallenge { client: None, game: None });
-            let reply =
-                answer(&request, &ServerStatus::default(), &options, &client).into_iter().next().unwrap();
-            let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else { panic!("{reply:?}") };
+            let request = Request::new(Command::GetChallenge {
+                client: None,
+                game: None,
+            });
+            let reply = answer(&request, &ServerStatus::default(), &options, &client)
+                .into_iter()
+                .next()
+                .unwrap();
+            let Ok(Reply::Challenge { challenge, .. }) = Reply::parse(&reply) else {
+                panic!("{reply:?}")
+            };
             let valid_after = |seconds| {
-                let now = client.now.checked_add(Duration::from_secs(seconds)).unwrap();
+                let now = client
+                    .now
+                    .checked_add(Duration::from_secs(seconds))
+                    .unwrap();
                 verify_challenge(challenge, &options, &Requester { now, ..client })
             };
             assert!(valid_after(0) && valid_after(15) && !valid_after(30));
-            assert!(!verify_challenge(b"0", &options, &client) && !verify_challenge(b"", &options, &client));
+            assert!(
+                !verify_challenge(b"0", &options, &client)
+                    && !verify_challenge(b"", &options, &client)
+            );
             let address = "192.0.2.2:5000".parse().unwrap();
-            assert!(!verify_challenge(challenge, &options, &Requester { address, ..client }));
+            assert!(!verify_challenge(
+                challenge,
+                &options,
+                &Requester { address, ..client }
+            ));
         }
     }
 }

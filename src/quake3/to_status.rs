@@ -34,7 +34,8 @@ impl ToStatus for Answer {
         let family = Family::of(&known);
         let style = Style::new(CHARSET, family.colours());
         // Both keys stand in DarkPlaces' format of the reply; FTE has neither.
-        let shows_bots = family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
+        let shows_bots =
+            family == Family::DarkPlaces && known.bots.is_some() && known.gameversion.is_some();
         let mut has_odd_line = false;
         let players = (response.detail() == Detail::Full).then(|| {
             let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
@@ -52,7 +53,9 @@ impl ToStatus for Answer {
         });
         let listed = players.as_ref().map(Vec::len);
         let completeness = self.missing(listed.unwrap_or_default(), has_odd_line, known.clients);
-        let text = |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
+        let text = |values: &[Option<&[u8]>]| {
+            first_filled(values).map(|raw| Text::part(bytes, raw, style))
+        };
         let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
         let is_info = response.detail() == Detail::Short;
         // A status has its lines, an info its count; where both are, as on Warsow and DarkPlaces, this is the server's own
@@ -60,7 +63,8 @@ impl ToStatus for Answer {
         let listed = listed.and_then(|listed| u32::try_from(listed).ok());
         let bots_on_top =
             count(known.bots).filter(|_| is_info && known.gamename.is_some_and(counts_people_only));
-        let counted = count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
+        let counted =
+            count(known.clients).and_then(|clients| clients.checked_add(bots_on_top.unwrap_or(0)));
         // Call of Duty's infoResponse leaves the count out where it is 0 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
         let others = [known.protocol, known.sv_maxclients, known.pure, known.hw];
         let is_empty = is_info && known.clients.is_none() && others.iter().all(Option::is_some);
@@ -69,16 +73,26 @@ impl ToStatus for Answer {
         let bots = || player_count?.checked_sub(people()?);
         // An infoResponse's `sv_maxclients` leaves private slots out, a status's does not.
         let (slots, private_slots) = (count(known.sv_maxclients), count(known.sv_privateclients));
-        let max_players =
-            slots.and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
-        let locked = [known.g_needpass, known.needpass, known.pswrd, known.password, known.isprivate];
+        let max_players = slots
+            .and_then(|slots| slots.checked_add(private_slots.filter(|_| is_info).unwrap_or(0)));
+        let locked = [
+            known.g_needpass,
+            known.needpass,
+            known.pswrd,
+            known.password,
+            known.isprivate,
+        ];
         let (game, mod_name) = game(&known);
         let numbers = [known.g_gametype, known.gametype];
         let match_name = first_filled(&numbers).and_then(|number| family.match_name(number));
-        let (match_limit, has_teams) = match_name.map(|name| match_rules(name, &known)).unwrap_or_default();
+        let (match_limit, has_teams) = match_name
+            .map(|name| match_rules(name, &known))
+            .unwrap_or_default();
         let score_limit = first_filled(&[known.scorelimit, match_limit]);
         let words = match_name.filter(|words| *words != b"N/A" && !is_modified(family, &known));
-        let world = known.qcstatus.and_then(|status| status.split(|&byte| byte == b':').next());
+        let world = known
+            .qcstatus
+            .and_then(|status| status.split(|&byte| byte == b':').next());
         let words = words.map(|words| Text::new(words, style));
         ServerStatus {
             name: text(&[known.sv_hostname, known.hostname]),
@@ -88,11 +102,22 @@ impl ToStatus for Answer {
             game_type: text(&[known.g_gametypestring, known.gametypestring])
                 .or(words)
                 .or_else(|| text(&[known.g_gametype, known.gametype, world])),
-            version: text(&[known.version, known.shortversion, known.gameversion, known.gamever]),
-            protocol_version: first_filled(&[known.protocol, known.com_protocol]).and_then(number::leading),
+            version: text(&[
+                known.version,
+                known.shortversion,
+                known.gameversion,
+                known.gamever,
+            ]),
+            protocol_version: first_filled(&[known.protocol, known.com_protocol])
+                .and_then(number::leading),
             password: first_filled(&locked).and_then(number::boolean),
             dedicated: known.dedicated.and_then(number::boolean),
-            anti_cheat: any(&[known.sv_punkbuster, known.punkbuster, known.pb, known.sv_nxac]),
+            anti_cheat: any(&[
+                known.sv_punkbuster,
+                known.punkbuster,
+                known.pb,
+                known.sv_nxac,
+            ]),
             player_count,
             bot_count: count(known.bots).or_else(bots),
             max_players,
@@ -115,7 +140,10 @@ fn game<'a>(known: &Known<'a>) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
     let game = first_filled(&[known.com_gamename, known.gamename, known.game]);
     let inner = known.gamename.filter(|_| known.com_gamename.is_some());
     let mod_name = first_filled(&[inner, known.modname, known.fs_game, known.game]);
-    (game, mod_name.filter(|&name| Some(name) != game && !is_base_folder(name)))
+    (
+        game,
+        mod_name.filter(|&name| Some(name) != game && !is_base_folder(name)),
+    )
 }
 
 /// Sets the teams of Enemy Territory's players from its key `P`: a digit for each client slot in use, `-` for each free one
@@ -124,7 +152,9 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
     let teams = || slots.iter().filter(|&&slot| slot != b'-');
     if teams().count() == players.len() && teams().all(u8::is_ascii_digit) {
         for (player, team) in players.iter_mut().zip(teams()) {
-            player.team.get_or_insert_with(|| i32::from(team.wrapping_sub(b'0')));
+            player
+                .team
+                .get_or_insert_with(|| i32::from(team.wrapping_sub(b'0')));
         }
     }
 }
@@ -133,8 +163,17 @@ fn set_teams(players: &mut [Player], slots: &[u8]) {
 fn player(line: PlayerLine<'_>, bytes: &Bytes, style: Style) -> Player {
     let name = Text::part(bytes, line.name(), style);
     let (score_text, ping, team_text) = line.fields();
-    let (score, team) = (score_text.and_then(number::whole), team_text.and_then(number::number));
-    let mut player = Player { name, score, ping: ping.and_then(number::number), team, ..Player::default() };
+    let (score, team) = (
+        score_text.and_then(number::whole),
+        team_text.and_then(number::number),
+    );
+    let mut player = Player {
+        name,
+        score,
+        ping: ping.and_then(number::number),
+        team,
+        ..Player::default()
+    };
     if let Some(text) = team_text.filter(|text| team.is_none() && !text.is_empty()) {
         player.extra.push_raw(b"team", text);
     }
@@ -179,7 +218,9 @@ enum Family {
 impl Family {
     fn of(known: &Known<'_>) -> Self {
         let begins = |value: &[u8], start: &str| {
-            value.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
+            value
+                .get(..start.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(start.as_bytes()))
         };
         let protocol = known.protocol.and_then(number::leading);
         let is_jedi = known.g_jedivmerc.is_some() || known.truejedi.is_some();
@@ -240,14 +281,19 @@ impl Family {
             Self::MedalOfHonor => b"|Free For All|Team Deathmatch",
             _ => return None,
         };
-        names.split(|&byte| byte == b'|').nth(number::number(number)?).filter(|name| !name.is_empty())
+        names
+            .split(|&byte| byte == b'|')
+            .nth(number::number(number)?)
+            .filter(|name| !name.is_empty())
     }
 }
 
 /// The value of the limit that ends a match, where it has one, and whether red and blue play against each other.
 fn match_rules<'a>(name: &[u8], known: &Known<'a>) -> (Option<&'a [u8]>, bool) {
     match name {
-        b"Free For All" | b"Tournament" | b"Holocron FFA" | b"Jedi Master" => (known.fraglimit, false),
+        b"Free For All" | b"Tournament" | b"Holocron FFA" | b"Jedi Master" => {
+            (known.fraglimit, false)
+        }
         b"Duel" | b"Power Duel" => (known.duel_fraglimit, false),
         b"Team Deathmatch" | b"Team FFA" => (known.fraglimit, true),
         b"Capture the Flag" | b"Capture the Ysalamiri" => (known.capturelimit, true),
@@ -269,15 +315,16 @@ pub(super) fn counts_people_only(game: &[u8]) -> bool {
 /// Whether a server of Quake III Arena or OpenArena runs a modification, which has types of match of its own.
 fn is_modified(family: Family, known: &Known<'_>) -> bool {
     let games = [b"Quake3Arena", &b"baseq3"[..], b"missionpack", b"baseoa"];
-    let is_stock =
-        known.game.is_none_or(is_base_folder) && known.gamename.is_some_and(|name| games.contains(&name));
+    let is_stock = known.game.is_none_or(is_base_folder)
+        && known.gamename.is_some_and(|name| games.contains(&name));
     matches!(family, Family::Quake3 | Family::Ioquake3) && !is_stock
 }
 
 /// Whether a folder is a game's own and no modification.
 fn is_base_folder(folder: &[u8]) -> bool {
-    const BASE: [&[u8]; 8] =
-        [b"baseq3", b"baseoa", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain"];
+    const BASE: [&[u8]; 8] = [
+        b"baseq3", b"baseoa", b"basewsw", b"basewf", b"data", b"id1", b"main", b"etmain",
+    ];
     BASE.contains(&folder)
 }
 
@@ -295,37 +342,63 @@ fn teams(has_teams: bool, known: &Known<'_>, bytes: &Bytes, style: Style) -> Vec
     if let Some(scores) = known.g_match_score {
         return in_match_score(scores, bytes, style);
     }
-    let scores = [[known.score_red, known.redscore], [known.score_blue, known.bluescore]];
+    let scores = [
+        [known.score_red, known.redscore],
+        [known.score_blue, known.bluescore],
+    ];
     let names = [
         [known.g_teamnamered, known.g_namered, known.g_redteam],
         [known.g_teamnameblue, known.g_nameblue, known.g_blueteam],
     ];
-    let teams = [1, 2].into_iter().zip(scores).zip(names).filter_map(|((id, scores), names)| {
-        let score = first_filled(&scores).and_then(number::integer);
-        let name = first_filled(&names).filter(|_| score.is_some() || has_teams);
-        (score.is_some() || name.is_some())
-            .then(|| team(id, name.map(|name| Text::part(bytes, name, style)), score))
-    });
+    let teams = [1, 2]
+        .into_iter()
+        .zip(scores)
+        .zip(names)
+        .filter_map(|((id, scores), names)| {
+            let score = first_filled(&scores).and_then(number::integer);
+            let name = first_filled(&names).filter(|_| score.is_some() || has_teams);
+            (score.is_some() || name.is_some())
+                .then(|| team(id, name.map(|name| Text::part(bytes, name, style)), score))
+        });
     teams.collect()
 }
 
 fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
-    Team { id: Some(id), name, score, extra: Rules::default() }
+    Team {
+        id: Some(id),
+        name,
+        score,
+        extra: Rules::default(),
+    }
 }
 
 /// `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`: after `::` the names of a player's scores, those of a team's, then each
 /// team's number and scores. `!!` marks the score that decides.
 fn in_qcstatus(status: &[u8]) -> Vec<Team> {
-    let Some(start) = status.windows(2).position(|pair| pair == b"::") else { return Vec::new() };
-    let mut fields =
-        status.get(start.saturating_add(2)..).unwrap_or_default().split(|&byte| byte == b':').skip(1);
+    let Some(start) = status.windows(2).position(|pair| pair == b"::") else {
+        return Vec::new();
+    };
+    let mut fields = status
+        .get(start.saturating_add(2)..)
+        .unwrap_or_default()
+        .split(|&byte| byte == b':')
+        .skip(1);
     let names = fields.next().unwrap_or_default();
-    let column = names.split(|&byte| byte == b',').position(|name| name.ends_with(b"!!")).unwrap_or(0);
+    let column = names
+        .split(|&byte| byte == b',')
+        .position(|name| name.ends_with(b"!!"))
+        .unwrap_or(0);
     let mut teams = Vec::new();
     while let (Some(id), Some(scores)) = (fields.next(), fields.next()) {
         let number = number::integer(id);
-        let id = (1..).zip(NUMBERS).find(|(_, known)| Some(i64::from(*known)) == number).map(|(id, _)| id);
-        let score = scores.split(|&byte| byte == b',').nth(column).and_then(number::integer);
+        let id = (1..)
+            .zip(NUMBERS)
+            .find(|(_, known)| Some(i64::from(*known)) == number)
+            .map(|(id, _)| id);
+        let score = scores
+            .split(|&byte| byte == b',')
+            .nth(column)
+            .and_then(number::integer);
         teams.extend(id.map(|id| team(id, None, score)));
     }
     teams
@@ -338,9 +411,14 @@ fn in_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
     let mut teams = Vec::new();
     for (part, id) in parts.zip(WARSOW) {
         let part = part.trim_ascii();
-        let end = part.iter().position(|&byte| byte == b' ').unwrap_or(part.len());
+        let end = part
+            .iter()
+            .position(|&byte| byte == b' ')
+            .unwrap_or(part.len());
         let (score, rest) = part.split_at_checked(end).unwrap_or_default();
-        let Some(score) = number::integer(score) else { break };
+        let Some(score) = number::integer(score) else {
+            break;
+        };
         teams.push(team(id, Some(Text::part(bytes, name, style)), Some(score)));
         name = rest.trim_ascii();
     }
@@ -356,29 +434,73 @@ mod tests {
         let family = |pairs: &[(&str, &'static str)]| {
             let mut known = Known::default();
             for (key, value) in pairs {
-                known.slot(key.as_bytes()).unwrap().get_or_insert(value.as_bytes());
+                known
+                    .slot(key.as_bytes())
+                    .unwrap()
+                    .get_or_insert(value.as_bytes());
             }
             Family::of(&known)
         };
-        assert_eq!(family(&[("modname", "data"), ("protocol", "3")]), Family::DarkPlaces);
-        assert_eq!(family(&[("modname", "fte"), ("protocol", "3wnd")]), Family::DarkPlaces);
-        assert_eq!(family(&[("qcstatus", "dm:2.5.2::score!!")]), Family::DarkPlaces);
+        assert_eq!(
+            family(&[("modname", "data"), ("protocol", "3")]),
+            Family::DarkPlaces
+        );
+        assert_eq!(
+            family(&[("modname", "fte"), ("protocol", "3wnd")]),
+            Family::DarkPlaces
+        );
+        assert_eq!(
+            family(&[("qcstatus", "dm:2.5.2::score!!")]),
+            Family::DarkPlaces
+        );
         // Captured from Soldier of Fortune II.
-        assert_eq!(family(&[("modname", "ROCmod"), ("protocol", "2004")]), Family::Quake3);
-        assert_eq!(family(&[("g_jediVmerc", "0"), ("protocol", "16")]), Family::JediOutcast);
-        assert_eq!(family(&[("truejedi", "0"), ("protocol", "26")]), Family::JediAcademy);
-        assert_eq!(family(&[("gamename", "Call of Duty 4"), ("protocol", "6")]), Family::CallOfDuty);
-        assert_eq!(family(&[("hw", "1")]), Family::CallOfDuty, "an infoResponse of CoD2rev_Server");
-        assert_eq!(family(&[("gamename", "IW4"), ("shortversion", "0.7.2")]), Family::ModernWarfare2);
-        assert_eq!(family(&[("version", "ioq3 1.36"), ("gamename", "baseoa")]), Family::Ioquake3);
+        assert_eq!(
+            family(&[("modname", "ROCmod"), ("protocol", "2004")]),
+            Family::Quake3
+        );
+        assert_eq!(
+            family(&[("g_jediVmerc", "0"), ("protocol", "16")]),
+            Family::JediOutcast
+        );
+        assert_eq!(
+            family(&[("truejedi", "0"), ("protocol", "26")]),
+            Family::JediAcademy
+        );
+        assert_eq!(
+            family(&[("gamename", "Call of Duty 4"), ("protocol", "6")]),
+            Family::CallOfDuty
+        );
+        assert_eq!(
+            family(&[("hw", "1")]),
+            Family::CallOfDuty,
+            "an infoResponse of CoD2rev_Server"
+        );
+        assert_eq!(
+            family(&[("gamename", "IW4"), ("shortversion", "0.7.2")]),
+            Family::ModernWarfare2
+        );
+        assert_eq!(
+            family(&[("version", "ioq3 1.36"), ("gamename", "baseoa")]),
+            Family::Ioquake3
+        );
         assert_eq!(
             family(&[("version", "ioQ3 1.35 urt 4.3.4"), ("gamename", "q3urt43")]),
             Family::UrbanTerror
         );
-        assert_eq!(family(&[("gamename", "Quake3Arena"), ("g_humanplayers", "0")]), Family::Ioquake3);
-        assert_eq!(family(&[("g_humanplayers", "0")]), Family::Quake3, "Quake3e");
+        assert_eq!(
+            family(&[("gamename", "Quake3Arena"), ("g_humanplayers", "0")]),
+            Family::Ioquake3
+        );
+        assert_eq!(
+            family(&[("g_humanplayers", "0")]),
+            Family::Quake3,
+            "Quake3e"
+        );
         assert_eq!(family(&[("version", "Q3 1.32c")]), Family::Quake3);
-        assert_eq!(family(&[("g_gametypestring", "Team-Match")]), Family::MedalOfHonor);
+        assert_eq!(
+            family(&[("g_gametypestring", "Team-Match")]),
+            Family::MedalOfHonor
+        );
     }
 
     /// `g_gametype` by game: `bg_public.h` of Quake III, of Jedi Outcast and of Jedi Academy (JACoders/OpenJK).
@@ -399,8 +521,15 @@ mod tests {
     }
 
     fn shown(teams: &[Team]) -> Vec<(i32, String, Option<i64>)> {
-        let name = |team: &Team| team.name.as_ref().map_or(String::new(), |name| name.plain().into_owned());
-        teams.iter().map(|team| (team.id.unwrap(), name(team), team.score)).collect()
+        let name = |team: &Team| {
+            team.name
+                .as_ref()
+                .map_or(String::new(), |name| name.plain().into_owned())
+        };
+        teams
+            .iter()
+            .map(|team| (team.id.unwrap(), name(team), team.score))
+            .collect()
     }
 
     #[test]
@@ -412,10 +541,20 @@ mod tests {
             [(1, none(), Some(0)), (2, none(), Some(3))]
         );
         assert_eq!(
-            shown(&in_qcstatus(b"ctf:0.8.6:P0:S9:F0:MXonotic::score!!:score,caps!!:13:40,-2:10:7")),
+            shown(&in_qcstatus(
+                b"ctf:0.8.6:P0:S9:F0:MXonotic::score!!:score,caps!!:13:40,-2:10:7"
+            )),
             [(3, none(), Some(-2)), (4, none(), None)]
         );
-        for without in ["dm:2.5.2::score!!", "dm:2.5.2::", "dm", "", "::", "a::b:c:5", "a::b:c:6:1"] {
+        for without in [
+            "dm:2.5.2::score!!",
+            "dm:2.5.2::",
+            "dm",
+            "",
+            "::",
+            "a::b:c:5",
+            "a::b:c:6:1",
+        ] {
             assert_eq!(in_qcstatus(without.as_bytes()), [], "{without}");
         }
     }
@@ -424,7 +563,10 @@ mod tests {
     fn scores_of_a_match_are_read() {
         let read = |scores| shown(&in_match_score(scores, &Bytes::new(), Style::default()));
         let (alpha, beta) = ("ALPHA".to_owned(), "THE BETA".to_owned());
-        assert_eq!(read(b" ALPHA: 3 THE BETA: 14"), [(2, alpha.clone(), Some(3)), (3, beta, Some(14))]);
+        assert_eq!(
+            read(b" ALPHA: 3 THE BETA: 14"),
+            [(2, alpha.clone(), Some(3)), (3, beta, Some(14))]
+        );
         assert_eq!(read(b" ALPHA: 3 BETA:"), [(2, alpha, Some(3))]);
         assert_eq!(read(b""), []);
         assert_eq!(read(b"a:b:c"), []);

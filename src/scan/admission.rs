@@ -144,7 +144,11 @@ impl Admission {
 
     /// The time until which no request may be sent; `None` when one may be sent now.
     pub(super) fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        if self.is_full() { self.frees_at().filter(|&end| end > now) } else { None }
+        if self.is_full() {
+            self.frees_at().filter(|&end| end > now)
+        } else {
+            None
+        }
     }
 
     /// Accounts for a request, and returns its number.
@@ -175,7 +179,9 @@ impl Admission {
         self.overtaken = self.overtaken.max(request);
         self.bytes += bytes as f64;
         self.block.1 = self.block.1.saturating_add(1);
-        self.datagrams = self.datagrams.max(f64::from(self.block.1) / f64::from(BLOCK));
+        self.datagrams = self
+            .datagrams
+            .max(f64::from(self.block.1) / f64::from(BLOCK));
         // Space that drops have taken away comes back with what crosses without any.
         if self.usable < self.space {
             self.usable += self.usable.recip();
@@ -186,7 +192,11 @@ impl Admission {
     pub(super) fn answered(&mut self, rtt: Duration) {
         let (mean, least) = self.rtt.unwrap_or((rtt, rtt));
         // The mean over about eight answers.
-        let mean = mean.saturating_mul(7).saturating_add(rtt).checked_div(8).unwrap_or(mean);
+        let mean = mean
+            .saturating_mul(7)
+            .saturating_add(rtt)
+            .checked_div(8)
+            .unwrap_or(mean);
         self.rtt = Some((mean, least.min(rtt)));
         let (count, shortest, _) = &mut self.latest;
         (*count, *shortest) = (count.saturating_add(1), rtt.min(*shortest));
@@ -205,7 +215,9 @@ impl Admission {
     /// Doubles the rate or halves it, once in two round trips.
     fn review(&mut self, now: Instant) {
         let passed = now.saturating_duration_since(self.since);
-        let round_trips = self.rtt.map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2));
+        let round_trips = self
+            .rtt
+            .map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2));
         if self.rate.is_infinite() || passed < round_trips.clamp(REVIEW.0, REVIEW.1) {
             return;
         }
@@ -216,20 +228,29 @@ impl Admission {
         if !std::mem::take(&mut self.was_full) {
             return;
         }
-        let delayed =
-            self.rtt.zip(latest).filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
+        let delayed = self
+            .rtt
+            .zip(latest)
+            .filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
         if let Some(((mean, least), latest)) = delayed {
             self.full = self.rate / 2.0;
-            self.rate = (carried / 2.0).clamp(self.rate / 8.0, self.full).max(BYTES.0);
+            self.rate = (carried / 2.0)
+                .clamp(self.rate / 8.0, self.full)
+                .max(BYTES.0);
             // The next review sees what requests of the new rate brought: they are answered after a round trip.
             self.since = after(now, latest);
             // Round trips that stay long are those of servers further away.
-            self.rtt = Some((mean, least.saturating_add(latest).checked_div(2).unwrap_or(least)));
+            self.rtt = Some((
+                mean,
+                least.saturating_add(latest).checked_div(2).unwrap_or(least),
+            ));
         } else if dropped {
             self.full = self.rate / 2.0;
             self.rate = self.full.max(BYTES.0);
         } else {
-            self.rate = (self.rate * 2.0).min(self.full.max(self.rate * 1.125)).min(BYTES.1);
+            self.rate = (self.rate * 2.0)
+                .min(self.full.max(self.rate * 1.125))
+                .min(BYTES.1);
         }
     }
 
@@ -240,8 +261,16 @@ impl Admission {
         let end = since.checked_add(hold)?;
         let heard_at = self.heard_at?;
         let is_pause = self.datagrams >= USUAL && end > heard_at && self.overtaken <= *oldest;
-        let pause = if self.latest.0 >= BLOCK { PAUSE.1 } else { PAUSE.0 };
-        Some(if is_pause { end.max(heard_at.checked_add(pause)?) } else { end })
+        let pause = if self.latest.0 >= BLOCK {
+            PAUSE.1
+        } else {
+            PAUSE.0
+        };
+        Some(if is_pause {
+            end.max(heard_at.checked_add(pause)?)
+        } else {
+            end
+        })
     }
 
     fn is_full(&self) -> bool {
@@ -252,7 +281,9 @@ impl Admission {
     /// Requests that may hold a slot.
     fn places(&self) -> f64 {
         let slots = (self.usable / self.datagrams.max(1.0)).max(LEAST_SLOTS);
-        slots.min(self.rate / BYTES_OF_REQUEST * BURST.as_secs_f64()).max(1.0)
+        slots
+            .min(self.rate / BYTES_OF_REQUEST * BURST.as_secs_f64())
+            .max(1.0)
     }
 }
 
@@ -274,7 +305,12 @@ pub(super) struct RttEstimator {
 impl RttEstimator {
     /// `least`: the least wait.
     pub(super) const fn new(least: Duration) -> Self {
-        Self { least, counts: BTreeMap::new(), samples: 0, wait: None }
+        Self {
+            least,
+            counts: BTreeMap::new(),
+            samples: 0,
+            wait: None,
+        }
     }
 
     /// Records a round trip; returns the wait for the others when it has changed. It is computed at each doubling of the samples
@@ -287,7 +323,10 @@ impl RttEstimator {
         if self.samples < ENOUGH || !is_due {
             return None;
         }
-        let wait = self.slowest_of_a_thousand().saturating_mul(TIMES).max(self.least);
+        let wait = self
+            .slowest_of_a_thousand()
+            .saturating_mul(TIMES)
+            .max(self.least);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
 
@@ -307,7 +346,9 @@ impl RttEstimator {
 fn step(rtt: Duration) -> u32 {
     let micros = u32::try_from(rtt.as_micros()).unwrap_or(u32::MAX);
     let quarter = micros.max(4).ilog2().saturating_sub(2);
-    micros.checked_next_multiple_of(1 << quarter).unwrap_or(u32::MAX)
+    micros
+        .checked_next_multiple_of(1 << quarter)
+        .unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -318,7 +359,10 @@ mod rtt_tests {
     fn a_step_covers_its_round_trips() {
         for micros in (0..5000).chain([65_535, 65_536, 1_000_000, u32::MAX / 2]) {
             let step = step(Duration::from_micros(micros.into()));
-            assert!((micros..=micros + micros / 4).contains(&step), "{micros}: {step}");
+            assert!(
+                (micros..=micros + micros / 4).contains(&step),
+                "{micros}: {step}"
+            );
         }
         assert_eq!(step(Duration::MAX), u32::MAX);
     }
@@ -343,12 +387,19 @@ mod rtt_tests {
         let later = waits.wait.expect("a wait");
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
         let mut near = RttEstimator::new(Duration::from_millis(100));
-        assert_eq!((0..ENOUGH).find_map(|_| near.record(Duration::ZERO)), Some(Duration::from_millis(100)));
+        assert_eq!(
+            (0..ENOUGH).find_map(|_| near.record(Duration::ZERO)),
+            Some(Duration::from_millis(100))
+        );
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod rate_tests {
     use super::*;
 

@@ -176,7 +176,11 @@ pub struct ScanStats {
 impl ScanStats {
     /// Adds the counters of one query.
     pub(super) fn add(&mut self, stats: &QueryStats, answered: bool) {
-        let counter = if answered { &mut self.answered } else { &mut self.failed };
+        let counter = if answered {
+            &mut self.answered
+        } else {
+            &mut self.failed
+        };
         *counter = counter.saturating_add(1);
         self.retries = self.retries.saturating_add(u64::from(stats.retries));
         self.rejected = self.rejected.saturating_add(u64::from(stats.rejected));
@@ -190,14 +194,28 @@ mod tests {
 
     #[test]
     fn a_host_is_at_least_a_network_that_somebody_owns_and_at_most_an_address() {
-        let prefix = |ipv4, ipv6| ScanOptions::default().with_host_prefix(ipv4, ipv6).host_prefix;
+        let prefix = |ipv4, ipv6| {
+            ScanOptions::default()
+                .with_host_prefix(ipv4, ipv6)
+                .host_prefix
+        };
         assert_eq!(ScanOptions::default().host_prefix, (32, 64));
-        assert_eq!([prefix(24, 56), prefix(0, 0), prefix(255, 255)], [(24, 56), (8, 16), (32, 128)]);
+        assert_eq!(
+            [prefix(24, 56), prefix(0, 0), prefix(255, 255)],
+            [(24, 56), (8, 16), (32, 128)]
+        );
     }
 
     #[test]
     fn a_receive_buffer_has_64_kib_to_1_gib() {
-        let given = |bytes| ScanOptions::default().with_receive_buffer(bytes).receive_buffer;
-        assert_eq!([None, Some(0), Some(u32::MAX)].map(given), [None, Some(65_536), Some(1 << 30)]);
+        let given = |bytes| {
+            ScanOptions::default()
+                .with_receive_buffer(bytes)
+                .receive_buffer
+        };
+        assert_eq!(
+            [None, Some(0), Some(u32::MAX)].map(given),
+            [None, Some(65_536), Some(1 << 30)]
+        );
     }
 }

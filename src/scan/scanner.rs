@@ -132,7 +132,9 @@ const PATIENCE: u8 = 4;
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
 fn with_headers(peer: SocketAddr, payload: usize) -> u64 {
     let headers = if peer.is_ipv4() { 28 } else { 48 };
-    u64::try_from(payload).unwrap_or(u64::MAX).saturating_add(headers)
+    u64::try_from(payload)
+        .unwrap_or(u64::MAX)
+        .saturating_add(headers)
 }
 
 impl<C: Conversation> Scanner<C> {
@@ -142,7 +144,10 @@ impl<C: Conversation> Scanner<C> {
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
         let targets = (0..).zip(targets);
-        Self { targets: Some(Box::new(targets)), ..Self::pushed(timing, options, now) }
+        Self {
+            targets: Some(Box::new(targets)),
+            ..Self::pushed(timing, options, now)
+        }
     }
 
     /// A scan whose targets are pushed while it runs.
@@ -157,9 +162,13 @@ impl<C: Conversation> Scanner<C> {
             options,
             admission: Admission::new(&options, now),
             bounds: [
-                options.rate.map(|rate| bound(rate.into(), burst(rate).into())),
+                options
+                    .rate
+                    .map(|rate| bound(rate.into(), burst(rate).into())),
                 // What the bound allows in 20 ms, and a datagram at least.
-                options.bytes_per_second.map(|bytes| bound(bytes, (bytes / 50).max(1500))),
+                options
+                    .bytes_per_second
+                    .map(|bytes| bound(bytes, (bytes / 50).max(1500))),
             ],
             now,
             waiting: BTreeMap::new(),
@@ -228,8 +237,15 @@ impl<C: Conversation> Machine for Scanner<C> {
         if !self.done.is_empty() || !self.refused.is_empty() {
             return Some(self.now);
         }
-        let due = self.may_send().then(|| self.blocked_until(self.now).unwrap_or(self.now));
-        self.timers.first().map(|(at, _)| *at).into_iter().chain(due).min()
+        let due = self
+            .may_send()
+            .then(|| self.blocked_until(self.now).unwrap_or(self.now));
+        self.timers
+            .first()
+            .map(|(at, _)| *at)
+            .into_iter()
+            .chain(due)
+            .min()
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
@@ -282,7 +298,11 @@ impl<C: Conversation> Scanner<C> {
         if let Ok(outcome) = &result {
             self.record(outcome.rtt);
         }
-        Some(Scanned { index: query.index, peer: Some(peer), result })
+        Some(Scanned {
+            index: query.index,
+            peer: Some(peer),
+            result,
+        })
     }
 
     /// Whether every target was pulled and every result taken.
@@ -316,7 +336,13 @@ impl<C: Conversation> Scanner<C> {
     fn record(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
-        let Some(wait) = self.estimator.as_mut().and_then(|estimator| estimator.record(rtt)) else { return };
+        let Some(wait) = self
+            .estimator
+            .as_mut()
+            .and_then(|estimator| estimator.record(rtt))
+        else {
+            return;
+        };
         for (_, id) in self.timers.clone() {
             self.update(id, |query, _| query.session.set_longest_wait(wait));
         }
@@ -324,8 +350,15 @@ impl<C: Conversation> Scanner<C> {
 
     /// The time until which no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let ready = self.bounds.iter().flatten().map(|(rate, bucket)| bucket.ready_at(now, rate, 1));
-        ready.filter(|&ready| ready > now).chain(self.admission.blocked_until(now)).max()
+        let ready = self
+            .bounds
+            .iter()
+            .flatten()
+            .map(|(rate, bucket)| bucket.ready_at(now, rate, 1));
+        ready
+            .filter(|&ready| ready > now)
+            .chain(self.admission.blocked_until(now))
+            .max()
     }
 
     /// Counts datagrams sent and bytes towards the caller's rates.
@@ -357,7 +390,10 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether another target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        self.is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MOST_WAITING
+        self.is_open
+            && !self.is_full()
+            && self.ready.is_empty()
+            && self.waiting.len() < MOST_WAITING
     }
 
     /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries. One whose host is busy has to
@@ -371,7 +407,11 @@ impl<C: Conversation> Scanner<C> {
         };
         if let Some(why) = why {
             self.stats.not_asked = self.stats.not_asked.saturating_add(1);
-            self.refused.push_back(Scanned { index, peer: Some(peer), result: Err(why) });
+            self.refused.push_back(Scanned {
+                index,
+                peer: Some(peer),
+                result: Err(why),
+            });
             return;
         }
         let target = (index, conversation);
@@ -418,9 +458,15 @@ impl<C: Conversation> Scanner<C> {
         self.stats.started = self.stats.started.saturating_add(1);
         let id = self.free.pop().unwrap_or_else(|| {
             self.queries.push(None);
-            u32::try_from(self.queries.len()).unwrap_or(u32::MAX).saturating_sub(1)
+            u32::try_from(self.queries.len())
+                .unwrap_or(u32::MAX)
+                .saturating_sub(1)
         });
-        let query = Query { index, session, request: 0 };
+        let query = Query {
+            index,
+            session,
+            request: 0,
+        };
         if let Some(place) = self.queries.get_mut(id as usize) {
             *place = Some(Box::new(query));
         }
@@ -444,10 +490,15 @@ impl<C: Conversation> Scanner<C> {
     }
 
     /// Lets something happen to a query, and updates its timer and the queues.
-    fn update<R>(&mut self, id: u32, happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R) -> Option<R> {
+    fn update<R>(
+        &mut self,
+        id: u32,
+        happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R,
+    ) -> Option<R> {
         let query = self.queries.get_mut(id as usize)?.as_mut()?;
         let session = &query.session;
-        let (timer, had_request, was_running) = (session.timer(), session.has_request(), session.is_running);
+        let (timer, had_request, was_running) =
+            (session.timer(), session.has_request(), session.is_running);
         let result = happen(query, &mut self.admission);
         let session = &query.session;
         if session.timer() != timer {
@@ -473,7 +524,13 @@ impl<C: Conversation> Scanner<C> {
     pub(super) fn footprint(&self) -> [usize; 5] {
         let known = self.addresses.len().saturating_add(self.ended.len());
         let results = self.done.len().saturating_add(self.refused.len());
-        [self.timers.len(), self.to_send.len(), results, self.queries.len(), known]
+        [
+            self.timers.len(),
+            self.to_send.len(),
+            results,
+            self.queries.len(),
+            known,
+        ]
     }
 }
 

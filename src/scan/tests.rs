@@ -37,12 +37,19 @@ impl Conversation for Script {
             b"n" => Verdict::Next,
             b"p" => Verdict::Partial(Wait::Reply),
             b"g" => Verdict::Partial(Wait::Grace),
-            _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("a letter"), 0)),
+            _ => Verdict::Rejected(ParseError::new(
+                ParseErrorKind::NotThisProtocol("a letter"),
+                0,
+            )),
         }
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<u8> {
-        if self.in_grace { OnTimeout::Next } else { OnTimeout::Retry }
+        if self.in_grace {
+            OnTimeout::Next
+        } else {
+            OnTimeout::Retry
+        }
     }
 }
 
@@ -74,7 +81,9 @@ fn options() -> ScanOptions {
 
 fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
     let mut out = Vec::new();
-    std::iter::from_fn(|| scanner.poll_transmit(now, &mut out)).map(|transmit| transmit.to).collect()
+    std::iter::from_fn(|| scanner.poll_transmit(now, &mut out))
+        .map(|transmit| transmit.to)
+        .collect()
 }
 
 /// Leads a scan in virtual time. `reply` says what a server sends back to a request, and after how long.
@@ -82,7 +91,11 @@ fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
 fn run(
     mut scanner: Scanner<Script>,
     reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,
-) -> (BTreeMap<u64, Result<u8, QueryError>>, Duration, Scanner<Script>) {
+) -> (
+    BTreeMap<u64, Result<u8, QueryError>>,
+    Duration,
+    Scanner<Script>,
+) {
     let start = Instant::now();
     let mut now = start;
     let mut flying: BTreeMap<(Instant, u64), (SocketAddr, &'static [u8])> = BTreeMap::new();
@@ -97,7 +110,10 @@ fn run(
         }
         while let Some(scanned) = scanner.poll_answer() {
             let result = scanned.result.map(|outcome| outcome.answer);
-            assert!(results.insert(scanned.index, result).is_none(), "one result a target");
+            assert!(
+                results.insert(scanned.index, result).is_none(),
+                "one result a target"
+            );
         }
         if scanner.is_finished() {
             return (results, now - start, scanner);
@@ -122,7 +138,11 @@ fn run(
 fn a_server_that_answers_in_parts_holds_its_query_for_16_s_and_a_silent_one_for_4_s() {
     for (parts, expected) in [(0, 4), (1000, 16)] {
         let scanner = Scanner::new(targets(1), Timing::default(), options(), Instant::now());
-        let reply = |_| (0..parts).map(|part| (Duration::from_millis(50 * part), &b"p"[..])).collect();
+        let reply = |_| {
+            (0..parts)
+                .map(|part| (Duration::from_millis(50 * part), &b"p"[..]))
+                .collect()
+        };
         let (results, elapsed, _) = run(scanner, reply);
         assert!(results[&0].is_err());
         assert_eq!(elapsed, Duration::from_secs(expected));
@@ -137,7 +157,14 @@ fn the_window_bounds_queries_under_way_and_results_not_taken() {
     scanner.handle_datagram(now, at(1), b"d1");
     assert_eq!(drain(&mut scanner, now), [], "the result was not taken yet");
     let scanned = scanner.poll_answer().unwrap();
-    assert_eq!((scanned.index, scanned.peer.unwrap(), scanned.result.unwrap().answer), (1, at(1), b'1'));
+    assert_eq!(
+        (
+            scanned.index,
+            scanned.peer.unwrap(),
+            scanned.result.unwrap().answer
+        ),
+        (1, at(1), b'1')
+    );
     assert_eq!(drain(&mut scanner, now), [at(3)]);
 }
 
@@ -150,9 +177,17 @@ fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let due = scanner.poll_timeout().unwrap();
     assert!(due > start && due < start + Duration::from_millis(11));
     scanner.handle_datagram(start, at(0), b"d0");
-    assert_eq!(drain(&mut scanner, start), [at(18)], "an answer makes space");
+    assert_eq!(
+        drain(&mut scanner, start),
+        [at(18)],
+        "an answer makes space"
+    );
     scanner.handle_datagram(start, at(1), b"g");
-    assert_eq!(drain(&mut scanner, start), [at(19)], "so does a reply that only waits for late datagrams");
+    assert_eq!(
+        drain(&mut scanner, start),
+        [at(19)],
+        "so does a reply that only waits for late datagrams"
+    );
     scanner.handle_datagram(start, at(2), b"p");
     assert_eq!(drain(&mut scanner, start), [], "part of a reply does not");
     scanner.handle_timeout(due);
@@ -167,7 +202,11 @@ fn a_small_receive_buffer_and_drops_hold_the_scan_back() {
         prepare(&mut scanner);
         drain(&mut scanner, Instant::now()).len()
     };
-    assert_eq!(sent(|scanner| scanner.set_receive_buffer(10_000)), 16, "the least");
+    assert_eq!(
+        sent(|scanner| scanner.set_receive_buffer(10_000)),
+        16,
+        "the least"
+    );
     let wide = sent(|scanner| scanner.set_receive_buffer(1 << 20));
     let dropped = sent(|scanner| {
         scanner.set_receive_buffer(1 << 20);
@@ -179,14 +218,24 @@ fn a_small_receive_buffer_and_drops_hold_the_scan_back() {
         scanner.handle_drops();
         scanner.handle_drops();
     });
-    assert_eq!((wide, dropped, dropped_again), (86, 43, 43), "once, however many were dropped");
+    assert_eq!(
+        (wide, dropped, dropped_again),
+        (86, 43, 43),
+        "once, however many were dropped"
+    );
 }
 
 /// Trap: a duplicate target was swallowed.
 #[test]
 fn duplicates_and_impossible_targets_are_reported() {
-    let list =
-        ["192.0.2.1:1", "[::ffff:192.0.2.1]:1", "192.0.2.1:0", "224.0.0.1:1", "192.0.2.1:2", "192.0.2.1:2"];
+    let list = [
+        "192.0.2.1:1",
+        "[::ffff:192.0.2.1]:1",
+        "192.0.2.1:0",
+        "224.0.0.1:1",
+        "192.0.2.1:2",
+        "192.0.2.1:2",
+    ];
     let list = list.map(|at| (at.parse().unwrap(), Script::default()));
     let mut scanner = scanner_with(list, options().with_per_host(Some(1)));
     let now = Instant::now();
@@ -206,13 +255,21 @@ fn duplicates_and_impossible_targets_are_reported() {
     );
     scanner.handle_datagram(now, "192.0.2.1:1".parse().unwrap(), b"d1");
     assert_eq!(scanner.poll_answer().unwrap().index, 0);
-    assert_eq!(drain(&mut scanner, now), ["192.0.2.1:2".parse().unwrap()], "the next target of the host");
+    assert_eq!(
+        drain(&mut scanner, now),
+        ["192.0.2.1:2".parse().unwrap()],
+        "the next target of the host"
+    );
     assert_eq!(scanner.stats().not_asked, 4);
 }
 
 #[test]
 fn an_address_may_be_asked_again_once_its_query_has_ended() {
-    let list = [(at(1), Script::default()), (at(2), Script::default()), (at(1), Script::default())];
+    let list = [
+        (at(1), Script::default()),
+        (at(2), Script::default()),
+        (at(1), Script::default()),
+    ];
     let mut scanner = scanner_with(list, options().with_window(2));
     let now = Instant::now();
     assert_eq!(drain(&mut scanner, now), [at(1), at(2)]);
@@ -241,7 +298,10 @@ fn late_foreign_and_rejected_datagrams_are_counted() {
     scanner.handle_datagram(now, at(0), b"d0");
     assert!(scanner.poll_answer().is_none());
     let stats = scanner.stats();
-    assert_eq!((stats.rejected, stats.late, stats.foreign, stats.datagrams), (1, 2, 2, 6));
+    assert_eq!(
+        (stats.rejected, stats.late, stats.foreign, stats.datagrams),
+        (1, 2, 2, 6)
+    );
 }
 
 /// Trap: a receive error of one target ended the scan.
@@ -252,7 +312,10 @@ fn an_unreachable_server_ends_its_own_query_only() {
     drain(&mut scanner, now);
     scanner.handle_unreachable(now, at(1));
     let scanned = scanner.poll_answer().unwrap();
-    assert_eq!((scanned.index, scanned.result), (1, Err(QueryError::Unreachable)));
+    assert_eq!(
+        (scanned.index, scanned.result),
+        (1, Err(QueryError::Unreachable))
+    );
     assert_eq!((scanner.poll_answer(), scanner.under_way()), (None, 2));
 }
 
@@ -260,11 +323,17 @@ fn an_unreachable_server_ends_its_own_query_only() {
 fn queries_to_one_host_stay_below_the_bound() {
     // 50 servers on one host, then 10 hosts with one each.
     let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script::default()));
-    let list: Vec<_> = crowd.chain((10..20).map(|number| (at(number), Script::default()))).collect();
+    let list: Vec<_> = crowd
+        .chain((10..20).map(|number| (at(number), Script::default())))
+        .collect();
     let mut scanner = scanner_with(list, options().with_per_host(Some(4)));
     let now = Instant::now();
     let first = drain(&mut scanner, now);
-    assert_eq!(first.len(), 14, "four of the one host, and the others do not wait");
+    assert_eq!(
+        first.len(),
+        14,
+        "four of the one host, and the others do not wait"
+    );
     let mut answered = 0;
     let mut open: VecDeque<SocketAddr> = first.into();
     while let Some(from) = open.pop_front() {
@@ -279,22 +348,42 @@ fn queries_to_one_host_stay_below_the_bound() {
 #[test]
 fn prefixes_make_hosts_and_loopback_is_not_limited() {
     let sent = |options: ScanOptions, list: &[&str]| {
-        let targets: Vec<_> = list.iter().map(|at| (at.parse().unwrap(), Script::default())).collect();
+        let targets: Vec<_> = list
+            .iter()
+            .map(|at| (at.parse().unwrap(), Script::default()))
+            .collect();
         let sent = drain(&mut scanner_with(targets, options), Instant::now());
         sent.iter().map(SocketAddr::to_string).collect::<Vec<_>>()
     };
     let one = options().with_per_host(Some(1)).with_host_prefix(24, 64);
-    let list =
-        ["192.0.2.1:1", "[2001:db8::1]:1", "[2001:db8:0:1::1]:1", "192.0.2.200:2", "[2001:db8::ffff:1]:1"];
-    assert_eq!(sent(one, &list), list[..3], "the last two are of the hosts of others");
+    let list = [
+        "192.0.2.1:1",
+        "[2001:db8::1]:1",
+        "[2001:db8:0:1::1]:1",
+        "192.0.2.200:2",
+        "[2001:db8::ffff:1]:1",
+    ];
+    assert_eq!(
+        sent(one, &list),
+        list[..3],
+        "the last two are of the hosts of others"
+    );
     assert_eq!(sent(one.with_per_host(None), &list), list);
-    let loopback = ["127.0.0.1:1", "127.0.0.1:2", "127.0.0.2:1", "[::1]:1", "[::1]:2"];
+    let loopback = [
+        "127.0.0.1:1",
+        "127.0.0.1:2",
+        "127.0.0.2:1",
+        "[::1]:1",
+        "[::1]:2",
+    ];
     assert_eq!(sent(one, &loopback), loopback);
 }
 
 #[test]
 fn the_rate_bounds_first_tries_and_retries() {
-    let timing = timing().with_retry_after(Duration::from_millis(100)).with_retries(2);
+    let timing = timing()
+        .with_retry_after(Duration::from_millis(100))
+        .with_retries(2);
     let options = options().with_rate(Some(100)).with_burst(10);
     let scanner = Scanner::new(targets(40), timing, options, Instant::now());
     let (results, took, scanner) = run(scanner, |_| Vec::new());
@@ -302,7 +391,11 @@ fn the_rate_bounds_first_tries_and_retries() {
     let stats = scanner.stats();
     assert_eq!(stats.requests, stats.started + stats.retries);
     let most = 10.0 + took.as_secs_f64() * 100.0 + 1.0;
-    assert!((stats.requests as f64) <= most, "{} datagrams in {took:?}", stats.requests);
+    assert!(
+        (stats.requests as f64) <= most,
+        "{} datagrams in {took:?}",
+        stats.requests
+    );
 }
 
 /// Some servers never answer, scattered over the list or all at its start; the default options.
@@ -320,18 +413,33 @@ fn a_scan_takes_one_timeout_whatever_is_silent() {
         (100, true),
     ] {
         let scanner = scanner_with(targets(10_000), options().with_per_host(None));
-        let dead =
-            move |number: u32| if first { number < 100 * dead_percent } else { number % 100 < dead_percent };
+        let dead = move |number: u32| {
+            if first {
+                number < 100 * dead_percent
+            } else {
+                number % 100 < dead_percent
+            }
+        };
         let (results, took, scanner) = run(scanner, |to| {
             let SocketAddr::V4(v4) = to else { panic!() };
             let number = v4.ip().to_bits() - 0x0A00_0000;
-            if dead(number) { vec![] } else { vec![(Duration::from_micros(200), b"d0")] }
+            if dead(number) {
+                vec![]
+            } else {
+                vec![(Duration::from_micros(200), b"d0")]
+            }
         });
         let silent = results.values().filter(|result| result.is_err()).count();
-        assert_eq!((results.len(), silent), (10_000, dead_percent as usize * 100));
+        assert_eq!(
+            (results.len(), silent),
+            (10_000, dead_percent as usize * 100)
+        );
         let most = Duration::from_millis(if dead_percent == 0 { 200 } else { 1300 });
         println!("{dead_percent} % dead, first: {first}: {took:?}");
-        assert!(took <= most, "{dead_percent} % dead, first: {first}: {took:?}");
+        assert!(
+            took <= most,
+            "{dead_percent} % dead, first: {first}: {took:?}"
+        );
         assert_eq!(scanner.stats().answered, 10_000 - silent as u64);
     }
 }
@@ -342,7 +450,10 @@ fn an_open_rate_is_bounded_by_the_receive_buffer_alone() {
     let options = options().with_per_host(None).with_rate(Some(10_000_000));
     let (results, took, _) = run(scanner_with(targets(10_000), options), |_| Vec::new());
     println!("{took:?}");
-    assert!(results.len() == 10_000 && took <= Duration::from_millis(1100), "{took:?}");
+    assert!(
+        results.len() == 10_000 && took <= Duration::from_millis(1100),
+        "{took:?}"
+    );
 }
 
 /// A line of 5 MB a second with a queue: the scan finds its rate and most answers arrive.
@@ -373,7 +484,9 @@ fn round_trips_that_grow_slow_the_scan_down() {
             answered += u32::from(scanned.result.is_ok());
         }
         let arrival = flying.keys().next().map(|(at, _)| *at);
-        let Some(next) = arrival.into_iter().chain(scanner.poll_timeout()).min() else { break };
+        let Some(next) = arrival.into_iter().chain(scanner.poll_timeout()).min() else {
+            break;
+        };
         now = now.max(next);
         while let Some(entry) = flying.first_entry().filter(|entry| entry.key().0 <= now) {
             let (from, datagram) = entry.remove();
@@ -382,7 +495,10 @@ fn round_trips_that_grow_slow_the_scan_down() {
         scanner.handle_timeout(now);
     }
     println!("{lost} lost, {answered} answered in {:?}", now - start);
-    assert!(answered > 20_000 && lost < 10_000, "{answered} answered, {lost} lost");
+    assert!(
+        answered > 20_000 && lost < 10_000,
+        "{answered} answered, {lost} lost"
+    );
 }
 
 #[test]
@@ -447,30 +563,46 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
         if number % 10 == 3 {
             Vec::new()
         } else {
-            vec![(Duration::from_millis(20 + u64::from(number) % 20), &b"d1"[..])]
+            vec![(
+                Duration::from_millis(20 + u64::from(number) % 20),
+                &b"d1"[..],
+            )]
         }
     };
     let run_with = |least: Option<Duration>, retries: u8| {
         let timing = timing().with_retries(retries);
         let options = options().with_window(500).with_adaptive_wait(least);
-        let (results, took, scanner) =
-            run(Scanner::new(targets(1000), timing, options, Instant::now()), reply);
+        let (results, took, scanner) = run(
+            Scanner::new(targets(1000), timing, options, Instant::now()),
+            reply,
+        );
         assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
         let silent = |error: &QueryError| matches!(error, QueryError::NoAnswer { .. });
-        assert!(results.values().filter_map(|result| result.as_ref().err()).all(silent));
+        assert!(
+            results
+                .values()
+                .filter_map(|result| result.as_ref().err())
+                .all(silent)
+        );
         took.as_millis()
     };
     assert!(run_with(None, 0) >= 1000);
     let least = Some(Duration::from_millis(100));
     let adaptive = run_with(least, 0);
     assert!((100..400).contains(&adaptive), "{adaptive} ms");
-    assert!(run_with(least, 1) >= 1000, "servers that answer once a second are not asked sooner");
+    assert!(
+        run_with(least, 1) >= 1000,
+        "servers that answer once a second are not asked sooner"
+    );
 }
 
 /// The documented order, and nothing else: a million targets that never answer all get their result.
 #[test]
 fn many_silent_targets_in_the_documented_order() {
-    let mut scanner = scanner_with(targets(200_000), options().with_per_host(None).with_window(8192));
+    let mut scanner = scanner_with(
+        targets(200_000),
+        options().with_per_host(None).with_window(8192),
+    );
     let mut now = Instant::now();
     let (mut out, mut results) = (Vec::new(), 0_u32);
     loop {
@@ -484,7 +616,10 @@ fn many_silent_targets_in_the_documented_order() {
         if scanner.is_finished() {
             break;
         }
-        now = scanner.poll_timeout().expect("an unfinished scan is due at some time").max(now);
+        now = scanner
+            .poll_timeout()
+            .expect("an unfinished scan is due at some time")
+            .max(now);
         scanner.handle_timeout(now);
     }
     assert_eq!(results, 200_000);
@@ -495,14 +630,21 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     let mut scanner = Scanner::<Script>::pushed(timing(), options().with_window(2), Instant::now());
     let now = Instant::now();
     assert!(scanner.wants_target() && !scanner.is_finished());
-    assert_eq!(scanner.poll_timeout(), None, "nothing is due before a target comes");
+    assert_eq!(
+        scanner.poll_timeout(),
+        None,
+        "nothing is due before a target comes"
+    );
     for index in 0..2 {
         assert!(scanner.wants_target());
         scanner.push(index, at(0), Script::default());
         assert!(!scanner.wants_target(), "one at a time");
         drain(&mut scanner, now);
     }
-    assert_eq!(scanner.poll_answer().unwrap().result, Err(QueryError::Duplicate));
+    assert_eq!(
+        scanner.poll_answer().unwrap().result,
+        Err(QueryError::Duplicate)
+    );
     scanner.push(7, at(1), Script::default());
     drain(&mut scanner, now);
     assert!(!scanner.wants_target(), "two are under way");

@@ -85,7 +85,15 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         quake3::master::check_tag(tag)?;
-        Self::new(Protocol::Quake3 { tag: tag.to_owned(), options: service.into() }, masters, status, now)
+        Self::new(
+            Protocol::Quake3 {
+                tag: tag.to_owned(),
+                options: service.into(),
+            },
+            masters,
+            status,
+            now,
+        )
     }
 
     /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port that the list shows. The masters ask
@@ -119,7 +127,15 @@ impl Announcer {
         status: &ServerStatus,
         now: Instant,
     ) -> Result<Self, AnnounceError> {
-        Self::new(Protocol::GameSpy1 { query_port, game: Vec::new() }, masters, status, now)
+        Self::new(
+            Protocol::GameSpy1 {
+                query_port,
+                game: Vec::new(),
+            },
+            masters,
+            status,
+            now,
+        )
     }
 
     fn new(
@@ -129,7 +145,9 @@ impl Announcer {
         now: Instant,
     ) -> Result<Self, AnnounceError> {
         let occupancy = protocol.set_status(status)?;
-        let masters = masters.into_iter().filter(|master| Scope::Any.admits(*master));
+        let masters = masters
+            .into_iter()
+            .filter(|master| Scope::Any.admits(*master));
         Ok(Self {
             protocol,
             masters: masters.take(MAX_MASTERS).collect(),
@@ -169,8 +187,13 @@ impl Announcer {
     /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
     /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
-        let times = if matches!(self.protocol, Protocol::Quake3 { .. }) { 2 } else { 1 };
-        self.queue.extend(std::mem::take(&mut self.masters).repeat(times));
+        let times = if matches!(self.protocol, Protocol::Quake3 { .. }) {
+            2
+        } else {
+            1
+        };
+        self.queue
+            .extend(std::mem::take(&mut self.masters).repeat(times));
         self.state = ServerState::Ended;
     }
 }
@@ -181,14 +204,21 @@ impl Machine for Announcer {
         if self.queue.is_empty() && now >= self.next {
             self.queue.extend(&self.masters);
             let has_changed = std::mem::take(&mut self.has_changed);
-            self.state = if has_changed { ServerState::Changed } else { ServerState::Running };
+            self.state = if has_changed {
+                ServerState::Changed
+            } else {
+                ServerState::Running
+            };
             self.last = now;
             self.next = after(now, self.interval);
         }
         let to = self.queue.pop_front()?;
         let start = out.len();
         self.protocol.encode(self.state, out);
-        Some(Transmit { to, len: out.len().saturating_sub(start) })
+        Some(Transmit {
+            to,
+            len: out.len().saturating_sub(start),
+        })
     }
 
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
@@ -202,14 +232,19 @@ impl Machine for Announcer {
             master == from || (any_port && master.ip() == from.ip())
         };
         let sender = self.masters.iter().find(is_sender);
-        self.asked.extend(sender.filter(|_| self.protocol.is_query(datagram)));
+        self.asked
+            .extend(sender.filter(|_| self.protocol.is_query(datagram)));
         Handled::Ignored
     }
 
     /// `None` after [`Self::close`] and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
         let next = (!self.masters.is_empty()).then_some(self.next);
-        if self.queue.is_empty() { next } else { Some(self.last) }
+        if self.queue.is_empty() {
+            next
+        } else {
+            Some(self.last)
+        }
     }
 
     /// Does nothing: heartbeats become due in [`Self::poll_transmit`].
@@ -230,14 +265,23 @@ impl Protocol {
         match self {
             Self::Quake3 { tag, options } => quake3::master::check_status(tag, status, options),
             Self::GameSpy1 { game, .. } => {
-                let missing = AnnounceError::Missing { key: "gamename", field: "game" };
+                let missing = AnnounceError::Missing {
+                    key: "gamename",
+                    field: "game",
+                };
                 let name = status.game.as_ref().map(|game| game.raw()).ok_or(missing)?;
                 let is_name_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-".contains(byte);
                 if name.is_empty() || !name.iter().all(is_name_byte) {
-                    return Err(AnnounceError::NotOneWord { key: "gamename", field: "game" });
+                    return Err(AnnounceError::NotOneWord {
+                        key: "gamename",
+                        field: "game",
+                    });
                 }
                 *game = name.to_vec();
-                Ok(Occupancy::new(status.online().unwrap_or(0), status.max_players.unwrap_or(0)))
+                Ok(Occupancy::new(
+                    status.online().unwrap_or(0),
+                    status.max_players.unwrap_or(0),
+                ))
             }
         }
     }
@@ -245,7 +289,9 @@ impl Protocol {
     fn encode(&self, state: ServerState, out: &mut Vec<u8>) {
         match self {
             Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
-            Self::GameSpy1 { query_port, game } => gamespy1::put_heartbeat(*query_port, game, state, out),
+            Self::GameSpy1 { query_port, game } => {
+                gamespy1::put_heartbeat(*query_port, game, state, out)
+            }
         }
     }
 
@@ -253,7 +299,10 @@ impl Protocol {
     fn is_query(&self, datagram: &[u8]) -> bool {
         match self {
             Self::Quake3 { .. } => quake3::Request::parse(datagram).is_ok_and(|request| {
-                matches!(request.command, quake3::Command::GetInfo { .. } | quake3::Command::GetStatus { .. })
+                matches!(
+                    request.command,
+                    quake3::Command::GetInfo { .. } | quake3::Command::GetStatus { .. }
+                )
             }),
             Self::GameSpy1 { .. } => gamespy1::Request::parse(datagram).is_ok_and(|request| {
                 let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
@@ -264,7 +313,11 @@ impl Protocol {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use super::*;
     use crate::model::Player;
@@ -294,7 +347,11 @@ mod tests {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut announcer = announcer("DarkPlaces", &MASTERS, start);
-        assert_eq!(announcer.poll_timeout(), Some(start), "the first are due at once");
+        assert_eq!(
+            announcer.poll_timeout(),
+            Some(start),
+            "the first are due at once"
+        );
         assert_eq!(sent(&mut announcer, start), 2);
         assert_eq!(sent(&mut announcer, at(299)), 0);
         assert_eq!(announcer.poll_timeout(), Some(at(300)));
@@ -304,9 +361,15 @@ mod tests {
         assert_eq!(sent(&mut announcer, at(300)), 1);
         announcer.close();
         announcer.close();
-        assert!(announcer.poll_timeout().is_some_and(|due| due <= at(301)), "the last ones wait");
+        assert!(
+            announcer.poll_timeout().is_some_and(|due| due <= at(301)),
+            "the last ones wait"
+        );
         assert_eq!(sent(&mut announcer, at(301)), 4);
-        assert_eq!((sent(&mut announcer, at(4000)), announcer.poll_timeout()), (0, None));
+        assert_eq!(
+            (sent(&mut announcer, at(4000)), announcer.poll_timeout()),
+            (0, None)
+        );
     }
 
     #[test]
@@ -319,9 +382,17 @@ mod tests {
             announcer.set_status(at(seconds), &status(players)).unwrap();
         };
         set(&mut announcer, 1, 7);
-        assert_eq!(announcer.poll_timeout(), Some(at(300)), "neither empty nor full before and after");
+        assert_eq!(
+            announcer.poll_timeout(),
+            Some(at(300)),
+            "neither empty nor full before and after"
+        );
         set(&mut announcer, 2, 8);
-        assert_eq!(announcer.poll_timeout(), Some(at(10)), "not more often than every ten seconds");
+        assert_eq!(
+            announcer.poll_timeout(),
+            Some(at(10)),
+            "not more often than every ten seconds"
+        );
         assert_eq!(sent(&mut announcer, at(9)), 0);
         assert_eq!(sent(&mut announcer, at(10)), 2);
         set(&mut announcer, 100, 0);
@@ -338,16 +409,31 @@ mod tests {
         let missing = |key, field| Err(AnnounceError::Missing { key, field });
         let not_one_word = |key, field| Err(AnnounceError::NotOneWord { key, field });
         assert_eq!(check("DarkPlaces", |_, _| {}), Ok(()));
-        assert!(matches!(check("two words", |_, _| {}), Err(AnnounceError::Tag(_))));
-        assert_eq!(check("DarkPlaces", |status, _| status.game = None), missing("gamename", "game"));
-        assert_eq!(check("QuakeArena-1", |status, _| status.game = None), Ok(()), "the tag names it");
-        assert_eq!(check("QuakeArena-1", |_, _| {}), Err(AnnounceError::OtherGame));
+        assert!(matches!(
+            check("two words", |_, _| {}),
+            Err(AnnounceError::Tag(_))
+        ));
         assert_eq!(
-            check("DarkPlaces", |status, _| status.game = Some("Two Words".into())),
+            check("DarkPlaces", |status, _| status.game = None),
+            missing("gamename", "game")
+        );
+        assert_eq!(
+            check("QuakeArena-1", |status, _| status.game = None),
+            Ok(()),
+            "the tag names it"
+        );
+        assert_eq!(
+            check("QuakeArena-1", |_, _| {}),
+            Err(AnnounceError::OtherGame)
+        );
+        assert_eq!(
+            check("DarkPlaces", |status, _| status.game =
+                Some("Two Words".into())),
             not_one_word("gamename", "game")
         );
         assert_eq!(
-            check("DarkPlaces", |status, _| status.game_type = Some("a b".into())),
+            check("DarkPlaces", |status, _| status.game_type =
+                Some("a b".into())),
             not_one_word("gametype", "game_type")
         );
         assert_eq!(
@@ -362,12 +448,18 @@ mod tests {
         for most in [None, Some(0)] {
             let mut status = status(1);
             status.max_players = most;
-            let checked =
-                Announcer::quake3("DarkPlaces", [], &status, crate::Protocol::Quake3, Instant::now());
+            let checked = Announcer::quake3(
+                "DarkPlaces",
+                [],
+                &status,
+                crate::Protocol::Quake3,
+                Instant::now(),
+            );
             assert_eq!(checked.map(drop), missing("sv_maxclients", "max_players"));
         }
         assert_eq!(
-            check("DarkPlaces", |_, options| options.protocol_version = u32::MAX),
+            check("DarkPlaces", |_, options| options.protocol_version =
+                u32::MAX),
             missing("protocol", "protocol in the options")
         );
         assert_eq!(
@@ -382,7 +474,13 @@ mod tests {
         let now = Instant::now();
         let mut announcer = announcer("DarkPlaces", &MASTERS, now);
         let error = announcer.set_status(now, &ServerStatus::default());
-        assert_eq!(error, Err(AnnounceError::Missing { key: "gamename", field: "game" }));
+        assert_eq!(
+            error,
+            Err(AnnounceError::Missing {
+                key: "gamename",
+                field: "game"
+            })
+        );
         assert_eq!(sent(&mut announcer, now), 2, "heartbeats go on");
     }
 
@@ -393,13 +491,24 @@ mod tests {
         assert_eq!(sent(&mut announcer, now), 2);
         let master = "192.0.2.9:27950".parse().unwrap();
         let mut hear = |from: &str, body: &[u8]| {
-            announcer.handle_datagram(now, from.parse().unwrap(), &[b"\xff\xff\xff\xff", body].concat());
-            assert!(announcer.poll_timeout().is_some_and(|due| due > now), "an event is no timer");
+            announcer.handle_datagram(
+                now,
+                from.parse().unwrap(),
+                &[b"\xff\xff\xff\xff", body].concat(),
+            );
+            assert!(
+                announcer.poll_timeout().is_some_and(|due| due > now),
+                "an event is no timer"
+            );
             announcer.poll_event()
         };
         assert_eq!(hear("192.0.2.9:27950", b"getinfo 8aJ2"), Some(master));
         assert_eq!(hear("[::ffff:192.0.2.9]:27950", b"getstatus"), Some(master));
-        assert_eq!(hear("192.0.2.9:27951", b"getinfo 8aJ2"), None, "another port");
+        assert_eq!(
+            hear("192.0.2.9:27951", b"getinfo 8aJ2"),
+            None,
+            "another port"
+        );
         assert_eq!(hear("192.0.2.9:27950", b"infoResponse\n\\a\\b"), None);
         assert_eq!(hear("192.0.2.9:27950", b"getservers 68"), None);
     }
@@ -407,7 +516,11 @@ mod tests {
     #[test]
     fn without_masters_nothing_is_sent() {
         let mut nobody = announcer("DarkPlaces", &[], Instant::now());
-        assert!(nobody.poll_transmit(Instant::now(), &mut Vec::new()).is_none());
+        assert!(
+            nobody
+                .poll_transmit(Instant::now(), &mut Vec::new())
+                .is_none()
+        );
         assert_eq!(nobody.poll_timeout(), None);
     }
 
@@ -421,18 +534,39 @@ mod tests {
         let mut announcer = Announcer::gamespy1(7778, [master], &status, start).unwrap();
         let send = |announcer: &mut Announcer, now| {
             let mut out = Vec::new();
-            announcer.poll_transmit(now, &mut out).map(|_| String::from_utf8(out).unwrap())
+            announcer
+                .poll_transmit(now, &mut out)
+                .map(|_| String::from_utf8(out).unwrap())
         };
-        assert_eq!(send(&mut announcer, start).unwrap(), r"\heartbeat\7778\gamename\ut");
-        announcer.handle_datagram(at(1), "192.0.2.9:27901".parse().unwrap(), br"\secure\ABCDEF");
+        assert_eq!(
+            send(&mut announcer, start).unwrap(),
+            r"\heartbeat\7778\gamename\ut"
+        );
+        announcer.handle_datagram(
+            at(1),
+            "192.0.2.9:27901".parse().unwrap(),
+            br"\secure\ABCDEF",
+        );
         assert_eq!(announcer.poll_event(), Some(master));
         (status.player_count, status.players) = (None, Some(vec![Player::new("Ann")]));
         announcer.set_status(at(20), &status).unwrap();
-        assert_eq!(send(&mut announcer, at(20)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\1");
-        assert_eq!(send(&mut announcer, at(320)).unwrap(), r"\heartbeat\7778\gamename\ut");
+        assert_eq!(
+            send(&mut announcer, at(20)).unwrap(),
+            r"\heartbeat\7778\gamename\ut\statechanged\1"
+        );
+        assert_eq!(
+            send(&mut announcer, at(320)).unwrap(),
+            r"\heartbeat\7778\gamename\ut"
+        );
         announcer.close();
-        assert_eq!(send(&mut announcer, at(321)).unwrap(), r"\heartbeat\7778\gamename\ut\statechanged\2");
-        assert_eq!((send(&mut announcer, at(4000)), announcer.poll_timeout()), (None, None));
+        assert_eq!(
+            send(&mut announcer, at(321)).unwrap(),
+            r"\heartbeat\7778\gamename\ut\statechanged\2"
+        );
+        assert_eq!(
+            (send(&mut announcer, at(4000)), announcer.poll_timeout()),
+            (None, None)
+        );
     }
 
     /// OpenSpy removes a server with state 2 only (code/qr/server/v1/handle_heartbeat.cpp).
@@ -449,29 +583,51 @@ mod tests {
             let state = || {
                 out.clear();
                 announcer.poll_transmit(now, &mut out)?;
-                Some(out.strip_prefix(br"\heartbeat\7778\gamename\Test").unwrap().to_vec())
+                Some(
+                    out.strip_prefix(br"\heartbeat\7778\gamename\Test")
+                        .unwrap()
+                        .to_vec(),
+                )
             };
             std::iter::from_fn(state).collect::<Vec<_>>()
         };
         announcer.poll_transmit(now, &mut Vec::new());
         set(1, &mut announcer);
         assert_eq!(states(&mut announcer, now), [b""]);
-        assert_eq!(states(&mut announcer, now + LEAST), [br"\statechanged\1"; 2]);
+        assert_eq!(
+            states(&mut announcer, now + LEAST),
+            [br"\statechanged\1"; 2]
+        );
         announcer.close();
         set(0, &mut announcer);
-        assert_eq!(states(&mut announcer, now + LEAST), [br"\statechanged\2"; 2]);
+        assert_eq!(
+            states(&mut announcer, now + LEAST),
+            [br"\statechanged\2"; 2]
+        );
     }
 
     #[test]
     fn gamespy1_masters_demand_a_name_of_the_game() {
         let check = |game: Option<&str>| {
-            let status = ServerStatus { game: game.map(Into::into), ..status(1) };
+            let status = ServerStatus {
+                game: game.map(Into::into),
+                ..status(1)
+            };
             Announcer::gamespy1(7778, [], &status, Instant::now()).map(drop)
         };
         assert_eq!(check(Some("ut")), Ok(()));
-        assert_eq!(check(None), Err(AnnounceError::Missing { key: "gamename", field: "game" }));
+        assert_eq!(
+            check(None),
+            Err(AnnounceError::Missing {
+                key: "gamename",
+                field: "game"
+            })
+        );
         for name in ["", "two words", r"a\b"] {
-            let error = AnnounceError::NotOneWord { key: "gamename", field: "game" };
+            let error = AnnounceError::NotOneWord {
+                key: "gamename",
+                field: "game",
+            };
             assert_eq!(check(Some(name)), Err(error), "{name}");
         }
     }
@@ -481,8 +637,8 @@ mod tests {
     fn the_interval_is_between_half_a_minute_and_a_quarter_of_an_hour() {
         let start = Instant::now();
         for (seconds, kept) in [(1, 30), (60, 60), (9000, 900)] {
-            let mut announcer =
-                announcer("DarkPlaces", &MASTERS[..1], start).with_interval(Duration::from_secs(seconds));
+            let mut announcer = announcer("DarkPlaces", &MASTERS[..1], start)
+                .with_interval(Duration::from_secs(seconds));
             let machine: &mut dyn Machine = &mut announcer;
             assert!(machine.poll_transmit(start, &mut Vec::new()).is_some());
             let next = start + Duration::from_secs(kept);

@@ -89,7 +89,11 @@ pub struct GuardOptions {
 
 impl Default for GuardOptions {
     fn default() -> Self {
-        Self { bytes_per_second: 8 << 10, burst: 64 << 10, total_bytes_per_second: 1 << 20 }
+        Self {
+            bytes_per_second: 8 << 10,
+            burst: 64 << 10,
+            total_bytes_per_second: 1 << 20,
+        }
     }
 }
 
@@ -134,7 +138,10 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        let (total, total_burst) = (options.total_bytes_per_second / 2, options.total_bytes_per_second / 8);
+        let (total, total_burst) = (
+            options.total_bytes_per_second / 2,
+            options.total_bytes_per_second / 8,
+        );
         Self {
             secret,
             buckets: Sketch::default(),
@@ -148,9 +155,17 @@ impl Guard {
 
     /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if the client proved its
     /// address.
-    pub(super) fn admit(&mut self, now: Instant, from: IpAddr, is_proved: bool) -> Result<Admitted, Limited> {
-        let [source, network] =
-            if is_proved { ["proved source", "proved network"] } else { ["source", "network"] };
+    pub(super) fn admit(
+        &mut self,
+        now: Instant,
+        from: IpAddr,
+        is_proved: bool,
+    ) -> Result<Admitted, Limited> {
+        let [source, network] = if is_proved {
+            ["proved source", "proved network"]
+        } else {
+            ["source", "network"]
+        };
         let is_ready = |key: &u64| self.buckets.get(*key).is_ready(now, &self.source, 1);
         let ready = |key| Some(key).filter(is_ready).ok_or(Limited::BySource);
         let source = ready(key(self.secret, source, from, (32, 64)))?;
@@ -162,21 +177,38 @@ impl Guard {
         if !has_share && !sent.is_ready(now, &self.total, 1) {
             return Err(Limited::ByTotal);
         }
-        Ok(Admitted { source, network, is_proved })
+        Ok(Admitted {
+            source,
+            network,
+            is_proved,
+        })
     }
 
     /// Counts the reply of this many bytes to a request that was just admitted.
     pub(super) fn charge(&mut self, now: Instant, admitted: Admitted, bytes: u64) {
-        let Admitted { source, network, is_proved } = admitted;
+        let Admitted {
+            source,
+            network,
+            is_proved,
+        } = admitted;
         let [unproved, proved] = &mut self.sent;
         let (sent, bytes, bytes_of_total) = if is_proved {
             // No half of their total is reserved.
-            (proved, bytes.div_ceil(PROVED), bytes.div_ceil(PROVED.saturating_mul(2)))
+            (
+                proved,
+                bytes.div_ceil(PROVED),
+                bytes.div_ceil(PROVED.saturating_mul(2)),
+            )
         } else {
             (unproved, bytes, bytes)
         };
         self.buckets.add(source, now, &self.source, bytes);
-        self.buckets.add(network, now, &self.source, bytes.div_ceil(SOURCES_PER_NETWORK));
+        self.buckets.add(
+            network,
+            now,
+            &self.source,
+            bytes.div_ceil(SOURCES_PER_NETWORK),
+        );
         match self.regulars.sent(now, source) {
             Some(sent) if sent.is_ready(now, &self.total, 1) => {
                 sent.add(now, &self.total, bytes.saturating_mul(REGULARS.into()));
@@ -225,7 +257,10 @@ impl Regulars {
 
     /// Bytes sent to a source of its share, if it is regular. It asks now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
-        let regular = self.sources.iter_mut().find(|regular| regular.source == source)?;
+        let regular = self
+            .sources
+            .iter_mut()
+            .find(|regular| regular.source == source)?;
         regular.asked = now;
         Some(&mut regular.sent)
     }
@@ -238,14 +273,21 @@ impl Regulars {
             self.sources.reserve_exact(REGULARS as usize);
         }
         let position = usize::try_from(source & 0xFFF).unwrap_or_default();
-        let Some(candidate) = self.candidates.get_mut(position) else { return };
+        let Some(candidate) = self.candidates.get_mut(position) else {
+            return;
+        };
         match *candidate {
             Some((known, first)) if known == source && age(first) >= REGULAR_AFTER => {
                 if self.sources.len() >= REGULARS as usize {
-                    self.sources.retain(|regular| age(regular.asked) < ABSENT_AFTER);
+                    self.sources
+                        .retain(|regular| age(regular.asked) < ABSENT_AFTER);
                 }
                 if self.sources.len() < REGULARS as usize {
-                    self.sources.push(Regular { source, asked: now, sent: LeakyBucket::default() });
+                    self.sources.push(Regular {
+                        source,
+                        asked: now,
+                        sent: LeakyBucket::default(),
+                    });
                     *candidate = None;
                 }
             }
@@ -256,7 +298,11 @@ impl Regulars {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use std::net::Ipv4Addr;
     use std::time::Duration;
@@ -275,7 +321,9 @@ mod tests {
 
     /// Bytes of the reply to one request.
     fn ask(guard: &mut Guard, now: Instant, from: IpAddr, is_proved: bool, reply: u64) -> u64 {
-        let Ok(admitted) = guard.admit(now, from, is_proved) else { return 0 };
+        let Ok(admitted) = guard.admit(now, from, is_proved) else {
+            return 0;
+        };
         guard.charge(now, admitted, reply);
         reply
     }
@@ -284,7 +332,12 @@ mod tests {
     fn drawn(guard: &mut Guard, start: Instant, is_proved: bool, addresses: &[IpAddr]) -> u64 {
         let times = (0..1000).map(|step| start + Duration::from_millis(10 * step));
         times
-            .map(|now| addresses.iter().map(|from| ask(guard, now, *from, is_proved, KIB)).sum::<u64>())
+            .map(|now| {
+                addresses
+                    .iter()
+                    .map(|from| ask(guard, now, *from, is_proved, KIB))
+                    .sum::<u64>()
+            })
             .sum()
     }
 
@@ -292,7 +345,9 @@ mod tests {
     fn addresses(network: [u8; 3], count: u32) -> Vec<IpAddr> {
         let [a, b, c] = network;
         let first = u32::from_be_bytes([a, b, c, 0]);
-        (0..count).map(|n| Ipv4Addr::from_bits(first + n).into()).collect()
+        (0..count)
+            .map(|n| Ipv4Addr::from_bits(first + n).into())
+            .collect()
     }
 
     #[test]
@@ -308,16 +363,36 @@ mod tests {
     fn a_first_reply_of_any_size_is_admitted_and_then_paid_for() {
         let (mut guard, now) = (guard(), Instant::now());
         let address = "192.0.2.1".parse().unwrap();
-        let mut ask = |second| ask(&mut guard, now + Duration::from_secs(second), address, false, 200 * KIB);
+        let mut ask = |second| {
+            ask(
+                &mut guard,
+                now + Duration::from_secs(second),
+                address,
+                false,
+                200 * KIB,
+            )
+        };
         assert_eq!([ask(0), ask(10), ask(30)], [200 * KIB, 0, 200 * KIB]);
     }
 
     #[test]
     fn a_network_receives_as_much_as_four_sources() {
-        let of = |count| drawn(&mut guard(), Instant::now(), false, &addresses([192, 0, 2], count));
+        let of = |count| {
+            drawn(
+                &mut guard(),
+                Instant::now(),
+                false,
+                &addresses([192, 0, 2], count),
+            )
+        };
         let (one, all) = (of(1), of(200));
-        assert!(all <= 5 * one, "{all} bytes to 200 addresses of one network, {one} to one");
-        let same_64: Vec<IpAddr> = (1..200_u16).map(|n| [0x2001, 0xdb8, 0, 1, 0, 0, 0, n].into()).collect();
+        assert!(
+            all <= 5 * one,
+            "{all} bytes to 200 addresses of one network, {one} to one"
+        );
+        let same_64: Vec<IpAddr> = (1..200_u16)
+            .map(|n| [0x2001, 0xdb8, 0, 1, 0, 0, 0, n].into())
+            .collect();
         let bytes = drawn(&mut guard(), Instant::now(), false, &same_64);
         assert!(bytes <= one + 2 * KIB, "{bytes} bytes to one /64");
     }
@@ -325,15 +400,36 @@ mod tests {
     /// A dual-stack socket reports all of IPv4 in one /64.
     #[test]
     fn v4_mapped_senders_are_sources_of_their_own() {
-        let mapped = |ip: &IpAddr| if let IpAddr::V4(ip) = ip { ip.to_ipv6_mapped().into() } else { *ip };
-        let senders: Vec<IpAddr> = (0..8).map(|network| addresses([198, 51, network], 1)[0]).collect();
+        let mapped = |ip: &IpAddr| {
+            if let IpAddr::V4(ip) = ip {
+                ip.to_ipv6_mapped().into()
+            } else {
+                *ip
+            }
+        };
+        let senders: Vec<IpAddr> = (0..8)
+            .map(|network| addresses([198, 51, network], 1)[0])
+            .collect();
         let (mut guard, now) = (guard(), Instant::now());
         for sender in &senders {
             while ask(&mut guard, now, *sender, false, REPLY) > 0 {}
-            assert_eq!(ask(&mut guard, now, mapped(sender), false, REPLY), 0, "the same source");
+            assert_eq!(
+                ask(&mut guard, now, mapped(sender), false, REPLY),
+                0,
+                "the same source"
+            );
         }
         let other = "::ffff:192.0.2.1".parse().unwrap();
-        assert_eq!(ask(&mut guard, now + Duration::from_secs(1), other, false, REPLY), REPLY);
+        assert_eq!(
+            ask(
+                &mut guard,
+                now + Duration::from_secs(1),
+                other,
+                false,
+                REPLY
+            ),
+            REPLY
+        );
     }
 
     #[test]
@@ -343,13 +439,23 @@ mod tests {
         for (is_proved, regular) in [(true, 0), (false, 1)] {
             // Often enough to use up its share.
             for second in 0..300 {
-                ask(&mut guard, start + Duration::from_secs(second), address, is_proved, 8 * KIB);
+                ask(
+                    &mut guard,
+                    start + Duration::from_secs(second),
+                    address,
+                    is_proved,
+                    8 * KIB,
+                );
             }
             assert_eq!(guard.regulars.sources.len(), regular, "{is_proved}");
         }
-        let Regulars { sources, candidates } = &guard.regulars;
+        let Regulars {
+            sources,
+            candidates,
+        } = &guard.regulars;
         assert!(
-            size_of_val(candidates.as_slice()) + sources.capacity() * size_of::<Regular>() <= Regulars::BYTES
+            size_of_val(candidates.as_slice()) + sources.capacity() * size_of::<Regular>()
+                <= Regulars::BYTES
         );
     }
 
@@ -359,17 +465,28 @@ mod tests {
         let (mut guard, mut now) = (guard(), Instant::now());
         let victims = addresses([203, 0, 113], 128);
         for _ in 0..4 {
-            victims.iter().for_each(|victim| _ = ask(&mut guard, now, *victim, false, 40));
+            victims
+                .iter()
+                .for_each(|victim| _ = ask(&mut guard, now, *victim, false, 40));
             now += Duration::from_secs(16);
         }
         let seconds = 60;
         let mut bytes = 0;
         for n in 0..seconds * FLOOD {
             let victim = victims[n as usize % victims.len()];
-            bytes += ask(&mut guard, now + Duration::from_secs(1) * n / FLOOD, victim, false, REPLY);
+            bytes += ask(
+                &mut guard,
+                now + Duration::from_secs(1) * n / FLOOD,
+                victim,
+                false,
+                REPLY,
+            );
         }
         let bound = 256 * KIB + u64::from(seconds) * 32 * KIB + REPLY;
-        assert!(bytes <= bound, "{bytes} bytes to one network, {bound} at most");
+        assert!(
+            bytes <= bound,
+            "{bytes} bytes to one network, {bound} at most"
+        );
     }
 
     /// Forged sources that ask for a while in a time without a flood, and then flood.
@@ -377,18 +494,25 @@ mod tests {
     fn older_regular_clients_are_answered_whoever_becomes_regular_after_them() {
         for (count, period) in [(2048, 10), (1500, 10), (4096, 10), (300, 40), (128, 1)] {
             let (mut guard, mut now) = (guard(), Instant::now());
-            let clients: Vec<IpAddr> = (0..20).map(|network| addresses([198, 51, network], 1)[0]).collect();
-            let networks = (0..count).map(|n: u32| Ipv4Addr::from_bits(0x0A00_0000 + n * 256).into());
+            let clients: Vec<IpAddr> = (0..20)
+                .map(|network| addresses([198, 51, network], 1)[0])
+                .collect();
+            let networks =
+                (0..count).map(|n: u32| Ipv4Addr::from_bits(0x0A00_0000 + n * 256).into());
             let forged: Vec<IpAddr> = networks.collect();
             let mut answered = 0;
             let mut ask_all = |guard: &mut Guard, now| {
-                let replies = clients.iter().map(|client| ask(guard, now, *client, false, REPLY));
+                let replies = clients
+                    .iter()
+                    .map(|client| ask(guard, now, *client, false, REPLY));
                 answered += replies.filter(|bytes| *bytes > 0).count();
             };
             for second in 0..180 {
                 ask_all(&mut guard, now);
                 if second >= 90 && second % period == 0 {
-                    forged.iter().for_each(|from| _ = ask(&mut guard, now, *from, false, 40));
+                    forged
+                        .iter()
+                        .for_each(|from| _ = ask(&mut guard, now, *from, false, 40));
                 }
                 now += Duration::from_secs(1);
             }
@@ -412,8 +536,14 @@ mod tests {
                 20 * seconds,
                 bytes / 1024 / u64::from(seconds)
             );
-            assert!(answered * 100 > 95 * 20 * seconds as usize, "{count} sources: {answered} answered");
-            assert!(bytes / u64::from(seconds) <= 1100 * KIB, "{bytes} bytes in all");
+            assert!(
+                answered * 100 > 95 * 20 * seconds as usize,
+                "{count} sources: {answered} answered"
+            );
+            assert!(
+                bytes / u64::from(seconds) <= 1100 * KIB,
+                "{bytes} bytes in all"
+            );
         }
     }
 
@@ -443,7 +573,10 @@ mod tests {
             (20, &neighbours, "network"),
             (400, &neighbours, "network"),
         ] {
-            println!("{rate} forged requests a second in its {name}: {:.2}", share(rate, forged));
+            println!(
+                "{rate} forged requests a second in its {name}: {:.2}",
+                share(rate, forged)
+            );
         }
         assert!(share(5, &[client]) < 0.5 && share(100, &[client]) < 0.1);
         assert!(share(20, &neighbours) < 0.5 && share(400, &neighbours) < 0.1);
@@ -466,12 +599,19 @@ mod tests {
             bytes += if from == victim { reply } else { 0 };
         }
         let bound = 64 * KIB + (now - start).as_secs() * 8 * KIB + 2 * REPLY;
-        assert!(bytes <= bound, "{bytes} bytes to the victim, {bound} at most");
+        assert!(
+            bytes <= bound,
+            "{bytes} bytes to the victim, {bound} at most"
+        );
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod regulars_tests {
     use super::*;
 
@@ -493,7 +633,9 @@ mod regulars_tests {
         let (mut regulars, mut now) = (Regulars::default(), Instant::now());
         let mut answered = |regulars: &mut Regulars, sources: std::ops::Range<u64>| {
             for _ in 0..2 {
-                sources.clone().for_each(|source| regulars.answered(now, source));
+                sources
+                    .clone()
+                    .for_each(|source| regulars.answered(now, source));
                 now += Duration::from_secs(31);
             }
             now

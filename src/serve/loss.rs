@@ -53,7 +53,11 @@ pub struct Loss {
 
 /// The reason that a value is lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum LossReason {
     /// The protocol, in this dialect, cannot carry this field or this value.
@@ -66,11 +70,23 @@ pub enum LossReason {
 
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { protocol, field, reason, value, sent } = self;
+        let Self {
+            protocol,
+            field,
+            reason,
+            value,
+            sent,
+        } = self;
         match (reason, sent) {
-            (_, Some(sent)) => write!(f, "{protocol}: {field}: sent as {sent:?} instead of {value:?}"),
+            (_, Some(sent)) => write!(
+                f,
+                "{protocol}: {field}: sent as {sent:?} instead of {value:?}"
+            ),
             (LossReason::NoSpace, None) => write!(f, "{protocol}: {field}: no space for {value:?}"),
-            (_, None) => write!(f, "{protocol}: {field}: the protocol cannot carry {value:?}"),
+            (_, None) => write!(
+                f,
+                "{protocol}: {field}: the protocol cannot carry {value:?}"
+            ),
         }
     }
 }
@@ -80,7 +96,10 @@ impl Responder {
     ///
     /// # Errors
     /// The [losses](Self::losses) of the new status; the old one stays.
-    pub fn try_set_status(&mut self, status: impl Into<Arc<ServerStatus>>) -> Result<(), Vec<Loss>> {
+    pub fn try_set_status(
+        &mut self,
+        status: impl Into<Arc<ServerStatus>>,
+    ) -> Result<(), Vec<Loss>> {
         let status = status.into();
         let losses = self.losses_of(&status);
         if losses.is_empty() {
@@ -101,11 +120,16 @@ impl Responder {
         let mut losses = Vec::new();
         for service in &self.services {
             let mut received = values_of(&self.exchange(service, status, self.max_reply));
-            let unbounded = service.clone().with_max_reply(usize::MAX).with_max_datagrams(usize::MAX);
-            let with_space = LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
+            let unbounded = service
+                .clone()
+                .with_max_reply(usize::MAX)
+                .with_max_datagrams(usize::MAX);
+            let with_space =
+                LazyCell::new(|| values_of(&self.exchange(&unbounded, status, usize::MAX)));
             for value in values_of(status) {
                 let same = received.iter().position(|sent| *sent == value);
-                let index = same.or_else(|| received.iter().position(|(field, _)| *field == value.0));
+                let index =
+                    same.or_else(|| received.iter().position(|(field, _)| *field == value.0));
                 let sent = index.map(|index| received.swap_remove(index).1);
                 // Clients get a number, for which this crate's has the game's own words.
                 let is_number = value.0 == "game_type" && value.1.parse::<u32>().is_ok();
@@ -118,7 +142,13 @@ impl Responder {
                     None => LossReason::Unsupported,
                 };
                 let (field, value) = value;
-                losses.push(Loss { protocol: service.engine.protocol(), field, reason, value, sent });
+                losses.push(Loss {
+                    protocol: service.engine.protocol(),
+                    field,
+                    reason,
+                    value,
+                    sent,
+                });
             }
         }
         losses
@@ -131,10 +161,16 @@ impl Responder {
             Engine::MedalOfHonor => Dialect::MedalOfHonor,
             _ => Dialect::Standard,
         };
-        let options = QueryOptions::default().with_readings(1).with_dialect(dialect);
-        let (server, client) = (SocketAddr::from(([192, 0, 2, 1], 1)), SocketAddr::from(([192, 0, 2, 2], 1)));
+        let options = QueryOptions::default()
+            .with_readings(1)
+            .with_dialect(dialect);
+        let (server, client) = (
+            SocketAddr::from(([192, 0, 2, 1], 1)),
+            SocketAddr::from(([192, 0, 2, 2], 1)),
+        );
         let (mut now, mut out) = (self.started, Vec::new());
-        let mut responder = Self::new(service.clone(), status.clone(), self.secret, now).with_guard(None);
+        let mut responder =
+            Self::new(service.clone(), status.clone(), self.secret, now).with_guard(None);
         responder.max_reply = max_reply;
         let query = StatusQuery::new(service.engine.protocol(), 1, &options);
         let mut session = Session::new(query, server, Timing::default(), now);
@@ -146,9 +182,13 @@ impl Responder {
                 }
             }
             if let Some(result) = session.poll_answer() {
-                return result.map(|outcome| outcome.answer.to_status()).unwrap_or_default();
+                return result
+                    .map(|outcome| outcome.answer.to_status())
+                    .unwrap_or_default();
             }
-            let Some(timeout) = session.poll_timeout() else { return ServerStatus::default() };
+            let Some(timeout) = session.poll_timeout() else {
+                return ServerStatus::default();
+            };
             now = now.max(timeout);
             session.handle_timeout(now);
         }
@@ -188,7 +228,12 @@ fn values_of(status: &ServerStatus) -> Vec<(String, String)> {
     add("", &fields, "rules", &status.rules);
     for (index, player) in status.listed_players().iter().enumerate() {
         let fields = fields! { player: name(name) number(score ping team bot) };
-        add(&format!("players[{index}]."), &fields, "extra", &player.extra);
+        add(
+            &format!("players[{index}]."),
+            &fields,
+            "extra",
+            &player.extra,
+        );
     }
     for (index, team) in status.teams.iter().enumerate() {
         let fields = fields! { team: number(id) text(name) number(score) };
@@ -205,6 +250,8 @@ fn number<T: ToString>(value: &Option<T>) -> Option<String> {
 /// A text as people read it. Control characters, which they do not see, are kept to compare them.
 fn shown(text: TextRef<'_>) -> String {
     let decoded = text.decoded();
-    let has_control = decoded.chars().any(|character| character.is_ascii_control());
+    let has_control = decoded
+        .chars()
+        .any(|character| character.is_ascii_control());
     if has_control { decoded } else { text.plain() }.into_owned()
 }

@@ -17,7 +17,9 @@ impl<'a> Request<'a> {
     pub(super) fn parse(service: &Service, datagram: &'a [u8]) -> Option<Self> {
         Some(match service.engine.protocol() {
             Protocol::GameSpy1 => Self::GameSpy1(gamespy1::Request::parse(datagram).ok()?),
-            Protocol::GameSpy4 => Self::GameSpy4(gamespy4::server::parse(datagram, service.engine).ok()?),
+            Protocol::GameSpy4 => {
+                Self::GameSpy4(gamespy4::server::parse(datagram, service.engine).ok()?)
+            }
             Protocol::Quake3 => Self::Quake3(quake3::Request::parse(datagram).ok()?),
             Protocol::Ut2004 => Self::Ut2004(ut2004::Request::parse(datagram).ok()?),
         })
@@ -26,7 +28,16 @@ impl<'a> Request<'a> {
     /// Whether it quotes a token of GameSpy v4. Only a client that can receive at its address has one.
     pub(super) const fn has_token(&self) -> bool {
         use gamespy4::{Command::Data, Request};
-        matches!(self, Self::GameSpy4(Request { command: Data { challenge: Some(_), .. }, .. }))
+        matches!(
+            self,
+            Self::GameSpy4(Request {
+                command: Data {
+                    challenge: Some(_),
+                    ..
+                },
+                ..
+            })
+        )
     }
 
     /// The reply to this request.

@@ -109,14 +109,18 @@ impl Responder {
             queue: VecDeque::new(),
             stats: ResponderStats::default(),
         };
-        responder.with_service(service).with_guard(Some(GuardOptions::default()))
+        responder
+            .with_service(service)
+            .with_guard(Some(GuardOptions::default()))
     }
 
     /// Bounds what is sent by these options instead of the default ones. `None`: no bounds, for tests and for networks
     /// without forged addresses; anybody can then make this responder flood a victim.
     #[must_use]
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
-        self.max_reply = options.map_or(usize::MAX, |options| options.burst.try_into().unwrap_or(usize::MAX));
+        self.max_reply = options.map_or(usize::MAX, |options| {
+            options.burst.try_into().unwrap_or(usize::MAX)
+        });
         self.guard = options.map(|options| Guard::new(options, self.secret));
         self
     }
@@ -152,7 +156,10 @@ impl Machine for Responder {
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let (to, reply, index) = self.queue.pop_front()?;
-        Some(Transmit { to, len: reply.put(index, out) })
+        Some(Transmit {
+            to,
+            len: reply.put(index, out),
+        })
     }
 
     /// Takes a datagram; its reply waits in [`Self::poll_transmit`].
@@ -161,14 +168,24 @@ impl Machine for Responder {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let Self { services, status, cache, guard, queue, stats, .. } = self;
+        let Self {
+            services,
+            status,
+            cache,
+            guard,
+            queue,
+            stats,
+            ..
+        } = self;
         let parse = |service| Some((service, Request::parse(service, datagram)?));
         let Some((service, request)) = services.iter().find_map(parse) else {
             count(&mut stats.ignored, 1);
             return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
-        let admitted = guard.as_mut().map(|guard| guard.admit(now, from.ip(), request.has_token()));
+        let admitted = guard
+            .as_mut()
+            .map(|guard| guard.admit(now, from.ip(), request.has_token()));
         if let Some(Err(limited)) = admitted {
             let counter = match limited {
                 Limited::BySource => &mut stats.limited_by_source,
@@ -179,18 +196,28 @@ impl Machine for Responder {
         }
         let mut requester = Requester::new(from, self.started, self.secret);
         (requester.now, requester.number) = (now, stats.answered.saturating_add(1));
-        let mut context = Context { status, service, requester: &requester, cache };
+        let mut context = Context {
+            status,
+            service,
+            requester: &requester,
+            cache,
+        };
         let Some(reply) = request.reply(&mut context) else {
             count(&mut stats.unanswered, 1);
             return handled;
         };
         count(&mut stats.answered, 1);
         // A full queue loses the newest datagrams.
-        let (datagrams, bytes) = reply.fitting(MAX_QUEUED.saturating_sub(queue.len()), self.max_reply);
+        let (datagrams, bytes) =
+            reply.fitting(MAX_QUEUED.saturating_sub(queue.len()), self.max_reply);
         count(&mut stats.dropped, reply.len().saturating_sub(datagrams));
         count(&mut stats.bytes_sent, bytes);
         if let (Some(guard), Some(Ok(admitted))) = (guard, admitted) {
-            let cost = if reply.is_new { bytes.max(ENCODING) } else { bytes };
+            let cost = if reply.is_new {
+                bytes.max(ENCODING)
+            } else {
+                bytes
+            };
             guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
         }
         queue.extend((0..datagrams).map(|datagram| (from, reply.clone(), datagram)));
@@ -211,7 +238,10 @@ fn count(counter: &mut u64, more: usize) {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, reason = "an Instant has to come from somewhere")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "an Instant has to come from somewhere"
+)]
 mod tests {
     use super::*;
     use crate::protocol::Protocol;
@@ -219,7 +249,12 @@ mod tests {
     const GETINFO: &[u8] = b"\xff\xff\xff\xffgetinfo";
 
     fn responder() -> Responder {
-        Responder::new(Protocol::Quake3, ServerStatus::default(), Secret::new([7; 16]), Instant::now())
+        Responder::new(
+            Protocol::Quake3,
+            ServerStatus::default(),
+            Secret::new([7; 16]),
+            Instant::now(),
+        )
     }
 
     #[test]
@@ -227,7 +262,10 @@ mod tests {
         let mut responder = responder();
         let now = Instant::now();
         for from in ["192.0.2.1:0", "224.0.0.1:9", "[::ffff:255.255.255.255]:9"] {
-            assert_eq!(responder.handle_datagram(now, from.parse().unwrap(), GETINFO), Handled::Refused);
+            assert_eq!(
+                responder.handle_datagram(now, from.parse().unwrap(), GETINFO),
+                Handled::Refused
+            );
         }
         assert_eq!(responder.stats().refused, 3);
         assert_eq!(responder.poll_transmit(now, &mut Vec::new()), None);
@@ -238,13 +276,18 @@ mod tests {
     fn replies_are_never_answered() {
         let (mut a, mut b) = (responder(), responder());
         let now = Instant::now();
-        let (at_a, at_b): (SocketAddr, SocketAddr) =
-            ("192.0.2.1:27960".parse().unwrap(), "192.0.2.2:27960".parse().unwrap());
+        let (at_a, at_b): (SocketAddr, SocketAddr) = (
+            "192.0.2.1:27960".parse().unwrap(),
+            "192.0.2.2:27960".parse().unwrap(),
+        );
         a.handle_datagram(now, at_b, GETINFO);
         let mut reply = Vec::new();
         assert_eq!(a.poll_transmit(now, &mut reply).unwrap().to, at_b);
         assert_eq!(b.handle_datagram(now, at_a, &reply), Handled::Ignored);
-        assert_eq!((b.stats().ignored, b.poll_transmit(now, &mut Vec::new())), (1, None));
+        assert_eq!(
+            (b.stats().ignored, b.poll_transmit(now, &mut Vec::new())),
+            (1, None)
+        );
     }
 
     #[test]
@@ -256,7 +299,10 @@ mod tests {
         }
         assert_eq!(responder.queue.len(), MAX_QUEUED);
         assert_eq!(responder.stats().dropped, 10);
-        assert!(responder.poll_timeout().is_some_and(|at| at <= now), "replies wait");
+        assert!(
+            responder.poll_timeout().is_some_and(|at| at <= now),
+            "replies wait"
+        );
     }
 
     #[test]
@@ -273,14 +319,20 @@ mod tests {
         ];
         let (now, client) = (Instant::now(), "192.0.2.1:9".parse().unwrap());
         for (protocol, request) in requests {
-            assert_eq!(responder.handle_datagram(now, client, request), Handled::Request(protocol));
+            assert_eq!(
+                responder.handle_datagram(now, client, request),
+                Handled::Request(protocol)
+            );
         }
         assert_eq!(responder.stats().answered, 4);
     }
 
     #[test]
     fn the_status_is_shared_and_an_equal_one_changes_nothing() {
-        let status = Arc::new(ServerStatus { name: Some("Srv".into()), ..ServerStatus::default() });
+        let status = Arc::new(ServerStatus {
+            name: Some("Srv".into()),
+            ..ServerStatus::default()
+        });
         let mut responder = responder();
         responder.set_status(Arc::clone(&status));
         assert!(Arc::ptr_eq(responder.status(), &status));

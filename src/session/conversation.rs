@@ -92,7 +92,10 @@ pub trait Conversation {
     where
         Self: Sized,
     {
-        Map { conversation: self, convert }
+        Map {
+            conversation: self,
+            convert,
+        }
     }
 }
 
@@ -140,7 +143,9 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
     }
 
     fn receive_early(&mut self, datagram: &[u8]) -> Verdict<B> {
-        self.conversation.receive_early(datagram).map(&mut self.convert)
+        self.conversation
+            .receive_early(datagram)
+            .map(&mut self.convert)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
@@ -154,7 +159,10 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 
 /// The verdict of a [`Conversation`] on a datagram, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the contract between protocols and session: closed on purpose"
+)]
 pub enum Verdict<A> {
     /// The datagram does not answer the request. It is counted, and no timer changes.
     Rejected(ParseError),
@@ -197,7 +205,10 @@ impl<A> Verdict<A> {
 /// assert_eq!(receive(&mut Vec::new(), &[0; 6]), Verdict::Partial(Wait::Grace));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the contract between protocols and session: closed on purpose"
+)]
 pub enum Wait {
     /// More datagrams must follow: wait as long as for any reply, then call [`Conversation::timeout`].
     Reply,
@@ -210,7 +221,10 @@ pub enum Wait {
 
 /// The requests that the session can still send at a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the contract between protocols and session: closed on purpose"
+)]
 pub enum Remaining {
     /// The request can be sent again.
     Retry,
@@ -222,7 +236,10 @@ pub enum Remaining {
 
 /// The decision of a [`Conversation`] at a timeout, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(clippy::exhaustive_enums, reason = "the contract between protocols and session: closed on purpose")]
+#[allow(
+    clippy::exhaustive_enums,
+    reason = "the contract between protocols and session: closed on purpose"
+)]
 pub enum OnTimeout<A> {
     /// Send the request again. The query fails where no retry is left.
     Retry,

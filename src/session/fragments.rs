@@ -18,14 +18,25 @@ pub(crate) struct Fragments {
 impl Fragments {
     /// An empty collection, bounded by these limits.
     pub(crate) const fn new(limits: &Limits) -> Self {
-        Self { parts: Vec::new(), bytes: 0, last: None, is_mixed: false, limits: *limits }
+        Self {
+            parts: Vec::new(),
+            bytes: 0,
+            last: None,
+            is_mixed: false,
+            limits: *limits,
+        }
     }
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may repeat the number of the fragment
     /// before it, as Unreal 227 sends it without players (UdpServerQuery).
-    pub(crate) fn insert(&mut self, number: u32, body: Bytes, last: bool) -> Result<(), ParseError> {
+    pub(crate) fn insert(
+        &mut self,
+        number: u32,
+        body: Bytes,
+        last: bool,
+    ) -> Result<(), ParseError> {
         let bytes = self.bytes.saturating_add(body.len());
         let (most, most_bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
         let at = self.parts.partition_point(|(known, _)| *known < number);
@@ -57,7 +68,8 @@ impl Fragments {
     /// Whether fragments of two replies are here: two with one number differ, there are two end marks, or one is behind the
     /// end mark. No one can tell which of them belong together.
     pub(crate) fn is_mixed(&self) -> bool {
-        self.is_mixed || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
+        self.is_mixed
+            || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
     }
 
     /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of one reply as far as can
@@ -68,15 +80,23 @@ impl Fragments {
 
     /// Fragments known to be missing: the gaps from `base` to the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
-        let Some((highest, _)) = self.parts.last() else { return 0 };
+        let Some((highest, _)) = self.parts.last() else {
+            return 0;
+        };
         let expected = highest.saturating_sub(base).saturating_add(1);
-        let held = self.parts.iter().filter(|(number, _)| *number >= base).count();
+        let held = self
+            .parts
+            .iter()
+            .filter(|(number, _)| *number >= base)
+            .count();
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
     /// Whether the fragment with this number has arrived, and not only an end mark.
     pub(crate) fn contains(&self, number: u32) -> bool {
-        self.parts.iter().any(|(known, part)| *known == number && !part.is_empty())
+        self.parts
+            .iter()
+            .any(|(known, part)| *known == number && !part.is_empty())
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
@@ -93,7 +113,12 @@ impl Fragments {
     pub(crate) fn join(&self) -> Bytes {
         match &self.parts[..] {
             [(_, only)] => only.clone(),
-            parts => parts.iter().map(|(_, part)| &part[..]).collect::<Vec<_>>().concat().into(),
+            parts => parts
+                .iter()
+                .map(|(_, part)| &part[..])
+                .collect::<Vec<_>>()
+                .concat()
+                .into(),
         }
     }
 
@@ -122,12 +147,18 @@ mod tests {
         fragments.insert(4, body("d"), true).unwrap();
         fragments.insert(2, body("b"), false).unwrap();
         fragments.insert(2, body("b"), false).unwrap();
-        assert_eq!((fragments.missing(1), fragments.missing(2), fragments.last()), (2, 1, Some(4)));
+        assert_eq!(
+            (fragments.missing(1), fragments.missing(2), fragments.last()),
+            (2, 1, Some(4))
+        );
         assert!(!fragments.is_complete(1));
         fragments.insert(3, body("c"), false).unwrap();
         fragments.insert(1, body("a"), false).unwrap();
         assert!(fragments.is_complete(1));
-        let joined: Vec<u8> = fragments.iter().flat_map(|(_, body)| body.to_vec()).collect();
+        let joined: Vec<u8> = fragments
+            .iter()
+            .flat_map(|(_, body)| body.to_vec())
+            .collect();
         assert_eq!(joined, b"abcd");
     }
 
@@ -150,7 +181,11 @@ mod tests {
                 for (number, text, last) in all {
                     fragments.insert(number, body(text), last).unwrap();
                 }
-                assert_eq!(fragments.is_mixed(), is_mixed, "{number} {text} {last} at {place}");
+                assert_eq!(
+                    fragments.is_mixed(),
+                    is_mixed,
+                    "{number} {text} {last} at {place}"
+                );
                 assert_eq!(fragments.is_complete(1), !is_mixed);
             }
         }
@@ -159,7 +194,14 @@ mod tests {
     #[test]
     fn an_end_mark_alone_may_repeat_a_number() {
         let all = [(1, "a", false), (2, "b", false), (2, "", true)];
-        for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+        for order in [
+            [0, 1, 2],
+            [0, 2, 1],
+            [1, 0, 2],
+            [1, 2, 0],
+            [2, 0, 1],
+            [2, 1, 0],
+        ] {
             for behind in [(3, "c", false), (3, "", true), (1, "", true)] {
                 let mut fragments = Fragments::new(&Limits::default());
                 let mut insert = |(number, text, last)| {
@@ -179,9 +221,14 @@ mod tests {
         fragments.insert(u32::MAX, body("a"), false).unwrap();
         assert!(fragments.insert(2, body("b"), true).is_err());
         let mut fragments = Fragments::new(&Limits::default().with_max_answer_bytes(2048));
-        fragments.insert(1, Bytes::from(vec![0; 2000]), false).unwrap();
+        fragments
+            .insert(1, Bytes::from(vec![0; 2000]), false)
+            .unwrap();
         assert!(fragments.insert(2, Bytes::from(vec![0; 49]), true).is_err());
-        assert!(!fragments.is_complete(1), "a refused fragment is not stored");
+        assert!(
+            !fragments.is_complete(1),
+            "a refused fragment is not stored"
+        );
         assert_eq!(fragments.len(), 1);
     }
 }

@@ -45,7 +45,10 @@ pub trait Machine {
 
 /// The destination and length of a datagram that `poll_transmit` appended to the caller's buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(clippy::exhaustive_structs, reason = "a datagram is an address and some bytes")]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "a datagram is an address and some bytes"
+)]
 pub struct Transmit {
     /// The destination.
     pub to: SocketAddr,
@@ -96,17 +99,27 @@ impl<M: Machine + ?Sized> Machine for &mut M {
 
 impl<A: Machine, B: Machine> Machine for (A, B) {
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        self.0.poll_transmit(now, out).or_else(|| self.1.poll_transmit(now, out))
+        self.0
+            .poll_transmit(now, out)
+            .or_else(|| self.1.poll_transmit(now, out))
     }
 
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         let first = self.0.handle_datagram(now, from, datagram);
         let second = self.1.handle_datagram(now, from, datagram);
-        if first == Handled::Ignored { second } else { first }
+        if first == Handled::Ignored {
+            second
+        } else {
+            first
+        }
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.0.poll_timeout().into_iter().chain(self.1.poll_timeout()).min()
+        self.0
+            .poll_timeout()
+            .into_iter()
+            .chain(self.1.poll_timeout())
+            .min()
     }
 
     fn handle_timeout(&mut self, now: Instant) {
@@ -116,7 +129,11 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use std::time::Duration;
 
@@ -133,12 +150,19 @@ mod tests {
     impl Machine for Timer {
         fn poll_transmit(&mut self, _: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
             std::mem::take(&mut self.ready).then(|| out.push(self.byte))?;
-            Some(Transmit { to: ([192, 0, 2, 1], 27960).into(), len: 1 })
+            Some(Transmit {
+                to: ([192, 0, 2, 1], 27960).into(),
+                len: 1,
+            })
         }
 
         fn handle_datagram(&mut self, _: Instant, _: SocketAddr, datagram: &[u8]) -> Handled {
             self.received += 1;
-            if datagram == [self.byte] { Handled::Reply } else { Handled::Ignored }
+            if datagram == [self.byte] {
+                Handled::Reply
+            } else {
+                Handled::Ignored
+            }
         }
 
         fn poll_timeout(&self) -> Option<Instant> {
@@ -154,7 +178,12 @@ mod tests {
     fn a_pair_has_the_timers_of_both_and_both_receive() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
-        let timer = |byte, ms| Timer { byte, due: Some(at(ms)), ready: false, received: 0 };
+        let timer = |byte, ms| Timer {
+            byte,
+            due: Some(at(ms)),
+            ready: false,
+            received: 0,
+        };
         let (mut first, mut second) = (timer(1, 20), timer(2, 10));
         let mut pair = (&mut first, &mut second);
         let sent = |pair: &mut (&mut Timer, &mut Timer), now| {
@@ -163,7 +192,11 @@ mod tests {
             out
         };
         pair.handle_datagram(start, ([192, 0, 2, 1], 27960).into(), b"x");
-        for (now, bytes, next) in [(5, &[][..], Some(10)), (10, &[2], Some(20)), (30, &[1], None)] {
+        for (now, bytes, next) in [
+            (5, &[][..], Some(10)),
+            (10, &[2], Some(20)),
+            (30, &[1], None),
+        ] {
             pair.handle_timeout(at(now));
             assert_eq!(sent(&mut pair, at(now)), bytes);
             assert_eq!(pair.poll_timeout(), next.map(at));

@@ -20,7 +20,10 @@
 mod conversation;
 mod fragments;
 mod machine;
-#[allow(clippy::module_inception, reason = "a file is named for the one thing in it")]
+#[allow(
+    clippy::module_inception,
+    reason = "a file is named for the one thing in it"
+)]
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;

@@ -147,7 +147,11 @@ impl<C: Conversation> Machine for Session<C> {
         }
         if !self.is_running {
             self.stats.late = self.stats.late.saturating_add(1);
-            event!(self, bytes = datagram.len(), "datagram after the end of the query");
+            event!(
+                self,
+                bytes = datagram.len(),
+                "datagram after the end of the query"
+            );
             return Handled::Reply;
         }
         self.receive(now, datagram);
@@ -162,7 +166,11 @@ impl<C: Conversation> Machine for Session<C> {
     /// be taken, `None` once the outcome was taken.
     fn poll_timeout(&self) -> Option<Instant> {
         let is_due = self.has_request() || self.result.is_some();
-        if is_due { Some(self.started) } else { self.timer() }
+        if is_due {
+            Some(self.started)
+        } else {
+            self.timer()
+        }
     }
 
     /// Handles the passage of time. Early and repeated calls are harmless.
@@ -175,7 +183,11 @@ impl<C: Conversation> Machine for Session<C> {
             return self.give_up(now, None);
         }
         let may_retry = self.may_retry();
-        let remaining = if may_retry { Remaining::Retry } else { Remaining::Step };
+        let remaining = if may_retry {
+            Remaining::Retry
+        } else {
+            Remaining::Step
+        };
         match self.conversation.timeout(remaining) {
             OnTimeout::Retry if may_retry => {
                 self.stats.retries = self.stats.retries.saturating_add(1);
@@ -204,7 +216,13 @@ impl<C: Conversation> Session<C> {
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
         let (peer, rtt, stats) = (self.peer, self.rtt.map(Micros::get), self.stats);
-        let outcome = |(answer, elapsed)| Outcome { answer, peer, rtt, elapsed, stats };
+        let outcome = |(answer, elapsed)| Outcome {
+            answer,
+            peer,
+            rtt,
+            elapsed,
+            stats,
+        };
         Some(self.result.take()?.map(outcome))
     }
 
@@ -249,7 +267,10 @@ impl<C: Conversation> Session<C> {
     /// When the next timer expires, the deadline included; `None` before the first request and once the query has ended.
     pub(crate) fn timer(&self) -> Option<Instant> {
         let waits = self.is_running && self.stats.requests > 0;
-        let timer = self.timer.map_or(Micros::MAX, |(_, at)| at).min(self.deadline());
+        let timer = self
+            .timer
+            .map_or(Micros::MAX, |(_, at)| at)
+            .min(self.deadline());
         waits.then(|| after(self.started, timer.get()))
     }
 
@@ -275,20 +296,27 @@ impl<C: Conversation> Session<C> {
                 let spacing = self.may_retry().then(|| self.conversation.retry_spacing());
                 // A server that took long before takes long again.
                 let least = self.slowest.unwrap_or_default().half_again().get();
-                wait.min(self.longest_wait.get().max(spacing.unwrap_or_default())).max(least)
+                wait.min(self.longest_wait.get().max(spacing.unwrap_or_default()))
+                    .max(least)
             }
             Wait::Quiet => self.timing.quiet(),
-            Wait::Grace => {
-                self.rtt.map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE)).min(self.timing.grace.get())
-            }
+            Wait::Grace => self
+                .rtt
+                .map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE))
+                .min(self.timing.grace.get()),
         };
         self.timer = Some((wait, now.get().saturating_add(duration).into()));
     }
 
     /// Gives a datagram of the server to the conversation.
     fn receive(&mut self, now: Instant, datagram: &[u8]) {
-        let is_early = self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
-        let receive = if is_early { C::receive_early } else { C::receive };
+        let is_early =
+            self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
+        let receive = if is_early {
+            C::receive_early
+        } else {
+            C::receive
+        };
         let verdict = receive(&mut self.conversation, datagram);
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
@@ -307,11 +335,15 @@ impl<C: Conversation> Session<C> {
                 self.rtt = (self.sends == 1).then_some(since);
                 self.half_rtt = self.half_rtt.max(since.half());
             }
-            self.slowest = self.slowest.max(Some(self.since_start(now).without(asked_at)));
+            self.slowest = self
+                .slowest
+                .max(Some(self.since_start(now).without(asked_at)));
             self.asked_at = self.asked_at.filter(|_| !is_reply);
         }
         match verdict {
-            Verdict::Partial(wait) if !self.has_request() => self.start(wait, self.since_start(now)),
+            Verdict::Partial(wait) if !self.has_request() => {
+                self.start(wait, self.since_start(now))
+            }
             // The next request waits already: several datagrams came at once.
             Verdict::Next if self.has_request() && self.sends == 0 => {}
             Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
@@ -331,7 +363,10 @@ impl<C: Conversation> Session<C> {
 
     fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
         let elapsed = self.since_start(now).get();
-        (self.is_running, self.result) = (false, Some(Box::new(result.map(|answer| (answer, elapsed)))));
+        (self.is_running, self.result) = (
+            false,
+            Some(Box::new(result.map(|answer| (answer, elapsed)))),
+        );
     }
 
     /// Ends the query with what has arrived, or with an error.
@@ -340,9 +375,16 @@ impl<C: Conversation> Session<C> {
             return self.end(now, Ok(answer));
         }
         let waited = now.saturating_duration_since(self.started);
-        let QueryStats { requests, rejected, .. } = self.stats;
+        let QueryStats {
+            requests, rejected, ..
+        } = self.stats;
         let failure = match self.last_rejection {
-            Some(last) => QueryError::NoUsableAnswer { requests, waited, rejected, last },
+            Some(last) => QueryError::NoUsableAnswer {
+                requests,
+                waited,
+                rejected,
+                last,
+            },
             None => QueryError::NoAnswer { requests, waited },
         };
         self.end(now, Err(because.unwrap_or(failure)));
@@ -381,7 +423,10 @@ pub struct Outcome<A> {
     #[doc(alias("ping", "latency"))]
     #[cfg_attr(
         feature = "serde",
-        serde(serialize_with = "json::write_seconds", deserialize_with = "json::seconds")
+        serde(
+            serialize_with = "json::write_seconds",
+            deserialize_with = "json::seconds"
+        )
     )]
     pub rtt: Option<Duration>,
     /// The time from the start of the query to its end.
@@ -402,13 +447,31 @@ fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration
 impl<A> Outcome<A> {
     /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the counters are 0.
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
-        Self { answer, peer, rtt, elapsed: rtt.unwrap_or_default(), stats: QueryStats::default() }
+        Self {
+            answer,
+            peer,
+            rtt,
+            elapsed: rtt.unwrap_or_default(),
+            stats: QueryStats::default(),
+        }
     }
 
     /// Converts the answer.
     pub fn map<B>(self, convert: impl FnOnce(A) -> B) -> Outcome<B> {
-        let Self { answer, peer, rtt, elapsed, stats } = self;
-        Outcome { answer: convert(answer), peer, rtt, elapsed, stats }
+        let Self {
+            answer,
+            peer,
+            rtt,
+            elapsed,
+            stats,
+        } = self;
+        Outcome {
+            answer: convert(answer),
+            peer,
+            rtt,
+            elapsed,
+            stats,
+        }
     }
 }
 
@@ -450,18 +513,27 @@ mod tests {
     #[test]
     fn durations_are_seconds_to_the_microsecond() {
         let peer = ([192, 0, 2, 1], 27960).into();
-        for (nanos, seconds) in
-            [(413_000_000, "0.413"), (30_000_449, "0.03"), (5_300_001_000, "5.300001"), (2_000_000_000, "2")]
-        {
+        for (nanos, seconds) in [
+            (413_000_000, "0.413"),
+            (30_000_449, "0.03"),
+            (5_300_001_000, "5.300001"),
+            (2_000_000_000, "2"),
+        ] {
             let rtt = Duration::from_nanos(nanos);
             let json = serde_json::to_string(&Outcome::new(7, peer, Some(rtt))).unwrap();
             let times = format!("\"rtt\":{seconds},\"elapsed\":{seconds},");
             assert!(json.contains(&times), "{json}");
             let read: Outcome<i32> = serde_json::from_str(&json).unwrap();
-            assert_eq!((read.rtt, read.elapsed.as_micros()), (Some(read.elapsed), rtt.as_micros()));
+            assert_eq!(
+                (read.rtt, read.elapsed.as_micros()),
+                (Some(read.elapsed), rtt.as_micros())
+            );
         }
         let json = serde_json::to_string(&Outcome::new(7, peer, None)).unwrap();
         assert!(json.contains("\"rtt\":null,\"elapsed\":0,"), "{json}");
-        assert_eq!(serde_json::from_str::<Outcome<i32>>(&json).unwrap(), Outcome::new(7, peer, None));
+        assert_eq!(
+            serde_json::from_str::<Outcome<i32>>(&json).unwrap(),
+            Outcome::new(7, peer, None)
+        );
     }
 }

@@ -28,7 +28,10 @@ impl Conversation for Script {
             b"p" => Verdict::Partial(Wait::Reply),
             b"q" => Verdict::Partial(Wait::Quiet),
             b"g" => Verdict::Partial(Wait::Grace),
-            _ => Verdict::Rejected(ParseError::new(ParseErrorKind::NotThisProtocol("a letter"), 0)),
+            _ => Verdict::Rejected(ParseError::new(
+                ParseErrorKind::NotThisProtocol("a letter"),
+                0,
+            )),
         }
     }
 
@@ -59,15 +62,22 @@ impl Rig {
         #[allow(clippy::disallowed_methods, reason = "the start of virtual time")]
         let now = Instant::now();
         let session = Session::new(script, PEER.parse().unwrap(), timing, now);
-        Self { session, now, out: Vec::new() }
+        Self {
+            session,
+            now,
+            out: Vec::new(),
+        }
     }
 
     fn send(&mut self) -> bool {
-        self.session.poll_transmit(self.now, &mut self.out).is_some()
+        self.session
+            .poll_transmit(self.now, &mut self.out)
+            .is_some()
     }
 
     fn receive(&mut self, datagram: &[u8]) {
-        self.session.handle_datagram(self.now, PEER.parse().unwrap(), datagram);
+        self.session
+            .handle_datagram(self.now, PEER.parse().unwrap(), datagram);
     }
 
     fn pass(&mut self, ms: u64) {
@@ -103,7 +113,10 @@ fn retries_back_off_and_then_the_query_fails() {
     assert_eq!(rig.out, b"???");
     assert_eq!(rig.wait_ms(), 2250);
     rig.pass(2250);
-    let expected = QueryError::NoAnswer { requests: 3, waited: Duration::from_millis(4750) };
+    let expected = QueryError::NoAnswer {
+        requests: 3,
+        waited: Duration::from_millis(4750),
+    };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
     assert_eq!(rig.session.poll_answer(), None, "taken once");
     assert_eq!(rig.session.poll_timeout(), None);
@@ -119,7 +132,12 @@ fn rejected_datagrams_change_no_timer_and_the_error_names_the_last() {
     assert_eq!(rig.wait_ms(), 400);
     rig.pass(400);
     match rig.session.poll_answer() {
-        Some(Err(QueryError::NoUsableAnswer { requests: 1, rejected: 2, last, .. })) => {
+        Some(Err(QueryError::NoUsableAnswer {
+            requests: 1,
+            rejected: 2,
+            last,
+            ..
+        })) => {
             assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a letter"));
         }
         other => panic!("{other:?}"),
@@ -131,13 +149,21 @@ fn other_senders_are_ignored_and_a_mapped_address_is_the_same_server() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     for foreign in ["192.0.2.1:27961", "192.0.2.2:27960", "[::1]:27960"] {
-        rig.session.handle_datagram(rig.now, foreign.parse().unwrap(), b"d");
+        rig.session
+            .handle_datagram(rig.now, foreign.parse().unwrap(), b"d");
     }
-    assert_eq!((rig.session.stats().foreign, rig.session.poll_answer()), (3, None));
+    assert_eq!(
+        (rig.session.stats().foreign, rig.session.poll_answer()),
+        (3, None)
+    );
     rig.now += Duration::from_millis(40);
-    rig.session.handle_datagram(rig.now, "[::ffff:192.0.2.1]:27960".parse().unwrap(), b"d");
+    rig.session
+        .handle_datagram(rig.now, "[::ffff:192.0.2.1]:27960".parse().unwrap(), b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!((outcome.rtt.unwrap().as_millis(), outcome.answer), (40, b"d".to_vec()));
+    assert_eq!(
+        (outcome.rtt.unwrap().as_millis(), outcome.answer),
+        (40, b"d".to_vec())
+    );
     rig.receive(b"d");
     assert_eq!(rig.session.stats().late, 1);
 }
@@ -152,7 +178,10 @@ fn a_conversation_ends_after_max_steps() {
         rig.receive(b"n");
     }
     assert_eq!(sent, 16);
-    assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::TooManySteps(16))));
+    assert_eq!(
+        rig.session.poll_answer(),
+        Some(Err(QueryError::TooManySteps(16)))
+    );
 }
 
 /// Batches of datagrams arrive without a chance to send in between.
@@ -179,7 +208,10 @@ fn parts_do_not_extend_the_query_past_its_deadline() {
         rig.now += Duration::from_millis(500);
     }
     rig.receive(b"p");
-    let expected = QueryError::NoAnswer { requests: 1, waited: Duration::from_millis(5000) };
+    let expected = QueryError::NoAnswer {
+        requests: 1,
+        waited: Duration::from_millis(5000),
+    };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 
@@ -238,24 +270,36 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
         rig.receive(b"n");
     }
     rig.send();
-    assert!(rig.session.is_running, "7.2 s, of 20 for a server that answers");
+    assert!(
+        rig.session.is_running,
+        "7.2 s, of 20 for a server that answers"
+    );
     for _ in 0..3 {
         assert_eq!(rig.wait_ms(), 3600);
         rig.pass(3600);
         assert!(rig.send(), "two retries, then another step");
     }
     rig.pass(2000);
-    let expected = QueryError::NoAnswer { requests: 8, waited: Duration::from_millis(20_000) };
+    let expected = QueryError::NoAnswer {
+        requests: 8,
+        waited: Duration::from_millis(20_000),
+    };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
     let mut silent = Rig::new(Script::default(), patient);
     silent.send();
     silent.pass(5000);
-    assert!(!silent.session.is_running, "one timeout for a server that never answers");
+    assert!(
+        !silent.session.is_running,
+        "one timeout for a server that never answers"
+    );
 }
 
 #[test]
 fn a_reply_without_end_mark_ends_by_quiet_and_one_that_looks_complete_by_a_round_trip() {
-    let script = || Script { done_at_timeout: true, ..Script::default() };
+    let script = || Script {
+        done_at_timeout: true,
+        ..Script::default()
+    };
     let mut rig = Rig::new(script(), timing());
     rig.send();
     rig.now += Duration::from_millis(50);
@@ -284,7 +328,10 @@ fn an_unreachable_server_ends_the_query_at_once() {
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.session.handle_unreachable(rig.now);
-    assert_eq!(rig.session.poll_answer(), Some(Err(QueryError::Unreachable)));
+    assert_eq!(
+        rig.session.poll_answer(),
+        Some(Err(QueryError::Unreachable))
+    );
 }
 
 /// Karn's algorithm: a late reply to the first request would look like a fast reply to the second.
@@ -300,7 +347,11 @@ fn a_repeated_request_gives_no_round_trip_time() {
     rig.now += Duration::from_millis(70);
     rig.receive(b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!(outcome.rtt, Some(Duration::from_millis(70)), "the step that was sent once");
+    assert_eq!(
+        outcome.rtt,
+        Some(Duration::from_millis(70)),
+        "the step that was sent once"
+    );
     let mut rig = Rig::new(Script::default(), timing());
     rig.send();
     rig.pass(1000);
@@ -332,18 +383,27 @@ fn a_request_too_large_for_a_datagram_is_an_error() {
     let now = Instant::now();
     let mut session = Session::new(Long, PEER.parse().unwrap(), timing(), now);
     assert_eq!(session.poll_transmit(now, &mut out), None);
-    assert_eq!((session.poll_answer(), out), (Some(Err(QueryError::RequestTooLong(65_508))), vec![1]));
+    assert_eq!(
+        (session.poll_answer(), out),
+        (Some(Err(QueryError::RequestTooLong(65_508))), vec![1])
+    );
 }
 
 /// The documented order never stalls: a session is due while a request or its outcome waits.
 #[test]
 fn a_session_is_due_while_something_waits_to_be_taken() {
     let mut rig = Rig::new(Script::default(), timing());
-    assert!(rig.session.poll_timeout().unwrap() <= rig.now, "a request waits");
+    assert!(
+        rig.session.poll_timeout().unwrap() <= rig.now,
+        "a request waits"
+    );
     rig.send();
     assert!(rig.session.poll_timeout().unwrap() > rig.now);
     rig.receive(b"d");
-    assert!(rig.session.poll_timeout().unwrap() <= rig.now, "the outcome waits");
+    assert!(
+        rig.session.poll_timeout().unwrap() <= rig.now,
+        "the outcome waits"
+    );
     rig.session.poll_answer();
     assert_eq!(rig.session.poll_timeout(), None);
 }
@@ -371,7 +431,9 @@ fn what_comes_sooner_than_half_a_round_trip_is_early() {
             rig.pass(*ms);
             rig.receive(datagram);
         }
-        rig.session.poll_answer().map(|outcome| outcome.unwrap().answer)
+        rig.session
+            .poll_answer()
+            .map(|outcome| outcome.unwrap().answer)
     };
     for steps in [
         &[(40, &b"n"[..])][..],
@@ -395,7 +457,11 @@ fn nothing_is_early_on_a_way_of_less_than_four_milliseconds() {
         rig.send();
         rig.now += Duration::from_micros(1);
         rig.receive(b"d");
-        assert_eq!(rig.session.poll_answer().unwrap().unwrap().answer, answer, "{round_trip} µs");
+        assert_eq!(
+            rig.session.poll_answer().unwrap().unwrap().answer,
+            answer,
+            "{round_trip} µs"
+        );
     }
 }
 
@@ -414,5 +480,8 @@ fn a_repeated_request_has_a_shortest_round_trip() {
         rig.receive(datagram);
     }
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!((&outcome.answer[..], outcome.rtt), (&b"nennend"[..], Some(Duration::from_millis(60))));
+    assert_eq!(
+        (&outcome.answer[..], outcome.rtt),
+        (&b"nennend"[..], Some(Duration::from_millis(60)))
+    );
 }

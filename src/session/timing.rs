@@ -147,7 +147,9 @@ impl Timing {
     #[must_use]
     pub fn fitted(self) -> Self {
         // The sum of all waits, in units of the first.
-        let waits = (0..=self.retries).fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5)).0;
+        let waits = (0..=self.retries)
+            .fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5))
+            .0;
         let fitting = self.timeout().div_f64(waits);
         self.with_retry_after(fitting.min(self.retry_after()))
     }
@@ -179,7 +181,9 @@ impl Timing {
 
     /// The wait for a reply after this many retries: half as long again for each.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
-        (0..retry).fold(self.retry_after, |wait, _| wait.half_again()).get()
+        (0..retry)
+            .fold(self.retry_after, |wait, _| wait.half_again())
+            .get()
     }
 }
 
@@ -190,7 +194,9 @@ mod tests {
     #[test]
     fn waits_grow_by_half() {
         let timing = Timing::default().with_retry_after(Duration::from_millis(1000));
-        let waits: Vec<u128> = (0..3).map(|retry| timing.reply_wait(retry).as_millis()).collect();
+        let waits: Vec<u128> = (0..3)
+            .map(|retry| timing.reply_wait(retry).as_millis())
+            .collect();
         assert_eq!(waits, [1000, 1500, 2250]);
     }
 }

@@ -16,7 +16,11 @@ use std::borrow::Cow;
 /// assert_eq!(read(Charset::Utf8OrWindows1252), "ä", "not valid UTF-8");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Charset {
     /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.
@@ -36,13 +40,15 @@ pub enum Charset {
 /// The characters of Windows-1252 in 0x80..=0x9F. The five undefined bytes are C1 control characters, as in the WHATWG
 /// encoding standard.
 const WINDOWS_1252: [char; 32] = [
-    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}',
-    '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
+    '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
+    '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
 ];
 
 /// The character of one Windows-1252 byte.
 fn windows_1252(byte: u8) -> char {
-    let high = usize::from(byte).checked_sub(0x80).and_then(|index| WINDOWS_1252.get(index));
+    let high = usize::from(byte)
+        .checked_sub(0x80)
+        .and_then(|index| WINDOWS_1252.get(index));
     high.copied().unwrap_or_else(|| char::from(byte))
 }
 
@@ -57,12 +63,16 @@ impl Charset {
         }
         Cow::Owned(match self {
             Self::Latin1 | Self::Utf8OrLatin1 => raw.iter().map(|&byte| char::from(byte)).collect(),
-            Self::Windows1252 | Self::Utf8OrWindows1252 => raw.iter().copied().map(windows_1252).collect(),
+            Self::Windows1252 | Self::Utf8OrWindows1252 => {
+                raw.iter().copied().map(windows_1252).collect()
+            }
             Self::Utf16Le => {
                 let (pairs, odd) = raw.as_chunks::<2>();
                 let units = char::decode_utf16(pairs.iter().map(|&pair| u16::from_le_bytes(pair)));
                 let characters = units.map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER));
-                characters.chain(odd.first().map(|_| char::REPLACEMENT_CHARACTER)).collect()
+                characters
+                    .chain(odd.first().map(|_| char::REPLACEMENT_CHARACTER))
+                    .collect()
             }
         })
     }
@@ -71,7 +81,10 @@ impl Charset {
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
         match self {
             Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => text.as_bytes().to_vec(),
-            Self::Latin1 => text.chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect(),
+            Self::Latin1 => text
+                .chars()
+                .map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'))
+                .collect(),
             Self::Windows1252 => text.chars().map(to_windows_1252).collect(),
             Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         }
@@ -81,7 +94,9 @@ impl Charset {
 /// The Windows-1252 byte of a character, or `?`.
 fn to_windows_1252(c: char) -> u8 {
     let ascii = u8::try_from(c).ok().filter(u8::is_ascii);
-    ascii.or_else(|| (0x80..=u8::MAX).find(|&byte| windows_1252(byte) == c)).unwrap_or(b'?')
+    ascii
+        .or_else(|| (0x80..=u8::MAX).find(|&byte| windows_1252(byte) == c))
+        .unwrap_or(b'?')
 }
 
 #[cfg(test)]
@@ -92,13 +107,20 @@ mod tests {
     fn every_byte_of_windows_1252_round_trips() {
         for byte in 0..=255_u8 {
             let text = Charset::Windows1252.decode(&[byte]).into_owned();
-            assert_eq!(Charset::Windows1252.encode(&text), [byte], "{byte:#x} = {text:?}");
+            assert_eq!(
+                Charset::Windows1252.encode(&text),
+                [byte],
+                "{byte:#x} = {text:?}"
+            );
         }
     }
 
     #[test]
     fn utf8_is_preferred_and_borrowed() {
-        assert!(matches!(Charset::default().decode("Grün".as_bytes()), Cow::Borrowed("Grün")));
+        assert!(matches!(
+            Charset::default().decode("Grün".as_bytes()),
+            Cow::Borrowed("Grün")
+        ));
         assert_eq!(Charset::default().decode(b"Gr\xfcn \x80"), "Grün €");
         assert_eq!(Charset::Latin1.decode(b"\x80\xff"), "\u{80}ÿ");
     }
@@ -106,7 +128,10 @@ mod tests {
     #[test]
     fn invalid_utf16_becomes_replacement_characters() {
         assert_eq!(Charset::Utf16Le.decode(&[0x16, 0x04, b'x', 0]), "Жx");
-        assert_eq!(Charset::Utf16Le.decode(&[0x00, 0xD8, b'x', 0, 7]), "\u{FFFD}x\u{FFFD}");
+        assert_eq!(
+            Charset::Utf16Le.decode(&[0x00, 0xD8, b'x', 0, 7]),
+            "\u{FFFD}x\u{FFFD}"
+        );
         assert_eq!(Charset::Utf16Le.encode("Ж"), [0x16, 0x04]);
     }
 }

@@ -17,7 +17,11 @@
 /// ```
 #[doc(alias = "colors")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Colours {
     /// No colour codes: every byte is text.
@@ -53,7 +57,11 @@ pub enum Colours {
 /// A colour of a text, see [`Span`](crate::model::Span) for an example.
 #[doc(alias = "color")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(rename_all = "snake_case")
+)]
 #[non_exhaustive]
 pub enum Colour {
     /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in games of the
@@ -83,25 +91,35 @@ fn code(colours: Colours, units: &[u8]) -> Option<(usize, Code)> {
         (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
         (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
         (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
-        (Colours::DarkPlaces | Colours::Daemon | Colours::SeriousSam, [b'^', b'^', ..]) => (2, Code::Literal),
-        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => (2, colour(Colour::Palette(hex(*c)?))),
+        (Colours::DarkPlaces | Colours::Daemon | Colours::SeriousSam, [b'^', b'^', ..]) => {
+            (2, Code::Literal)
+        }
+        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => {
+            (2, colour(Colour::Palette(hex(*c)?)))
+        }
         // One digit per component: F is 0xFF.
         (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..])
-        | (Colours::Daemon, [b'^', b'x' | b'X', r, g, b, ..]) => (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?)),
+        | (Colours::Daemon, [b'^', b'x' | b'X', r, g, b, ..]) => {
+            (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?))
+        }
         (Colours::Daemon, [b'^', b'#', digits @ ..]) => (8, colour(rgb(digits)?)),
         (Colours::Daemon, [b'^', b'*', ..]) => (2, Code::Colour(None)),
         (Colours::Daemon, [b'^', c @ (b'0'..=b'O' | b'a'..=b'o'), ..]) => caret(*c),
         (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => (4, colour(Colour::Rgb(*r, *g, *b))),
         (Colours::UnrealEscape, [0x1B, ..]) => (4, Code::Format),
         (Colours::SectionSign, _) => section_sign(units)?,
-        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..]) if digits.get(6) == Some(&b']') => {
+        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..])
+            if digits.get(6) == Some(&b']') =>
+        {
             (10, colour(rgb(digits)?))
         }
         (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => (4, Code::Colour(None)),
         (Colours::Swat4, [b'[', b'\\', c, b']', ..]) if b"biuBIU".contains(c) => (4, Code::Format),
         (Colours::Swat4, [b'[', c, b']', ..]) if b"biuBIU".contains(c) => (3, Code::Format),
         // The characters after a code belong to it whatever they are, as far as the text reaches.
-        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => (8, rgb(digits).map_or(Code::Format, colour)),
+        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => {
+            (8, rgb(digits).map_or(Code::Format, colour))
+        }
         (Colours::SeriousSam, [b'^', b'a', ..]) => (4, Code::Format),
         (Colours::SeriousSam, [b'^', b'f', ..]) => (3, Code::Format),
         (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => (2, Code::Colour(None)),
@@ -125,7 +143,12 @@ const LONGEST: usize = 14;
 impl<'a> Segments<'a> {
     /// `is_wide`: two bytes per code unit, little-endian.
     pub(crate) fn new(raw: &'a [u8], colours: Colours, is_wide: bool) -> Self {
-        Self { rest: raw, colours, is_wide, colour: None }
+        Self {
+            rest: raw,
+            colours,
+            is_wide,
+            colour: None,
+        }
     }
 
     /// The code at the start of some bytes.
@@ -135,8 +158,16 @@ impl<'a> Segments<'a> {
         }
         // No code has units above 0xFF.
         let mut units = [0; LONGEST];
-        let narrow = bytes.as_chunks::<2>().0.iter().map_while(|[low, high]| (*high == 0).then_some(*low));
-        let count = units.iter_mut().zip(narrow).map(|(unit, narrow)| *unit = narrow).count();
+        let narrow = bytes
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map_while(|[low, high]| (*high == 0).then_some(*low));
+        let count = units
+            .iter_mut()
+            .zip(narrow)
+            .map(|(unit, narrow)| *unit = narrow)
+            .count();
         code(self.colours, units.get(..count)?)
     }
 }
@@ -180,7 +211,9 @@ fn rgb(text: &[u8]) -> Option<Colour> {
 
 /// The value of a hexadecimal digit.
 pub(crate) fn hex(c: u8) -> Option<u8> {
-    char::from(c).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    char::from(c)
+        .to_digit(16)
+        .and_then(|digit| u8::try_from(digit).ok())
 }
 
 fn section_sign(units: &[u8]) -> Option<(usize, Code)> {
@@ -229,13 +262,18 @@ mod tests {
     use super::*;
 
     fn strip(raw: &[u8], colours: Colours) -> Vec<u8> {
-        Segments::new(raw, colours, false).flat_map(|(_, text)| text.to_vec()).collect()
+        Segments::new(raw, colours, false)
+            .flat_map(|(_, text)| text.to_vec())
+            .collect()
     }
 
     #[test]
     fn each_kind_strips_only_its_own_codes() {
         assert_eq!(strip(b"^1Red^7 ^^wx ^", Colours::Caret), b"Red ^x ^");
-        assert_eq!(strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces), b"Red x^ ^xG00 ^a");
+        assert_eq!(
+            strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces),
+            b"Red x^ ^xG00 ^a"
+        );
         assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA^:^;}^a");
         assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::ModernWarfare2), b"{RA}^a");
         assert_eq!(strip(b"^1a^Zb^_^^2", Colours::CaretAlphanumeric), b"ab^_^");
@@ -243,10 +281,22 @@ mod tests {
             strip(b"^1a^Ob^pc^^2^*d^xF0^X0f0e^#12^#aAbB09f^@", Colours::Daemon),
             b"ab^pc^2d^xF0e^#12f"
         );
-        assert_eq!(strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape), b"Test Red");
-        assert_eq!(strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign), b"A BC\xA7z");
-        assert_eq!(strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4), b"AB[x][c=12]");
-        assert_eq!(strip(b"^cff0000A^rB^a80C^z^oD^f9E^^bF^CG", Colours::SeriousSam), b"ABC^zDE^bFG");
+        assert_eq!(
+            strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape),
+            b"Test Red"
+        );
+        assert_eq!(
+            strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign),
+            b"A BC\xA7z"
+        );
+        assert_eq!(
+            strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4),
+            b"AB[x][c=12]"
+        );
+        assert_eq!(
+            strip(b"^cff0000A^rB^a80C^z^oD^f9E^^bF^CG", Colours::SeriousSam),
+            b"ABC^zDE^bFG"
+        );
         assert_eq!(strip(b"^cxyz123A^c12", Colours::SeriousSam), b"A");
         assert_eq!(strip(b"^1[b]\xA7a", Colours::None), b"^1[b]\xA7a");
     }
@@ -254,18 +304,27 @@ mod tests {
     #[test]
     fn spans_have_their_colours() {
         let spans: Vec<_> = Segments::new(b"a^1b^xF08c", Colours::DarkPlaces, false).collect();
-        let expected: [(Option<Colour>, &[u8]); 3] =
-            [(None, b"a"), (Some(Colour::Palette(1)), b"b"), (Some(Colour::Rgb(0xFF, 0, 0x88)), b"c")];
+        let expected: [(Option<Colour>, &[u8]); 3] = [
+            (None, b"a"),
+            (Some(Colour::Palette(1)), b"b"),
+            (Some(Colour::Rgb(0xFF, 0, 0x88)), b"c"),
+        ];
         assert_eq!(spans, expected);
     }
 
     #[test]
     fn bedrock_and_hexadecimal_codes() {
-        let all: String = ('a'..='z').chain('0'..='9').map(|code| format!("\u{a7}{code}")).collect();
+        let all: String = ('a'..='z')
+            .chain('0'..='9')
+            .map(|code| format!("\u{a7}{code}"))
+            .collect();
         let left = strip(all.as_bytes(), Colours::SectionSign);
         assert_eq!(String::from_utf8(left).unwrap(), "\u{a7}w\u{a7}y\u{a7}z");
         let spans = |text: &str| -> Vec<(Option<Colour>, String)> {
-            let latin1: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+            let latin1: Vec<u8> = text
+                .chars()
+                .map(|c| u8::try_from(u32::from(c)).unwrap())
+                .collect();
             let [one, two] = [text.as_bytes(), &latin1].map(|raw| {
                 let spans = Segments::new(raw, Colours::SectionSign, false);
                 spans
@@ -287,18 +346,29 @@ mod tests {
         );
         assert_eq!(
             spans("a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc"),
-            [(plain, "a".into()), (rgb(0xFF, 0x80, 1), "b".into()), (plain, "c".into())]
+            [
+                (plain, "a".into()),
+                (rgb(0xFF, 0x80, 1), "b".into()),
+                (plain, "c".into())
+            ]
         );
         // Not six digits: a code that sets no colour, and its parts stay codes of their own.
-        let short = strip(b"\xA7x\xA7F\xA7f\xA78\xA70\xA70Z\xA7x\xA7", Colours::SectionSign);
+        let short = strip(
+            b"\xA7x\xA7F\xA7f\xA78\xA70\xA70Z\xA7x\xA7",
+            Colours::SectionSign,
+        );
         assert_eq!(short, b"Z\xA7");
     }
 
     #[test]
     fn sixteen_bit_units_are_seen_whole() {
-        let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B".encode_utf16().flat_map(u16::to_le_bytes).collect();
-        let text: Vec<u8> =
-            Segments::new(&raw, Colours::UnrealEscape, true).flat_map(|(_, text)| text.to_vec()).collect();
+        let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        let text: Vec<u8> = Segments::new(&raw, Colours::UnrealEscape, true)
+            .flat_map(|(_, text)| text.to_vec())
+            .collect();
         assert_eq!(text, [b'A', 0, b'B', 0]);
     }
 }

@@ -50,24 +50,35 @@ pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u
         let eight = u64::from_le_bytes(*eight);
         let ends = find(eight, A) | find(eight, B);
         if ends != 0 {
-            return Ok(split(input, length.wrapping_add(ends.trailing_zeros() as usize / 8)));
+            return Ok(split(
+                input,
+                length.wrapping_add(ends.trailing_zeros() as usize / 8),
+            ));
         }
         length = length.wrapping_add(8);
     }
     let last = input.get(length..).unwrap_or_default();
-    let end = last.iter().position(|&byte| byte == A || byte == B).unwrap_or(last.len());
+    let end = last
+        .iter()
+        .position(|&byte| byte == A || byte == B)
+        .unwrap_or(last.len());
     Ok(split(input, length.wrapping_add(end)))
 }
 
 /// Splits behind this many bytes: the rest, and these.
 #[inline]
 pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
-    input.split_at_checked(length).map_or((&[], input), |(first, rest)| (rest, first))
+    input
+        .split_at_checked(length)
+        .map_or((&[], input), |(first, rest)| (rest, first))
 }
 
 /// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
 pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
-    buffer.iter_mut().zip(word).for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
+    buffer
+        .iter_mut()
+        .zip(word)
+        .for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
     buffer.get(..word.len()).unwrap_or_default()
 }
 
@@ -103,12 +114,20 @@ pub(crate) use known_keys;
 
 /// Whether one of these values says yes; `None` if none is a truth value.
 pub(crate) fn any(values: &[Option<&[u8]>]) -> Option<bool> {
-    values.iter().flatten().filter_map(|value| number::boolean(value)).reduce(|one, other| one || other)
+    values
+        .iter()
+        .flatten()
+        .filter_map(|value| number::boolean(value))
+        .reduce(|one, other| one || other)
 }
 
 /// The first value that is not empty. The preferred key comes first.
 pub(crate) fn first_filled<'a>(values: &[Option<&'a [u8]>]) -> Option<&'a [u8]> {
-    values.iter().flatten().copied().find(|value| !value.is_empty())
+    values
+        .iter()
+        .flatten()
+        .copied()
+        .find(|value| !value.is_empty())
 }
 
 #[cfg(test)]
@@ -117,8 +136,12 @@ mod tests {
 
     #[test]
     fn a_text_ends_at_the_first_of_two_bytes_or_where_it_is_cut() {
-        let text = [&b"\0\x01\x7f\x80\xff[]\"#\x0a\x0b\x09!"[..], &[0x5b, 0x5d, 0xdc, 0x8a, 0xa2], &[7; 20]]
-            .concat();
+        let text = [
+            &b"\0\x01\x7f\x80\xff[]\"#\x0a\x0b\x09!"[..],
+            &[0x5b, 0x5d, 0xdc, 0x8a, 0xa2],
+            &[7; 20],
+        ]
+        .concat();
         for start in 0..text.len() {
             for end in start..=text.len() {
                 let part = &text[start..end];
@@ -126,20 +149,35 @@ mod tests {
                     let at = part.iter().position(is_end).unwrap_or(part.len());
                     Ok((&part[at..], &part[..at]))
                 };
-                assert_eq!(short_until::<b'"', b'\n'>(part), expected(|byte| matches!(byte, b'"' | b'\n')));
+                assert_eq!(
+                    short_until::<b'"', b'\n'>(part),
+                    expected(|byte| matches!(byte, b'"' | b'\n'))
+                );
                 assert_eq!(short_until::<0, 0>(part), expected(|byte| *byte == 0));
-                assert_eq!(short_until::<0xff, 0xff>(part), expected(|byte| *byte == 0xff));
-                assert_eq!(short_until::<b'\\', b'\\'>(part), expected(|byte| *byte == b'\\'));
+                assert_eq!(
+                    short_until::<0xff, 0xff>(part),
+                    expected(|byte| *byte == 0xff)
+                );
+                assert_eq!(
+                    short_until::<b'\\', b'\\'>(part),
+                    expected(|byte| *byte == b'\\')
+                );
             }
         }
-        assert_eq!((split(b"abc", 1), split(b"abc", 4)), ((&b"bc"[..], &b"a"[..]), (&b""[..], &b"abc"[..])));
+        assert_eq!(
+            (split(b"abc", 1), split(b"abc", 4)),
+            ((&b"bc"[..], &b"a"[..]), (&b""[..], &b"abc"[..]))
+        );
     }
 
     #[test]
     fn slices_are_shared_and_others_copied() {
         let whole = Bytes::from(b"hostname".to_vec());
         let shared = share(&whole, &whole[4..]);
-        assert_eq!((&shared[..], shared.as_ptr()), (&b"name"[..], whole[4..].as_ptr()));
+        assert_eq!(
+            (&shared[..], shared.as_ptr()),
+            (&b"name"[..], whole[4..].as_ptr())
+        );
         assert_eq!(&share(&whole, b"other")[..], b"other");
         assert_eq!(locate(&whole, &whole[8..]), Some(8..8));
     }
@@ -160,17 +198,25 @@ mod tests {
                 slot.get_or_insert(value.as_bytes());
             }
         }
-        assert_eq!((known.map_name, known.map), (Some(&b"a"[..]), Some(&b""[..])));
-        for (key, is_known) in
-            [("SV_PrivateClients", true), ("sv_privateclient", false), ("sv_priva?eclients", false)]
-        {
+        assert_eq!(
+            (known.map_name, known.map),
+            (Some(&b"a"[..]), Some(&b""[..]))
+        );
+        for (key, is_known) in [
+            ("SV_PrivateClients", true),
+            ("sv_privateclient", false),
+            ("sv_priva?eclients", false),
+        ] {
             assert_eq!(known.slot(key.as_bytes()).is_some(), is_known, "{key}");
         }
     }
 
     #[test]
     fn empty_values_are_skipped() {
-        assert_eq!(first_filled(&[None, Some(b""), Some(b"a"), Some(b"b")]), Some(&b"a"[..]));
+        assert_eq!(
+            first_filled(&[None, Some(b""), Some(b"a"), Some(b"b")]),
+            Some(&b"a"[..])
+        );
         assert_eq!(first_filled(&[None, Some(b"")]), None);
     }
 }

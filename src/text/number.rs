@@ -11,7 +11,9 @@ use super::lower_case;
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     let add = |sum: i64, byte: &u8| {
         let digit = byte.wrapping_sub(b'0');
-        sum.checked_mul(10)?.checked_add(digit.into()).filter(|_| digit < 10)
+        sum.checked_mul(10)?
+            .checked_add(digit.into())
+            .filter(|_| digit < 10)
     };
     // Nearly all are nothing but digits, for which `parse` takes twice as many instructions.
     let digits = text.iter().try_fold(0, add).filter(|_| !text.is_empty());
@@ -26,8 +28,13 @@ pub(crate) fn number<T: TryFrom<i64>>(text: &[u8]) -> Option<T> {
 /// A whole number, or the whole part of a fraction.
 pub(crate) fn whole(text: &[u8]) -> Option<i64> {
     integer(text).or_else(|| {
-        let (whole, fraction) = text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
-        fraction.iter().skip(1).all(u8::is_ascii_digit).then(|| integer(whole))?
+        let (whole, fraction) =
+            text.split_at_checked(text.iter().position(|&byte| byte == b'.')?)?;
+        fraction
+            .iter()
+            .skip(1)
+            .all(u8::is_ascii_digit)
+            .then(|| integer(whole))?
     })
 }
 
@@ -44,7 +51,10 @@ pub(crate) fn whole_minutes(text: &[u8]) -> Option<Duration> {
 /// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an odd text.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
-    if !text.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') {
+    if !text
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    {
         return None;
     }
     let minutes: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
@@ -85,7 +95,15 @@ mod tests {
         assert_eq!(integer(b"-9999"), Some(-9999));
         assert_eq!(integer(b"+7"), Some(7));
         assert_eq!(integer(b"-9223372036854775808"), Some(i64::MIN));
-        for bad in [&b""[..], b"-", b"5.00", b"1 2", b"9223372036854775808", b"0x10", b"12a"] {
+        for bad in [
+            &b""[..],
+            b"-",
+            b"5.00",
+            b"1 2",
+            b"9223372036854775808",
+            b"0x10",
+            b"12a",
+        ] {
             assert_eq!(integer(bad), None, "{bad:?}");
         }
         assert_eq!(number::<u16>(b"65536"), None);
@@ -97,11 +115,25 @@ mod tests {
         assert_eq!(minutes(b" 20 "), Some(Duration::from_secs(1200)));
         assert_eq!(minutes(b"7.5"), Some(Duration::from_secs(450)));
         assert_eq!(minutes(b"0"), Some(Duration::ZERO));
-        for bad in ["", "-1", "1e3", "inf", ".", "20 min", "1.2.3", "99999999999999999999999999"] {
+        for bad in [
+            "",
+            "-1",
+            "1e3",
+            "inf",
+            ".",
+            "20 min",
+            "1.2.3",
+            "99999999999999999999999999",
+        ] {
             assert_eq!(minutes(bad.as_bytes()), None, "{bad}");
         }
         assert_eq!(
-            (leading(b"3wnd"), leading(b"26"), leading(b"d3"), leading(b"")),
+            (
+                leading(b"3wnd"),
+                leading(b"26"),
+                leading(b"d3"),
+                leading(b"")
+            ),
             (Some(3), Some(26), None, None)
         );
     }

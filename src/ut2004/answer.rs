@@ -43,31 +43,67 @@ pub struct Answer {
 /// The datagrams of a list in its order as far as that is known: the one with the first rule first, the short one last, the others
 /// by falling player numbers where those of each datagram fall (the newest player comes first in every capture), else as they came.
 fn in_order(List { mut sections, .. }: List) -> Vec<Section> {
-    let is_falling = sections
-        .iter()
-        .all(|section| section.players().iter().map(|player| player.player_num).is_sorted_by(|a, b| a > b));
+    let is_falling = sections.iter().all(|section| {
+        section
+            .players()
+            .iter()
+            .map(|player| player.player_num)
+            .is_sorted_by(|a, b| a > b)
+    });
     let first = |section: &Section| {
-        section.players().iter().next().filter(|_| is_falling).map(|player| player.player_num)
+        section
+            .players()
+            .iter()
+            .next()
+            .filter(|_| is_falling)
+            .map(|player| player.player_num)
     };
-    sections.sort_by_key(|section| (section.is_end(), !section.is_first(), Reverse(first(section))));
+    sections.sort_by_key(|section| {
+        (
+            section.is_end(),
+            !section.is_first(),
+            Reverse(first(section)),
+        )
+    });
     sections
 }
 
 impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
         let limits = options.limits;
-        let is_cut = |info: &Vec<u8>| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
-        let missing = if options.detail == Detail::Short { Completeness::COMPLETE } else { lists.missing() };
-        let missing = Completeness { info: lists.info.as_ref().is_none_or(is_cut), ..missing };
+        let is_cut =
+            |info: &Vec<u8>| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
+        let missing = if options.detail == Detail::Short {
+            Completeness::COMPLETE
+        } else {
+            lists.missing()
+        };
+        let missing = Completeness {
+            info: lists.info.as_ref().is_none_or(is_cut),
+            ..missing
+        };
         let sections = [lists.rules, lists.players].into_iter().flat_map(in_order);
         let info = lists.info.into_iter().map(|info| (info, 0));
-        let datagrams: Vec<_> =
-            info.chain(sections.map(|section| (section.bytes, section.entries))).collect();
-        let bytes =
-            Bytes::from(datagrams.iter().map(|(datagram, _)| &datagram[..]).collect::<Vec<_>>().concat());
+        let datagrams: Vec<_> = info
+            .chain(sections.map(|section| (section.bytes, section.entries)))
+            .collect();
+        let bytes = Bytes::from(
+            datagrams
+                .iter()
+                .map(|(datagram, _)| &datagram[..])
+                .collect::<Vec<_>>()
+                .concat(),
+        );
         let mut rest = bytes.clone();
-        let parts = datagrams.iter().map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
-        Self { parts: parts.collect(), bytes, missing, limits }
+        let parts = datagrams
+            .iter()
+            .map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
+        Self {
+            parts: parts.collect(),
+            bytes,
+            missing,
+            limits,
+        }
     }
 
     /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
@@ -87,7 +123,10 @@ impl Answer {
         let mut lists = Lists::default();
         lists.start_request(Command::RulesAndPlayers);
         lists.awaits_info = true;
-        let mut result = Err(ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0));
+        let mut result = Err(ParseError::new(
+            ParseErrorKind::CutShort("the answer: no datagram"),
+            0,
+        ));
         for datagram in datagrams {
             result = match lists.take(&datagram, false, limits) {
                 _ if result.is_ok() => result,
@@ -100,12 +139,18 @@ impl Answer {
         }
         result?;
         lists.end_only_reading();
-        Ok(Self::new(lists, &QueryOptions::default().with_limits(*limits)))
+        Ok(Self::new(
+            lists,
+            &QueryOptions::default().with_limits(*limits),
+        ))
     }
 
     /// The info record.
     pub fn info(&self) -> Option<Info<'_>> {
-        match Response::parse(self.datagrams().next()?, &self.limits).ok()?.body {
+        match Response::parse(self.datagrams().next()?, &self.limits)
+            .ok()?
+            .body
+        {
             Body::Info(info) => Some(info),
             _ => None,
         }
@@ -113,7 +158,10 @@ impl Answer {
 
     /// The entries of each datagram of this type.
     pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
-        let parts = self.parts.iter().filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
+        let parts = self
+            .parts
+            .iter()
+            .filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
         parts.map(move |(datagram, count)| Entries::of(datagram, kind, *count))
     }
 
@@ -125,7 +173,8 @@ impl Answer {
     /// The rules of all datagrams that any reading brought. The datagram that begins with `ServerMode` is first and the
     /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
-        self.entries(RULES).flat_map(|entries| RuleList(entries).iter())
+        self.entries(RULES)
+            .flat_map(|entries| RuleList(entries).iter())
     }
 
     /// The first value of a rule, by its key in any ASCII case.
@@ -138,7 +187,8 @@ impl Answer {
     /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team) included; the short
     /// datagram is last.
     pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
-        self.entries(PLAYERS).flat_map(|entries| PlayerList(entries).iter())
+        self.entries(PLAYERS)
+            .flat_map(|entries| PlayerList(entries).iter())
     }
 
     /// The accepted datagrams as they came: info, rules, players.

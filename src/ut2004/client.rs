@@ -53,18 +53,34 @@ impl StatusQuery {
     /// its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let knows_both = options.dialect != Dialect::SeparateLists;
-        Self { options: *options, lists: Lists::default(), knows_both }
+        Self {
+            options: *options,
+            lists: Lists::default(),
+            knows_both,
+        }
     }
 
     /// The command of the next request; `None` when nothing is open. The info is requested when the first list begins to come:
     /// its round trip is the pause for the rest.
     fn next_command(&self) -> Option<Command> {
-        let Lists { info, rules, players, asked, .. } = &self.lists;
+        let Lists {
+            info,
+            rules,
+            players,
+            asked,
+            ..
+        } = &self.lists;
         let is_split = self.options.dialect == Dialect::SeparateLists;
-        let is_empty = if is_split { players.expects_nothing() } else { players.sections.is_empty() };
+        let is_empty = if is_split {
+            players.expects_nothing()
+        } else {
+            players.sections.is_empty()
+        };
         match (rules.state == State::Open, players.state == State::Open) {
             _ if self.options.detail == Detail::Short => info.is_none().then_some(Command::Info),
-            _ if players.state == State::Counting || info.is_none() && asked.is_some() => Some(Command::Info),
+            _ if players.state == State::Counting || info.is_none() && asked.is_some() => {
+                Some(Command::Info)
+            }
             (true, true) if !is_split => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
             // Nobody may be listed: the rules of the same reply show that the request has arrived.
@@ -76,17 +92,30 @@ impl StatusQuery {
 
     fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
         let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
-        match self.lists.take(datagram, is_early && !awaited_info, &self.options.limits) {
+        match self
+            .lists
+            .take(datagram, is_early && !awaited_info, &self.options.limits)
+        {
             // What is over the limits shows that the request has arrived.
-            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => Verdict::Rejected(error),
+            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => {
+                Verdict::Rejected(error)
+            }
             // What comes while the info is awaited is judged with it.
             _ if self.lists.awaits_info => Verdict::Earlier,
             _ if self.lists.info.is_none() => Verdict::Next,
             _ if awaited_info || self.lists.awaited().all(|list| list.has_all(readings)) => {
-                self.lists.awaited().for_each(|list| list.end_reading(readings));
-                if self.next_command().is_some() { Verdict::Next } else { Verdict::Done(self.take_answer()) }
+                self.lists
+                    .awaited()
+                    .for_each(|list| list.end_reading(readings));
+                if self.next_command().is_some() {
+                    Verdict::Next
+                } else {
+                    Verdict::Done(self.take_answer())
+                }
             }
-            _ if self.lists.awaited().all(|list| list.looks_complete()) => Verdict::Partial(Wait::Grace),
+            _ if self.lists.awaited().all(|list| list.looks_complete()) => {
+                Verdict::Partial(Wait::Grace)
+            }
             _ if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
             _ => Verdict::Partial(Wait::Quiet),
         }
@@ -132,12 +161,20 @@ impl Conversation for StatusQuery {
             _ if self.lists.awaited().all(|list| list.is_silent()) => {
                 self.options.dialect = Dialect::SeparateLists;
             }
-            _ => self.lists.awaited().for_each(|list| list.end_reading(self.options.readings)),
+            _ => self
+                .lists
+                .awaited()
+                .for_each(|list| list.end_reading(self.options.readings)),
         }
         if remaining == Remaining::Step && !looks_complete {
-            self.lists.awaited().for_each(|list| list.state = State::GivenUp);
+            self.lists
+                .awaited()
+                .for_each(|list| list.state = State::GivenUp);
         }
-        match self.next_command().filter(|_| remaining != Remaining::Nothing) {
+        match self
+            .next_command()
+            .filter(|_| remaining != Remaining::Nothing)
+        {
             // Lists that look complete need no retry: requesting them again is a step of its own.
             Some(_) if looks_complete || remaining == Remaining::Step => OnTimeout::Next,
             Some(_) => OnTimeout::Retry,

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION, STATS_ID,
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION,
+    STATS_ID,
 };
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, ServerStatus, TextRef};
@@ -28,27 +29,49 @@ impl<'a> InfoRules<'a> {
     pub(super) fn new(status: &'a ServerStatus) -> Self {
         let all = |name: &'static str| {
             let is_it = move |key: TextRef<'_>| key.raw().eq_ignore_ascii_case(name.as_bytes());
-            status.rules.iter().enumerate().filter(move |(_, (key, _))| is_it(*key))
+            status
+                .rules
+                .iter()
+                .enumerate()
+                .filter(move |(_, (key, _))| is_it(*key))
         };
         let number = |name| {
             let number = |value: TextRef<'_>| number::number(value.plain().as_bytes());
-            all(name).filter_map(|(index, (_, value))| Some((index, number(value)?))).last()
+            all(name)
+                .filter_map(|(index, (_, value))| Some((index, number(value)?)))
+                .last()
         };
-        let (level_at, skill_level) =
-            all(SKILL_LEVEL).last().map(|(index, (_, value))| (index, value)).unzip();
+        let (level_at, skill_level) = all(SKILL_LEVEL)
+            .last()
+            .map(|(index, (_, value))| (index, value))
+            .unzip();
         let (flags_at, flags) = number(FLAGS).unzip();
         let (current, last) = number(CURRENT_WAVE).zip(number(FINAL_WAVE)).unzip();
         let ((current_at, current), (last_at, last)) = (current.unzip(), last.unzip());
         let (waves, indexes) = (current.zip(last), [level_at, flags_at, current_at, last_at]);
-        Self { skill_level, flags, waves, indexes }
+        Self {
+            skill_level,
+            flags,
+            waves,
+            indexes,
+        }
     }
 }
 
 /// Writes the info record of UT2004, with the waves where the rules have them.
-pub(super) fn info<R>(status: &ServerStatus, rules: &InfoRules<'_>, write: impl FnOnce(Info<'_>) -> R) -> R {
-    let [name, map, game_type] = [&status.name, &status.map, &status.game_type]
-        .map(|text| text.as_ref().map(|text| WireText::new(text.as_ref())).unwrap_or_default());
-    let skill_level = rules.skill_level.map_or(WireText::ascii("0"), WireText::new);
+pub(super) fn info<R>(
+    status: &ServerStatus,
+    rules: &InfoRules<'_>,
+    write: impl FnOnce(Info<'_>) -> R,
+) -> R {
+    let [name, map, game_type] = [&status.name, &status.map, &status.game_type].map(|text| {
+        text.as_ref()
+            .map(|text| WireText::new(text.as_ref()))
+            .unwrap_or_default()
+    });
+    let skill_level = rules
+        .skill_level
+        .map_or(WireText::ascii("0"), WireText::new);
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
         port: i32::from(status.game_port.unwrap_or(0)),
@@ -74,47 +97,94 @@ pub(super) fn rules<'a>(
     in_info: &InfoRules<'a>,
     has_vac: bool,
 ) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
-    let number = |number: i64| WireText { units: Cow::Owned(number.to_string().into_bytes()), wide: false };
+    let number = |number: i64| WireText {
+        units: Cow::Owned(number.to_string().into_bytes()),
+        wide: false,
+    };
     let boolean = |yes: bool| WireText::ascii(if yes { "True" } else { "False" });
-    let mode = status.dedicated.map(|yes| WireText::ascii(if yes { DEDICATED } else { NON_DEDICATED }));
+    let mode = status
+        .dedicated
+        .map(|yes| WireText::ascii(if yes { DEDICATED } else { NON_DEDICATED }));
     // A time limit is in minutes: one with seconds has no rule.
-    let is_whole = |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
-    let minutes =
-        status.time_limit.filter(is_whole).and_then(|limit| i64::try_from(limit.as_secs() / 60).ok());
+    let is_whole =
+        |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
+    let minutes = status
+        .time_limit
+        .filter(is_whole)
+        .and_then(|limit| i64::try_from(limit.as_secs() / 60).ok());
     let fields = [
-        (SERVER_VERSION, status.version.as_ref().map(|text| WireText::new(text.as_ref()))),
-        ("GamePassword", (status.password == Some(true)).then(|| boolean(true))),
+        (
+            SERVER_VERSION,
+            status
+                .version
+                .as_ref()
+                .map(|text| WireText::new(text.as_ref())),
+        ),
+        (
+            "GamePassword",
+            (status.password == Some(true)).then(|| boolean(true)),
+        ),
         ("GoalScore", status.score_limit.map(number)),
         ("TimeLimit", minutes.map(number)),
-        ("IsVacSecured", status.anti_cheat.filter(|_| has_vac).map(boolean)),
+        (
+            "IsVacSecured",
+            status.anti_cheat.filter(|_| has_vac).map(boolean),
+        ),
     ];
     let lacks = |key: &str| status.rules.get(key).is_none();
-    let said = |(key, value): (&'static str, Option<WireText<'a>>)| Some((WireText::ascii(key), value?));
-    let mutators = status.mutators.as_deref().filter(|_| lacks(MUTATOR)).unwrap_or_default();
-    let mutators = mutators.iter().map(|name| (WireText::ascii(MUTATOR), WireText::new(name.as_ref())));
-    let first = Some((SERVER_MODE, mode)).filter(|_| lacks(SERVER_MODE)).and_then(said);
-    let behind = fields.into_iter().filter(move |(key, _)| lacks(key)).filter_map(said);
-    let listed =
-        status.rules.iter().enumerate().filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
+    let said =
+        |(key, value): (&'static str, Option<WireText<'a>>)| Some((WireText::ascii(key), value?));
+    let mutators = status
+        .mutators
+        .as_deref()
+        .filter(|_| lacks(MUTATOR))
+        .unwrap_or_default();
+    let mutators = mutators
+        .iter()
+        .map(|name| (WireText::ascii(MUTATOR), WireText::new(name.as_ref())));
+    let first = Some((SERVER_MODE, mode))
+        .filter(|_| lacks(SERVER_MODE))
+        .and_then(said);
+    let behind = fields
+        .into_iter()
+        .filter(move |(key, _)| lacks(key))
+        .filter_map(said);
+    let listed = status
+        .rules
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
     let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
-    first.into_iter().chain(listed).chain(mutators).chain(behind)
+    first
+        .into_iter()
+        .chain(listed)
+        .chain(mutators)
+        .chain(behind)
 }
 
 /// The players: their names, and their records without them. One who has no number gets that of the position.
-pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
-    status.listed_players().iter().zip(1..).map(|(player, position)| {
-        let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
-        let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
-        let score = player.score.unwrap_or(0);
-        let record = PlayerRecord {
-            player_num: extra(PLAYER_NUM).and_then(number::number).unwrap_or(position),
-            ping: player.ping.unwrap_or(0),
-            score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
-            stats_id: PlayerRecord::with_team(stats_id, player.team),
-            ..PlayerRecord::default()
-        };
-        (WireText::new(player.name.as_ref()), record)
-    })
+pub(super) fn players(
+    status: &ServerStatus,
+) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
+    status
+        .listed_players()
+        .iter()
+        .zip(1..)
+        .map(|(player, position)| {
+            let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
+            let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
+            let score = player.score.unwrap_or(0);
+            let record = PlayerRecord {
+                player_num: extra(PLAYER_NUM)
+                    .and_then(number::number)
+                    .unwrap_or(position),
+                ping: player.ping.unwrap_or(0),
+                score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
+                stats_id: PlayerRecord::with_team(stats_id, player.team),
+                ..PlayerRecord::default()
+            };
+            (WireText::new(player.name.as_ref()), record)
+        })
 }
 
 /// A text in the engine's units.
@@ -126,7 +196,10 @@ pub(super) struct WireText<'a> {
 
 impl<'a> WireText<'a> {
     const fn ascii(text: &'a str) -> Self {
-        Self { units: Cow::Borrowed(text.as_bytes()), wide: false }
+        Self {
+            units: Cow::Borrowed(text.as_bytes()),
+            wide: false,
+        }
     }
 
     /// Units that are the engine's already stay as they are. Other texts are decoded, other games' colour codes taken
@@ -141,17 +214,29 @@ impl<'a> WireText<'a> {
                 (Cow::Borrowed(text.raw()), false)
             }
             _ => {
-                let text = if has_our_colours { text.decoded() } else { text.plain() };
+                let text = if has_our_colours {
+                    text.decoded()
+                } else {
+                    text.plain()
+                };
                 let wide = text.chars().any(|c| u32::from(c) > 0xFF);
-                let charset = if wide { Charset::Utf16Le } else { Charset::Latin1 };
+                let charset = if wide {
+                    Charset::Utf16Le
+                } else {
+                    Charset::Latin1
+                };
                 (Cow::Owned(charset.encode(&text)), wide)
             }
         };
         let width = if wide { 2 } else { 1 };
         let is_nul = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
         if units.chunks_exact(width).any(is_nul) {
-            let nuls = units.to_mut().chunks_exact_mut(width).filter(|unit| is_nul(unit));
-            nuls.filter_map(|unit| unit.first_mut()).for_each(|low| *low = 1);
+            let nuls = units
+                .to_mut()
+                .chunks_exact_mut(width)
+                .filter(|unit| is_nul(unit));
+            nuls.filter_map(|unit| unit.first_mut())
+                .for_each(|low| *low = 1);
         }
         if units.len() > MAX_TEXT.saturating_mul(width) {
             units.to_mut().truncate(MAX_TEXT.saturating_mul(width));
@@ -160,6 +245,10 @@ impl<'a> WireText<'a> {
     }
 
     pub(super) fn string(&self) -> FString<'_> {
-        if self.wide { FString::wide(&self.units) } else { FString::narrow(&self.units) }
+        if self.wide {
+            FString::wide(&self.units)
+        } else {
+            FString::narrow(&self.units)
+        }
     }
 }

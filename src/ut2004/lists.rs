@@ -86,9 +86,16 @@ impl Lists {
     }
 
     /// Takes a datagram. `is_late`: perhaps of an earlier reading.
-    pub(super) fn take(&mut self, datagram: &[u8], is_late: bool, limits: &Limits) -> Result<(), ParseError> {
+    pub(super) fn take(
+        &mut self,
+        datagram: &[u8],
+        is_late: bool,
+        limits: &Limits,
+    ) -> Result<(), ParseError> {
         // An echo of the request differs from a reply without entries in the version only.
-        let is_echo = self.asked.is_some_and(|asked| Request::parse(datagram) == Ok(Request::new(asked)));
+        let is_echo = self
+            .asked
+            .is_some_and(|asked| Request::parse(datagram) == Ok(Request::new(asked)));
         let (list, other) = match datagram.get(4).filter(|_| !is_echo) {
             Some(&RULES) if self.rules.reading != 0 => (&mut self.rules, &self.players),
             Some(&PLAYERS) if self.players.reading != 0 => (&mut self.players, &self.rules),
@@ -96,11 +103,23 @@ impl Lists {
         };
         let taken = list.add(datagram, limits).and_then(|()| {
             let sections = list.sections.iter().chain(&other.sections);
-            let sizes = sections.map(|section| section.bytes.len()).chain(self.info.as_ref().map(Vec::len));
+            let sizes = sections
+                .map(|section| section.bytes.len())
+                .chain(self.info.as_ref().map(Vec::len));
             bound(sizes.clone().count(), limits.max_fragments(), "datagrams")?;
-            bound(sizes.sum(), limits.max_answer_bytes(), "bytes of one answer")
+            bound(
+                sizes.sum(),
+                limits.max_answer_bytes(),
+                "bytes of one answer",
+            )
         });
-        let is_over = matches!(taken, Err(ParseError { kind: ParseErrorKind::Limit { .. }, .. }));
+        let is_over = matches!(
+            taken,
+            Err(ParseError {
+                kind: ParseErrorKind::Limit { .. },
+                ..
+            })
+        );
         if is_over {
             // A part of it is missing, and no reading can prove otherwise.
             (list.state, list.outdated) = (State::GivenUp, u32::MAX);
@@ -125,14 +144,20 @@ impl Lists {
                 self.players.set_count(info.current_players);
                 Ok(())
             }
-            _ => Err(ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), 4)),
+            _ => Err(ParseError::new(
+                ParseErrorKind::Unexpected("the reply asked for"),
+                4,
+            )),
         }
     }
 
     /// The lists of the latest request that are open.
     pub(super) fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
         let asked = self.asked;
-        let lists = [(&mut self.rules, Command::Rules), (&mut self.players, Command::Players)];
+        let lists = [
+            (&mut self.rules, Command::Rules),
+            (&mut self.players, Command::Players),
+        ];
         lists.into_iter().filter_map(move |(list, command)| {
             let is_asked = asked == Some(command) || asked == Some(Command::RulesAndPlayers);
             (is_asked && list.state == State::Open).then_some(list)
@@ -169,26 +194,54 @@ impl List {
             Some(same) => (same.entries, same.readings == 0),
             None => {
                 let response = Response::parse(datagram, limits)?;
-                let (Body::Rules(RuleList(entries)) | Body::Players(PlayerList(entries))) = response.body
+                let (Body::Rules(RuleList(entries)) | Body::Players(PlayerList(entries))) =
+                    response.body
                 else {
                     return Ok(());
                 };
                 (entries.count, response.is_cut())
             }
         };
-        let (readings, cut_in) = if is_cut { (0, self.reading) } else { (self.reading, 0) };
-        let mut new = Section { bytes: datagram.to_vec(), entries, readings, cut_in };
+        let (readings, cut_in) = if is_cut {
+            (0, self.reading)
+        } else {
+            (self.reading, 0)
+        };
+        let mut new = Section {
+            bytes: datagram.to_vec(),
+            entries,
+            readings,
+            cut_in,
+        };
         // The first key with its length, or the low bytes of the first number: most other datagrams differ in it.
-        let key = datagram.iter().skip(HEADER).take_while(|byte| **byte != 0).count();
-        let head = datagram.get(..HEADER.saturating_add(key)).unwrap_or_default();
-        match self.sections.iter_mut().find(|old| old.bytes.starts_with(head) && new.is_version_of(old)) {
+        let key = datagram
+            .iter()
+            .skip(HEADER)
+            .take_while(|byte| **byte != 0)
+            .count();
+        let head = datagram
+            .get(..HEADER.saturating_add(key))
+            .unwrap_or_default();
+        match self
+            .sections
+            .iter_mut()
+            .find(|old| old.bytes.starts_with(head) && new.is_version_of(old))
+        {
             None => {
-                self.state = if self.state == State::GivenUp { self.state } else { State::Open };
+                self.state = if self.state == State::GivenUp {
+                    self.state
+                } else {
+                    State::Open
+                };
                 self.sections.push(new);
             }
             // Two replies to one request. Of 167,000 simulated sessions, 7 more would have parts of two moments without this.
             Some(known) if known.readings & new.readings != 0 => {
-                self.outdated |= if known.bytes == new.bytes { 0 } else { self.reading };
+                self.outdated |= if known.bytes == new.bytes {
+                    0
+                } else {
+                    self.reading
+                };
             }
             Some(known) if new.readings != 0 => {
                 new.readings |= known.readings;
@@ -206,8 +259,9 @@ impl List {
     pub(super) fn end_reading(&mut self, wanted: u8) {
         self.drop_outdated();
         let is_agreed = self.agreeing() >= wanted.into();
-        let is_counted =
-            self.count.is_none_or(|count| count == self.entries() || (wanted == 1 && self.has_count()));
+        let is_counted = self
+            .count
+            .is_none_or(|count| count == self.entries() || (wanted == 1 && self.has_count()));
         self.state = match () {
             () if self.is_certain(1) => State::Complete,
             () if is_agreed && !is_counted => State::Counting,
@@ -232,7 +286,9 @@ impl List {
         for (at, section) in self.sections.iter().enumerate() {
             let is_older = is_older(section);
             // Of one reading, only players and ends tell: a list can have a rule twice.
-            let entries = section.iter().take_while(|(number, ..)| may_differ || number.is_some());
+            let entries = section
+                .iter()
+                .take_while(|(number, ..)| may_differ || number.is_some());
             let found = entries.map(Some).chain(section.is_end().then_some(None));
             // What a cut datagram of this reading holds is nowhere else.
             let found = found.filter(|_| section.cut_in != self.reading);
@@ -241,19 +297,28 @@ impl List {
         marks.sort_unstable();
         let mut older = Vec::new();
         for same in marks.chunk_by(|a, b| a.0 == b.0) {
-            let [(mark, false, first, latest), others @ ..] = same else { continue };
+            let [(mark, false, first, latest), others @ ..] = same else {
+                continue;
+            };
             // A list can have a rule twice: one reading brought both.
             let may_repeat = |readings| matches!(mark, Some((None, ..))) && readings & latest != 0;
-            let others = others.iter().filter(|(_, _, at, readings)| at != first && !may_repeat(readings));
+            let others = others
+                .iter()
+                .filter(|(_, _, at, readings)| at != first && !may_repeat(readings));
             for (_, is_older, at, _) in others {
-                self.outdated |= if *is_older { self.reading.saturating_sub(1) } else { self.reading };
+                self.outdated |= if *is_older {
+                    self.reading.saturating_sub(1)
+                } else {
+                    self.reading
+                };
                 if *is_older && !older.contains(at) {
                     older.push(*at);
                 }
             }
         }
         let mut at = 0..;
-        self.sections.retain(|_| at.next().is_none_or(|at| !older.contains(&at)));
+        self.sections
+            .retain(|_| at.next().is_none_or(|at| !older.contains(&at)));
     }
 
     /// Players as the server counts them now. Another count than before, and than that of the list, shows that the list has
@@ -261,15 +326,22 @@ impl List {
     fn set_count(&mut self, count: i32) {
         let before = std::mem::replace(&mut self.count, usize::try_from(count).ok());
         if before.is_some() && ![before, Some(self.entries())].contains(&self.count) {
-            (self.state, self.outdated) = (State::Open, self.reading | self.reading.saturating_sub(1));
+            (self.state, self.outdated) =
+                (State::Open, self.reading | self.reading.saturating_sub(1));
         } else if self.state == State::Counting {
-            self.state = if self.looks_complete() { State::Complete } else { State::GivenUp };
+            self.state = if self.looks_complete() {
+                State::Complete
+            } else {
+                State::GivenUp
+            };
         }
     }
 
     /// The sections that the latest reading brought.
     fn latest(&self) -> impl Iterator<Item = &Section> {
-        self.sections.iter().filter(|section| section.readings & self.reading != 0)
+        self.sections
+            .iter()
+            .filter(|section| section.readings & self.reading != 0)
     }
 
     fn entries(&self) -> usize {
@@ -284,7 +356,11 @@ impl List {
     /// Whether the latest reading brought as many datagrams as were known before it, one of them the end, and as many players as
     /// the server counts.
     pub(super) fn looks_complete(&self) -> bool {
-        let known = self.sections.iter().filter(|section| section.readings != self.reading).count();
+        let known = self
+            .sections
+            .iter()
+            .filter(|section| section.readings != self.reading)
+            .count();
         let ends = self.latest().filter(|section| section.is_end()).count();
         let is_empty = self.expects_nothing() && self.answered & self.reading != 0;
         is_empty || (ends == 1 && self.has_count() && self.latest().count() >= known)
@@ -293,22 +369,41 @@ impl List {
     /// The number of readings of the present state that brought every section, at least; none if the latest is not one of them.
     fn agreeing(&self) -> u32 {
         let agreeing = |readings: u32| (readings & !self.outdated).count_ones();
-        let is_one = self.outdated & self.reading == 0 && self.latest().count() == self.sections.len();
-        let least = self.sections.iter().map(|section| agreeing(section.readings)).min();
-        if is_one { least.unwrap_or_else(|| agreeing(self.answered)) } else { 0 }
+        let is_one =
+            self.outdated & self.reading == 0 && self.latest().count() == self.sections.len();
+        let least = self
+            .sections
+            .iter()
+            .map(|section| agreeing(section.readings))
+            .min();
+        if is_one {
+            least.unwrap_or_else(|| agreeing(self.answered))
+        } else {
+            0
+        }
     }
 
     /// Whether nothing can follow what came or is missing from it: its own bytes prove it or, where one reading is enough, the
     /// count. Neither a team's score is counted nor a player of no team where others have one. After another reading, parts
     /// of two can reach a count.
     pub(super) fn is_certain(&self, wanted: u8) -> bool {
-        let mut players = self.sections.iter().flat_map(|section| section.players().iter());
-        let has_teams = players.clone().next().is_some_and(|player| player.team().is_some());
-        let is_counted =
-            |player: PlayerRecord<'_>| player.pseudo_team().is_none() && player.team().is_some() == has_teams;
+        let mut players = self
+            .sections
+            .iter()
+            .flat_map(|section| section.players().iter());
+        let has_teams = players
+            .clone()
+            .next()
+            .is_some_and(|player| player.team().is_some());
+        let is_counted = |player: PlayerRecord<'_>| {
+            player.pseudo_team().is_none() && player.team().is_some() == has_teams
+        };
         let is_only = matches!(self.sections.as_slice(), [only] if only.is_first());
-        let is_first =
-            self.outdated == 0 && self.sections.iter().all(|section| section.readings == self.reading);
+        let is_first = self.outdated == 0
+            && self
+                .sections
+                .iter()
+                .all(|section| section.readings == self.reading);
         let has_count = !self.sections.is_empty() && self.count == Some(self.entries());
         self.looks_complete()
             && (is_only || (wanted == 1 && is_first && has_count && players.all(is_counted)))
@@ -341,7 +436,11 @@ impl List {
 
 /// An error where there is more of `what` than a limit allows.
 fn bound(size: usize, most: usize, what: &'static str) -> Result<(), ParseError> {
-    if size > most { Err(ParseError::limit(what, most, 0)) } else { Ok(()) }
+    if size > most {
+        Err(ParseError::limit(what, most, 0))
+    } else {
+        Ok(())
+    }
 }
 
 /// One datagram of a list, and the readings that brought it.
@@ -377,10 +476,14 @@ impl Section {
     fn iter(&self) -> impl Iterator<Item = Entry<'_>> {
         let rules = RuleList(Entries::of(&self.bytes, RULES, self.entries)).iter();
         let rules = rules.map(|(key, value)| (None, key.raw(), value.raw()));
-        let players = self.players().iter().map(|PlayerRecord { player_num, name, .. }| {
-            let key = if player_num == 0 { name.raw() } else { &[] };
-            (Some(player_num), key, &[][..])
-        });
+        let players = self.players().iter().map(
+            |PlayerRecord {
+                 player_num, name, ..
+             }| {
+                let key = if player_num == 0 { name.raw() } else { &[] };
+                (Some(player_num), key, &[][..])
+            },
+        );
         rules.chain(players)
     }
 
@@ -389,7 +492,11 @@ impl Section {
     fn is_version_of(&self, other: &Self) -> bool {
         let pairs = || self.iter().zip(other.iter());
         let is_same_key = |(a, b): (Entry<'_>, Entry<'_>)| (a.0, a.1) == (b.0, b.1);
-        let most_others = if self.players().0.count > 0 { 0 } else { self.entries.saturating_sub(1) / 2 };
+        let most_others = if self.players().0.count > 0 {
+            0
+        } else {
+            self.entries.saturating_sub(1) / 2
+        };
         self.bytes == other.bytes
             || (self.entries, self.is_end()) == (other.entries, other.is_end())
                 && (pairs().filter(|(a, b)| a != b).nth(most_others).is_none()

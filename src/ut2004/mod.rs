@@ -152,4 +152,6 @@ pub(crate) mod wire;
 pub use answer::Answer;
 pub use client::StatusQuery;
 pub use server::answer;
-pub use wire::{Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList};
+pub use wire::{
+    Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList,
+};

@@ -49,7 +49,9 @@ pub fn answer(
     options: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| reply(request, context))
+    datagrams(status, options, requester, |context| {
+        reply(request, context)
+    })
 }
 
 /// [`answer`], from templates.
@@ -57,7 +59,11 @@ pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patc
     let kind = request.command as u32 | u32::from(takes_header(request, context.service)) << 8;
     let template = context.template(kind, |context, template| {
         // Texts are cut far below the length that cannot be written.
-        let _ = Writer { options: context.service, template }.reply(request, context.status);
+        let _ = Writer {
+            options: context.service,
+            template,
+        }
+        .reply(request, context.status);
     });
     Patched::new(template, Patch::NONE)
 }
@@ -84,8 +90,15 @@ impl Writer<'_> {
             Command::Info => {
                 return from_status::info(status, &in_info, |info| {
                     self.datagram(Body::Info(match self.options.engine {
-                        Engine::Ut2003 => Info { flags: None, skill_level: None, ..info },
-                        Engine::KillingFloor => Info { waves: info.waves.or(Some((0, 0))), ..info },
+                        Engine::Ut2003 => Info {
+                            flags: None,
+                            skill_level: None,
+                            ..info
+                        },
+                        Engine::KillingFloor => Info {
+                            waves: info.waves.or(Some((0, 0))),
+                            ..info
+                        },
                         _ => info,
                     }))
                 });
@@ -107,9 +120,18 @@ impl Writer<'_> {
         }
         if request.command != Command::Rules {
             let xmp = (self.options.protocol_version == XMP_VERSION).then(Default::default);
-            self.list(PLAYERS, from_status::players(status), |(name, record), out| {
-                PlayerRecord { name: name.string(), xmp, ..record }.encode(out)
-            })?;
+            self.list(
+                PLAYERS,
+                from_status::players(status),
+                |(name, record), out| {
+                    PlayerRecord {
+                        name: name.string(),
+                        xmp,
+                        ..record
+                    }
+                    .encode(out)
+                },
+            )?;
         }
         Ok(())
     }
@@ -138,7 +160,11 @@ impl Writer<'_> {
                 datagrams = datagrams.saturating_add(1);
                 start = Some(self.template.bytes.len());
                 self.template.begin();
-                put_header(self.options.protocol_version, code, &mut self.template.bytes);
+                put_header(
+                    self.options.protocol_version,
+                    code,
+                    &mut self.template.bytes,
+                );
             }
             write(entry, &mut self.template.bytes)?;
         }

@@ -5,11 +5,13 @@ use bytes::Bytes;
 use super::answer::Answer;
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, SERVER_VERSION,
-    STATS_ID,
+    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES,
+    SERVER_VERSION, STATS_ID,
 };
 use super::wire::strings::FString;
-use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus};
+use crate::model::{
+    Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
+};
 use crate::text::{first_filled, known_keys, number};
 
 known_keys! {
@@ -46,16 +48,25 @@ impl ToStatus for Answer {
         // All rules are here, as far as that is known.
         let has_rules = has(RULES) && !missing.rules && !missing.end;
         let has_flag = |flag| flags.map(|flags| flags & flag != 0);
-        let Known { gamepassword, game_password, password, passworded, .. } = known;
+        let Known {
+            gamepassword,
+            game_password,
+            password,
+            passworded,
+            ..
+        } = known;
         let password = first_filled(&[gamepassword, game_password, password, passworded]);
         let mode = first_filled(&[known.servermode, known.server_mode]);
-        let some_text = |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
+        let some_text =
+            |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
         let count = |count: i32| u32::try_from(count).ok();
         ServerStatus {
             name: info.and_then(|info| some_text(info.server_name)),
             map: info.and_then(|info| some_text(info.map_name)),
             game_type: info.and_then(|info| some_text(info.game_type)),
-            game_port: info.and_then(|info| u16::try_from(info.port).ok()).filter(|&port| port != 0),
+            game_port: info
+                .and_then(|info| u16::try_from(info.port).ok())
+                .filter(|&port| port != 0),
             player_count: info.and_then(|info| count(info.current_players)),
             max_players: info.and_then(|info| count(info.max_players)),
             version,
@@ -69,7 +80,11 @@ impl ToStatus for Answer {
                 .and_then(|mode| is_yes(mode, DEDICATED, NON_DEDICATED))
                 .or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
             anti_cheat: (known.isvacsecured.and_then(number::boolean))
-                .or_else(|| known.vac_secured.and_then(|text| is_yes(text, "Enabled", "Disabled")))
+                .or_else(|| {
+                    known
+                        .vac_secured
+                        .and_then(|text| is_yes(text, "Enabled", "Disabled"))
+                })
                 .or_else(|| known.anti_tcc.map(|_| true))
                 .or_else(|| has_flag(VAC_FLAG)),
             time_limit: known.timelimit.and_then(number::whole_minutes),
@@ -91,10 +106,17 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
 
 /// The rules, and behind them what is left of the info record. Of the rules that have a field: the values, the version and the
 /// mutators as texts.
-fn rules<'a>(answer: &'a Answer, info: Option<&Info<'_>>) -> (Rules, Known<'a>, Option<Text>, Vec<Text>) {
+fn rules<'a>(
+    answer: &'a Answer,
+    info: Option<&Info<'_>>,
+) -> (Rules, Known<'a>, Option<Text>, Vec<Text>) {
     let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
     let style = FString::default().style();
-    let mut rules = RulesBuilder::new(&answer.bytes, style.charset, answer.count(RULES).saturating_add(4));
+    let mut rules = RulesBuilder::new(
+        &answer.bytes,
+        style.charset,
+        answer.count(RULES).saturating_add(4),
+    );
     let mut push = |key: FString<'_>, value: FString<'_>| rules.push_with(key.part(), value.part());
     answer.rules().for_each(|(key, value)| {
         push(key, value);
@@ -103,8 +125,14 @@ fn rules<'a>(answer: &'a Answer, info: Option<&Info<'_>>) -> (Rules, Known<'a>, 
         match () {
             () if value.is_empty() => {}
             () if is(MUTATOR) => mutators.push(text()),
-            () if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) => _ = version.get_or_insert_with(text),
-            () => _ = known.slot(key.raw()).map(|slot| slot.get_or_insert(value.shown())),
+            () if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) => {
+                _ = version.get_or_insert_with(text)
+            }
+            () => {
+                _ = known
+                    .slot(key.raw())
+                    .map(|slot| slot.get_or_insert(value.shown()))
+            }
         }
     });
     if let Some(info) = info {
@@ -114,9 +142,14 @@ fn rules<'a>(answer: &'a Answer, info: Option<&Info<'_>>) -> (Rules, Known<'a>, 
         let (current, last) = info.waves.unzip();
         let flags = info.flags.filter(|&flags| flags != 0);
         let numbers = [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)];
-        for (key, number) in numbers.into_iter().filter_map(|(key, number)| Some((key, number?.to_string())))
+        for (key, number) in numbers
+            .into_iter()
+            .filter_map(|(key, number)| Some((key, number?.to_string())))
         {
-            push(FString::narrow(key.as_bytes()), FString::narrow(number.as_bytes()));
+            push(
+                FString::narrow(key.as_bytes()),
+                FString::narrow(number.as_bytes()),
+            );
         }
         let pairs = info.lists.map(|(pairs, _)| pairs).unwrap_or_default();
         pairs.iter().for_each(|(key, value)| push(key, value));
@@ -158,7 +191,9 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
         }
         if let Some((player_id, pairs)) = record.xmp {
             extras.push(PLAYER_ID.as_bytes(), player_id.to_string().as_bytes());
-            pairs.iter().for_each(|(key, value)| extras.push_with(key.part(), value.part()));
+            pairs
+                .iter()
+                .for_each(|(key, value)| extras.push_with(key.part(), value.part()));
         }
         players.push(Player {
             name: text(bytes, record.name),
@@ -169,7 +204,10 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
             ..Player::default()
         });
     }
-    extras.complete(players.iter_mut().map(|player| &mut player.extra), Colours::None);
+    extras.complete(
+        players.iter_mut().map(|player| &mut player.extra),
+        Colours::None,
+    );
     players
 }
 
@@ -178,9 +216,16 @@ fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
     let mut teams = [None, None];
     for record in records {
         let pseudo = record.pseudo_team();
-        let Some(id) = record.team().or(pseudo) else { continue };
-        let Some(team) = teams.get_mut(usize::from(id)) else { continue };
-        let team = team.get_or_insert_with(|| Team { id: Some(i32::from(id)), ..Team::default() });
+        let Some(id) = record.team().or(pseudo) else {
+            continue;
+        };
+        let Some(team) = teams.get_mut(usize::from(id)) else {
+            continue;
+        };
+        let team = team.get_or_insert_with(|| Team {
+            id: Some(i32::from(id)),
+            ..Team::default()
+        });
         if pseudo.is_some() {
             team.name = Some(text(bytes, record.name));
             team.score = Some(i64::from(record.score));

@@ -15,7 +15,9 @@ use queryport::{
 };
 
 fn settings() -> Client {
-    let timing = Timing::default().with_timeout(Duration::from_millis(400)).with_retries(0);
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(400))
+        .with_retries(0);
     Client::new().unwrap().with_timing(timing)
 }
 
@@ -35,13 +37,21 @@ fn status() -> ServerStatus {
 
 /// Servers that answer until the tests end.
 fn start(binds: &[&str], protocol: Protocol) -> Vec<SocketAddr> {
-    let sockets: Vec<UdpSocket> = binds.iter().map(|bind| UdpSocket::bind(bind).unwrap()).collect();
-    let addresses = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let sockets: Vec<UdpSocket> = binds
+        .iter()
+        .map(|bind| UdpSocket::bind(bind).unwrap())
+        .collect();
+    let addresses = sockets
+        .iter()
+        .map(|socket| socket.local_addr().unwrap())
+        .collect();
     let mut responder =
         Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
     thread::spawn(move || {
         let (mut buffer, mut out) = ([0; 2048], Vec::new());
-        sockets.iter().for_each(|socket| socket.set_nonblocking(true).unwrap());
+        sockets
+            .iter()
+            .for_each(|socket| socket.set_nonblocking(true).unwrap());
         loop {
             for socket in &sockets {
                 while let Ok((length, from)) = socket.recv_from(&mut buffer) {
@@ -69,7 +79,11 @@ fn every_protocol_is_queried_over_both_families() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         for protocol in Protocol::ALL {
             let address = start(&[bind], protocol)[0];
-            let outcome = Client::new().unwrap().blocking().query(protocol, address).unwrap();
+            let outcome = Client::new()
+                .unwrap()
+                .blocking()
+                .query(protocol, address)
+                .unwrap();
             println!("{protocol}: {:?}", outcome.elapsed);
             assert_eq!(outcome.peer, address);
             assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
@@ -83,7 +97,9 @@ fn every_protocol_is_queried_over_both_families() {
 #[test]
 fn a_name_with_two_addresses_is_tried_until_one_answers() {
     let address = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
-    let outcome = client().answer(Protocol::Quake3, ("localhost", address.port())).unwrap();
+    let outcome = client()
+        .answer(Protocol::Quake3, ("localhost", address.port()))
+        .unwrap();
     assert_eq!(outcome.peer, address);
 }
 
@@ -92,12 +108,24 @@ fn failures_are_those_of_the_asynchronous_client() {
     let (quiet, address) = silent();
     for (client, least) in [
         (settings(), Duration::from_millis(400)),
-        (Client::new().unwrap().with_deadline(Duration::from_millis(200)), Duration::from_millis(200)),
+        (
+            Client::new()
+                .unwrap()
+                .with_deadline(Duration::from_millis(200)),
+            Duration::from_millis(200),
+        ),
     ] {
         let started = Instant::now();
-        let error = client.blocking().query(Protocol::GameSpy1, address).unwrap_err();
+        let error = client
+            .blocking()
+            .query(Protocol::GameSpy1, address)
+            .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Offline, "{error}");
-        assert!((least..Duration::from_secs(4)).contains(&started.elapsed()), "{:?}", started.elapsed());
+        assert!(
+            (least..Duration::from_secs(4)).contains(&started.elapsed()),
+            "{:?}",
+            started.elapsed()
+        );
     }
     drop(quiet);
     // A port that nobody has until the query is over.
@@ -110,7 +138,11 @@ fn failures_are_those_of_the_asynchronous_client() {
         ("no.such.host.invalid", ErrorKind::NameResolution),
         ("255.255.255.255:1", ErrorKind::BadAddress),
     ] {
-        assert_eq!(client().query(Protocol::Quake3, server).unwrap_err().kind(), kind, "{server}");
+        assert_eq!(
+            client().query(Protocol::Quake3, server).unwrap_err().kind(),
+            kind,
+            "{server}"
+        );
     }
 }
 
@@ -120,7 +152,10 @@ fn the_protocol_of_a_port_is_detected() {
         let address = start(&["127.0.0.1:0"], protocol)[0];
         let found = client().detect(address).unwrap();
         assert_eq!(found.len(), 1, "{protocol}");
-        assert_eq!((found[0].protocol, found[0].outcome.peer), (protocol, address));
+        assert_eq!(
+            (found[0].protocol, found[0].outcome.peer),
+            (protocol, address)
+        );
     }
     let (_quiet, address) = silent();
     assert!(client().detect(address).unwrap().is_empty());
@@ -141,18 +176,30 @@ fn a_server_is_queried_by_its_game() {
         })
         .unwrap();
     let given = game_port.local_addr().unwrap();
-    let found = client().query_game(Game::find("ut2004").unwrap(), given).unwrap();
-    assert_eq!((found.protocol, found.outcome.peer), (Protocol::Ut2004, server));
-    let error = client().query_game(Game::find("openarena").unwrap(), given).unwrap_err();
+    let found = client()
+        .query_game(Game::find("ut2004").unwrap(), given)
+        .unwrap();
+    assert_eq!(
+        (found.protocol, found.outcome.peer),
+        (Protocol::Ut2004, server)
+    );
+    let error = client()
+        .query_game(Game::find("openarena").unwrap(), given)
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Offline);
     let without_list = Game::all().find(|game| game.masters.is_empty()).unwrap();
-    assert_eq!(client().servers(without_list).unwrap_err().kind(), ErrorKind::Request);
+    assert_eq!(
+        client().servers(without_list).unwrap_err().kind(),
+        ErrorKind::Request
+    );
 }
 
 #[test]
 fn a_list_comes_over_udp() {
-    let listed: [SocketAddr; 2] =
-        ["192.0.2.1:26000".parse().unwrap(), "[2001:db8::1]:26000".parse().unwrap()];
+    let listed: [SocketAddr; 2] = [
+        "192.0.2.1:26000".parse().unwrap(),
+        "[2001:db8::1]:26000".parse().unwrap(),
+    ];
     let (master, address) = silent();
     thread::spawn(move || {
         while let Ok((_, from)) = master.recv_from(&mut [0; 2048]) {
@@ -161,13 +208,35 @@ fn a_list_comes_over_udp() {
             }
         }
     });
-    let request = || Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default()).unwrap();
+    let request =
+        || Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default()).unwrap();
     let list = client().list(&address.to_string(), request()).unwrap();
     assert_eq!(list.servers, listed);
-    let mut servers = client().servers_at(&address.to_string(), request()).with_scope(Scope::Any);
-    assert_eq!(servers.by_ref().map(|listed| listed.server).collect::<Vec<_>>(), listed);
+    let mut servers = client()
+        .servers_at(&address.to_string(), request())
+        .with_scope(Scope::Any);
+    assert_eq!(
+        servers
+            .by_ref()
+            .map(|listed| listed.server)
+            .collect::<Vec<_>>(),
+        listed
+    );
     let report = &servers.masters()[0];
-    assert_eq!((report.servers, report.list.as_ref().unwrap().as_ref().unwrap().servers.len()), (2, 2));
+    assert_eq!(
+        (
+            report.servers,
+            report
+                .list
+                .as_ref()
+                .unwrap()
+                .as_ref()
+                .unwrap()
+                .servers
+                .len()
+        ),
+        (2, 2)
+    );
     let (_quiet, address) = silent();
     let error = client().list(&address.to_string(), request()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Offline);
@@ -189,7 +258,10 @@ fn a_list_comes_over_tcp() {
             stream.write_all(b"\\basic\\\\secure\\WFXNEA").unwrap();
             if n == 0 {
                 let _ = stream.read(&mut [0; 2048]).unwrap();
-                for part in [&b"\\ip\\192.0.2.1:7778\\ip\\192."[..], b"0.2.2:7778\\final\\"] {
+                for part in [
+                    &b"\\ip\\192.0.2.1:7778\\ip\\192."[..],
+                    b"0.2.2:7778\\final\\",
+                ] {
                     stream.write_all(part).unwrap();
                     thread::sleep(Duration::from_millis(50));
                 }
@@ -199,30 +271,51 @@ fn a_list_comes_over_tcp() {
         }
     });
     let list = client().list(&address, ut()).unwrap();
-    assert_eq!(list.servers, ["192.0.2.1:7778".parse().unwrap(), "192.0.2.2:7778".parse().unwrap()]);
+    assert_eq!(
+        list.servers,
+        [
+            "192.0.2.1:7778".parse().unwrap(),
+            "192.0.2.2:7778".parse().unwrap()
+        ]
+    );
     let started = Instant::now();
-    let client = settings().with_deadline(Duration::from_millis(300)).blocking();
+    let client = settings()
+        .with_deadline(Duration::from_millis(300))
+        .blocking();
     let list = client.list(&address, ut());
     assert!(!list.is_ok_and(|list| list.completeness.is_complete()));
-    assert!(started.elapsed() < Duration::from_secs(4), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(4),
+        "{:?}",
+        started.elapsed()
+    );
 }
 
 /// Servers of both families, silent ones, and names that cannot be queried.
 #[test]
 fn a_scan_of_five_hundred_ends_in_time() {
-    let binds: Vec<&str> = ["127.0.0.1:0"; 400].into_iter().chain(["[::1]:0"; 20]).collect();
+    let binds: Vec<&str> = ["127.0.0.1:0"; 400]
+        .into_iter()
+        .chain(["[::1]:0"; 20])
+        .collect();
     let mut servers = start(&binds, Protocol::Quake3);
     let living = servers.len();
     let dead: Vec<_> = (0..77).map(|_| silent()).collect();
     servers.extend(dead.iter().map(|(_, address)| *address));
-    let mut targets: Vec<_> = servers.iter().map(|server| (Protocol::Quake3, server.to_string())).collect();
+    let mut targets: Vec<_> = servers
+        .iter()
+        .map(|server| (Protocol::Quake3, server.to_string()))
+        .collect();
     targets.push((Protocol::Quake3, "no.such.host.invalid".to_owned()));
     targets.push((Protocol::Quake3, "host:port".to_owned()));
     let (count, started) = (targets.len(), Instant::now());
     let mut scan = client().scan(targets, ScanOptions::default());
     let (mut seen, mut answered, mut kinds) = (vec![false; count], 0, Vec::new());
     for scanned in &mut scan {
-        assert!(!std::mem::replace(&mut seen[scanned.index as usize], true), "once");
+        assert!(
+            !std::mem::replace(&mut seen[scanned.index as usize], true),
+            "once"
+        );
         match scanned.result {
             Ok(outcome) => {
                 assert_eq!(outcome.peer, servers[scanned.index as usize]);
@@ -238,21 +331,36 @@ fn a_scan_of_five_hundred_ends_in_time() {
     kinds.dedup();
     println!("{kinds:?} after {:?}", started.elapsed());
     assert!(kinds.contains(&ErrorKind::BadAddress) && kinds.contains(&ErrorKind::NameResolution));
-    assert!(started.elapsed() < Duration::from_secs(8), "{:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        started.elapsed()
+    );
     assert_eq!(scan.stats().answered, living as u64);
 }
 
 /// A caller who pauses finds what has arrived meanwhile, and not timers that expired before it was taken.
 #[test]
 fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
-    let servers: Vec<UdpSocket> = (0..100).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    let targets: Vec<_> =
-        servers.iter().map(|server| (Protocol::Quake3, server.local_addr().unwrap())).collect();
-    let mut responder =
-        Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
+    let servers: Vec<UdpSocket> = (0..100)
+        .map(|_| UdpSocket::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let targets: Vec<_> = servers
+        .iter()
+        .map(|server| (Protocol::Quake3, server.local_addr().unwrap()))
+        .collect();
+    let mut responder = Responder::new(
+        Protocol::Quake3,
+        status(),
+        Secret::new([9; 16]),
+        Instant::now(),
+    )
+    .with_guard(None);
     let mut answer = |server: &UdpSocket| {
         let (mut buffer, mut out) = ([0; 2048], Vec::new());
-        server.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        server
+            .set_read_timeout(Some(Duration::from_secs(2)))
+            .unwrap();
         let (length, from) = server.recv_from(&mut buffer).unwrap();
         responder.handle_datagram(Instant::now(), from, &buffer[..length]);
         let transmit = responder.poll_transmit(Instant::now(), &mut out).unwrap();
@@ -261,12 +369,17 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
     let first = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
     let targets = targets.into_iter().chain([(Protocol::Quake3, first)]);
     let timing = Timing::default().with_retry_after(Duration::from_millis(300));
-    let mut scan =
-        Client::new().unwrap().with_timing(timing).blocking().scan(targets, ScanOptions::default());
+    let mut scan = Client::new()
+        .unwrap()
+        .with_timing(timing)
+        .blocking()
+        .scan(targets, ScanOptions::default());
     assert_eq!(scan.next().unwrap().peer, Some(first));
     servers.iter().for_each(&mut answer);
     thread::sleep(Duration::from_millis(400));
-    let retries: Vec<u8> = scan.map(|scanned| scanned.result.unwrap().stats.retries).collect();
+    let retries: Vec<u8> = scan
+        .map(|scanned| scanned.result.unwrap().stats.retries)
+        .collect();
     assert_eq!(retries, vec![0; servers.len()]);
 }
 
@@ -275,7 +388,11 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
 fn a_list_that_takes_longer_than_the_timeout_loses_no_answer() {
     let servers = start(&["127.0.0.1:0"; 5], Protocol::Quake3);
     let slow = servers.into_iter().enumerate().map(|(index, server)| {
-        thread::sleep(if index == 4 { Duration::from_millis(600) } else { Duration::ZERO });
+        thread::sleep(if index == 4 {
+            Duration::from_millis(600)
+        } else {
+            Duration::ZERO
+        });
         (Protocol::Quake3, server)
     });
     let scan = client().scan(slow, ScanOptions::default());

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::{Machine, Session};
 use queryport::{
-    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret, ServerStatus,
-    StatusQuery, Timing, ToStatus, Verification,
+    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret,
+    ServerStatus, StatusQuery, Timing, ToStatus, Verification,
 };
 
 use crate::common::pair::{CLIENT, SERVER};
@@ -33,7 +33,9 @@ fn status(name: &str) -> ServerStatus {
     status.players = Some(players.collect());
     status.player_count = Some(30);
     for number in 0..40 {
-        status.rules.push(&format!("rule{number}"), &format!("{name} {number}"));
+        status
+            .rules
+            .push(&format!("rule{number}"), &format!("{name} {number}"));
     }
     status
 }
@@ -55,7 +57,10 @@ fn replies(server: &mut Responder, now: Instant, request: &[u8]) -> Vec<Vec<u8>>
 
 /// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request and the server's replies.
 ///
-fn query(protocol: Protocol, mut deliver: impl FnMut(&mut Link, Instant, &[u8], Vec<Vec<u8>>)) -> Ended {
+fn query(
+    protocol: Protocol,
+    mut deliver: impl FnMut(&mut Link, Instant, &[u8], Vec<Vec<u8>>),
+) -> Ended {
     let mut now = Instant::now();
     let mut server = responder(protocol, "real", now);
     let conversation = StatusQuery::new(protocol, 7, &QueryOptions::default());
@@ -83,7 +88,9 @@ fn receive(session: &mut Link, now: Instant, datagrams: &[Vec<u8>]) {
 
 /// The answer where nothing goes wrong.
 fn undisturbed(protocol: Protocol) -> Answer {
-    let result = query(protocol, |session, now, _, replies| receive(session, now, &replies));
+    let result = query(protocol, |session, now, _, replies| {
+        receive(session, now, &replies)
+    });
     let answer = result.unwrap().answer;
     assert_eq!(answer.completeness(), Completeness::COMPLETE, "{protocol}");
     assert_eq!(answer.to_status().listed_players().len(), 30, "{protocol}");
@@ -106,8 +113,16 @@ fn replies_from_elsewhere_change_nothing() {
             receive(session, now, &real);
         });
         let outcome = result.unwrap();
-        assert!(foreign > 0 && outcome.stats.foreign == foreign, "{protocol}: {:?}", outcome.stats);
-        assert_eq!(decoded(&outcome.answer), decoded(&undisturbed(protocol)), "{protocol}");
+        assert!(
+            foreign > 0 && outcome.stats.foreign == foreign,
+            "{protocol}: {:?}",
+            outcome.stats
+        );
+        assert_eq!(
+            decoded(&outcome.answer),
+            decoded(&undisturbed(protocol)),
+            "{protocol}"
+        );
     }
 }
 
@@ -125,7 +140,11 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
                     (0..copies).for_each(|_| receive(session, now, &real));
                 });
                 let answer = result.unwrap().answer;
-                assert_eq!(decoded(&answer), expected, "{protocol}, turned by {rotation}, {copies} copies");
+                assert_eq!(
+                    decoded(&answer),
+                    expected,
+                    "{protocol}, turned by {rotation}, {copies} copies"
+                );
             }
         }
     }
@@ -147,12 +166,23 @@ fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
         });
         match result {
             Ok(outcome) => {
-                assert_ne!(outcome.answer.completeness(), Completeness::COMPLETE, "{protocol}");
-                assert!(outcome.elapsed <= Timing::default().timeout(), "{protocol}: {:?}", outcome.elapsed);
+                assert_ne!(
+                    outcome.answer.completeness(),
+                    Completeness::COMPLETE,
+                    "{protocol}"
+                );
+                assert!(
+                    outcome.elapsed <= Timing::default().timeout(),
+                    "{protocol}: {:?}",
+                    outcome.elapsed
+                );
                 let players = outcome.answer.to_status().listed_players().len();
                 assert!(players <= 1024, "{protocol}: {players} players");
             }
-            Err(error) => assert!(matches!(error, QueryError::NoUsableAnswer { .. }), "{protocol}: {error}"),
+            Err(error) => assert!(
+                matches!(error, QueryError::NoUsableAnswer { .. }),
+                "{protocol}: {error}"
+            ),
         }
     }
 }
@@ -160,15 +190,30 @@ fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
 /// A datagram of a reply that goes on and on.
 fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
     match protocol {
-        Protocol::GameSpy1 => format!("\\player_{number}\\x\\queryid\\1.{}", number + 1).into_bytes(),
+        Protocol::GameSpy1 => {
+            format!("\\player_{number}\\x\\queryid\\1.{}", number + 1).into_bytes()
+        }
         Protocol::GameSpy4 => {
             let number = u8::try_from(number % 128).unwrap();
-            [b"\0", &request[3..7], b"splitnum\0", &[number], b"\x01player_\0\0Ann\0Bob\0"].concat()
+            [
+                b"\0",
+                &request[3..7],
+                b"splitnum\0",
+                &[number],
+                b"\x01player_\0\0Ann\0Bob\0",
+            ]
+            .concat()
         }
         Protocol::Quake3 => b"\xff\xff\xff\xffprint\nflooded\n".to_vec(),
         Protocol::Ut2004 => {
-            let player =
-                |at: u32| [&(number * 20 + at).to_le_bytes()[..], b"\x08another\0", &[0; 12]].concat();
+            let player = |at: u32| {
+                [
+                    &(number * 20 + at).to_le_bytes()[..],
+                    b"\x08another\0",
+                    &[0; 12],
+                ]
+                .concat()
+            };
             [vec![0x80, 0, 0, 0, 2], (1..=20).flat_map(player).collect()].concat()
         }
         other => panic!("{other} has no endless reply here"),
@@ -184,7 +229,8 @@ fn a_reply_with_a_forged_token_is_rejected() {
         }
         let mut nonces = 100..;
         let result = query(protocol, |session, now, request, real| {
-            let other = StatusQuery::new(protocol, nonces.next().unwrap(), &QueryOptions::default());
+            let other =
+                StatusQuery::new(protocol, nonces.next().unwrap(), &QueryOptions::default());
             let mut other = Session::new(other, at(SERVER), Timing::default(), now);
             let mut guessed = Vec::new();
             other.poll_transmit(now, &mut guessed).unwrap();
@@ -195,7 +241,11 @@ fn a_reply_with_a_forged_token_is_rejected() {
         });
         let outcome = result.unwrap();
         assert!(outcome.stats.rejected > 0, "{protocol}");
-        assert_eq!(decoded(&outcome.answer), decoded(&undisturbed(protocol)), "{protocol}");
+        assert_eq!(
+            decoded(&outcome.answer),
+            decoded(&undisturbed(protocol)),
+            "{protocol}"
+        );
     }
 }
 
@@ -214,14 +264,15 @@ fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
             for cut in twist::cuts(datagram) {
                 let mut packets: Vec<Bytes> = datagrams.clone();
                 packets[index] = Bytes::copy_from_slice(cut);
-                let Ok(answer) = Answer::from_datagrams(protocol, packets, &Limits::default()) else {
+                let Ok(answer) = Answer::from_datagrams(protocol, packets, &Limits::default())
+                else {
                     continue;
                 };
                 let status = answer.to_status();
                 let line_end = protocol == Protocol::Quake3
-                    && datagram
-                        .get(cut.len()..)
-                        .is_some_and(|rest| rest.first() == Some(&b'\n') || cut.last() == Some(&b'\n'));
+                    && datagram.get(cut.len()..).is_some_and(|rest| {
+                        rest.first() == Some(&b'\n') || cut.last() == Some(&b'\n')
+                    });
                 if answer.completeness() == Completeness::COMPLETE && !line_end {
                     let at = (protocol, index, cut.len());
                     assert_eq!(status.players, whole.players, "{at:?}");

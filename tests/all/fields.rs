@@ -16,7 +16,9 @@ const FIELDS: [Said; 24] = [
     ("game_type", |status| status.game_type.is_some()),
     ("mutators", |status| status.mutators.is_some()),
     ("version", |status| status.version.is_some()),
-    ("protocol_version", |status| status.protocol_version.is_some()),
+    ("protocol_version", |status| {
+        status.protocol_version.is_some()
+    }),
     ("game_port", |status| status.game_port.is_some()),
     ("password", |status| status.password.is_some()),
     ("dedicated", |status| status.dedicated.is_some()),
@@ -29,8 +31,18 @@ const FIELDS: [Said; 24] = [
     ("time_left", |status| status.time_left.is_some()),
     ("score_limit", |status| status.score_limit.is_some()),
     ("players", |status| status.players.is_some()),
-    ("players: bot", |status| status.listed_players().iter().any(|player| player.bot.is_some())),
-    ("players: team", |status| status.listed_players().iter().any(|player| player.team.is_some())),
+    ("players: bot", |status| {
+        status
+            .listed_players()
+            .iter()
+            .any(|player| player.bot.is_some())
+    }),
+    ("players: team", |status| {
+        status
+            .listed_players()
+            .iter()
+            .any(|player| player.team.is_some())
+    }),
     ("teams", |status| !status.teams.is_empty()),
     ("rules", |status| !status.rules.is_empty()),
 ];
@@ -45,27 +57,54 @@ fn the_table_of_fields_is_the_one_that_is_measured() {
             statuses.push((protocol, answer.to_status()));
         }
     }
-    let of =
-        |protocol| statuses.iter().filter(move |(known, _)| *known == protocol).map(|(_, status)| status);
+    let of = |protocol| {
+        statuses
+            .iter()
+            .filter(move |(known, _)| *known == protocol)
+            .map(|(_, status)| status)
+    };
     let mut table = String::from("| field |");
     for protocol in Protocol::ALL {
         write!(table, " {protocol} ({}) |", of(protocol).count()).unwrap();
     }
-    writeln!(table, " all ({}) |\n|---|---|---|---|---|---|", statuses.len()).unwrap();
+    writeln!(
+        table,
+        " all ({}) |\n|---|---|---|---|---|---|",
+        statuses.len()
+    )
+    .unwrap();
     for (field, is_said) in FIELDS {
         write!(table, "| {field} |").unwrap();
         for protocol in Protocol::ALL {
-            write!(table, " {} |", of(protocol).filter(|status| is_said(status)).count()).unwrap();
+            write!(
+                table,
+                " {} |",
+                of(protocol).filter(|status| is_said(status)).count()
+            )
+            .unwrap();
         }
-        writeln!(table, " {} |", statuses.iter().filter(|(_, status)| is_said(status)).count()).unwrap();
+        writeln!(
+            table,
+            " {} |",
+            statuses
+                .iter()
+                .filter(|(_, status)| is_said(status))
+                .count()
+        )
+        .unwrap();
     }
     println!("{table}");
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/README.md");
     let readme = std::fs::read_to_string(readme).unwrap();
-    let counts =
-        readme.lines().find(|line| line.starts_with("| field | gamespy1 (")).expect("a table of fields");
+    let counts = readme
+        .lines()
+        .find(|line| line.starts_with("| field | gamespy1 ("))
+        .expect("a table of fields");
     // Another folder of captures has other counts.
     if table.starts_with(counts) {
-        assert!(readme.contains(&table), "the table in tests/README.md is stale; it should be\n{table}");
+        assert!(
+            readme.contains(&table),
+            "the table in tests/README.md is stale; it should be\n{table}"
+        );
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use queryport::games::Game;
 use queryport::net::{ScanTarget, Server};
 use queryport::{
-    Answer, Client, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, Rules, ScanOptions,
-    Secret, ServerStatus, Text, Timing, ToStatus,
+    Answer, Client, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, Rules,
+    ScanOptions, Secret, ServerStatus, Text, Timing, ToStatus,
 };
 
 fn status() -> ServerStatus {
@@ -26,11 +26,25 @@ fn a_text_is_used_as_a_string() {
     let status = status();
     let name: String = status.name.clone().unwrap_or_default().into();
     assert_eq!(name, "Red Rocket");
-    let name = status.name.clone().map_or_else(|| "?".to_owned(), String::from);
+    let name = status
+        .name
+        .clone()
+        .map_or_else(|| "?".to_owned(), String::from);
     assert_eq!(status.name.as_ref().unwrap(), &name);
-    assert_eq!(format!("{:>12}", status.name.as_ref().unwrap_or_default()), "  Red Rocket");
-    assert_eq!(status.name.as_ref().map(Text::to_string).as_deref(), Some("Red Rocket"));
-    assert!(status.name.as_ref().is_some_and(|name| name == "Red Rocket" && name.plain().contains("Rocket")));
+    assert_eq!(
+        format!("{:>12}", status.name.as_ref().unwrap_or_default()),
+        "  Red Rocket"
+    );
+    assert_eq!(
+        status.name.as_ref().map(Text::to_string).as_deref(),
+        Some("Red Rocket")
+    );
+    assert!(
+        status
+            .name
+            .as_ref()
+            .is_some_and(|name| name == "Red Rocket" && name.plain().contains("Rocket"))
+    );
     assert!("q3dm17" == status.map.unwrap(), "either side");
 }
 
@@ -40,12 +54,17 @@ fn rules_are_looked_up_compared_and_collected() {
     assert_eq!(rules.get("mapname").unwrap(), "q3dm17");
     assert_eq!(rules.get("mapname").unwrap_or_default(), "q3dm17");
     assert!(rules.get("mapname").is_some_and(|map| map == "q3dm17"));
-    assert_eq!(rules.get("mapname").map(|map| map.to_string()), Some("q3dm17".to_owned()));
+    assert_eq!(
+        rules.get("mapname").map(|map| map.to_string()),
+        Some("q3dm17".to_owned())
+    );
     for (key, value) in &rules {
         assert_eq!(format!("{key}={value}"), "mapname=q3dm17");
     }
-    let map: HashMap<String, String> =
-        rules.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    let map: HashMap<String, String> = rules
+        .iter()
+        .map(|(key, value)| (key.to_string(), value.to_string()))
+        .collect();
     assert_eq!(map["mapname"], "q3dm17");
     assert_eq!(map.into_iter().collect::<Rules>(), rules);
 }
@@ -57,10 +76,24 @@ fn players_are_counted_sorted_and_found() {
     let mut players = status.players.clone().unwrap_or_default();
     players.sort_by(|a, b| b.name.cmp(&a.name));
     players.sort_by_key(|player| std::cmp::Reverse(player.score));
-    assert!(status.players.iter().flatten().any(|player| player.name == "Ann"));
-    let names: HashSet<&Text> = status.listed_players().iter().map(|player| &player.name).collect();
+    assert!(
+        status
+            .players
+            .iter()
+            .flatten()
+            .any(|player| player.name == "Ann")
+    );
+    let names: HashSet<&Text> = status
+        .listed_players()
+        .iter()
+        .map(|player| &player.name)
+        .collect();
     assert_eq!(names.len(), 2);
-    let names: Vec<String> = status.listed_players().iter().map(|player| player.name.to_string()).collect();
+    let names: Vec<String> = status
+        .listed_players()
+        .iter()
+        .map(|player| player.name.to_string())
+        .collect();
     assert_eq!(names.join(", "), "Ann, Bob2");
 }
 
@@ -68,13 +101,22 @@ fn players_are_counted_sorted_and_found() {
 fn errors_are_printed_sorted_cloned_and_boxed() {
     let peer = ([192, 0, 2, 1], 27960).into();
     let waited = Duration::from_secs(4);
-    let error = Error::Query { peer, error: QueryError::NoAnswer { requests: 3, waited } };
+    let error = Error::Query {
+        peer,
+        error: QueryError::NoAnswer {
+            requests: 3,
+            waited,
+        },
+    };
     assert_eq!(format!("{}", error.kind()), "offline");
     assert!(error.is_timeout() && error.kind().is_timeout() && error.kind() == ErrorKind::Offline);
     assert_eq!(error.clone().to_string(), error.to_string());
     assert_eq!(HashMap::from([(error.kind(), 1)])[&ErrorKind::Offline], 1);
     let json = serde_json::to_value(&error).unwrap();
-    assert_eq!((&json["kind"], &json["address"]), (&"offline".into(), &"192.0.2.1:27960".into()));
+    assert_eq!(
+        (&json["kind"], &json["address"]),
+        (&"offline".into(), &"192.0.2.1:27960".into())
+    );
     let _: Box<dyn std::error::Error + Send + Sync> = error.into();
 }
 
@@ -91,7 +133,10 @@ fn an_outcome_is_stored_as_json() {
     let outcome = Outcome::new(status(), peer, Some(Duration::from_millis(413)));
     let json = serde_json::to_string(&outcome).unwrap();
     assert!(json.contains(r#""rtt":0.413,"#), "{json}");
-    assert_eq!(serde_json::from_str::<Outcome<ServerStatus>>(&json).unwrap(), outcome);
+    assert_eq!(
+        serde_json::from_str::<Outcome<ServerStatus>>(&json).unwrap(),
+        outcome
+    );
     assert_eq!(outcome.rtt.map(|rtt| rtt.as_millis()), Some(413));
     let io = queryport::net::ScanIo::default();
     let json = r#"{"receive_buffer":0,"drops":null,"send_errors":0}"#;
@@ -99,7 +144,9 @@ fn an_outcome_is_stored_as_json() {
 }
 
 fn client() -> Client {
-    let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(1);
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(2))
+        .with_retries(1);
     Client::with_secret(Secret::new([7; 16])).with_timing(timing)
 }
 
@@ -114,22 +161,64 @@ async fn a_server_is_named_in_every_way() {
     let text = server.to_string();
     let ip: IpAddr = server.ip();
     let name = |outcome: Outcome<ServerStatus>| outcome.answer.name.unwrap();
-    assert_eq!(name(client.query(Protocol::Quake3, server).await.unwrap()), "Red Rocket");
-    assert_eq!(name(client.query(Protocol::Quake3, text.as_str()).await.unwrap()), "Red Rocket");
-    assert_eq!(name(client.query(Protocol::Quake3, &text).await.unwrap()), "Red Rocket");
-    assert_eq!(name(client.query(Protocol::Quake3, text.clone()).await.unwrap()), "Red Rocket");
-    assert_eq!(name(client.query(Protocol::Quake3, (ip, server.port())).await.unwrap()), "Red Rocket");
     assert_eq!(
-        name(client.query(Protocol::Quake3, ("127.0.0.1", server.port())).await.unwrap()),
+        name(client.query(Protocol::Quake3, server).await.unwrap()),
         "Red Rocket"
     );
-    assert_eq!(name(client.query(Protocol::Quake3, &server).await.unwrap()), "Red Rocket");
+    assert_eq!(
+        name(client.query(Protocol::Quake3, text.as_str()).await.unwrap()),
+        "Red Rocket"
+    );
+    assert_eq!(
+        name(client.query(Protocol::Quake3, &text).await.unwrap()),
+        "Red Rocket"
+    );
+    assert_eq!(
+        name(client.query(Protocol::Quake3, text.clone()).await.unwrap()),
+        "Red Rocket"
+    );
+    assert_eq!(
+        name(
+            client
+                .query(Protocol::Quake3, (ip, server.port()))
+                .await
+                .unwrap()
+        ),
+        "Red Rocket"
+    );
+    assert_eq!(
+        name(
+            client
+                .query(Protocol::Quake3, ("127.0.0.1", server.port()))
+                .await
+                .unwrap()
+        ),
+        "Red Rocket"
+    );
+    assert_eq!(
+        name(client.query(Protocol::Quake3, &server).await.unwrap()),
+        "Red Rocket"
+    );
     let named = (ip.to_string(), server.port());
-    assert_eq!(name(client.query(Protocol::Quake3, named).await.unwrap()), "Red Rocket");
+    assert_eq!(
+        name(client.query(Protocol::Quake3, named).await.unwrap()),
+        "Red Rocket"
+    );
     assert_eq!(Server::from(ip), Server::from("127.0.0.1"));
-    assert_eq!(name(client.query("quake3".parse().unwrap(), server).await.unwrap()), "Red Rocket");
+    assert_eq!(
+        name(
+            client
+                .query("quake3".parse().unwrap(), server)
+                .await
+                .unwrap()
+        ),
+        "Red Rocket"
+    );
     let openarena = Game::find("openarena").unwrap();
-    assert_eq!(name(client.query_game(openarena, server).await.unwrap().outcome), "Red Rocket");
+    assert_eq!(
+        name(client.query_game(openarena, server).await.unwrap().outcome),
+        "Red Rocket"
+    );
     let answer: Outcome<Answer> = client.answer(Protocol::Quake3, server).await.unwrap();
     assert_eq!(answer.answer.to_status().name.unwrap(), "Red Rocket");
     let queries: Vec<Box<dyn Query>> = vec![client.target(Protocol::Quake3, server)];
@@ -151,7 +240,10 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
         client.scan(vec![(Protocol::Quake3, text.clone())], options),
         client.scan([(Protocol::Quake3, ("127.0.0.1", server.port()))], options),
         client.scan(leaked, options),
-        client.scan(map.into_iter().map(|(server, protocol)| (protocol, server)), options),
+        client.scan(
+            map.into_iter().map(|(server, protocol)| (protocol, server)),
+            options,
+        ),
         client.scan([(game, text.clone())], options),
         client.scan([(game, server)], options),
         client.scan([(game, ("127.0.0.1", server.port()))], options),

@@ -38,7 +38,9 @@ impl Servers {
     fn handle(&mut self, now: Instant, index: u32, request: &[u8]) {
         let server = Server::of(index, self.seed);
         let protocol = replies::protocol(request).unwrap();
-        let Some((key, quoted)) = replies::shape(protocol, request) else { return };
+        let Some((key, quoted)) = replies::shape(protocol, request) else {
+            return;
+        };
         if server.kind == Kind::Dead
             || protocol != server.protocol
             || is_lost(LOSS, &mut self.random)
@@ -48,14 +50,25 @@ impl Servers {
         }
         let templates = || replies::templates(protocol, false, request, at(0, 1));
         let port = if server.kind == Kind::OtherPort { 2 } else { 1 };
-        for template in self.known.entry((protocol, key, quoted.len())).or_insert_with(templates) {
+        for template in self
+            .known
+            .entry((protocol, key, quoted.len()))
+            .or_insert_with(templates)
+        {
             if is_lost(LOSS, &mut self.random) {
                 continue;
             }
             let bytes = template.fill(index, quoted);
-            let bytes = if server.kind == Kind::Nonsense { &NONSENSE } else { bytes };
+            let bytes = if server.kind == Kind::Nonsense {
+                &NONSENSE
+            } else {
+                bytes
+            };
             self.sent += 1;
-            self.flying.insert((now + server.delay, self.sent), (at(index, port), bytes.to_vec()));
+            self.flying.insert(
+                (now + server.delay, self.sent),
+                (at(index, port), bytes.to_vec()),
+            );
         }
     }
 }
@@ -63,32 +76,57 @@ impl Servers {
 fn scan(servers: u32, seed: u64, options: ScanOptions) -> Found {
     let start = Instant::now();
     let targets = (0..servers).map(move |index| {
-        let query =
-            StatusQuery::new(Server::of(index, seed).protocol, index.into(), &QueryOptions::default());
+        let query = StatusQuery::new(
+            Server::of(index, seed).protocol,
+            index.into(),
+            &QueryOptions::default(),
+        );
         (at(index, 1), query)
     });
     let mut scanner = Scanner::new(targets, Timing::default(), options, start);
-    let mut farm = Servers { seed, random: 1, ..Servers::default() };
+    let mut farm = Servers {
+        seed,
+        random: 1,
+        ..Servers::default()
+    };
     let mut found = Found::new(servers, seed);
     let (mut now, mut request) = (start, Vec::new());
     loop {
         request.clear();
         while let Some(transmit) = scanner.poll_transmit(now, &mut request) {
-            let SocketAddr::V4(to) = transmit.to else { panic!("{}", transmit.to) };
+            let SocketAddr::V4(to) = transmit.to else {
+                panic!("{}", transmit.to)
+            };
             farm.handle(now, to.ip().to_bits() - 0x0A00_0000, &request);
             request.clear();
         }
         while let Some(scanned) = scanner.poll_answer() {
-            let Ok(outcome) = scanned.result else { continue };
-            found.add(scanned.index as u32, &outcome.answer.to_status(), now - start);
+            let Ok(outcome) = scanned.result else {
+                continue;
+            };
+            found.add(
+                scanned.index as u32,
+                &outcome.answer.to_status(),
+                now - start,
+            );
         }
         if scanner.is_finished() {
             found.end = now - start;
             return found;
         }
         let next = farm.flying.keys().next().map(|(at, _)| *at);
-        now = scanner.poll_timeout().into_iter().chain(next).min().unwrap().max(now);
-        while let Some(entry) = farm.flying.first_entry().filter(|entry| entry.key().0 <= now) {
+        now = scanner
+            .poll_timeout()
+            .into_iter()
+            .chain(next)
+            .min()
+            .unwrap()
+            .max(now);
+        while let Some(entry) = farm
+            .flying
+            .first_entry()
+            .filter(|entry| entry.key().0 <= now)
+        {
             let (from, bytes) = entry.remove();
             scanner.handle_datagram(now, from, &bytes);
         }
@@ -99,11 +137,22 @@ fn scan(servers: u32, seed: u64, options: ScanOptions) -> Found {
 #[test]
 fn nearly_all_living_servers_are_answered_right() {
     for seed in [profile::SEED, 1, 2] {
-        for (name, adaptive) in [("defaults", None), ("adaptive wait", Some(Duration::from_millis(300)))] {
-            let found = scan(SERVERS, seed, ScanOptions::default().with_adaptive_wait(adaptive));
+        for (name, adaptive) in [
+            ("defaults", None),
+            ("adaptive wait", Some(Duration::from_millis(300))),
+        ] {
+            let found = scan(
+                SERVERS,
+                seed,
+                ScanOptions::default().with_adaptive_wait(adaptive),
+            );
             found.print(name);
             assert_eq!(found.wrong, 0);
-            assert!(found.percent() >= 99.5, "{name}, seed {seed}: {} %", found.percent());
+            assert!(
+                found.percent() >= 99.5,
+                "{name}, seed {seed}: {} %",
+                found.percent()
+            );
         }
     }
 }

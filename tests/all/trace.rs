@@ -48,7 +48,10 @@ impl Subscriber for Recorder {
     }
 
     fn new_span(&self, attributes: &Attributes<'_>) -> Id {
-        let mut recorded = Recorded { span: attributes.metadata().name(), ..Recorded::default() };
+        let mut recorded = Recorded {
+            span: attributes.metadata().name(),
+            ..Recorded::default()
+        };
         attributes.record(&mut recorded);
         Id::from_u64(self.add(recorded))
     }
@@ -58,7 +61,10 @@ impl Subscriber for Recorder {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut recorded = Recorded { parent: event.parent().map(Id::into_u64), ..Recorded::default() };
+        let mut recorded = Recorded {
+            parent: event.parent().map(Id::into_u64),
+            ..Recorded::default()
+        };
         event.record(&mut recorded);
         self.add(recorded);
     }
@@ -80,12 +86,19 @@ impl<C: Conversation> Driven<C> {
         let now = Instant::now();
         let timing = Timing::default().with_retries(1);
         let session = Session::new(conversation, server(), timing, now);
-        Self { session, now, wire: Vec::new() }
+        Self {
+            session,
+            now,
+            wire: Vec::new(),
+        }
     }
 
     fn send(&mut self) -> Vec<u8> {
         let mut request = Vec::new();
-        assert!(self.session.poll_transmit(self.now, &mut request).is_some(), "a request waits");
+        assert!(
+            self.session.poll_transmit(self.now, &mut request).is_some(),
+            "a request waits"
+        );
         self.wire.extend_from_slice(&request);
         request
     }
@@ -114,8 +127,16 @@ fn record(program: impl FnOnce()) -> Vec<Recorded> {
 
 /// The fields of an event in the order of their names.
 fn event(recorded: &Recorded) -> Vec<(&'static str, &str)> {
-    assert_eq!(recorded.parent, Some(1), "the event is in the span of the query: {recorded:?}");
-    recorded.fields.iter().map(|(name, value)| (*name, value.as_str())).collect()
+    assert_eq!(
+        recorded.parent,
+        Some(1),
+        "the event is in the span of the query: {recorded:?}"
+    );
+    recorded
+        .fields
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect()
 }
 
 #[test]
@@ -130,13 +151,34 @@ fn a_query_has_a_span_and_events_for_what_goes_wrong() {
         assert!(query.session.poll_answer().unwrap().is_err());
         query.receive(b"late");
     });
-    let [span, rejected, retry, timed_out, late] = &recorded[..] else { panic!("{recorded:#?}") };
+    let [span, rejected, retry, timed_out, late] = &recorded[..] else {
+        panic!("{recorded:#?}")
+    };
     assert_eq!((span.span, span.fields["peer"].as_str()), ("query", SERVER));
     let why = "cut short inside the info record";
-    assert_eq!(event(rejected), [("message", "datagram rejected"), ("offset", "5"), ("why", why)]);
-    assert_eq!(event(retry), [("message", "request sent again"), ("retry", "1")]);
-    assert_eq!(event(timed_out), [("message", "timed out"), ("timer", "\"deadline\"")]);
-    assert_eq!(event(late), [("bytes", "4"), ("message", "datagram after the end of the query")]);
+    assert_eq!(
+        event(rejected),
+        [
+            ("message", "datagram rejected"),
+            ("offset", "5"),
+            ("why", why)
+        ]
+    );
+    assert_eq!(
+        event(retry),
+        [("message", "request sent again"), ("retry", "1")]
+    );
+    assert_eq!(
+        event(timed_out),
+        [("message", "timed out"), ("timer", "\"deadline\"")]
+    );
+    assert_eq!(
+        event(late),
+        [
+            ("bytes", "4"),
+            ("message", "datagram after the end of the query")
+        ]
+    );
 }
 
 #[test]
@@ -144,8 +186,10 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
     let mut secrets = Vec::new();
     let recorded = record(|| {
         // A reply with another challenge is rejected, and the same reply is late after the end.
-        let mut query =
-            Driven::new(quake3::StatusQuery::new(0x0123_4567_89AB_CDEF, &QueryOptions::default()));
+        let mut query = Driven::new(quake3::StatusQuery::new(
+            0x0123_4567_89AB_CDEF,
+            &QueryOptions::default(),
+        ));
         let request = String::from_utf8_lossy(&query.send()).into_owned();
         let challenge = request.split_ascii_whitespace().nth(1).unwrap().to_owned();
         query.receive(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\Wr0ngChallenge\n");
@@ -156,7 +200,10 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
         secrets.extend([challenge, "Wr0ngChallenge".to_owned()]);
 
         // The token of the server, in a request that times out.
-        let mut query = Driven::new(gamespy4::StatusQuery::new(0x0102_0304, &QueryOptions::default()));
+        let mut query = Driven::new(gamespy4::StatusQuery::new(
+            0x0102_0304,
+            &QueryOptions::default(),
+        ));
         let request = query.send();
         let id = request.get(3..7).unwrap().to_vec();
         query.receive(&[&b"\x09"[..], &id, b"-1287574694\0"].concat());
@@ -169,7 +216,13 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
         // A password, in a request and in the reply of the server.
         let password = quake3::Password::new("s3cretPassword");
         let mut query = Driven::new(
-            quake3::RconQuery::new(password, "status", quake3::RconMode::Plain, &Limits::default()).unwrap(),
+            quake3::RconQuery::new(
+                password,
+                "status",
+                quake3::RconMode::Plain,
+                &Limits::default(),
+            )
+            .unwrap(),
         );
         assert!(String::from_utf8_lossy(&query.send()).contains("s3cretPassword"));
         query.receive(b"s3cretPassword");
@@ -181,15 +234,26 @@ fn no_field_has_a_challenge_a_token_or_a_password() {
     let events = |message: &str| {
         recorded
             .iter()
-            .filter(|event| event.fields.get("message").is_some_and(|text| text == message))
+            .filter(|event| {
+                event
+                    .fields
+                    .get("message")
+                    .is_some_and(|text| text == message)
+            })
             .count()
     };
     assert!(
         events("datagram rejected") >= 2 && events("datagram after the end of the query") >= 2,
         "{recorded:#?}"
     );
-    assert_eq!(recorded.iter().filter(|span| span.span == "query").count(), 3);
-    for value in recorded.iter().flat_map(|recorded| recorded.fields.values()) {
+    assert_eq!(
+        recorded.iter().filter(|span| span.span == "query").count(),
+        3
+    );
+    for value in recorded
+        .iter()
+        .flat_map(|recorded| recorded.fields.values())
+    {
         for secret in &secrets {
             assert!(!value.contains(secret.as_str()), "{secret} in {value}");
         }

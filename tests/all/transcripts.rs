@@ -15,19 +15,40 @@ use queryport::{Detail, QueryOptions, StatusQuery, Timing};
 /// Replays a transcript: the session sends the same requests in the same order, and comes to the same end.
 fn check(name: &str, text: &str) {
     let transcript = Transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-    assert_eq!(transcript.to_string(), text, "{name}: nothing is lost by reading");
-    let get = |word| transcript.get(word).unwrap_or_else(|| panic!("{name}: no {word}"));
-    let detail = if get("detail") == "short" { Detail::Short } else { Detail::Full };
+    assert_eq!(
+        transcript.to_string(),
+        text,
+        "{name}: nothing is lost by reading"
+    );
+    let get = |word| {
+        transcript
+            .get(word)
+            .unwrap_or_else(|| panic!("{name}: no {word}"))
+    };
+    let detail = if get("detail") == "short" {
+        Detail::Short
+    } else {
+        Detail::Full
+    };
     let options = QueryOptions::default().with_detail(detail);
-    let query = StatusQuery::new(get("protocol").parse().unwrap(), get("nonce").parse().unwrap(), &options);
+    let query = StatusQuery::new(
+        get("protocol").parse().unwrap(),
+        get("nonce").parse().unwrap(),
+        &options,
+    );
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(get("timeout").parse().unwrap()))
         .with_retries(get("retries").parse().unwrap());
     let replies = transcript.lines.iter().filter(|line| !line.is_request);
     let events = replies.map(|line| (line.at, Event::Datagram(at(SERVER), &line.datagram)));
     let mut sent = Vec::new();
-    let result = replay(query, at(SERVER), timing, events, |_, request| sent.push(request.to_vec()));
-    let requests: Vec<_> = transcript.datagrams(true).map(|request| request.to_vec()).collect();
+    let result = replay(query, at(SERVER), timing, events, |_, request| {
+        sent.push(request.to_vec())
+    });
+    let requests: Vec<_> = transcript
+        .datagrams(true)
+        .map(|request| request.to_vec())
+        .collect();
     assert_eq!(sent, requests, "{name}: other requests");
     let outcome = match result {
         Ok(outcome) => outcome.answer.completeness().to_string(),
@@ -42,7 +63,10 @@ fn transcripts_come_to_the_same_end() {
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        check(&path.file_name().unwrap().to_string_lossy(), &std::fs::read_to_string(&path).unwrap());
+        check(
+            &path.file_name().unwrap().to_string_lossy(),
+            &std::fs::read_to_string(&path).unwrap(),
+        );
         count += 1;
     }
     assert!(count >= 8, "{count} transcripts");
@@ -51,10 +75,19 @@ fn transcripts_come_to_the_same_end() {
 #[test]
 fn a_line_that_is_none_is_named() {
     for (text, error) in [
-        ("0.1 > zz", "line 1: the datagram is not hexadecimal: Invalid character 'z' at position 0"),
-        ("# protocol quake3\n0.1 ? 00", "line 2: \"?\" is no direction: expected `>` or `<`"),
+        (
+            "0.1 > zz",
+            "line 1: the datagram is not hexadecimal: Invalid character 'z' at position 0",
+        ),
+        (
+            "# protocol quake3\n0.1 ? 00",
+            "line 2: \"?\" is no direction: expected `>` or `<`",
+        ),
         ("-1 > 00", "line 1: the time is no number of seconds"),
-        ("0.1 >", "line 1: expected a time, `>` or `<`, and a datagram in hexadecimal"),
+        (
+            "0.1 >",
+            "line 1: expected a time, `>` or `<`, and a datagram in hexadecimal",
+        ),
     ] {
         assert_eq!(Transcript::parse(text).unwrap_err(), error);
     }
@@ -67,15 +100,23 @@ const PAYLOAD: &[u8] = b"\xff\xff\xff\xffgetinfo";
 /// UDP from port 5000 to 27960 (RFC 768).
 fn udp() -> Vec<u8> {
     let length = (8 + PAYLOAD.len()) as u16;
-    [&5000_u16.to_be_bytes(), &27960_u16.to_be_bytes(), &length.to_be_bytes(), &[0, 0], PAYLOAD].concat()
+    [
+        &5000_u16.to_be_bytes(),
+        &27960_u16.to_be_bytes(),
+        &length.to_be_bytes(),
+        &[0, 0],
+        PAYLOAD,
+    ]
+    .concat()
 }
 
 /// IPv4 (RFC 791) with four bytes of options.
 fn ipv4(protocol: u8, fragment: u16) -> Vec<u8> {
     let udp = udp();
     let length = (24 + udp.len()) as u16;
-    let mut packet =
-        vec![0x46, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2, 1, 1, 1, 0];
+    let mut packet = vec![
+        0x46, 0, 0, 0, 0, 0, 0, 0, 64, protocol, 0, 0, 192, 0, 2, 1, 192, 0, 2, 2, 1, 1, 1, 0,
+    ];
     packet[2..4].copy_from_slice(&length.to_be_bytes());
     packet[6..8].copy_from_slice(&fragment.to_be_bytes());
     [packet, udp].concat()
@@ -86,17 +127,32 @@ fn ipv6() -> Vec<u8> {
     let udp = udp();
     let mut packet = vec![0x60, 0, 0, 0, 0, udp.len() as u8, 17, 64];
     for host in [1, 2] {
-        packet.extend([0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host]);
+        packet.extend([
+            0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, host,
+        ]);
     }
     [packet, udp].concat()
 }
 
 /// A file of the classic format (draft-ietf-opsawg-pcap), in either byte order.
 fn pcap(link: u32, packets: &[Vec<u8>], is_big: bool) -> Vec<u8> {
-    let number = |number: u32| if is_big { number.to_be_bytes() } else { number.to_le_bytes() };
+    let number = |number: u32| {
+        if is_big {
+            number.to_be_bytes()
+        } else {
+            number.to_le_bytes()
+        }
+    };
     let version = if is_big { [0, 2, 0, 4] } else { [2, 0, 4, 0] };
-    let mut file =
-        [number(0xA1B2_C3D4), version, number(0), number(0), number(65_535), number(link)].concat();
+    let mut file = [
+        number(0xA1B2_C3D4),
+        version,
+        number(0),
+        number(0),
+        number(65_535),
+        number(link),
+    ]
+    .concat();
     for packet in packets {
         let length = number(packet.len() as u32);
         file.extend([number(1), number(2), length, length].concat());
@@ -110,16 +166,41 @@ fn pcapng(packets: &[(u32, Vec<u8>)], links: &[u16]) -> Vec<u8> {
     let block = |kind: u32, body: Vec<u8>| {
         let padding = body.len().next_multiple_of(4) - body.len();
         let length = ((12 + body.len() + padding) as u32).to_le_bytes();
-        [&kind.to_le_bytes()[..], &length, &body, &[0; 3][..padding], &length].concat()
+        [
+            &kind.to_le_bytes()[..],
+            &length,
+            &body,
+            &[0; 3][..padding],
+            &length,
+        ]
+        .concat()
     };
-    let section = [&0x1A2B_3C4D_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
+    let section = [
+        &0x1A2B_3C4D_u32.to_le_bytes()[..],
+        &[1, 0, 0, 0],
+        &[0xFF; 8],
+    ]
+    .concat();
     let mut file = block(0x0A0D_0D0A, section);
     for link in links {
-        file.extend(block(1, [&link.to_le_bytes()[..], &[0, 0], &65_535_u32.to_le_bytes()].concat()));
+        file.extend(block(
+            1,
+            [&link.to_le_bytes()[..], &[0, 0], &65_535_u32.to_le_bytes()].concat(),
+        ));
     }
     for (interface, packet) in packets {
         let length = (packet.len() as u32).to_le_bytes();
-        file.extend(block(6, [&interface.to_le_bytes()[..], &[0; 8], &length, &length, packet].concat()));
+        file.extend(block(
+            6,
+            [
+                &interface.to_le_bytes()[..],
+                &[0; 8],
+                &length,
+                &length,
+                packet,
+            ]
+            .concat(),
+        ));
     }
     file
 }
@@ -162,9 +243,15 @@ fn udp_is_read_over_every_link_of_both_formats() {
     };
     for (link, packet) in &cases {
         for is_big in [false, true] {
-            check(&pcap(*link, std::slice::from_ref(packet), is_big), &format!("pcap {link}"));
+            check(
+                &pcap(*link, std::slice::from_ref(packet), is_big),
+                &format!("pcap {link}"),
+            );
         }
-        check(&pcapng(&[(1, packet.clone())], &[147, *link as u16]), &format!("pcapng {link}"));
+        check(
+            &pcapng(&[(1, packet.clone())], &[147, *link as u16]),
+            &format!("pcapng {link}"),
+        );
     }
 }
 
@@ -181,15 +268,25 @@ fn what_is_no_whole_udp_datagram_is_passed_over() {
         Vec::new(),
     ];
     assert_eq!(capture::read(&pcap(1, &others, false)).unwrap(), []);
-    assert_eq!(capture::read(&pcap(147, std::slice::from_ref(&whole), false)).unwrap(), []);
+    assert_eq!(
+        capture::read(&pcap(147, std::slice::from_ref(&whole), false)).unwrap(),
+        []
+    );
     let all = [&others[..], &[whole.clone(), whole.clone()]].concat();
     let file = pcap(1, &all, false);
     assert_eq!(capture::read(&file).unwrap().len(), 2);
-    assert_eq!(capture::read(&file[..file.len() - 1]).map(|read| read.len()), Ok(1));
+    assert_eq!(
+        capture::read(&file[..file.len() - 1]).map(|read| read.len()),
+        Ok(1)
+    );
     for length in 0..file.len() {
         let _ = capture::read(&file[..length]);
     }
     let file = pcapng(&[(0, whole.clone()), (3, whole)], &[1]);
-    assert_eq!(capture::read(&file).unwrap().len(), 1, "interface 3 does not exist");
+    assert_eq!(
+        capture::read(&file).unwrap().len(),
+        1,
+        "interface 3 does not exist"
+    );
     assert!(!capture::is_capture(b"0.1 > 00") && !capture::is_capture(b"{}"));
 }

@@ -18,14 +18,28 @@ pub struct Case {
 
 /// The project's own vectors and, where the variable is set, the third-party captures of a protocol.
 pub fn cases(protocol: &str) -> Vec<Case> {
-    let mut cases = read_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors").join(protocol));
-    assert!(!cases.is_empty(), "the project's own vectors of {protocol} are there");
+    let mut cases = read_folder(
+        &Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("tests/vectors")
+            .join(protocol),
+    );
+    assert!(
+        !cases.is_empty(),
+        "the project's own vectors of {protocol} are there"
+    );
     match third_party(protocol) {
         Some(theirs) => {
-            println!("{} own vectors and {} captures of {protocol}", cases.len(), theirs.len());
+            println!(
+                "{} own vectors and {} captures of {protocol}",
+                cases.len(),
+                theirs.len()
+            );
             cases.extend(theirs);
         }
-        None => println!("QUERYPORT_CAPTURES is not set: only the {} own vectors of {protocol}", cases.len()),
+        None => println!(
+            "QUERYPORT_CAPTURES is not set: only the {} own vectors of {protocol}",
+            cases.len()
+        ),
     }
     cases
 }
@@ -34,26 +48,40 @@ pub fn cases(protocol: &str) -> Vec<Case> {
 pub fn third_party(protocol: &str) -> Option<Vec<Case>> {
     let folder = std::env::var_os("QUERYPORT_CAPTURES")?;
     let cases = read_folder(&PathBuf::from(folder).join(protocol));
-    assert!(!cases.is_empty(), "QUERYPORT_CAPTURES is set but has no {protocol} captures");
+    assert!(
+        !cases.is_empty(),
+        "QUERYPORT_CAPTURES is set but has no {protocol} captures"
+    );
     Some(cases)
 }
 
 fn read_folder(folder: &Path) -> Vec<Case> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
     paths.sort();
     paths.iter().map(|path| read(path)).collect()
 }
 
 fn read(path: &Path) -> Case {
     let text = std::fs::read_to_string(path).unwrap();
-    let object: Value = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-    let packets = object["packets"].as_array().unwrap_or_else(|| panic!("{path:?} has no packets"));
+    let object: Value =
+        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let packets = object["packets"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{path:?} has no packets"));
     Case {
         name: path.file_stem().unwrap().to_string_lossy().into_owned(),
         game: object["game"].as_str().unwrap_or_default().to_owned(),
-        packets: packets.iter().map(|hex| Bytes::from(hex::decode(hex.as_str().unwrap()).unwrap())).collect(),
+        packets: packets
+            .iter()
+            .map(|hex| Bytes::from(hex::decode(hex.as_str().unwrap()).unwrap()))
+            .collect(),
         expect: object["expect"].clone(),
     }
 }
@@ -83,13 +111,20 @@ pub fn check(case: &Case, actual: &Value) {
     for part in ["players", "teams"] {
         if let Some(rows) = expect[part].as_array() {
             let ignored = strings(&expect[format!("{part}_ignore_fields")]);
-            let blanks = expect[format!("{part}_blank_rows_max")].as_u64().unwrap_or(0) as usize;
+            let blanks = expect[format!("{part}_blank_rows_max")]
+                .as_u64()
+                .unwrap_or(0) as usize;
             let mut kept: Vec<Value> = actual[part].as_array().cloned().unwrap_or_default();
             for row in &mut kept {
-                row.as_object_mut().unwrap().retain(|field, _| !ignored.contains(&field.as_str()));
+                row.as_object_mut()
+                    .unwrap()
+                    .retain(|field, _| !ignored.contains(&field.as_str()));
             }
             let is_blank = |row: &Value| {
-                row.as_object().unwrap().values().all(|value| value.is_null() || value.as_str() == Some(""))
+                row.as_object()
+                    .unwrap()
+                    .values()
+                    .all(|value| value.is_null() || value.as_str() == Some(""))
             };
             let mut extra = 0;
             while kept.len() > rows.len() && is_blank(kept.last().unwrap()) {
@@ -109,5 +144,8 @@ pub fn check(case: &Case, actual: &Value) {
 }
 
 fn strings(value: &Value) -> Vec<&str> {
-    value.as_array().map(|list| list.iter().filter_map(Value::as_str).collect()).unwrap_or_default()
+    value
+        .as_array()
+        .map(|list| list.iter().filter_map(Value::as_str).collect())
+        .unwrap_or_default()
 }

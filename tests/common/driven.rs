@@ -18,7 +18,10 @@ impl<C: Conversation> Driven<C> {
     /// A session before its first request.
     pub fn new(conversation: C, timing: Timing) -> Self {
         let now = Instant::now();
-        Self { session: Session::new(conversation, at(SERVER), timing, now), now }
+        Self {
+            session: Session::new(conversation, at(SERVER), timing, now),
+            now,
+        }
     }
 
     /// The request to send; empty if there is none.

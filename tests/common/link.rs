@@ -19,7 +19,13 @@ pub struct Conditions {
 impl Conditions {
     /// A link that only delays.
     pub const fn perfect(delay: Duration) -> Self {
-        Self { loss: 0.0, duplication: 0.0, corruption: 0.0, delay, jitter: Duration::ZERO }
+        Self {
+            loss: 0.0,
+            duplication: 0.0,
+            corruption: 0.0,
+            delay,
+            jitter: Duration::ZERO,
+        }
     }
 
     /// A bad link: loss, duplication, reordering.
@@ -53,7 +59,12 @@ pub struct Link {
 
 impl Link {
     pub fn new(conditions: Conditions, seed: u64) -> Self {
-        Self { conditions, random: Random(seed), flying: BTreeMap::new(), sent: 0 }
+        Self {
+            conditions,
+            random: Random(seed),
+            flying: BTreeMap::new(),
+            sent: 0,
+        }
     }
 
     pub fn send(&mut self, now: Instant, mut datagram: Datagram) {
@@ -68,7 +79,10 @@ impl Link {
             }
             let jitter = self.conditions.jitter.mul_f64(self.random.fraction());
             self.sent += 1;
-            self.flying.insert((now + self.conditions.delay + jitter, self.sent), datagram.clone());
+            self.flying.insert(
+                (now + self.conditions.delay + jitter, self.sent),
+                datagram.clone(),
+            );
         }
     }
 

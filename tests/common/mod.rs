@@ -56,7 +56,10 @@ pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
 /// An answer as `examples/decode` prints it.
 pub fn decoded(answer: &Answer) -> Value {
     let mut line = Map::new();
-    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    line.insert(
+        "complete".to_owned(),
+        json!(answer.completeness().is_complete()),
+    );
     wire::describe(answer, &mut line);
     Value::Object(line)
 }

@@ -27,7 +27,8 @@ pub fn play<C: Conversation>(
     (conditions, seed): (Conditions, u64),
     mut server: impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes>,
 ) -> Played<C::Answer> {
-    let (client_at, server_at): (SocketAddr, SocketAddr) = (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
+    let (client_at, server_at): (SocketAddr, SocketAddr) =
+        (CLIENT.parse().unwrap(), SERVER.parse().unwrap());
     let start = Instant::now();
     let mut now = start;
     let mut link = Link::new(conditions, seed);
@@ -35,17 +36,39 @@ pub fn play<C: Conversation>(
     loop {
         let mut out = Vec::new();
         while let Some(transmit) = session.poll_transmit(now, &mut out) {
-            link.send(now, Datagram { from: client_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+            link.send(
+                now,
+                Datagram {
+                    from: client_at,
+                    to: transmit.to,
+                    bytes: std::mem::take(&mut out),
+                },
+            );
         }
         if let Some(result) = session.poll_answer() {
-            return Played { result, elapsed: now - start };
+            return Played {
+                result,
+                elapsed: now - start,
+            };
         }
-        let timeout = session.poll_timeout().expect("a running session has a timeout");
-        now = link.next_arrival().map_or(timeout, |arrival| arrival.min(timeout)).max(now);
+        let timeout = session
+            .poll_timeout()
+            .expect("a running session has a timeout");
+        now = link
+            .next_arrival()
+            .map_or(timeout, |arrival| arrival.min(timeout))
+            .max(now);
         while let Some(datagram) = link.arrive(now) {
             if datagram.to == server_at {
                 for bytes in server(now, datagram.from, &datagram.bytes) {
-                    link.send(now, Datagram { from: server_at, to: datagram.from, bytes: bytes.to_vec() });
+                    link.send(
+                        now,
+                        Datagram {
+                            from: server_at,
+                            to: datagram.from,
+                            bytes: bytes.to_vec(),
+                        },
+                    );
                 }
             } else {
                 session.handle_datagram(now, datagram.from, &datagram.bytes);

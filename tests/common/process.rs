@@ -32,7 +32,10 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
     let child = command.spawn().unwrap();
     let start = Instant::now();
     while ignores_interrupts(&child.id().to_string()) {
-        assert!(start.elapsed() < LONGEST, "a program goes on ignoring interrupts");
+        assert!(
+            start.elapsed() < LONGEST,
+            "a program goes on ignoring interrupts"
+        );
     }
     child
 }
@@ -40,7 +43,9 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
 fn ignores_interrupts(process: &str) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+    let ignored = ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
     // SIGINT is signal 2, SIGTERM 15.
     ignored & (1 << 1 | 1 << 14) != 0
 }
@@ -62,7 +67,14 @@ pub(crate) fn wait(child: &mut Child) -> ExitStatus {
 
 /// The output of a command, as [`Command::output`], and its end as [`wait`].
 pub(crate) fn output(command: &mut Command) -> Output {
-    finish(command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
+    finish(
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap(),
+    )
 }
 
 /// The rest of a child's output, as [`Child::wait_with_output`], and its end as [`wait`].
@@ -77,8 +89,22 @@ pub(crate) fn finish(mut child: Child) -> Output {
             bytes
         })
     };
-    let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
-    let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let stdout = read(
+        child
+            .stdout
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+    );
+    let stderr = read(
+        child
+            .stderr
+            .take()
+            .map(|pipe| Box::new(pipe) as Box<dyn Read + Send>),
+    );
     let status = wait(&mut child);
-    Output { status, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    Output {
+        status,
+        stdout: stdout.join().unwrap(),
+        stderr: stderr.join().unwrap(),
+    }
 }

@@ -11,10 +11,12 @@ pub fn flips(packet: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
         let byte = packet[index];
         let bits = (0..8).map(move |bit| byte ^ (1 << bit));
         let others = [!byte, 0, b'\\', b'\n', b'"'];
-        bits.chain(others).filter(move |&other| other != byte).map(move |other| {
-            let mut flipped = packet.to_vec();
-            flipped[index] = other;
-            flipped
-        })
+        bits.chain(others)
+            .filter(move |&other| other != byte)
+            .map(move |other| {
+                let mut flipped = packet.to_vec();
+                flipped[index] = other;
+                flipped
+            })
     })
 }

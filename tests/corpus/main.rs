@@ -54,19 +54,37 @@ fn replay_structured(target: &'static str, body: fn(&[u8])) {
 
 fn replay_cut(target: &'static str, cuts: usize, body: fn(&[u8])) {
     let replay = move || replay_here(target, cuts, body);
-    std::thread::Builder::new().stack_size(STACK).spawn(replay).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(replay)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 fn replay_here(target: &str, cuts: usize, body: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("fuzz/corpus")
+        .join(target);
     let mut replayed = 0;
-    for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+    for entry in
+        std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+    {
         let input = std::fs::read(entry.unwrap().path()).unwrap();
         body(&input);
-        for cut in common::twist::cuts(&input).step_by(input.len().checked_div(cuts).unwrap_or(0).max(1)) {
+        for cut in
+            common::twist::cuts(&input).step_by(input.len().checked_div(cuts).unwrap_or(0).max(1))
+        {
             body(cut);
         }
-        body(&input.iter().copied().cycle().take(LARGEST).collect::<Vec<u8>>());
+        body(
+            &input
+                .iter()
+                .copied()
+                .cycle()
+                .take(LARGEST)
+                .collect::<Vec<u8>>(),
+        );
         replayed += 1;
     }
     assert!(replayed >= 5, "{target} has a corpus of {replayed}");

@@ -14,21 +14,35 @@ use crate::differential;
 fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
     let mut recorded: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
     for case in captures::cases(protocol) {
-        recorded.push((case.name, case.packets.iter().map(|packet| packet.to_vec()).collect()));
+        recorded.push((
+            case.name,
+            case.packets.iter().map(|packet| packet.to_vec()).collect(),
+        ));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/transcripts");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let transcript = Transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
         if transcript.get("protocol") == Some(protocol) {
-            let replies = transcript.datagrams(false).map(|datagram| datagram.to_vec());
+            let replies = transcript
+                .datagrams(false)
+                .map(|datagram| datagram.to_vec());
             recorded.push((path.display().to_string(), replies.collect()));
         }
     }
     if protocol == "quake3" {
-        let servers =
-            |name: &String| [exchange::from(name, "server"), exchange::from(name, "master")].concat();
-        recorded.extend(exchange::names().into_iter().map(|name| (name.clone(), servers(&name))));
+        let servers = |name: &String| {
+            [
+                exchange::from(name, "server"),
+                exchange::from(name, "master"),
+            ]
+            .concat()
+        };
+        recorded.extend(
+            exchange::names()
+                .into_iter()
+                .map(|name| (name.clone(), servers(&name))),
+        );
     }
     recorded
 }
@@ -36,7 +50,10 @@ fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
 /// Every recorded reply: in its order and against it, without each of its datagrams, with that one late and twice, and with
 /// it cut. At least so many of the project's own are complete and compared field by field.
 fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
-    let mut found = Found { check, differences: Vec::new() };
+    let mut found = Found {
+        check,
+        differences: Vec::new(),
+    };
     let (mut compared, recorded) = (0, recorded(protocol));
     let all = recorded.len();
     for (name, mut packets) in recorded {
@@ -46,11 +63,17 @@ fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
             let one = some.remove(left_out);
             found.check(&format!("{name} without datagram {left_out}"), &some);
             some.extend([one.clone(), one.clone()]);
-            found.check(&format!("{name}, datagram {left_out} late and twice"), &some);
+            found.check(
+                &format!("{name}, datagram {left_out} late and twice"),
+                &some,
+            );
             for length in (0..one.len()).step_by(7) {
                 let mut cut = packets.clone();
                 cut[left_out].truncate(length);
-                found.check(&format!("{name}, datagram {left_out} cut to {length}"), &cut);
+                found.check(
+                    &format!("{name}, datagram {left_out} cut to {length}"),
+                    &cut,
+                );
             }
         }
         packets.reverse();
@@ -83,19 +106,29 @@ impl Found {
 
 /// The corpora of targets whose inputs are one datagram each.
 fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
-    let mut found = Found { check, differences: Vec::new() };
+    let mut found = Found {
+        check,
+        differences: Vec::new(),
+    };
     for target in targets {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus").join(target);
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("fuzz/corpus")
+            .join(target);
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            found.check(&path.display().to_string(), &[std::fs::read(&path).unwrap()]);
+            found.check(
+                &path.display().to_string(),
+                &[std::fs::read(&path).unwrap()],
+            );
         }
     }
     found.report();
 }
 
 fn quake3_each(datagrams: &[Vec<u8>]) -> bool {
-    let compared = datagrams.iter().filter(|datagram| differential::quake3_datagram(datagram));
+    let compared = datagrams
+        .iter()
+        .filter(|datagram| differential::quake3_datagram(datagram));
     compared.count() == datagrams.len()
 }
 

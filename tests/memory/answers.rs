@@ -18,7 +18,12 @@ fn full_server() -> Vec<u8> {
     packet.push(b'\n');
     for player in 0..64 {
         packet.extend_from_slice(
-            format!("{player} {} \"^{}player number {player}\"\n", player * 7, player % 8).as_bytes(),
+            format!(
+                "{player} {} \"^{}player number {player}\"\n",
+                player * 7,
+                player % 8
+            )
+            .as_bytes(),
         );
     }
     packet
@@ -30,8 +35,11 @@ fn a_quake3_view_allocates_nothing() {
     let mut seen = (0, 0, 0_i64);
     let counted = measure(|| {
         let response = Response::parse(&packet, &Limits::default()).unwrap();
-        let pairs =
-            response.info().iter().filter(|(key, value)| !key.is_empty() && !value.is_empty()).count();
+        let pairs = response
+            .info()
+            .iter()
+            .filter(|(key, value)| !key.is_empty() && !value.is_empty())
+            .count();
         let score = response.players().filter_map(|line| line.score()).sum();
         seen = (pairs, response.players().count(), score);
         assert_eq!(response.problems().next(), None);
@@ -47,14 +55,20 @@ fn a_quake3_status_is_two_lists_and_shared_bytes() {
     let counted = measure(|| players = answer.to_status().listed_players().len());
     assert_eq!(players, 64);
     // The rules, the players, and the first sharing of the bytes.
-    assert!(counted.count_total <= 6, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 6,
+        "{} allocations",
+        counted.count_total
+    );
 }
 
 /// A status of a full server in three datagrams: 32 players with six fields each.
 fn full_gamespy1_server() -> Vec<Bytes> {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.rules = (0..20).map(|rule| (format!("a_rule{rule}"), format!("value {rule}"))).collect();
+    status.rules = (0..20)
+        .map(|rule| (format!("a_rule{rule}"), format!("value {rule}")))
+        .collect();
     let player = |number: i64| {
         let mut player = Player::new(format!("player number {number}"));
         (player.score, player.ping, player.team) = (Some(number), Some(40), Some(1));
@@ -67,7 +81,9 @@ fn full_gamespy1_server() -> Vec<Bytes> {
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
     let options = Service::new(Engine::Qr1);
     let requester = crate::common::requester("192.0.2.1:5000");
-    gamespy1::answer(&request, &status, &options, &requester).into_iter().collect()
+    gamespy1::answer(&request, &status, &options, &requester)
+        .into_iter()
+        .collect()
 }
 
 #[test]
@@ -92,10 +108,15 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
     let datagrams = full_gamespy1_server();
     let mut answer = None;
     let counted = measure(|| {
-        answer = gamespy1::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
+        answer =
+            gamespy1::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
     });
     println!("{} allocations for the joined answer", counted.count_total);
-    assert!(counted.count_total <= 6, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 6,
+        "{} allocations",
+        counted.count_total
+    );
     let answer = answer.unwrap();
     let mut rules = 0;
     let counted = measure(|| rules = answer.rules().count());
@@ -105,13 +126,21 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
     assert_eq!(players, 32);
     println!("{} allocations for the model", counted.count_total);
     // Fields and rows as they grow, players, rules, all further fields, the first sharing of the bytes.
-    assert!(counted.count_total <= 24, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 24,
+        "{} allocations",
+        counted.count_total
+    );
 }
 
 /// Three datagrams of a full server.
 fn gamespy4_datagrams() -> Vec<Bytes> {
     let cases = crate::common::captures::cases("gamespy4");
-    cases.into_iter().find(|case| case.name == "own-64-players").unwrap().packets
+    cases
+        .into_iter()
+        .find(|case| case.name == "own-64-players")
+        .unwrap()
+        .packets
 }
 
 #[test]
@@ -119,15 +148,27 @@ fn a_gamespy4_answer_is_one_buffer_and_an_index() {
     let datagrams = gamespy4_datagrams();
     let mut answer = None;
     let counted = measure(|| {
-        answer = gamespy4::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
+        answer =
+            gamespy4::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
     });
-    println!("{} allocations to read three datagrams", counted.count_total);
+    println!(
+        "{} allocations to read three datagrams",
+        counted.count_total
+    );
     // The list of fragments, the joined buffer, pairs, columns, cells.
-    assert!(counted.count_total <= 8, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 8,
+        "{} allocations",
+        counted.count_total
+    );
     let answer = answer.unwrap();
     let mut seen = (0, 0, 0);
     let counted = measure(|| {
-        let cells = answer.players().rows().flat_map(|row| row.fields()).filter(|(_, value)| value.is_some());
+        let cells = answer
+            .players()
+            .rows()
+            .flat_map(|row| row.fields())
+            .filter(|(_, value)| value.is_some());
         seen = (answer.rules().len(), answer.players().len(), cells.count());
         assert!(answer.completeness().is_complete());
     });
@@ -137,19 +178,32 @@ fn a_gamespy4_answer_is_one_buffer_and_an_index() {
 
 #[test]
 fn a_gamespy4_status_is_lists_and_shared_bytes() {
-    let answer = gamespy4::Answer::from_datagrams(gamespy4_datagrams(), &Limits::default()).unwrap();
+    let answer =
+        gamespy4::Answer::from_datagrams(gamespy4_datagrams(), &Limits::default()).unwrap();
     let mut players = 0;
     let counted = measure(|| players = answer.to_status().listed_players().len());
     assert_eq!(players, 64);
-    println!("{} allocations for the model of 64 players with four further fields each", counted.count_total);
+    println!(
+        "{} allocations for the model of 64 players with four further fields each",
+        counted.count_total
+    );
     // Rules, players, teams, all further fields as they grow, the first sharing of the bytes.
-    assert!(counted.count_total <= 20, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 20,
+        "{} allocations",
+        counted.count_total
+    );
 }
 
 #[test]
 fn a_rejected_gamespy4_datagram_allocates_nothing() {
     let counted = measure(|| {
-        for datagram in [&b""[..], b"\x09\x01\x02\x03\x04abc\0", b"\0\x01\x02\x03\x04", b"\xff"] {
+        for datagram in [
+            &b""[..],
+            b"\x09\x01\x02\x03\x04abc\0",
+            b"\0\x01\x02\x03\x04",
+            b"\xff",
+        ] {
             assert!(gamespy4::Response::parse(datagram, &Limits::default()).is_err());
         }
     });
@@ -164,9 +218,17 @@ fn full_ut2004_server() -> Vec<Bytes> {
     for rule in 1..60 {
         status.rules.push("Mutator", &format!("MutNumber{rule}"));
     }
-    status.players = Some((0..34).map(|player| Player::new(format!("player number {player}"))).collect());
-    let requests = [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
-    let (options, requester) = (Service::from(Protocol::Ut2004), crate::common::requester("192.0.2.1:5000"));
+    status.players = Some(
+        (0..34)
+            .map(|player| Player::new(format!("player number {player}")))
+            .collect(),
+    );
+    let requests =
+        [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
+    let (options, requester) = (
+        Service::from(Protocol::Ut2004),
+        crate::common::requester("192.0.2.1:5000"),
+    );
     let replies = requests.map(|request| ut2004::answer(&request, &status, &options, &requester));
     replies.into_iter().flatten().collect()
 }
@@ -177,7 +239,10 @@ fn a_ut2004_view_allocates_nothing() {
     let mut seen = (0, 0);
     let counted = measure(|| {
         for packet in &packets {
-            match ut2004::Response::parse(packet, &Limits::default()).unwrap().body {
+            match ut2004::Response::parse(packet, &Limits::default())
+                .unwrap()
+                .body
+            {
                 ut2004::Body::Rules(rules) => {
                     seen.0 += rules.iter().filter(|(key, _)| !key.is_empty()).count();
                 }
@@ -197,18 +262,32 @@ fn a_ut2004_status_is_a_few_lists_and_one_for_each_player() {
     let packets = full_ut2004_server();
     let mut answer = None;
     let counted = measure(|| {
-        answer = Some(ut2004::Answer::from_datagrams(packets.iter().cloned(), &Limits::default()).unwrap());
+        answer = Some(
+            ut2004::Answer::from_datagrams(packets.iter().cloned(), &Limits::default()).unwrap(),
+        );
     });
-    println!("{} allocations for {} datagrams joined", counted.count_total, packets.len());
+    println!(
+        "{} allocations for {} datagrams joined",
+        counted.count_total,
+        packets.len()
+    );
     // Each datagram is kept and compared with those before it: three for each.
-    assert!(counted.count_total <= 24, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 24,
+        "{} allocations",
+        counted.count_total
+    );
     let answer = answer.unwrap();
     let mut players = 0;
     let counted = measure(|| players = answer.to_status().listed_players().len());
     println!("{} allocations for the model", counted.count_total);
     assert_eq!(players, 34);
     // Rules, players, their own numbers, mutators, the number of each rule that the info brings.
-    assert!(counted.count_total <= 20, "{} allocations", counted.count_total);
+    assert!(
+        counted.count_total <= 20,
+        "{} allocations",
+        counted.count_total
+    );
 }
 
 #[test]
@@ -238,7 +317,11 @@ fn quake3_requests_and_short_replies_allocate_nothing() {
         for datagram in datagrams {
             out.clear();
             match Request::parse(datagram) {
-                Ok(Request { command: Command::GetServers(_), .. }) | Err(_) => {}
+                Ok(Request {
+                    command: Command::GetServers(_),
+                    ..
+                })
+                | Err(_) => {}
                 Ok(request) => request.encode(&mut out).unwrap(),
             }
             let _ = Reply::parse(datagram);

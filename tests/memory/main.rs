@@ -19,7 +19,11 @@ mod common;
 #[allow(unreachable_pub, reason = "the search and the benchmarks have it too")]
 #[path = "../../fuzz/worst/found.rs"]
 mod found;
-#[allow(dead_code, unreachable_pub, reason = "the search and the benchmarks have it too")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the search and the benchmarks have it too"
+)]
 #[path = "../../fuzz/worst/shape.rs"]
 mod shape;
 #[path = "../../fuzz/worst/targets.rs"]

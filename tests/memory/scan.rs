@@ -20,7 +20,10 @@ fn at(index: u32) -> SocketAddr {
 fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send + 'static {
     let protocols = Protocol::ALL.into_iter().cycle();
     (0..count).zip(protocols).map(|(index, protocol)| {
-        (at(index), StatusQuery::new(protocol, index.into(), &QueryOptions::default()))
+        (
+            at(index),
+            StatusQuery::new(protocol, index.into(), &QueryOptions::default()),
+        )
     })
 }
 
@@ -53,15 +56,41 @@ fn most_bytes(count: u32, window: usize) -> u64 {
 
 #[test]
 fn memory_depends_on_the_window_and_not_on_the_list() {
-    let (window, few, many) = (10_000, most_bytes(10_000, 10_000), most_bytes(1_000_000, 10_000));
-    println!("{} bytes a query under way, {} in a list of a million", few / window, many / window);
-    assert!(few <= window * BYTES_A_QUERY, "{} bytes a query", few / window);
-    assert!(many <= window * BYTES_IN_A_LIST, "{} bytes a query", many / window);
-    assert!(many <= few + few / 2, "{few} bytes for 10,000 targets, {many} for 1,000,000");
+    let (window, few, many) = (
+        10_000,
+        most_bytes(10_000, 10_000),
+        most_bytes(1_000_000, 10_000),
+    );
+    println!(
+        "{} bytes a query under way, {} in a list of a million",
+        few / window,
+        many / window
+    );
+    assert!(
+        few <= window * BYTES_A_QUERY,
+        "{} bytes a query",
+        few / window
+    );
+    assert!(
+        many <= window * BYTES_IN_A_LIST,
+        "{} bytes a query",
+        many / window
+    );
+    assert!(
+        many <= few + few / 2,
+        "{few} bytes for 10,000 targets, {many} for 1,000,000"
+    );
     let wide = most_bytes(40_000, 32_768);
     println!("{} bytes a query with the default window", wide / 32_768);
-    assert!(wide <= 32_768 * BYTES_A_QUERY, "{} bytes a query", wide / 32_768);
-    assert!(most_bytes(10, 32_768) < 100_000, "a wide window costs nothing by itself");
+    assert!(
+        wide <= 32_768 * BYTES_A_QUERY,
+        "{} bytes a query",
+        wide / 32_768
+    );
+    assert!(
+        most_bytes(10, 32_768) < 100_000,
+        "a wide window costs nothing by itself"
+    );
 }
 
 /// Answers with nothing, so that what is counted is the scanner's own.
@@ -120,5 +149,9 @@ fn a_steady_scan_allocates_three_times_a_query_at_most_and_keeps_nothing() {
     // The query, its outcome, and a part of a node of the timers and of the slots of the receive buffer.
     println!("{} allocations for 76,800 datagrams", counted.count_total);
     assert!(counted.count_total <= 3 * 25_600, "{}", counted.count_total);
-    assert!(counted.count_current.abs() < 100, "{} are left", counted.count_current);
+    assert!(
+        counted.count_current.abs() < 100,
+        "{} are left",
+        counted.count_current
+    );
 }

@@ -12,8 +12,14 @@ fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("A server with a usual name".into());
     status.game = Some("baseq3".into());
-    status.players = Some((0..24).map(|n| Player::new(format!("Player number {n}"))).collect());
-    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    status.players = Some(
+        (0..24)
+            .map(|n| Player::new(format!("Player number {n}")))
+            .collect(),
+    );
+    status.rules = (0..40)
+        .map(|n| (format!("sv_rule{n}"), "value of a rule"))
+        .collect();
     status
 }
 
@@ -30,9 +36,18 @@ fn replies_of_an_unchanged_status_allocate_nothing() {
     let challenge = b"\xfe\xfd\x09\x01\x02\x03\x04";
     responder.handle_datagram(now, client, challenge);
     responder.poll_transmit(now, &mut out).unwrap();
-    let token: i32 = std::str::from_utf8(&out[5..out.len() - 1]).unwrap().parse().unwrap();
-    let data =
-        |selection: &[u8]| [b"\xfe\xfd\0\x01\x02\x03\x04", &token.to_be_bytes()[..], selection].concat();
+    let token: i32 = std::str::from_utf8(&out[5..out.len() - 1])
+        .unwrap()
+        .parse()
+        .unwrap();
+    let data = |selection: &[u8]| {
+        [
+            b"\xfe\xfd\0\x01\x02\x03\x04",
+            &token.to_be_bytes()[..],
+            selection,
+        ]
+        .concat()
+    };
     let requests: [&[u8]; 11] = [
         b"\xff\xff\xff\xffgetstatus 8aJ2",
         b"\xff\xff\xff\xffgetinfo xxx",
@@ -50,7 +65,12 @@ fn replies_of_an_unchanged_status_allocate_nothing() {
         let mut round = || {
             let before = responder.stats().answered;
             responder.handle_datagram(now, client, request);
-            assert_eq!(responder.stats().answered, before + 1, "{}", request.escape_ascii());
+            assert_eq!(
+                responder.stats().answered,
+                before + 1,
+                "{}",
+                request.escape_ascii()
+            );
             let mut datagrams = 0;
             out.clear();
             while responder.poll_transmit(now, &mut out).is_some() {
@@ -88,8 +108,11 @@ fn floods_of_forged_requests_allocate_nothing() {
         for n in 0..200_000_u32 {
             let now = start + Duration::from_micros(100) * n;
             let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
-            let from =
-                SocketAddr::from(if addresses == 1 { ([203, 0, 113, 9], 9) } else { ([10, 7, a, b], 9) });
+            let from = SocketAddr::from(if addresses == 1 {
+                ([203, 0, 113, 9], 9)
+            } else {
+                ([10, 7, a, b], 9)
+            });
             responder.handle_datagram(now, from, requests[n as usize % requests.len()]);
             while responder.poll_transmit(now, &mut out).is_some() {
                 out.clear();
@@ -99,11 +122,24 @@ fn floods_of_forged_requests_allocate_nothing() {
     // The tables of the bounds and the templates of each request come to be with the first ones.
     flood(&mut responder, start, 1);
     for (addresses, later) in [(1, 60), (65_536, 120)] {
-        let counted = measure(|| flood(&mut responder, start + Duration::from_secs(later), addresses));
-        assert_eq!(counted.count_total, 0, "{addresses} addresses: {} bytes", counted.bytes_total);
+        let counted = measure(|| {
+            flood(
+                &mut responder,
+                start + Duration::from_secs(later),
+                addresses,
+            )
+        });
+        assert_eq!(
+            counted.count_total, 0,
+            "{addresses} addresses: {} bytes",
+            counted.bytes_total
+        );
     }
     let stats = responder.stats();
-    assert!(stats.limited_by_source > 100_000 && stats.limited_by_total > 100_000, "{stats:?}");
+    assert!(
+        stats.limited_by_source > 100_000 && stats.limited_by_total > 100_000,
+        "{stats:?}"
+    );
     assert!(stats.answered > 5_000, "{stats:?}");
 }
 
@@ -119,9 +155,10 @@ fn statuses_that_change_during_a_flood_keep_bounded_memory() {
         for n in 0..5_000_u32 {
             let now = start + Duration::from_millis(10) * n;
             responder.set_status(status());
-            for request in
-                [&b"\xfe\xfd\x09\x01\x02\x03\x04"[..], b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01"]
-            {
+            for request in [
+                &b"\xfe\xfd\x09\x01\x02\x03\x04"[..],
+                b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+            ] {
                 let [.., a, b] = n.wrapping_mul(40_503).to_be_bytes();
                 responder.handle_datagram(now, SocketAddr::from(([10, 7, a, b], 9)), request);
                 while responder.poll_transmit(now, &mut out).is_some() {
@@ -130,9 +167,17 @@ fn statuses_that_change_during_a_flood_keep_bounded_memory() {
             }
         }
     });
-    assert!(responder.stats().answered > 5_000, "{:?}", responder.stats());
+    assert!(
+        responder.stats().answered > 5_000,
+        "{:?}",
+        responder.stats()
+    );
     // 64 statuses and the current one, the templates, the tables of the bounds, and what one reply needs for a moment.
     let bound = 66 * of_one_status + (256 << 10) + GuardOptions::MEMORY as u64 + (64 << 10);
     println!("{} bytes at most, bound {bound}", counted.bytes_max);
-    assert!(counted.bytes_max < bound, "{} of {bound}", counted.bytes_max);
+    assert!(
+        counted.bytes_max < bound,
+        "{} of {bound}",
+        counted.bytes_max
+    );
 }

@@ -16,7 +16,10 @@ const LIST: u64 = 36 << 20;
 fn no_input_takes_more_memory_than_its_length_allows() {
     let mut failures = Vec::new();
     for found in found::work().into_iter().chain(found::memory()) {
-        let target = TARGETS.iter().find(|target| target.name == found.target).expect("a target");
+        let target = TARGETS
+            .iter()
+            .find(|target| target.name == found.target)
+            .expect("a target");
         target.work(&found.shape, 256)();
         for size in [found.size / 4, found.size] {
             let (mut work, mut bytes) = (target.work(&found.shape, size), 0);
@@ -45,15 +48,27 @@ fn a_list_takes_no_memory_for_servers_over_its_limit() {
         "ut2004 list",
     ];
     for list in lists {
-        let target = TARGETS.iter().find(|target| target.name == list).expect("a target");
+        let target = TARGETS
+            .iter()
+            .find(|target| target.name == list)
+            .expect("a target");
         let is_it = |found: &found::Found| found.target == list;
-        for found in found::work().into_iter().chain(found::memory()).filter(is_it) {
+        for found in found::work()
+            .into_iter()
+            .chain(found::memory())
+            .filter(is_it)
+        {
             let mut work = target.work(&found.shape, 4 << 20);
             let counted = measure(|| {
                 work();
             });
             println!("{}: {} bytes", found.name(), counted.bytes_max);
-            assert!(counted.bytes_max <= LIST, "{}: {} bytes", found.name(), counted.bytes_max);
+            assert!(
+                counted.bytes_max <= LIST,
+                "{}: {} bytes",
+                found.name(),
+                counted.bytes_max
+            );
         }
     }
 }

@@ -25,14 +25,27 @@ use rustix::process::{Pid, Signal, kill_process};
 /// Commands and arguments with which they run on their own, and end where they are no service.
 const RUNS: [&[&str]; 4] = [
     &["browser", "--timeout", "1", "--retries", "0"],
-    &["browser", "--plain", "--search", "ctf", "--timeout", "1", "--retries", "0"],
+    &[
+        "browser",
+        "--plain",
+        "--search",
+        "ctf",
+        "--timeout",
+        "1",
+        "--retries",
+        "0",
+    ],
     &["monitor", "--once"],
     &["monitor", "--listen", "127.0.0.1:0"],
 ];
 
 fn command(run: &[&str]) -> Command {
     let mut command = process::interruptible(env!("CARGO_BIN_EXE_queryport"));
-    command.args(run).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .args(run)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -41,7 +54,10 @@ fn judge(run: &[&str], output: &Output) -> (Option<i32>, String, String) {
     let [out, err] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     for word in ["panicked", "Os {", "(os error"] {
-        assert!(!err.contains(word) && !out.contains(word), "{run:?}: {out}{err}");
+        assert!(
+            !err.contains(word) && !out.contains(word),
+            "{run:?}: {out}{err}"
+        );
     }
     (output.status.code(), out, err)
 }
@@ -53,12 +69,28 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 #[test]
 fn wrong_arguments_are_named_and_have_an_exit_code() {
     let wrong: [(&[&str], i32, &str); 20] = [
-        (&["query", "quake3", "127.0.0.1:99999"], 2, "\"99999\" is no number from 1 to 65535"),
-        (&["query", "quake9", "192.0.2.1"], 2, "without a name, it is found out"),
-        (&["query", "gs3", "192.0.2.1"], 2, "the protocol is gamespy4 here"),
+        (
+            &["query", "quake3", "127.0.0.1:99999"],
+            2,
+            "\"99999\" is no number from 1 to 65535",
+        ),
+        (
+            &["query", "quake9", "192.0.2.1"],
+            2,
+            "without a name, it is found out",
+        ),
+        (
+            &["query", "gs3", "192.0.2.1"],
+            2,
+            "the protocol is gamespy4 here",
+        ),
         (&["query", "--bind", "here"], 2, "expected an IP address"),
         (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
-        (&["scan", "openarena", "--master", "127.0.0.1:99999"], 2, "\"99999\""),
+        (
+            &["scan", "openarena", "--master", "127.0.0.1:99999"],
+            2,
+            "\"99999\"",
+        ),
         (&["monitor", "quake3", "127.0.0.1:99999"], 2, "\"99999\""),
         (&["browser", "--nonsense"], 2, "--nonsense"),
         (&["browser", "opnarena"], 2, "did you mean openarena"),
@@ -67,11 +99,19 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (&["browser", "--protocol", "quake9"], 2, "quake9"),
         (&["monitor", "--nonsense"], 2, "--nonsense"),
         (&["monitor", "quake3"], 2, "no server follows \"quake3\""),
-        (&["monitor", "quake9", "192.0.2.1"], 2, "unknown game \"quake9\""),
+        (
+            &["monitor", "quake9", "192.0.2.1"],
+            2,
+            "unknown game \"quake9\"",
+        ),
         (&["monitor", "--file", "/nonexistent"], 2, "/nonexistent"),
         (&["monitor", "--listen", "nowhere"], 2, "nowhere"),
         (&["monitor", "--warning", "1"], 2, "--once"),
-        (&["monitor", "--once", "quake3"], 3, "no server follows \"quake3\""),
+        (
+            &["monitor", "--once", "quake3"],
+            3,
+            "no server follows \"quake3\"",
+        ),
         (&["monitor", "--once", "quake3", "example.org:0"], 3, ""),
     ];
     for (run, expected, words) in wrong {
@@ -96,24 +136,39 @@ fn help_and_runs_without_a_terminal_succeed() {
     );
     assert!(!out.contains('\u{1b}'), "plain lines");
     let (code, out, _) = output(&["monitor", "--once"]);
-    assert!(code == Some(0) && out.lines().count() == 1 && out.starts_with("QUERYPORT OK: 7 of 7"), "{out}");
+    assert!(
+        code == Some(0) && out.lines().count() == 1 && out.starts_with("QUERYPORT OK: 7 of 7"),
+        "{out}"
+    );
 }
 
 #[test]
 fn help_says_what_holds_without_an_option() {
     let help = |program| output(&[program, "--help"]).1;
     assert!(
-        help("monitor").trim_end().ends_with("Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line")
+        help("monitor")
+            .trim_end()
+            .ends_with("Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line")
     );
     assert!(help("monitor").contains("  3 unknown: "));
     for program in ["browser", "serve"] {
-        assert!(!help(program).contains("[default: ]") && !help(program).contains("[default: 3600]"));
+        assert!(
+            !help(program).contains("[default: ]") && !help(program).contains("[default: 3600]")
+        );
     }
 }
 
 #[test]
 fn an_unusual_command_of_gamespy1_is_named() {
-    let run = ["query", "gamespy1", "127.0.0.1:9", "--commands", "playrs", "--timeout", "0.2"];
+    let run = [
+        "query",
+        "gamespy1",
+        "127.0.0.1:9",
+        "--commands",
+        "playrs",
+        "--timeout",
+        "0.2",
+    ];
     let (code, _, err) = output(&run);
     assert!(
         code == Some(1) && err.contains("playrs: sent, but none of the usual commands: basic, "),
@@ -128,14 +183,19 @@ fn long_named() -> std::net::SocketAddr {
     std::thread::spawn(move || {
         let mut buffer = [0; 256];
         while let Ok((length, from)) = server.recv_from(&mut buffer) {
-            let challenge = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetstatus ").unwrap_or_default();
+            let challenge = buffer[..length]
+                .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
+                .unwrap_or_default();
             let name = [b"Name".as_slice(), &[b'x'; 200]].concat();
             let head = [
                 b"\xff\xff\xff\xffstatusResponse\n\\mapname\\a_very_long_map_name\\sv_hostname\\",
                 &name[..],
             ]
             .concat();
-            let _ = server.send_to(&[&head[..], b"\\challenge\\", challenge, b"\n"].concat(), from);
+            let _ = server.send_to(
+                &[&head[..], b"\\challenge\\", challenge, b"\n"].concat(),
+                from,
+            );
         }
     });
     address
@@ -151,25 +211,42 @@ fn list(name: &str, lines: &str) -> String {
 #[test]
 fn lists_name_games_and_a_rejected_line_is_no_success() {
     let server = long_named();
-    let good = list("good", &format!("openarena {server}\nq3a 127.0.0.1:9 # silent\n"));
+    let good = list(
+        "good",
+        &format!("openarena {server}\nq3a 127.0.0.1:9 # silent\n"),
+    );
     let run = ["scan", &good, "--timeout", "0.5", "--failures"];
     let (code, out, err) = output(&run);
-    assert!(code == Some(0) && out.contains("a_very_long_map_name Namexxx"), "{out}{err}");
+    assert!(
+        code == Some(0) && out.contains("a_very_long_map_name Namexxx"),
+        "{out}{err}"
+    );
     assert!(err.contains("scan: 127.0.0.1:9: "), "{err}");
-    let wrong = list("wrong", &format!("openarna {server}\nquake3 {server}\nquake3 127.0.0.1:70000\n"));
+    let wrong = list(
+        "wrong",
+        &format!("openarna {server}\nquake3 {server}\nquake3 127.0.0.1:70000\n"),
+    );
     let (code, out, err) = output(&["scan", &wrong, "--timeout", "0.5"]);
     assert!(code == Some(1) && out.lines().count() == 1, "{out}{err}");
-    for words in
-        [":1: unknown game \"openarna\": did you mean openarena", ":3: the port \"70000\"", "rejected    2"]
-    {
+    for words in [
+        ":1: unknown game \"openarna\": did you mean openarena",
+        ":3: the port \"70000\"",
+        "rejected    2",
+    ] {
         assert!(err.contains(words), "{words:?} in {err}");
     }
     let (code, out, err) = output(&["browser", &good, "--timeout", "0.5"]);
     assert!(code == Some(0) && out.contains("OpenArena"), "{out}{err}");
     let (code, out, err) = output(&["browser", "--plain", &wrong, "--timeout", "0.5"]);
-    assert!(code == Some(1) && out.lines().count() == 1 && err.contains("openarna"), "{out}{err}");
+    assert!(
+        code == Some(1) && out.lines().count() == 1 && err.contains("openarna"),
+        "{out}{err}"
+    );
     let (code, out, _) = output(&["monitor", "--once", "--timeout", "0.5", "--file", &good]);
-    assert!(code == Some(2) && out.starts_with("QUERYPORT CRITICAL: 1 of 2 servers up"), "{out}");
+    assert!(
+        code == Some(2) && out.starts_with("QUERYPORT CRITICAL: 1 of 2 servers up"),
+        "{out}"
+    );
     for file in [good, wrong] {
         std::fs::remove_file(file).unwrap();
     }
@@ -177,11 +254,21 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
 
 #[test]
 fn the_shards_of_a_list_are_its_parts() {
-    let lines: Vec<String> = (1..=10).map(|host| format!("quake3 127.0.0.{host}:9")).collect();
+    let lines: Vec<String> = (1..=10)
+        .map(|host| format!("quake3 127.0.0.{host}:9"))
+        .collect();
     let file = list("shards", &lines.join("\n"));
     let mut scanned = Vec::new();
     for shard in ["1/3", "2/3", "3/3"] {
-        let (_, _, err) = output(&["scan", &file, "--shard", shard, "--timeout", "0.2", "--failures"]);
+        let (_, _, err) = output(&[
+            "scan",
+            &file,
+            "--shard",
+            shard,
+            "--timeout",
+            "0.2",
+            "--failures",
+        ]);
         let failed = |line: &&str| line.contains(":9: ");
         let servers: Vec<String> = err.lines().filter(failed).map(str::to_owned).collect();
         assert!((3..=4).contains(&servers.len()), "{shard}: {err}");
@@ -191,7 +278,10 @@ fn the_shards_of_a_list_are_its_parts() {
     for line in lines {
         let server = line.trim_start_matches("quake3 ");
         assert_eq!(
-            scanned.iter().filter(|failed| failed.contains(&format!("{server}: "))).count(),
+            scanned
+                .iter()
+                .filter(|failed| failed.contains(&format!("{server}: ")))
+                .count(),
             1,
             "{server}"
         );
@@ -207,11 +297,26 @@ fn on_a_terminal(run: &[&str]) -> Vec<String> {
     let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&terminal).unwrap();
     unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let name = ptsname(&terminal, Vec::new())
+        .unwrap()
+        .into_string()
+        .unwrap();
     let end = File::options().read(true).write(true).open(name).unwrap();
-    tcsetwinsize(&end, Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    tcsetwinsize(
+        &end,
+        Winsize {
+            ws_row: 24,
+            ws_col: 80,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        },
+    )
+    .unwrap();
     // The command has ends of its own, which close with it.
-    let spawned = command(run).stdout(end.try_clone().unwrap()).stderr(end.try_clone().unwrap()).spawn();
+    let spawned = command(run)
+        .stdout(end.try_clone().unwrap())
+        .stderr(end.try_clone().unwrap())
+        .spawn();
     let mut child = spawned.unwrap();
     let mut terminal = File::from(terminal);
     let reader = std::thread::spawn(move || {
@@ -225,15 +330,21 @@ fn on_a_terminal(run: &[&str]) -> Vec<String> {
     drop(end);
     let text = reader.join().unwrap();
     // What a line of progress was is erased before anything else stands there.
-    text.split("\r\n").map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned()).collect()
+    text.split("\r\n")
+        .map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
 fn rows_fit_the_terminal_and_no_line_of_progress_stays_among_them() {
-    let servers: String = (0..20).map(|_| format!("{}\nquake3 127.0.0.1:9\n", long_named())).collect();
+    let servers: String = (0..20)
+        .map(|_| format!("{}\nquake3 127.0.0.1:9\n", long_named()))
+        .collect();
     let file = list("terminal", &servers);
-    for run in [&["scan", &file, "--timeout", "0.6"][..], &["browser", "--plain", &file, "--timeout", "0.6"]]
-    {
+    for run in [
+        &["scan", &file, "--timeout", "0.6"][..],
+        &["browser", "--plain", &file, "--timeout", "0.6"],
+    ] {
         let lines = on_a_terminal(run);
         let rows: Vec<_> = lines.iter().filter(|line| line.contains("Namex")).collect();
         assert_eq!(rows.len(), 20, "{lines:#?}");
@@ -243,7 +354,12 @@ fn rows_fit_the_terminal_and_no_line_of_progress_stays_among_them() {
                 "{row:?}"
             );
         }
-        assert!(!lines.iter().any(|line| line.contains("a second") && line.contains("of 40")), "{lines:#?}");
+        assert!(
+            !lines
+                .iter()
+                .any(|line| line.contains("a second") && line.contains("of 40")),
+            "{lines:#?}"
+        );
     }
     std::fs::remove_file(file).unwrap();
 }
@@ -267,7 +383,10 @@ fn a_pipe_that_nobody_reads_is_no_error() {
 fn a_full_disk_is_an_error_with_a_message() {
     for run in RUNS {
         let full = File::options().write(true).open("/dev/full").unwrap();
-        let (code, _, err) = judge(run, &process::finish(command(run).stdout(full).spawn().unwrap()));
+        let (code, _, err) = judge(
+            run,
+            &process::finish(command(run).stdout(full).spawn().unwrap()),
+        );
         // To a plug-in, 1 would be a warning about the server.
         let expected = if run.contains(&"--once") { 3 } else { 1 };
         assert_eq!(code, Some(expected), "{run:?}: {err}");
@@ -291,11 +410,16 @@ fn an_interrupt_ends_a_program_at_any_time() {
                 let _ = kill_process(Pid::from_child(&child), signal);
                 let status = process::wait(&mut child);
                 let mut err = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+                child
+                    .stderr
+                    .take()
+                    .unwrap()
+                    .read_to_string(&mut err)
+                    .unwrap();
                 assert!(!err.contains("panicked"), "{run:?}: {err}");
                 // Before it listens for signals, or where it does not, the signal itself ends it.
-                let is_ended =
-                    matches!(status.code(), Some(0 | 1)) || status.signal() == Some(signal.as_raw());
+                let is_ended = matches!(status.code(), Some(0 | 1))
+                    || status.signal() == Some(signal.as_raw());
                 assert!(is_ended, "{run:?}: {status}: {err}");
             }
         }
@@ -304,9 +428,13 @@ fn an_interrupt_ends_a_program_at_any_time() {
 
 #[test]
 fn the_browser_reads_lists_with_anything_in_them() {
-    let mut child = command(&["browser", "-", "--timeout", "0.5"]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut child = command(&["browser", "-", "--timeout", "0.5"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut list =
-        b"\xef\xbb\xbf# a remark\nquake3 127.0.0.1:9\r\nnonsense\x1b[2J here too\n\xff\xfe\n".to_vec();
+        b"\xef\xbb\xbf# a remark\nquake3 127.0.0.1:9\r\nnonsense\x1b[2J here too\n\xff\xfe\n"
+            .to_vec();
     list.extend([b'x'; 10_000]);
     list.extend(b"\n127.0.0.1:9\n127.0.0.1:0\n");
     child.stdin.take().unwrap().write_all(&list).unwrap();
@@ -317,15 +445,25 @@ fn the_browser_reads_lists_with_anything_in_them() {
         "{err}"
     );
     let (code, _, err) = output(&["browser", "/"]);
-    assert!(code == Some(1) && err.to_lowercase().contains("is a directory"), "{err}");
+    assert!(
+        code == Some(1) && err.to_lowercase().contains("is a directory"),
+        "{err}"
+    );
 }
 
 #[test]
 fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     let run = ["browser", "--search", "ctf", "--timeout", "1"];
-    let without = process::output(command(&run).env_remove("HOME").env_remove("XDG_CONFIG_HOME"));
+    let without = process::output(
+        command(&run)
+            .env_remove("HOME")
+            .env_remove("XDG_CONFIG_HOME"),
+    );
     let broken = process::output(command(&run).env("XDG_CONFIG_HOME", "/dev/null"));
-    for (output, words) in [(without, "servers answered"), (broken, "/dev/null/queryport/favourites: ")] {
+    for (output, words) in [
+        (without, "servers answered"),
+        (broken, "/dev/null/queryport/favourites: "),
+    ] {
         let (code, _, err) = judge(&run, &output);
         assert!(code == Some(0) && err.contains(words), "{err}");
     }
@@ -335,9 +473,13 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
 fn iw4x(socket: &std::net::UdpSocket) {
     let mut buffer = [0; 256];
     let (length, from) = socket.recv_from(&mut buffer).unwrap();
-    let challenge = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetstatus ").unwrap();
+    let challenge = buffer[..length]
+        .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
+        .unwrap();
     let head = b"\xff\xff\xff\xffstatusResponse\n\\gamename\\IW4\\sv_hostname\\Rust 24/7\\protocol\\152\\challenge\\";
-    socket.send_to(&[&head[..], challenge, b"\n12 40 \"Ann\"\n"].concat(), from).unwrap();
+    socket
+        .send_to(&[&head[..], challenge, b"\n12 40 \"Ann\"\n"].concat(), from)
+        .unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -346,11 +488,24 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
     let registered = vec![("IW4".to_owned(), 152, server.local_addr().unwrap())];
     std::thread::spawn(move || iw4x(&server));
     // A host without a port: that of the known master.
-    let master = tokio::net::UdpSocket::bind("127.77.8.1:20810").await.unwrap();
+    let master = tokio::net::UdpSocket::bind("127.77.8.1:20810")
+        .await
+        .unwrap();
     tokio::spawn(alterware::run(master, registered));
-    let run = ["scan", "codmw2", "--master", "127.77.8.1", "--scope", "any", "--json"];
+    let run = [
+        "scan",
+        "codmw2",
+        "--master",
+        "127.77.8.1",
+        "--scope",
+        "any",
+        "--json",
+    ];
     let (code, out, err) = output(&run);
     assert_eq!(code, Some(0), "{out}{err}");
-    assert!(out.contains("Rust 24/7") && out.lines().count() == 1, "{out}{err}");
+    assert!(
+        out.contains("Rust 24/7") && out.lines().count() == 1,
+        "{out}{err}"
+    );
     assert!(err.contains("127.77.8.1:20810: 1 servers"), "{err}");
 }

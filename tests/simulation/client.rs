@@ -5,16 +5,20 @@ use std::time::Duration;
 
 use queryport::session::Conversation;
 use queryport::{
-    Answer, Detail, Dialect, Limits, Outcome, Protocol, QueryError, QueryOptions, StatusQuery, Timing,
-    gamespy1, gamespy4, quake3, ut2004,
+    Answer, Detail, Dialect, Limits, Outcome, Protocol, QueryError, QueryOptions, StatusQuery,
+    Timing, gamespy1, gamespy4, quake3, ut2004,
 };
 
 use crate::common::link::Random;
 
-pub const CLIENT: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 5000);
-pub const SERVER: SocketAddr =
-    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2)), 27960);
+pub const CLIENT: SocketAddr = SocketAddr::new(
+    std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)),
+    5000,
+);
+pub const SERVER: SocketAddr = SocketAddr::new(
+    std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 2)),
+    27960,
+);
 
 pub type AnyQuery = Box<dyn Conversation<Answer = Answer>>;
 pub type AnyResult = Result<Outcome<Answer>, QueryError>;
@@ -55,24 +59,39 @@ impl Client {
 
     /// A client that asks for everything.
     pub fn full(&self) -> Self {
-        Self { detail: Detail::Full, limits: Limits::default(), readings: 3, ..*self }
+        Self {
+            detail: Detail::Full,
+            limits: Limits::default(),
+            readings: 3,
+            ..*self
+        }
     }
 
     /// The same in every dialect, with the default limits.
     pub fn of_each_dialect(&self) -> [Self; 4] {
-        [0, 1, 2, 3].map(|dialect| Self { dialect, limits: Limits::default(), readings: 3, ..*self })
+        [0, 1, 2, 3].map(|dialect| Self {
+            dialect,
+            limits: Limits::default(),
+            readings: 3,
+            ..*self
+        })
     }
 
     pub fn query(&self, nonce: u64) -> AnyQuery {
         let dialect = match self.protocol {
             Protocol::GameSpy1 => [Dialect::Standard, Dialect::XServerQuery][self.dialect % 2],
-            Protocol::GameSpy4 => {
-                [Dialect::Standard, Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][self.dialect]
-            }
-            Protocol::Quake3 => {
-                [Dialect::Standard, Dialect::MedalOfHonor, Dialect::NoChallenge, Dialect::OpenJk]
-                    [self.dialect]
-            }
+            Protocol::GameSpy4 => [
+                Dialect::Standard,
+                Dialect::Standard,
+                Dialect::Minecraft,
+                Dialect::JustCause2,
+            ][self.dialect],
+            Protocol::Quake3 => [
+                Dialect::Standard,
+                Dialect::MedalOfHonor,
+                Dialect::NoChallenge,
+                Dialect::OpenJk,
+            ][self.dialect],
             _ => [Dialect::Standard, Dialect::SeparateLists][usize::from(self.dialect == 3)],
         };
         let options = QueryOptions::default()
@@ -84,9 +103,15 @@ impl Client {
             return Box::new(StatusQuery::new(self.protocol, nonce, &options));
         }
         match self.protocol {
-            Protocol::GameSpy1 => Box::new(gamespy1::StatusQuery::new(nonce, &options).map(Answer::GameSpy1)),
-            Protocol::GameSpy4 => Box::new(gamespy4::StatusQuery::new(nonce, &options).map(Answer::GameSpy4)),
-            Protocol::Quake3 => Box::new(quake3::StatusQuery::new(nonce, &options).map(Answer::Quake3)),
+            Protocol::GameSpy1 => {
+                Box::new(gamespy1::StatusQuery::new(nonce, &options).map(Answer::GameSpy1))
+            }
+            Protocol::GameSpy4 => {
+                Box::new(gamespy4::StatusQuery::new(nonce, &options).map(Answer::GameSpy4))
+            }
+            Protocol::Quake3 => {
+                Box::new(quake3::StatusQuery::new(nonce, &options).map(Answer::Quake3))
+            }
             _ => Box::new(ut2004::StatusQuery::new(nonce, &options).map(Answer::Ut2004)),
         }
     }
@@ -99,7 +124,9 @@ pub fn timing(random: &mut Random) -> Timing {
         0 => timing.with_retries(0),
         1 => timing.with_retries(5).with_timeout(Duration::from_secs(9)),
         2 => timing.with_timeout(Duration::from_millis(900)).fitted(),
-        3 => timing.with_retry_after(Duration::from_millis(150)).with_grace(Duration::from_millis(10)),
+        3 => timing
+            .with_retry_after(Duration::from_millis(150))
+            .with_grace(Duration::from_millis(10)),
         4 => timing.with_max_steps(1 + random.below(4) as u8),
         _ => timing,
     }

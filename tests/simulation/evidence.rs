@@ -18,26 +18,45 @@ fn wrong(reason: &str) -> Judgement {
 
 /// The server's replies that datagrams arrived of.
 pub fn replies(played: &Played) -> BTreeSet<Reply> {
-    played.log.iter().filter_map(|datagram| datagram.reply).collect()
+    played
+        .log
+        .iter()
+        .filter_map(|datagram| datagram.reply)
+        .collect()
 }
 
 /// Why an answer is complete and wrong.
 pub fn explain(family: &Family, played: &Played) -> Judgement {
     let is_wrong_without = |is_dropped: &dyn Fn(&Datagram) -> bool| {
-        is_wrong(&played.without(&family.client, is_dropped), family, played.moment)
+        is_wrong(
+            &played.without(&family.client, is_dropped),
+            family,
+            played.moment,
+        )
     };
     if !is_wrong_without(&|_| false) {
         return wrong("the same datagrams at the same times bring another answer");
     }
-    let suspects: BTreeSet<Fault> = played.log.iter().filter_map(|datagram| datagram.suspect).collect();
+    let suspects: BTreeSet<Fault> = played
+        .log
+        .iter()
+        .filter_map(|datagram| datagram.suspect)
+        .collect();
     // Where each of several faults is needed, the one that the protocol cannot tell is the reason.
-    let needed =
-        suspects.iter().filter(|fault| !is_wrong_without(&|datagram| datagram.suspect == Some(**fault)));
-    if let Some(judgement) = needed.map(|fault| allowed(family, played, *fault)).min_by_key(is_told) {
+    let needed = suspects
+        .iter()
+        .filter(|fault| !is_wrong_without(&|datagram| datagram.suspect == Some(**fault)));
+    if let Some(judgement) = needed
+        .map(|fault| allowed(family, played, *fault))
+        .min_by_key(is_told)
+    {
         return judgement;
     }
-    let is_believable =
-        |datagram: &Datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer);
+    let is_believable = |datagram: &Datagram| {
+        datagram
+            .suspect
+            .is_some_and(|fault| fault != Fault::OtherServer)
+    };
     if let Some(&fault) = suspects.iter().find(|fault| **fault != Fault::OtherServer)
         && !is_wrong_without(&is_believable)
     {
@@ -63,13 +82,20 @@ const CHALLENGE: u8 = 9;
 /// Whether the protocol cannot tell this fault.
 fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
     let protocol = family.client.protocol;
-    let verification = played.result.as_ref().map(|outcome| outcome.answer.to_status().verification);
+    let verification = played
+        .result
+        .as_ref()
+        .map(|outcome| outcome.answer.to_status().verification);
     let is_verified = verification == Ok(Verification::Verified);
     let has_nothing_to_quote = matches!(protocol, Protocol::GameSpy1 | Protocol::Ut2004);
     let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
         let is_left_out =
             |datagram: &Datagram| !is_kept(datagram) && datagram.bytes.first() != Some(&CHALLENGE);
-        is_wrong(&played.without(&family.client, is_left_out), family, played.moment)
+        is_wrong(
+            &played.without(&family.client, is_left_out),
+            family,
+            played.moment,
+        )
     };
     // What is a whole reply by itself is joined with nothing: one datagram, or all that were forged.
     let is_whole = |one: &Datagram| is_wrong_with(&|datagram| datagram.bytes == one.bytes);
@@ -80,7 +106,12 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         _ if is_contradicted => {
             wrong("two datagrams of one number that differ, one of them forged or changed")
         }
-        Fault::Truncation if !played.log.iter().any(|datagram| is_whole_although_cut(datagram, protocol)) => {
+        Fault::Truncation
+            if !played
+                .log
+                .iter()
+                .any(|datagram| is_whole_although_cut(datagram, protocol)) =>
+        {
             wrong("a datagram that shows that it was cut")
         }
         Fault::Truncation => Judgement::Excepted(Exception::Cut),
@@ -99,9 +130,19 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
 }
 
 fn has_id_of_another_attempt(played: &Played) -> bool {
-    let is_sent = |id: &[u8]| played.requests.iter().any(|(_, request)| request.get(3..7) == Some(id));
-    let changed = played.log.iter().filter(|datagram| datagram.suspect == Some(Fault::WrongId));
-    changed.filter_map(|datagram| datagram.bytes.get(1..5)).any(is_sent)
+    let is_sent = |id: &[u8]| {
+        played
+            .requests
+            .iter()
+            .any(|(_, request)| request.get(3..7) == Some(id))
+    };
+    let changed = played
+        .log
+        .iter()
+        .filter(|datagram| datagram.suspect == Some(Fault::WrongId));
+    changed
+        .filter_map(|datagram| datagram.bytes.get(1..5))
+        .any(is_sent)
 }
 
 /// Whether this datagram was cut where a whole one can end.
@@ -113,7 +154,9 @@ fn is_whole_although_cut(datagram: &Datagram, protocol: Protocol) -> bool {
     match protocol {
         // Its last datagram ends with the end of a section; one that is not the last may end anywhere, as if a text did
         // not fit.
-        Protocol::GameSpy4 => bytes.get(14).is_some_and(|number| number & 0x80 == 0) || bytes.ends_with(&[0]),
+        Protocol::GameSpy4 => {
+            bytes.get(14).is_some_and(|number| number & 0x80 == 0) || bytes.ends_with(&[0])
+        }
         // An info ends where its datagram ends.
         Protocol::Quake3 => {
             let is_info = bytes.windows(12).any(|word| word == b"infoResponse");
@@ -138,12 +181,20 @@ pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
                     return None;
                 }
                 let part = rest.split(|byte| *byte == b'\\').next()?;
-                return part.iter().all(u8::is_ascii_digit).then(|| [b"K", part].concat());
+                return part
+                    .iter()
+                    .all(u8::is_ascii_digit)
+                    .then(|| [b"K", part].concat());
             }
             let rest = query_id(datagram)?;
-            let len =
-                rest.iter().position(|byte| !byte.is_ascii_digit() && *byte != b'.').unwrap_or(rest.len());
-            let is_end = matches!(&rest[len..], b"" | b"\\" | b"\\final" | b"\\final\\" | b"\0");
+            let len = rest
+                .iter()
+                .position(|byte| !byte.is_ascii_digit() && *byte != b'.')
+                .unwrap_or(rest.len());
+            let is_end = matches!(
+                &rest[len..],
+                b"" | b"\\" | b"\\final" | b"\\final\\" | b"\0"
+            );
             (len > 0 && is_end).then(|| rest[..len].to_vec())
         }
         _ => None,
@@ -153,17 +204,29 @@ pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
 /// What follows the last `queryid` of a datagram of GameSpy v1.
 fn query_id(datagram: &[u8]) -> Option<&[u8]> {
     const KEY: &[u8] = br"\queryid\";
-    let at = datagram.windows(KEY.len()).rposition(|window| window == KEY)?;
+    let at = datagram
+        .windows(KEY.len())
+        .rposition(|window| window == KEY)?;
     Some(&datagram[at + KEY.len()..])
 }
 
 /// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
-    let Some(reply) = reply_of_answer(played) else { return false };
+    let Some(reply) = reply_of_answer(played) else {
+        return false;
+    };
     let mut contents: BTreeMap<Vec<u8>, &[u8]> = BTreeMap::new();
-    let parts = played.log.iter().filter(|datagram| reply.has(datagram) && is_counted(datagram));
+    let parts = played
+        .log
+        .iter()
+        .filter(|datagram| reply.has(datagram) && is_counted(datagram));
     parts
-        .filter_map(|datagram| Some((number(&datagram.bytes, reply.protocol)?, &datagram.bytes[..])))
+        .filter_map(|datagram| {
+            Some((
+                number(&datagram.bytes, reply.protocol)?,
+                &datagram.bytes[..],
+            ))
+        })
         .any(|(number, bytes)| *contents.entry(number).or_insert(bytes) != bytes)
 }
 
@@ -186,16 +249,29 @@ impl ReplyOfAnswer {
 fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
     match &played.result.as_ref().ok()?.answer {
         Answer::GameSpy1(answer) => {
-            let number = answer.reply_number().map(|number| number.to_string().into());
+            let number = answer
+                .reply_number()
+                .map(|number| number.to_string().into());
             let since = since(played, &number, answer.raw());
-            Some(ReplyOfAnswer { protocol: Protocol::GameSpy1, number, since })
+            Some(ReplyOfAnswer {
+                protocol: Protocol::GameSpy1,
+                number,
+                since,
+            })
         }
         // Each attempt has an id of its own, which no reply before its request can have.
         Answer::GameSpy4(answer) => {
             let id = answer.id().0;
-            let asked = played.requests.iter().find(|(_, request)| request.get(3..7) == Some(&id[..]));
+            let asked = played
+                .requests
+                .iter()
+                .find(|(_, request)| request.get(3..7) == Some(&id[..]));
             let since = asked.map_or(Duration::ZERO, |(at, _)| *at);
-            Some(ReplyOfAnswer { protocol: Protocol::GameSpy4, number: Some(id.to_vec()), since })
+            Some(ReplyOfAnswer {
+                protocol: Protocol::GameSpy4,
+                number: Some(id.to_vec()),
+                since,
+            })
         }
         _ => None,
     }
@@ -206,18 +282,30 @@ fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
 fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
     let mut parts: BTreeMap<u64, Vec<(&[u8], Duration)>> = BTreeMap::new();
     for datagram in played.log.iter().filter(|datagram| datagram.from == SERVER) {
-        let Some(number) = number(&datagram.bytes, Protocol::GameSpy1) else { continue };
-        let digits = number.rsplit(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
-        let fragment = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+        let Some(number) = number(&datagram.bytes, Protocol::GameSpy1) else {
+            continue;
+        };
+        let digits = number
+            .rsplit(|byte| !byte.is_ascii_digit())
+            .next()
+            .unwrap_or_default();
+        let fragment = std::str::from_utf8(digits)
+            .ok()
+            .and_then(|digits| digits.parse().ok());
         if reply_number(datagram, Protocol::GameSpy1) == *reply
             && let Some(fragment) = fragment
         {
-            parts.entry(fragment).or_default().push((body(&datagram.bytes), datagram.at));
+            parts
+                .entry(fragment)
+                .or_default()
+                .push((body(&datagram.bytes), datagram.at));
         }
     }
     let (mut rest, mut first) = (raw, Duration::MAX);
     for bodies in parts.values() {
-        let fitting = bodies.iter().filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
+        let fitting = bodies
+            .iter()
+            .filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
         if let Some((held, _)) = fitting.max_by_key(|(body, _)| body.len()) {
             // The latest copy, whatever its number: one that was changed on the way is not the first.
             let copies = parts.values().flatten().filter(|(body, _)| body == held);
@@ -225,14 +313,22 @@ fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
             (rest, first) = (&rest[held.len()..], first.min(latest));
         }
     }
-    played.requests.iter().map(|(at, _)| *at).rfind(|at| *at < first).unwrap_or_default()
+    played
+        .requests
+        .iter()
+        .map(|(at, _)| *at)
+        .rfind(|at| *at < first)
+        .unwrap_or_default()
 }
 
 /// A datagram of GameSpy v1 without what numbers and ends it.
 fn body(datagram: &[u8]) -> &[u8] {
     let mut body = datagram;
     if let Some(rest) = body.strip_prefix(br"\statusresponse\") {
-        body = &rest[rest.iter().position(|byte| *byte == b'\\').unwrap_or(rest.len())..];
+        body = &rest[rest
+            .iter()
+            .position(|byte| *byte == b'\\')
+            .unwrap_or(rest.len())..];
     }
     if let Some(rest) = query_id(body).filter(|rest| rest.len() < 24) {
         body = &body[..body.len() - rest.len() - br"\queryid\".len()];
@@ -247,8 +343,9 @@ fn body(datagram: &[u8]) -> &[u8] {
 fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     let protocol = family.client.protocol;
     let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
-        let result =
-            played.without(&family.client, |datagram| datagram.suspect.is_some() || !is_kept(datagram));
+        let result = played.without(&family.client, |datagram| {
+            datagram.suspect.is_some() || !is_kept(datagram)
+        });
         is_wrong(&result, family, played.moment)
     };
     let replies: BTreeSet<Reply> = played
@@ -270,7 +367,9 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
             Some(Form::Chopped) if lacks(played, |datagram| query_id(datagram).is_none()) => {
                 Judgement::Excepted(Exception::LostInsideSection)
             }
-            Some(Form::Descent3) if is_descent3_cut => Judgement::Excepted(Exception::LostBehindEndMark),
+            Some(Form::Descent3) if is_descent3_cut => {
+                Judgement::Excepted(Exception::LostBehindEndMark)
+            }
             Some(form)
                 if played
                     .replies
@@ -287,7 +386,9 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     let is_read = |datagram: &Datagram| {
         datagram.suspect.is_none()
             && datagram.reply.is_none_or(|reply| {
-                !replies.iter().any(|other| other.request == reply.request && other.number < reply.number)
+                !replies
+                    .iter()
+                    .any(|other| other.request == reply.request && other.number < reply.number)
             })
     };
     if contradicts(played, is_read) {
@@ -295,14 +396,18 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     }
     let runs: BTreeSet<u8> = replies.iter().map(|reply| reply.run).collect();
     let is_of_runs = runs.len() > 1
-        && runs
-            .iter()
-            .any(|run| !is_wrong_with(&|datagram| datagram.reply.is_some_and(|reply| reply.run != *run)));
-    let numbers: BTreeSet<Option<Vec<u8>>> =
-        played.log.iter().map(|datagram| reply_number(datagram, protocol)).collect();
+        && runs.iter().any(|run| {
+            !is_wrong_with(&|datagram| datagram.reply.is_some_and(|reply| reply.run != *run))
+        });
+    let numbers: BTreeSet<Option<Vec<u8>>> = played
+        .log
+        .iter()
+        .map(|datagram| reply_number(datagram, protocol))
+        .collect();
     let has_one_number = numbers.iter().flatten().any(|one| {
-        let is_one =
-            |datagram: &Datagram| reply_number(datagram, protocol).is_none_or(|number| number == *one);
+        let is_one = |datagram: &Datagram| {
+            reply_number(datagram, protocol).is_none_or(|number| number == *one)
+        };
         is_wrong_with(&is_one) || is_wrong_with(&|datagram| is_one(datagram) && is_read(datagram))
     });
     // Without the other replies the session may have ended sooner.
@@ -310,8 +415,12 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     let is_left_out = |datagram: &Datagram| {
         datagram.suspect.is_some() || !reply.as_ref().is_some_and(|reply| reply.has(datagram))
     };
-    let has_one_number =
-        has_one_number || is_wrong(&played.at_once(&family.client, is_left_out), family, played.moment);
+    let has_one_number = has_one_number
+        || is_wrong(
+            &played.at_once(&family.client, is_left_out),
+            family,
+            played.moment,
+        );
     match protocol {
         Protocol::GameSpy1 | Protocol::GameSpy4
             if is_of_runs && (has_one_number || numbers.contains(&None)) =>
@@ -333,7 +442,10 @@ fn reply_number(datagram: &Datagram, protocol: Protocol) -> Option<Vec<u8>> {
     let number = number(&datagram.bytes, protocol)?;
     match protocol {
         Protocol::GameSpy4 => Some(number[..4].to_vec()),
-        _ => number.iter().position(|byte| *byte == b'.').map(|dot| number[..dot].to_vec()),
+        _ => number
+            .iter()
+            .position(|byte| *byte == b'.')
+            .map(|dot| number[..dot].to_vec()),
     }
 }
 
@@ -341,7 +453,10 @@ fn reply_number(datagram: &Datagram, protocol: Protocol) -> Option<Vec<u8>> {
 fn lacks(played: &Played, is_kind: impl Fn(&[u8]) -> bool) -> bool {
     played.replies.iter().any(|(reply, sent)| {
         let arrived = || {
-            played.log.iter().filter(|datagram| datagram.suspect.is_none() && datagram.reply == Some(*reply))
+            played
+                .log
+                .iter()
+                .filter(|datagram| datagram.suspect.is_none() && datagram.reply == Some(*reply))
         };
         let has = |bytes: &[u8]| arrived().any(|datagram| datagram.bytes == bytes);
         arrived().next().is_some() && sent.iter().any(|bytes| is_kind(bytes) && !has(bytes))
@@ -352,7 +467,10 @@ fn lacks(played: &Played, is_kind: impl Fn(&[u8]) -> bool) -> bool {
 fn lacks_last(played: &Played) -> bool {
     played.replies.iter().any(|(reply, sent)| {
         let has = |bytes: &&bytes::Bytes| {
-            played.log.iter().any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == *bytes)
+            played
+                .log
+                .iter()
+                .any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == *bytes)
         };
         let first = sent.iter().take_while(has).count();
         first > 0 && first < sent.len() && !sent[first..].iter().any(|bytes| has(&bytes))
@@ -364,12 +482,19 @@ pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
     let own = match form {
         Form::AdminMod => bytes.strip_suffix(br"\eof\").unwrap_or(bytes),
         Form::SeriousSam | Form::Chopped => bytes,
-        _ => query_id(bytes).map_or(bytes, |rest| &bytes[..bytes.len() - rest.len() - br"\queryid\".len()]),
+        _ => query_id(bytes).map_or(bytes, |rest| {
+            &bytes[..bytes.len() - rest.len() - br"\queryid\".len()]
+        }),
     };
     let text = own.strip_suffix(br"\").unwrap_or(own);
-    let value = text.rsplit(|byte| *byte == b'\\').next().unwrap_or_default();
-    let is_number =
-        value.iter().all(|byte| byte.is_ascii_digit() || *byte == b'.') && query_id(text) == Some(value);
+    let value = text
+        .rsplit(|byte| *byte == b'\\')
+        .next()
+        .unwrap_or_default();
+    let is_number = value
+        .iter()
+        .all(|byte| byte.is_ascii_digit() || *byte == b'.')
+        && query_id(text) == Some(value);
     let is_first = form != Form::AdminMod && own.starts_with(br"\statusresponse\");
     is_first || is_number || text.ends_with(br"\final") || text.ends_with(br"\eof")
 }
@@ -378,17 +503,25 @@ pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
 /// are three requests, or two.
 fn explain_lists(family: &Family, played: &Played) -> Judgement {
     let mut requests = Vec::new();
-    let sent = |at, request: &[u8]| requests.push((at, request.get(4).copied().unwrap_or_default()));
+    let sent =
+        |at, request: &[u8]| requests.push((at, request.get(4).copied().unwrap_or_default()));
     let result = played.replay(&family.client, |datagram| datagram.suspect.is_some(), sent);
     let Ok(Answer::Ut2004(answer)) = result.map(|outcome| outcome.answer) else {
         return wrong("no fault explains it");
     };
-    let lists = Lists { family, played, requests };
+    let lists = Lists {
+        family,
+        played,
+        requests,
+    };
     let mut exception = Exception::PartsOfSeveralMoments;
     for kind in 0..3 {
         let is_kind = |datagram: &&[u8]| datagram.get(4) == Some(&kind);
         let got: BTreeSet<&[u8]> = answer.datagrams().filter(is_kind).collect();
-        let arrived: BTreeSet<&[u8]> = lists.asked(kind).map(|datagram| &datagram.bytes[..]).collect();
+        let arrived: BTreeSet<&[u8]> = lists
+            .asked(kind)
+            .map(|datagram| &datagram.bytes[..])
+            .collect();
         let held = || {
             family.moments[..=played.moment].iter().map(|moment| {
                 let all = moment.datagrams.iter().map(|datagram| &datagram[..]);
@@ -399,10 +532,15 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
             continue;
         }
         let is_missing = |all: &BTreeSet<&[u8]>| {
-            got.is_subset(all) && all.difference(&got).all(|missing| !arrived.contains(missing))
+            got.is_subset(all)
+                && all
+                    .difference(&got)
+                    .all(|missing| !arrived.contains(missing))
         };
         exception = match held().find(is_missing) {
-            Some(_) if lists.is_lost_from_every_reading(kind, &got) => Exception::LostFromEveryReading,
+            Some(_) if lists.is_lost_from_every_reading(kind, &got) => {
+                Exception::LostFromEveryReading
+            }
             Some(_) if lists.is_read(kind, &got) => Exception::LateReading,
             Some(_) if kind == 2 && has_as_many_as_counted(&answer) => Exception::Spectators,
             None if lists.is_read(kind, &got) => Exception::ListOfTwoMoments,
@@ -424,7 +562,10 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
 fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     let status = answer.to_status();
     let listed = status.listed_players().len();
-    listed > 0 && status.player_count.is_some_and(|count| count as usize == listed)
+    listed > 0
+        && status
+            .player_count
+            .is_some_and(|count| count as usize == listed)
 }
 
 /// Whether two datagrams are the same part of a list, as far as their first entry tells: players of one length, whatever the
@@ -435,8 +576,12 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     let key = |datagram: &[u8]| first(datagram, 6 + usize::from(*datagram.get(5)?));
     match (one.get(4), other.get(4)) {
         _ if one == other => true,
-        (Some(2), Some(2)) => one.len() == other.len() && one.len() > 9 && first(one, 9) == first(other, 9),
-        (Some(1), Some(1)) => is_end(one) && is_end(other) && key(one).is_some() && key(one) == key(other),
+        (Some(2), Some(2)) => {
+            one.len() == other.len() && one.len() > 9 && first(one, 9) == first(other, 9)
+        }
+        (Some(1), Some(1)) => {
+            is_end(one) && is_end(other) && key(one).is_some() && key(one) == key(other)
+        }
         _ => false,
     }
 }
@@ -454,12 +599,18 @@ struct Lists<'a> {
 
 impl Lists<'_> {
     fn own(&self) -> impl Iterator<Item = &Datagram> {
-        self.played.log.iter().filter(|datagram| datagram.suspect.is_none())
+        self.played
+            .log
+            .iter()
+            .filter(|datagram| datagram.suspect.is_none())
     }
 
     /// What arrived after the first request for this list.
     fn asked(&self, kind: u8) -> impl Iterator<Item = &Datagram> {
-        let first = self.requests.iter().find(|(_, code)| *code == kind || (*code == 3 && kind != 0));
+        let first = self
+            .requests
+            .iter()
+            .find(|(_, code)| *code == kind || (*code == 3 && kind != 0));
         let since = first.map_or(Duration::MAX, |(at, _)| *at);
         self.own().filter(move |datagram| datagram.at >= since)
     }
@@ -478,14 +629,19 @@ impl Lists<'_> {
                     let is_info = datagram.bytes.get(4) == Some(&0);
                     (*code == 0) == is_info && datagram.at > *at && datagram.at <= until
                 };
-                self.own().find(is_expected).map(|datagram| datagram.at - *at)
+                self.own()
+                    .find(is_expected)
+                    .map(|datagram| datagram.at - *at)
             };
-            let at_of = |request: Option<&(Duration, u8)>| request.map_or(Duration::MAX, |(at, _)| *at);
+            let at_of =
+                |request: Option<&(Duration, u8)>| request.map_or(Duration::MAX, |(at, _)| *at);
             let first = first_until(at_of(later.first()));
             let next = at_of(later.iter().find(|(_, next)| *code == 0 || *next != 0));
             let is_early = first.is_some_and(|first| first < half);
             let least = if has_list { half } else { Duration::ZERO };
-            if (*code == 3 || *code == kind) && first_until(next).is_some_and(|first| first >= least) {
+            if (*code == 3 || *code == kind)
+                && first_until(next).is_some_and(|first| first >= least)
+            {
                 readings.push((*at + least, next));
             }
             if let Some(first) = first {
@@ -507,9 +663,14 @@ impl Lists<'_> {
     fn is_lost_from_every_reading(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
         let mut requests = BTreeSet::new();
         for (reply, sent) in &self.played.replies {
-            let list = || sent.iter().map(|bytes| &bytes[..]).filter(|bytes| bytes.get(4) == Some(&kind));
+            let list = || {
+                sent.iter()
+                    .map(|bytes| &bytes[..])
+                    .filter(|bytes| bytes.get(4) == Some(&kind))
+            };
             let arrived = |bytes: &[u8]| {
-                self.own().any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == bytes)
+                self.own()
+                    .any(|datagram| datagram.reply == Some(*reply) && datagram.bytes == bytes)
             };
             let is_read = got.is_empty() || list().any(arrived);
             let has_lost = list().any(|bytes| !got.contains(bytes) && !arrived(bytes));
@@ -532,8 +693,13 @@ impl Lists<'_> {
         };
         let most = usize::from(self.family.client.readings);
         match got.is_empty() {
-            true => readings(&|datagram| datagram.get(4).is_some_and(|of| *of != kind && *of != 0)) >= most,
-            false => got.iter().all(|bytes| readings(&|datagram| is_same(datagram, bytes)) >= most),
+            true => {
+                readings(&|datagram| datagram.get(4).is_some_and(|of| *of != kind && *of != 0))
+                    >= most
+            }
+            false => got
+                .iter()
+                .all(|bytes| readings(&|datagram| is_same(datagram, bytes)) >= most),
         }
     }
 }

@@ -8,7 +8,8 @@ use queryport::quake3::master::ListRequest;
 use queryport::quake3::{Password, RconMode, RconQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
-    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification, ut2004,
+    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification,
+    ut2004,
 };
 
 use crate::client::SERVER;
@@ -30,16 +31,25 @@ fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -
 }
 
 fn query(protocol: Protocol) -> StatusQuery {
-    StatusQuery::new(protocol, 0x0102_0304, &QueryOptions::default().with_readings(1))
+    StatusQuery::new(
+        protocol,
+        0x0102_0304,
+        &QueryOptions::default().with_readings(1),
+    )
 }
 
 fn complete(protocol: Protocol, datagrams: &[&[u8]]) -> Answer {
     let answer = answer(&mut query(protocol), datagrams).expect("an answer");
-    assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+    assert!(
+        answer.completeness().is_complete(),
+        "{}",
+        answer.completeness()
+    );
     answer
 }
 
-const QUAKE3: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n5 50 \"Bob\"\n";
+const QUAKE3: &[u8] =
+    b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n5 50 \"Bob\"\n";
 
 /// [`Exception::Changed`](crate::judge::Exception): no protocol has a checksum of its own, and none gives the length of a
 /// datagram. UDP's checksum is 16 bits.
@@ -50,24 +60,60 @@ fn a_bit_that_changed_inside_a_value_reads_as_another_value() {
     let name = |answer: &Answer| answer.to_status().map.unwrap().to_string();
     assert_eq!(name(&complete(Protocol::Quake3, &[QUAKE3])), "q3dm17");
     assert_eq!(name(&complete(Protocol::Quake3, &[&changed])), "q3dm16");
-    let gamespy1 =
-        |map: &str| format!("\\hostname\\Srv\\mapname\\{map}\\numplayers\\0\\final\\\\queryid\\1.1");
-    assert_eq!(name(&complete(Protocol::GameSpy1, &[gamespy1("DM1").as_bytes()])), "DM1");
-    assert_eq!(name(&complete(Protocol::GameSpy1, &[gamespy1("DM3").as_bytes()])), "DM3");
+    let gamespy1 = |map: &str| {
+        format!("\\hostname\\Srv\\mapname\\{map}\\numplayers\\0\\final\\\\queryid\\1.1")
+    };
+    assert_eq!(
+        name(&complete(Protocol::GameSpy1, &[gamespy1("DM1").as_bytes()])),
+        "DM1"
+    );
+    assert_eq!(
+        name(&complete(Protocol::GameSpy1, &[gamespy1("DM3").as_bytes()])),
+        "DM3"
+    );
     let gamespy4 = |map: &str| {
-        [b"\0\x04\x03\x02\x01splitnum\0\x80\0mapname\0", map.as_bytes(), b"\0\0\x01\0\x02\0"].concat()
+        [
+            b"\0\x04\x03\x02\x01splitnum\0\x80\0mapname\0",
+            map.as_bytes(),
+            b"\0\0\x01\0\x02\0",
+        ]
+        .concat()
     };
     let challenge = b"\x09\x04\x03\x02\x017\0";
-    assert_eq!(name(&complete(Protocol::GameSpy4, &[challenge, &gamespy4("DM1")])), "DM1");
-    assert_eq!(name(&complete(Protocol::GameSpy4, &[challenge, &gamespy4("DM3")])), "DM3");
+    assert_eq!(
+        name(&complete(
+            Protocol::GameSpy4,
+            &[challenge, &gamespy4("DM1")]
+        )),
+        "DM1"
+    );
+    assert_eq!(
+        name(&complete(
+            Protocol::GameSpy4,
+            &[challenge, &gamespy4("DM3")]
+        )),
+        "DM3"
+    );
 }
 
 /// [`Exception::Cut`](crate::judge::Exception): a status of Quake 3 that is cut behind a player line is one with fewer players.
 #[test]
 fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
     let cut = QUAKE3.len() - b"5 50 \"Bob\"\n".len();
-    assert_eq!(complete(Protocol::Quake3, &[QUAKE3]).to_status().listed_players().len(), 2);
-    assert_eq!(complete(Protocol::Quake3, &[&QUAKE3[..cut]]).to_status().listed_players().len(), 1);
+    assert_eq!(
+        complete(Protocol::Quake3, &[QUAKE3])
+            .to_status()
+            .listed_players()
+            .len(),
+        2
+    );
+    assert_eq!(
+        complete(Protocol::Quake3, &[&QUAKE3[..cut]])
+            .to_status()
+            .listed_players()
+            .len(),
+        1
+    );
 }
 
 /// [`Exception::ChangedRequest`](crate::judge::Exception): QR1 looks for `\basic\` and `\info\` anywhere in a request. The
@@ -79,7 +125,10 @@ fn a_gamespy1_reply_does_not_say_which_commands_it_answers() {
     let reply = br"\hostname\Srv\mapname\DM1\numplayers\0\maxplayers\8\final\\queryid\2.1";
     let answer = answer(&mut query, &[reply]).unwrap();
     assert!(answer.completeness().is_complete());
-    assert!(answer.to_status().game.is_none(), "`gamename` is in the reply to `basic`");
+    assert!(
+        answer.to_status().game.is_none(),
+        "`gamename` is in the reply to `basic`"
+    );
 }
 
 /// [`Exception::NotAsked`](crate::judge::Exception): the requests `\status\` and `79 00 00 00 00` hold nothing that a reply
@@ -90,20 +139,37 @@ fn a_reply_that_nobody_sees_the_request_of_is_taken() {
     let forged = complete(Protocol::GameSpy1, &[forged]);
     assert_eq!(forged.to_status().verification, Verification::Unavailable);
     // Quake 3: old servers leave the challenge out. The answer says so.
-    assert_eq!(complete(Protocol::Quake3, &[QUAKE3]).to_status().verification, Verification::Unverified);
+    assert_eq!(
+        complete(Protocol::Quake3, &[QUAKE3])
+            .to_status()
+            .verification,
+        Verification::Unverified
+    );
     let wrong = b"\xff\xff\xff\xffstatusResponse\n\\challenge\\another\n";
     assert!(answer(&mut query(Protocol::Quake3), &[wrong]).is_none());
     // GameSpy v4: the id is in every datagram.
     let other_id = b"\0\x04\x03\x02\x02splitnum\0\x80\0mapname\0DM1\0\0\x01\0\x02\0";
-    assert!(answer(&mut query(Protocol::GameSpy4), &[b"\x09\x04\x03\x02\x017\0", other_id]).is_none());
+    assert!(
+        answer(
+            &mut query(Protocol::GameSpy4),
+            &[b"\x09\x04\x03\x02\x017\0", other_id]
+        )
+        .is_none()
+    );
 }
 
 /// [`Exception::Restart`](crate::judge::Exception): `queryid` counts the replies of one run of the server.
 #[test]
 fn the_first_replies_of_two_runs_have_the_same_number() {
-    let (before, after) = (br"\hostname\Srv\mapname\DM1\queryid\1.1", br"\player_0\Ann\final\\queryid\1.2");
+    let (before, after) = (
+        br"\hostname\Srv\mapname\DM1\queryid\1.1",
+        br"\player_0\Ann\final\\queryid\1.2",
+    );
     let status = complete(Protocol::GameSpy1, &[before, after]).to_status();
-    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM1".into(), 1));
+    assert_eq!(
+        (status.map.unwrap(), status.players.unwrap().len()),
+        ("DM1".into(), 1)
+    );
 }
 
 /// The same: Battlefield 2 answers requests without a challenge, and the id of one that arrived twice does not tell the run that answers.
@@ -119,20 +185,30 @@ fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice()
     let before = part(b"\x81\x01player_\0\0Ann\0Bob\0\0\0\x02\0");
     let after = part(b"\0\0mapname\0DM1\0numplayers\x001\0\0");
     assert!(matches!(query.receive(&before), Verdict::Partial(_)));
-    let Verdict::Done(answer) = query.receive(&after) else { panic!("complete") };
+    let Verdict::Done(answer) = query.receive(&after) else {
+        panic!("complete")
+    };
     let status = answer.to_status();
     assert!(status.completeness.is_complete());
-    assert_eq!((status.player_count, status.players.unwrap().len()), (Some(1), 2));
+    assert_eq!(
+        (status.player_count, status.players.unwrap().len()),
+        (Some(1), 2)
+    );
 }
 
 /// [`Exception::NoNumber`](crate::judge::Exception): `queryid` without the number of the reply, as SWAT 4's GS1 mod writes
 /// it. The network has delivered the request twice, the map has changed in between, and a datagram of each reply is lost.
 #[test]
 fn parts_of_two_replies_without_a_reply_number_go_together() {
-    let (first, second) =
-        (br"\hostname\Srv\mapname\A-Bomb\queryid\1", br"\player_0\of the next map\queryid\2\final\");
+    let (first, second) = (
+        br"\hostname\Srv\mapname\A-Bomb\queryid\1",
+        br"\player_0\of the next map\queryid\2\final\",
+    );
     let status = complete(Protocol::GameSpy1, &[first, second]).to_status();
-    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("A-Bomb".into(), 1));
+    assert_eq!(
+        (status.map.unwrap(), status.players.unwrap().len()),
+        ("A-Bomb".into(), 1)
+    );
 }
 
 /// [`Exception::SameNumber`](crate::judge::Exception): UT99 numbers its replies from 1 to 100, over all its clients. Between a
@@ -142,7 +218,10 @@ fn the_hundredth_reply_after_another_has_its_number() {
     let first = br"\hostname\Srv\mapname\DM-Old\numplayers\1\queryid\20.1";
     let later = br"\player_0\of the next map\queryid\20.2\final\";
     let status = complete(Protocol::GameSpy1, &[first, later]).to_status();
-    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM-Old".into(), 1));
+    assert_eq!(
+        (status.map.unwrap(), status.players.unwrap().len()),
+        ("DM-Old".into(), 1)
+    );
     // A datagram of both shows it.
     let both = br"\hostname\Srv\mapname\DM-New\numplayers\1\queryid\20.1";
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, both, later]);
@@ -157,9 +236,15 @@ fn both_replies_to_one_challenge_have_its_id() {
     let first = b"\0\x04\x03\x02\x01splitnum\0\0\0mapname\0DM-Old\0numplayers\x001\0\0";
     let later = b"\0\x04\x03\x02\x01splitnum\0\x81\x01player_\0\0of the next map\0\0\0\x02\0";
     let status = complete(Protocol::GameSpy4, &[challenge, first, later]).to_status();
-    assert_eq!((status.map.unwrap(), status.players.unwrap().len()), ("DM-Old".into(), 1));
+    assert_eq!(
+        (status.map.unwrap(), status.players.unwrap().len()),
+        ("DM-Old".into(), 1)
+    );
     let both = b"\0\x04\x03\x02\x01splitnum\0\0\0mapname\0DM-New\0numplayers\x001\0\0";
-    let answer = answer(&mut query(Protocol::GameSpy4), &[challenge, first, both, later]);
+    let answer = answer(
+        &mut query(Protocol::GameSpy4),
+        &[challenge, first, both, later],
+    );
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }
 
@@ -170,7 +255,13 @@ fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
     let first = br"\hostname\Srv\mapname\DM1\queryid\20.1";
     let second = br"\player_0\Ann\final\\queryid\20.2";
     let third = br"\player_1\Bob\final\\queryid\20.3";
-    assert_eq!(complete(Protocol::GameSpy1, &[first, second]).to_status().listed_players().len(), 1);
+    assert_eq!(
+        complete(Protocol::GameSpy1, &[first, second])
+            .to_status()
+            .listed_players()
+            .len(),
+        1
+    );
     // The third shows it.
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, third]);
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
@@ -183,8 +274,13 @@ fn a_last_datagram_of_descent_3_is_not_missed() {
     let first = b"\\hostname\\Srv\\mapname\\Polaris\\numplayers\\2\\player_0\\Ann\\frags_0\\3\\ping_0\\40\\player_1\\Bob\
         \\final\\queryid\\271.1\0";
     let second = b"\\ping_1\\40\\final\\queryid\\271.2\0";
-    let ping =
-        |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().players.unwrap()[1].ping;
+    let ping = |datagrams: &[&[u8]]| {
+        complete(Protocol::GameSpy1, datagrams)
+            .to_status()
+            .players
+            .unwrap()[1]
+            .ping
+    };
     assert_eq!(ping(&[first, second]), Some(40));
     assert_eq!(ping(&[first]), None);
 }
@@ -193,10 +289,17 @@ fn a_last_datagram_of_descent_3_is_not_missed() {
 /// 512 bytes. A datagram that holds no number leaves no gap.
 #[test]
 fn a_datagram_from_the_middle_of_a_section_leaves_no_gap() {
-    let rules: String = (10..99).map(|rule| format!("\\rule{rule}\\some value")).collect();
+    let rules: String = (10..99)
+        .map(|rule| format!("\\rule{rule}\\some value"))
+        .collect();
     let text = format!("\\hostname\\Srv\\queryid\\5.1{rules}\\queryid\\5.2\\final\\");
     let chunks: Vec<&[u8]> = text.as_bytes().chunks(512).collect();
-    let rules = |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().rules.len();
+    let rules = |datagrams: &[&[u8]]| {
+        complete(Protocol::GameSpy1, datagrams)
+            .to_status()
+            .rules
+            .len()
+    };
     let all = rules(&chunks);
     let without: Vec<&[u8]> = [&chunks[..1], &chunks[2..]].concat();
     assert!(rules(&without) < all, "{} of {all}", rules(&without));
@@ -205,7 +308,9 @@ fn a_datagram_from_the_middle_of_a_section_leaves_no_gap() {
 fn list(kind: u8, entries: &[(&str, &str)]) -> Vec<u8> {
     let mut out = vec![0x80, 0, 0, 0, kind];
     for text in entries.iter().flat_map(|(key, value)| [key, value]) {
-        ut2004::FString::narrow(text.as_bytes()).encode(&mut out).unwrap();
+        ut2004::FString::narrow(text.as_bytes())
+            .encode(&mut out)
+            .unwrap();
     }
     out
 }
@@ -218,7 +323,11 @@ const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\
 fn ut2004_answer(readings: u8, requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
     let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default().with_readings(readings));
     let done = |answer: ut2004::Answer| {
-        assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+        assert!(
+            answer.completeness().is_complete(),
+            "{}",
+            answer.completeness()
+        );
         answer
     };
     for _ in 0..=requests {
@@ -244,12 +353,22 @@ fn ut2004_answer(readings: u8, requests: u8, info: &[u8], lists: &[&[u8]]) -> ut
 #[test]
 fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
     let value = "v".repeat(460);
-    let (first, middle) = (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("y", &value)]));
+    let (first, middle) = (
+        list(1, &[("ServerMode", "dedicated"), ("x", &value)]),
+        list(1, &[("y", &value)]),
+    );
     let last = list(1, &[("Mutator", "A")]);
     for readings in 1..=4 {
-        assert_eq!(ut2004_answer(readings, readings, INFO, &[&first, &middle, &last]).rules().count(), 4);
         assert_eq!(
-            ut2004_answer(readings, readings, INFO, &[&first, &last]).rules().count(),
+            ut2004_answer(readings, readings, INFO, &[&first, &middle, &last])
+                .rules()
+                .count(),
+            4
+        );
+        assert_eq!(
+            ut2004_answer(readings, readings, INFO, &[&first, &last])
+                .rules()
+                .count(),
             3,
             "{readings} readings"
         );
@@ -261,11 +380,17 @@ fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
 #[test]
 fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
     let value = "v".repeat(460);
-    let (first, last) =
-        (list(1, &[("ServerMode", "dedicated"), ("x", &value)]), list(1, &[("Mutator", "A")]));
+    let (first, last) = (
+        list(1, &[("ServerMode", "dedicated"), ("x", &value)]),
+        list(1, &[("Mutator", "A")]),
+    );
     let start = Instant::now();
-    let mut session =
-        Session::new(ut2004::StatusQuery::new(0, &QueryOptions::default()), SERVER, Timing::default(), start);
+    let mut session = Session::new(
+        ut2004::StatusQuery::new(0, &QueryOptions::default()),
+        SERVER,
+        Timing::default(),
+        start,
+    );
     let (mut now, mut out) = (start, Vec::new());
     loop {
         let mut code = None;
@@ -274,7 +399,11 @@ fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
         }
         if let Some(result) = session.poll_answer() {
             let answer = result.unwrap().answer;
-            assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+            assert!(
+                answer.completeness().is_complete(),
+                "{}",
+                answer.completeness()
+            );
             assert_eq!(answer.rules().count(), 3, "and the server has more");
             return;
         }
@@ -302,25 +431,43 @@ fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
     let player = |number: i32| {
         let mut out = Vec::new();
         let name = ut2004::FString::narrow(b"a name of twenty-nine letters");
-        ut2004::PlayerRecord::new(number, name).encode(&mut out).unwrap();
+        ut2004::PlayerRecord::new(number, name)
+            .encode(&mut out)
+            .unwrap();
         out
     };
-    let players =
-        |numbers: std::ops::Range<i32>| [vec![0x80, 0, 0, 0, 2], numbers.flat_map(player).collect()].concat();
-    let (spectators, lost, last) = (players(0x100..0x10a), players(0x200..0x20a), players(0x300..0x303));
+    let players = |numbers: std::ops::Range<i32>| {
+        [vec![0x80, 0, 0, 0, 2], numbers.flat_map(player).collect()].concat()
+    };
+    let (spectators, lost, last) = (
+        players(0x100..0x10a),
+        players(0x200..0x20a),
+        players(0x300..0x303),
+    );
     assert!(spectators.len() > 450 && lost.len() > 450 && last.len() <= 450);
     let mut info = INFO.to_vec();
     let count = info.len() - 21;
     info[count] = 13;
     let rules = list(1, &[("ServerMode", "dedicated")]);
-    assert_eq!(ut2004_answer(3, 1, &info, &[&rules, &spectators, &last]).players().count(), 13);
+    assert_eq!(
+        ut2004_answer(3, 1, &info, &[&rules, &spectators, &last])
+            .players()
+            .count(),
+        13
+    );
 }
 
 /// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests, and a reply to the second
 /// says nothing of the first.
 #[test]
 fn an_info_and_the_lists_of_the_next_map_go_together() {
-    let rules = list(1, &[("ServerMode", "dedicated"), ("GameStats", "of the next map")]);
+    let rules = list(
+        1,
+        &[
+            ("ServerMode", "dedicated"),
+            ("GameStats", "of the next map"),
+        ],
+    );
     let status = ut2004_answer(1, 1, INFO, &[&rules]).to_status();
     assert_eq!(status.map.unwrap(), "DM");
     assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
@@ -340,11 +487,13 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
 
 /// The list that a master sends after each request.
 fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
-    let mut query =
-        Quake3List::new(&ListRequest::new(68), &Limits::default()).unwrap().with_passes(passes.len() as u8);
+    let mut query = Quake3List::new(&ListRequest::new(68), &Limits::default())
+        .unwrap()
+        .with_passes(passes.len() as u8);
     for pass in passes {
         query.request(&mut Vec::new());
-        pass.iter().for_each(|datagram| drop(query.receive(datagram)));
+        pass.iter()
+            .for_each(|datagram| drop(query.receive(datagram)));
         if let OnTimeout::Done(list) = query.timeout(Remaining::Retry) {
             return list;
         }
@@ -359,24 +508,41 @@ fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
 fn a_settled_list_lacks_what_every_pass_lost() {
     let first: &[u8] = b"\xff\xff\xff\xffgetserversResponse\\\x0b\0\0\x01\x6d\x38";
     let second: &[u8] = b"\xff\xff\xff\xffgetserversResponse\\\x0b\0\0\x02\x6d\x38\\EOT\0\0\0";
-    for passes in [[&[first, second][..], &[first, second]], [&[first], &[first]]] {
+    for passes in [
+        [&[first, second][..], &[first, second]],
+        [&[first], &[first]],
+    ] {
         let list = master_list(&passes);
         assert!(list.completeness.is_settled() && !list.completeness.is_complete());
         assert_eq!(list.servers.len(), passes[0].len());
     }
-    assert!(!master_list(&[&[first], &[first, second]]).completeness.is_settled());
+    assert!(
+        !master_list(&[&[first], &[first, second]])
+            .completeness
+            .is_settled()
+    );
 }
 
 /// [`Exception::PiecesOfConsole`](crate::judge::Exception): the pieces of an answer to rcon have neither numbers nor an end. The
 /// answer says whether it was cut, and does not say that it is complete.
 #[test]
 fn pieces_of_a_console_are_joined_as_they_come() {
-    let mut query =
-        RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default()).unwrap();
-    for piece in [&b"\xff\xff\xff\xffprint\n2 players\n"[..], b"\xff\xff\xff\xffprint\nmap: q3d"] {
+    let mut query = RconQuery::new(
+        Password::new("secret"),
+        "status",
+        RconMode::Plain,
+        &Limits::default(),
+    )
+    .unwrap();
+    for piece in [
+        &b"\xff\xff\xff\xffprint\n2 players\n"[..],
+        b"\xff\xff\xff\xffprint\nmap: q3d",
+    ] {
         query.receive(piece);
     }
-    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else { panic!("an answer") };
+    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+        panic!("an answer")
+    };
     assert!(!answer.is_cut);
     assert_eq!(answer.text.raw(), b"2 players\nmap: q3d");
 }
@@ -384,10 +550,19 @@ fn pieces_of_a_console_are_joined_as_they_come() {
 /// This file has the bytes of each exception.
 #[test]
 fn every_exception_is_listed() {
-    let exceptions = include_str!("judge.rs").split("pub enum Exception {").nth(1).unwrap();
+    let exceptions = include_str!("judge.rs")
+        .split("pub enum Exception {")
+        .nth(1)
+        .unwrap();
     let exceptions = exceptions.split("\n}").next().unwrap();
-    let names = exceptions.lines().map(str::trim).filter(|line| !line.starts_with("//") && !line.is_empty());
+    let names = exceptions
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.starts_with("//") && !line.is_empty());
     for name in names.map(|line| line.split(['(', ',']).next().unwrap()) {
-        assert!(include_str!("exceptions.rs").contains(&format!("Exception::{name}`]")), "{name}");
+        assert!(
+            include_str!("exceptions.rs").contains(&format!("Exception::{name}`]")),
+            "{name}"
+        );
     }
 }

@@ -92,13 +92,22 @@ impl Held {
         let rules = [random.below(20), random.below(many)][random.below(2) as usize] as usize;
         let is_hostile = random.chance(0.4) && !cut.is_plain && form != Form::Chopped;
         let (players, rules) = (cut.few_players(players), cut.few_rules(rules));
-        Self { tag: random.below(4096), players, rules, is_hostile }
+        Self {
+            tag: random.below(4096),
+            players,
+            rules,
+            is_hostile,
+        }
     }
 
     /// The next moment: another map, and sometimes other players.
     pub fn next(self, random: &mut Random, cut: &Cut) -> Self {
         let players = (self.players as u64 + random.below(3)).saturating_sub(1) as usize;
-        Self { tag: random.below(4096), players: cut.few_players(players), ..self }
+        Self {
+            tag: random.below(4096),
+            players: cut.few_players(players),
+            ..self
+        }
     }
 
     pub fn map(self) -> String {
@@ -127,15 +136,27 @@ impl Held {
             }
             let odd = HOSTILE[random.below(HOSTILE.len() as u64) as usize];
             // Descent 3 writes pairs one by one: what a text holds is one pair.
-            let odd = if form == Form::Descent3 { odd.replace('\\', "/") } else { odd.to_owned() };
-            let guess = if form == Form::Pairs { GUESSED } else { cyclic(GUESSED) };
-            odd.replace("{N}", &guess.to_string()).replace("{M}", &(1 + random.below(4)).to_string())
+            let odd = if form == Form::Descent3 {
+                odd.replace('\\', "/")
+            } else {
+                odd.to_owned()
+            };
+            let guess = if form == Form::Pairs {
+                GUESSED
+            } else {
+                cyclic(GUESSED)
+            };
+            odd.replace("{N}", &guess.to_string())
+                .replace("{M}", &(1 + random.below(4)).to_string())
         };
         let name = format!("player {player} of {:x}", self.tag);
         if matches!(form, Form::Unreal | Form::Unreal227) {
             // It takes backslashes out of names.
             let name = text(name).replace('\\', "");
-            let (mesh, skin) = (text("Boss".to_owned()), text("CommandoSkins.cmdo".to_owned()));
+            let (mesh, skin) = (
+                text("Boss".to_owned()),
+                text("CommandoSkins.cmdo".to_owned()),
+            );
             let rest = format!(
                 r"\mesh_{player}\{mesh}\skin_{player}\{skin}\face_{player}\None\ngsecret_{player}\false"
             );
@@ -153,7 +174,13 @@ impl Held {
             // The pair that this server loses may be a name.
             Form::Descent3 => {
                 let reply = self.reply(form, 1).concat();
-                (reply.windows(8).filter(|window| *window == br"\player_").count(), self.rules)
+                (
+                    reply
+                        .windows(8)
+                        .filter(|window| *window == br"\player_")
+                        .count(),
+                    self.rules,
+                )
             }
             Form::SeriousSam => (self.players, self.rules.min(30)),
             Form::Chopped => (0, self.rules),
@@ -182,11 +209,19 @@ impl Held {
                 parts
             }
             Form::Unreal227 | Form::Pairs => {
-                let number = if form == Form::Pairs { number } else { cyclic(number) };
+                let number = if form == Form::Pairs {
+                    number
+                } else {
+                    cyclic(number)
+                };
                 let mut parts = if form == Form::Pairs {
                     let rows = (0..self.players).map(|player| self.row(form, player));
                     packed(
-                        self.description().into_iter().chain(self.rules()).chain(rows).flat_map(pairs),
+                        self.description()
+                            .into_iter()
+                            .chain(self.rules())
+                            .chain(rows)
+                            .flat_map(pairs),
                         1349,
                     )
                 } else {
@@ -231,21 +266,34 @@ impl Held {
             }
             Form::AdminMod => {
                 let tokens = pieces().flat_map(|piece| {
-                    piece.split('\\').skip(1).map(|token| format!(r"\{token}")).collect::<Vec<_>>()
+                    piece
+                        .split('\\')
+                        .skip(1)
+                        .map(|token| format!(r"\{token}"))
+                        .collect::<Vec<_>>()
                 });
                 let parts = packed(tokens, 500);
                 let last = parts.len() - 1;
                 let end = |(part, text)| {
-                    let mark = if part == last { r"\queryid\AMv1\final\" } else { "" };
+                    let mark = if part == last {
+                        r"\queryid\AMv1\final\"
+                    } else {
+                        ""
+                    };
                     format!(r"\statusresponse\{part}{text}{mark}\eof\")
                 };
                 (0..).zip(parts).map(end).collect()
             }
             Form::Chopped => {
                 let sections = [self.description().concat(), self.rules().collect()];
-                let numbered = (1..).zip(sections).map(|(part, text)| format!(r"{text}\queryid\5.{part}"));
+                let numbered = (1..)
+                    .zip(sections)
+                    .map(|(part, text)| format!(r"{text}\queryid\5.{part}"));
                 let text = numbered.collect::<String>() + r"\final\";
-                text.as_bytes().chunks(512).map(|chunk| String::from_utf8(chunk.to_vec()).unwrap()).collect()
+                text.as_bytes()
+                    .chunks(512)
+                    .map(|chunk| String::from_utf8(chunk.to_vec()).unwrap())
+                    .collect()
             }
         };
         datagrams.into_iter().map(Bytes::from).collect()
@@ -255,7 +303,10 @@ impl Held {
 /// The pairs of a text, however a player's own backslashes part them.
 fn pairs(text: String) -> Vec<String> {
     let tokens: Vec<&str> = text.split('\\').skip(1).collect();
-    tokens.chunks(2).map(|pair| format!(r"\{}", pair.join(r"\"))).collect()
+    tokens
+        .chunks(2)
+        .map(|pair| format!(r"\{}", pair.join(r"\")))
+        .collect()
 }
 
 /// Texts in datagrams of at most so many bytes.

@@ -24,20 +24,32 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
         Server::Responder(service, moments) => {
             let status = &moments[0];
             let secret = Secret::new([7; 16]);
-            let responder = Responder::new(service.clone(), Arc::clone(status), secret, Instant::now());
+            let responder =
+                Responder::new(service.clone(), Arc::clone(status), secret, Instant::now());
             let losses = responder.with_guard(None).losses();
-            let differences =
-                client.full().of_each_dialect().map(|client| difference(status, &received(&client), &losses));
-            differences.into_iter().collect::<Option<Vec<String>>>().map(|all| all.join("; "))
+            let differences = client
+                .full()
+                .of_each_dialect()
+                .map(|client| difference(status, &received(&client), &losses));
+            differences
+                .into_iter()
+                .collect::<Option<Vec<String>>>()
+                .map(|all| all.join("; "))
         }
         Server::Form(form, held) if held[0].is_hostile => {
             let status = match exchange(server, &client.full(), 0, &mut Vec::new()) {
                 Ok(outcome) => outcome.answer.to_status(),
                 Err(error) => return Some(error.to_string()),
             };
-            let (complete, map) = (status.completeness.is_complete(), status.map.map(|map| map.to_string()));
+            let (complete, map) = (
+                status.completeness.is_complete(),
+                status.map.map(|map| map.to_string()),
+            );
             // Where nothing is numbered, a text is taken for a number; elsewhere only where a datagram begins or ends.
-            let is_misread = held[0].reply(*form, GUESSED).iter().any(|bytes| has_text_as_end(bytes, *form));
+            let is_misread = held[0]
+                .reply(*form, GUESSED)
+                .iter()
+                .any(|bytes| has_text_as_end(bytes, *form));
             let is_right = map == Some(held[0].map())
                 && (complete || is_misread || *form == Form::SeriousSam)
                 || *form == Form::SeriousSam && !complete;
@@ -45,22 +57,40 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
         }
         Server::Form(form, held) => {
             let status = received(&client.full());
-            let rules = status.rules.iter().filter(|(key, _)| key.raw().starts_with(b"rule")).count();
+            let rules = status
+                .rules
+                .iter()
+                .filter(|(key, _)| key.raw().starts_with(b"rule"))
+                .count();
             let said = (status.listed_players().len(), rules);
             (said != held[0].said(*form)).then(|| format!("{said:?} of {:?}", held[0].said(*form)))
         }
         Server::Raw(_, held, _) => {
             let status = received(&client.full());
-            let names: Vec<Vec<u8>> =
-                status.listed_players().iter().map(|player| player.name.raw().to_vec()).collect();
-            let (complete, map) = (status.completeness.is_complete(), status.map.map(|map| map.to_string()));
+            let names: Vec<Vec<u8>> = status
+                .listed_players()
+                .iter()
+                .map(|player| player.name.raw().to_vec())
+                .collect();
+            let (complete, map) = (
+                status.completeness.is_complete(),
+                status.map.map(|map| map.to_string()),
+            );
             if !complete || map.as_deref() == Some(&held[0].map) && names == held[0].players {
                 return None;
             }
-            let odd = names.iter().zip(&held[0].players).find(|(name, held)| name != held);
-            let odd =
-                odd.map(|(name, held)| [name, held].map(|name| String::from_utf8_lossy(name).into_owned()));
-            Some(format!("{map:?} {} of {} players, {odd:?}", names.len(), held[0].players.len()))
+            let odd = names
+                .iter()
+                .zip(&held[0].players)
+                .find(|(name, held)| name != held);
+            let odd = odd.map(|(name, held)| {
+                [name, held].map(|name| String::from_utf8_lossy(name).into_owned())
+            });
+            Some(format!(
+                "{map:?} {} of {} players, {odd:?}",
+                names.len(),
+                held[0].players.len()
+            ))
         }
         Server::Capture(..) => None,
     }
@@ -73,14 +103,19 @@ fn is_same(held: &Text, received: &Text) -> bool {
 /// A text as people read it, with the control characters that they do not see.
 fn shown(text: TextRef<'_>) -> String {
     let decoded = text.decoded();
-    let has_control = decoded.chars().any(|character| character.is_ascii_control());
+    let has_control = decoded
+        .chars()
+        .any(|character| character.is_ascii_control());
     if has_control { decoded } else { text.plain() }.into_owned()
 }
 
 /// What the status has, the received one has not and no loss names.
 fn difference(held: &ServerStatus, received: &ServerStatus, losses: &[Loss]) -> Option<String> {
     let lost = |start: &str, end: &str| {
-        losses.iter().filter(|loss| loss.field.starts_with(start) && loss.field.ends_with(end)).count()
+        losses
+            .iter()
+            .filter(|loss| loss.field.starts_with(start) && loss.field.ends_with(end))
+            .count()
     };
     let texts = [
         ("name", &held.name, &received.name),
@@ -90,7 +125,11 @@ fn difference(held: &ServerStatus, received: &ServerStatus, losses: &[Loss]) -> 
     ];
     for (field, held, received) in texts {
         let Some(held) = held else { continue };
-        if lost(field, field) == 0 && !received.as_ref().is_some_and(|received| is_same(held, received)) {
+        if lost(field, field) == 0
+            && !received
+                .as_ref()
+                .is_some_and(|received| is_same(held, received))
+        {
             return Some(format!("{field} {held:?} arrives as {received:?}"));
         }
     }
@@ -107,10 +146,14 @@ fn difference(held: &ServerStatus, received: &ServerStatus, losses: &[Loss]) -> 
     let (mut names, mut scores) = (0, 0);
     for player in held.listed_players() {
         let of_name = |other: &&mut queryport::Player| is_same(&player.name, &other.name);
-        let same = others.iter_mut().filter(|other| other.score == player.score).find(of_name).is_some();
-        let index = others
-            .iter()
-            .position(|other| is_same(&player.name, &other.name) && (!same || other.score == player.score));
+        let same = others
+            .iter_mut()
+            .filter(|other| other.score == player.score)
+            .find(of_name)
+            .is_some();
+        let index = others.iter().position(|other| {
+            is_same(&player.name, &other.name) && (!same || other.score == player.score)
+        });
         match index {
             None => names += 1,
             Some(index) => scores += usize::from(others.swap_remove(index).score != player.score),
@@ -120,10 +163,16 @@ fn difference(held: &ServerStatus, received: &ServerStatus, losses: &[Loss]) -> 
     if names > lost("players[", "].name")
         || names + scores > lost("players[", "].name") + lost("players[", "].score")
     {
-        return Some(format!("{names} players by their names and {scores} by their scores do not arrive"));
+        return Some(format!(
+            "{names} players by their names and {scores} by their scores do not arrive"
+        ));
     }
     let pairs = |status: &ServerStatus| -> Vec<(String, String)> {
-        status.rules.iter().map(|(key, value)| (shown(key), shown(value))).collect()
+        status
+            .rules
+            .iter()
+            .map(|(key, value)| (shown(key), shown(value)))
+            .collect()
     };
     let (mut theirs, mut rules) = (pairs(received), 0);
     for pair in pairs(held) {

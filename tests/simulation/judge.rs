@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::{
-    Answer, Completeness, ErrorKind, Outcome, Protocol, QueryError, Rules, ServerStatus, Timing, ToStatus,
-    Verification,
+    Answer, Completeness, ErrorKind, Outcome, Protocol, QueryError, Rules, ServerStatus, Timing,
+    ToStatus, Verification,
 };
 
 use crate::client::AnyResult;
@@ -82,9 +82,17 @@ pub enum Exception {
 pub fn status(result: &AnyResult) -> Option<ServerStatus> {
     let mut status = result.as_ref().ok()?.answer.to_status();
     status.verification = Verification::default();
-    if let Ok(Outcome { answer: Answer::Quake3(_), .. }) = result {
+    if let Ok(Outcome {
+        answer: Answer::Quake3(_),
+        ..
+    }) = result
+    {
         let mut rules = Rules::default();
-        for (key, value) in status.rules.iter().filter(|(key, _)| key.raw() != b"challenge") {
+        for (key, value) in status
+            .rules
+            .iter()
+            .filter(|(key, _)| key.raw() != b"challenge")
+        {
             rules.push_raw(key.raw(), value.raw());
         }
         status.rules = rules;
@@ -93,13 +101,21 @@ pub fn status(result: &AnyResult) -> Option<ServerStatus> {
 }
 
 fn is_complete(result: &AnyResult) -> bool {
-    result.as_ref().is_ok_and(|outcome| outcome.answer.completeness() == Completeness::COMPLETE)
+    result
+        .as_ref()
+        .is_ok_and(|outcome| outcome.answer.completeness() == Completeness::COMPLETE)
 }
 
 /// Whether it is complete and not what the server held at any moment of the session.
 pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
-    let Some(status) = status(result).filter(|_| is_complete(result)) else { return false };
-    let truths = || family.moments[..=moment].iter().flat_map(|moment| &moment.truths);
+    let Some(status) = status(result).filter(|_| is_complete(result)) else {
+        return false;
+    };
+    let truths = || {
+        family.moments[..=moment]
+            .iter()
+            .flat_map(|moment| &moment.truths)
+    };
     if truths().any(|truth| *truth == status) {
         return false;
     }
@@ -112,10 +128,16 @@ fn sorted(mut status: ServerStatus) -> ServerStatus {
     if let Some(players) = &mut status.players {
         players.sort_by_cached_key(|player| format!("{player:?}"));
     }
-    let mut pairs: Vec<_> = status.rules.iter().map(|(key, value)| (key.raw(), value.raw())).collect();
+    let mut pairs: Vec<_> = status
+        .rules
+        .iter()
+        .map(|(key, value)| (key.raw(), value.raw()))
+        .collect();
     pairs.sort_unstable();
     let mut rules = Rules::default();
-    pairs.iter().for_each(|(key, value)| rules.push_raw(key, value));
+    pairs
+        .iter()
+        .for_each(|(key, value)| rules.push_raw(key, value));
     status.rules = rules;
     status
 }
@@ -143,7 +165,11 @@ pub fn judge(family: &Family, played: &Played, measures: bool) -> Judgement {
     }
     let is_right = is_complete(&played.result);
     let is_near = played.round_trip <= Duration::from_millis(240);
-    if played.is_faultless && is_near && played.timing == Timing::default() && !is_right && family.is_complete
+    if played.is_faultless
+        && is_near
+        && played.timing == Timing::default()
+        && !is_right
+        && family.is_complete
     {
         return Judgement::Wrong("not complete without any fault".to_owned());
     }
@@ -162,7 +188,9 @@ fn kind(error: &QueryError) -> &'static str {
         ErrorKind::Offline => "no answer",
         ErrorKind::Unreachable => "unreachable",
         ErrorKind::Limit { .. } => "limit",
-        ErrorKind::NotThisProtocol | ErrorKind::WrongReply | ErrorKind::Malformed => "no usable answer",
+        ErrorKind::NotThisProtocol | ErrorKind::WrongReply | ErrorKind::Malformed => {
+            "no usable answer"
+        }
         _ => "other error",
     }
 }
@@ -184,13 +212,19 @@ fn exceeded(played: &Played) -> Option<String> {
 
 /// A player of an incomplete answer whom the server never had, where nobody but the server has sent anything.
 fn invented(family: &Family, played: &Played) -> Option<String> {
-    if played.log.iter().any(|datagram| datagram.suspect.is_some_and(|fault| fault != Fault::OtherServer)) {
+    if played.log.iter().any(|datagram| {
+        datagram
+            .suspect
+            .is_some_and(|fault| fault != Fault::OtherServer)
+    }) {
         return None;
     }
     // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are some recorded ones of GameSpy v1.
     let is_cut_in_pairs = match &family.server {
         Server::Form(form, _) => matches!(form, Form::AdminMod | Form::Chopped),
-        Server::Capture(..) => family.client.protocol == Protocol::GameSpy1 && replies(played).len() > 1,
+        Server::Capture(..) => {
+            family.client.protocol == Protocol::GameSpy1 && replies(played).len() > 1
+        }
         _ => false,
     };
     if is_cut_in_pairs {
@@ -201,13 +235,23 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     let is_known = |name: &[u8]| {
         if let Server::Form(..) = family.server {
             // A name may hold the number of the reply.
-            let has_name =
-                |sent: &[Bytes]| sent.concat().windows(name.len().max(1)).any(|window| window == name);
+            let has_name = |sent: &[Bytes]| {
+                sent.concat()
+                    .windows(name.len().max(1))
+                    .any(|window| window == name)
+            };
             return name.is_empty() || played.replies.iter().any(|(_, sent)| has_name(sent));
         }
         let next = |moment: &Moment| moment.names.range(name.to_vec()..).next().cloned();
-        family.moments.iter().filter_map(next).any(|next| next.starts_with(name))
+        family
+            .moments
+            .iter()
+            .filter_map(next)
+            .any(|next| next.starts_with(name))
     };
-    let odd = status.listed_players().iter().find(|player| !is_known(player.name.raw()))?;
+    let odd = status
+        .listed_players()
+        .iter()
+        .find(|player| !is_known(player.name.raw()))?;
     Some(format!("{:?}", odd.name))
 }

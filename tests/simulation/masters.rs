@@ -42,14 +42,25 @@ fn run<C: queryport::session::Conversation>(
     let answer = |network: &mut Network<'_>, now: Duration, datagram: Datagram| {
         number += 1;
         let request = datagram.reply.map_or(0, |reply| reply.request);
-        let sent = if datagram.suspect.is_some() { Vec::new() } else { reply(now, moment) };
+        let sent = if datagram.suspect.is_some() {
+            Vec::new()
+        } else {
+            reply(now, moment)
+        };
         for bytes in &sent {
             let mut datagram = Datagram::new(SERVER, CLIENT, bytes.clone());
-            datagram.reply = Some(Reply { run: 0, number, request });
+            datagram.reply = Some(Reply {
+                run: 0,
+                number,
+                request,
+            });
             network.send(now, datagram, |bytes, _| bytes);
         }
         replies.push((request, sent));
-        if network.random(datagram.index, 2).chance(network.rates.change) && !network.is_calm(datagram.index)
+        if network
+            .random(datagram.index, 2)
+            .chance(network.rates.change)
+            && !network.is_calm(datagram.index)
         {
             network.blame(Fault::Change, datagram.index);
             moment += 1;
@@ -66,7 +77,11 @@ fn tell<A: std::fmt::Debug>(tells: bool, course: &Course<A>, replies: &Replies) 
     }
     let mut story = String::new();
     for (at, request) in &course.requests {
-        story += &format!("{:.6} > {:?}\n", at.as_secs_f64(), String::from_utf8_lossy(request));
+        story += &format!(
+            "{:.6} > {:?}\n",
+            at.as_secs_f64(),
+            String::from_utf8_lossy(request)
+        );
     }
     for (request, sent) in replies {
         let lengths: Vec<usize> = sent.iter().map(Bytes::len).collect();
@@ -74,7 +89,10 @@ fn tell<A: std::fmt::Debug>(tells: bool, course: &Course<A>, replies: &Replies) 
     }
     for datagram in &course.log {
         let text = String::from_utf8_lossy(&datagram.bytes);
-        let of = (datagram.reply.map(|reply| (reply.request, reply.number)), datagram.suspect);
+        let of = (
+            datagram.reply.map(|reply| (reply.request, reply.number)),
+            datagram.suspect,
+        );
         story += &format!("{:.6} < {of:?} {text:?}\n", datagram.at.as_secs_f64());
     }
     println!("{story}{:?}", course.result);
@@ -83,8 +101,12 @@ fn tell<A: std::fmt::Debug>(tells: bool, course: &Course<A>, replies: &Replies) 
 fn exceeded<A>(course: &Course<A>, timing: Timing) -> Option<Judgement> {
     let most = usize::from(timing.max_steps()) * (1 + usize::from(timing.retries()));
     let problem = match () {
-        () if course.requests.len() > most => format!("{} requests of {most}", course.requests.len()),
-        () if course.elapsed > timing.timeout() => format!("{:?} of {:?}", course.elapsed, timing.timeout()),
+        () if course.requests.len() > most => {
+            format!("{} requests of {most}", course.requests.len())
+        }
+        () if course.elapsed > timing.timeout() => {
+            format!("{:?} of {:?}", course.elapsed, timing.timeout())
+        }
         () => return None,
     };
     Some(Judgement::Wrong(problem))
@@ -99,13 +121,28 @@ fn server(number: u64) -> SocketAddr {
     let mixed = (number as u32).wrapping_mul(2_654_435_761);
     // Any byte of an address can be a separator.
     let address = Ipv4Addr::from_bits(0x0B00_0000 | mixed & 0x00FF_FFFF);
-    (address, if number.is_multiple_of(7) { 0x5C5C } else { 27_960 }).into()
+    (
+        address,
+        if number.is_multiple_of(7) {
+            0x5C5C
+        } else {
+            27_960
+        },
+    )
+        .into()
 }
 
 fn list(servers: &[SocketAddr], per_datagram: usize, has_end: bool) -> Vec<Bytes> {
     let entry = |server: &SocketAddr| {
-        let SocketAddr::V4(server) = server else { panic!("IPv4 alone") };
-        [b"\\", &server.ip().octets()[..], &server.port().to_be_bytes()].concat()
+        let SocketAddr::V4(server) = server else {
+            panic!("IPv4 alone")
+        };
+        [
+            b"\\",
+            &server.ip().octets()[..],
+            &server.port().to_be_bytes(),
+        ]
+        .concat()
     };
     let mut parts: Vec<Vec<u8>> = servers
         .chunks(per_datagram)
@@ -123,7 +160,9 @@ fn list(servers: &[SocketAddr], per_datagram: usize, has_end: bool) -> Vec<Bytes
 /// The servers in a datagram.
 fn listed(datagram: &[u8]) -> Vec<SocketAddr> {
     let rest = datagram.strip_prefix(HEAD).unwrap_or_default();
-    let entries = rest.chunks_exact(7).take_while(|entry| entry[0] == b'\\' && *entry != END);
+    let entries = rest
+        .chunks_exact(7)
+        .take_while(|entry| entry[0] == b'\\' && *entry != END);
     entries
         .map(|entry| {
             let address: [u8; 4] = entry[1..5].try_into().unwrap();
@@ -143,7 +182,10 @@ fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
 pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let (mut rates, key) = (Rates::random(random), random.next());
     (rates.restarts, rates.unreachable) = (Vec::new(), false);
-    let (count, per_datagram) = (cut.few_players(random.below(300) as usize), 5 + random.below(60) as usize);
+    let (count, per_datagram) = (
+        cut.few_players(random.below(300) as usize),
+        5 + random.below(60) as usize,
+    );
     let (has_end, is_limited) = (random.chance(0.7), random.chance(0.3));
     let first = random.below(100_000);
     let moments: Vec<Vec<SocketAddr>> = (0..4)
@@ -157,11 +199,19 @@ pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let timing = match random.below(3) {
         0 => Timing::default(),
         1 => Timing::default().with_timeout(Duration::from_secs(30)),
-        _ => Timing::default().with_timeout(Duration::from_secs(9)).with_retries(5),
+        _ => Timing::default()
+            .with_timeout(Duration::from_secs(9))
+            .with_retries(5),
     };
-    let request = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
-    let query =
-        Quake3List::new(&request, &Limits::default()).unwrap().with_passes(passes).with_scope(Scope::Any);
+    let request = ListRequest {
+        empty: true,
+        full: true,
+        ..ListRequest::new(68)
+    };
+    let query = Quake3List::new(&request, &Limits::default())
+        .unwrap()
+        .with_passes(passes)
+        .with_scope(Scope::Any);
     let mut network = Network::new(rates, key, cut);
     let (mut last, mut answered) = (0, 0_u64);
     let (course, replies) = run(query, timing, &mut network, |now, moment| {
@@ -175,7 +225,11 @@ pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     });
     let judgement = judge_list(&course, &replies, &moments[..=last], (timing, passes));
     tell(tells, &course, &replies);
-    Ended { judgement, faults: network.counts, faulty: network.faulty }
+    Ended {
+        judgement,
+        faults: network.counts,
+        faulty: network.faulty,
+    }
 }
 
 fn judge_list(
@@ -187,11 +241,16 @@ fn judge_list(
     if let Some(wrong) = exceeded(course, timing) {
         return wrong;
     }
-    let Ok(outcome) = &course.result else { return Judgement::Failed("no answer") };
+    let Ok(outcome) = &course.result else {
+        return Judgement::Failed("no answer");
+    };
     let wrong = |reason: &str| Judgement::Wrong(reason.to_owned());
     let got = sorted(outcome.answer.servers.clone());
     // What arrives as the time is over comes too late.
-    let in_time = course.log.iter().filter(|datagram| datagram.at < timing.timeout());
+    let in_time = course
+        .log
+        .iter()
+        .filter(|datagram| datagram.at < timing.timeout());
     let lists: Vec<Vec<SocketAddr>> = in_time.map(|datagram| listed(&datagram.bytes)).collect();
     if got.len() != outcome.answer.servers.len() {
         return wrong("a server is listed twice");
@@ -206,7 +265,9 @@ fn judge_list(
         return wrong("the list is not what arrived");
     }
     if let ListCompleteness::Passes { count, once } = outcome.answer.completeness
-        && (count > passes || usize::from(count) > course.requests.len() || once as usize > got.len())
+        && (count > passes
+            || usize::from(count) > course.requests.len()
+            || once as usize > got.len())
     {
         return wrong("more passes than requests");
     }
@@ -214,25 +275,48 @@ fn judge_list(
         return Judgement::Incomplete;
     }
     // The times of the requests part what arrived; within one of these times a server counts once.
-    let pass = |at: Duration| course.requests.iter().filter(|(sent, _)| *sent <= at).count();
-    let came = course.log.iter().zip(&lists).flat_map(|(datagram, servers)| {
-        let pass = pass(datagram.at);
-        servers.iter().map(move |server| (*server, pass))
-    });
+    let pass = |at: Duration| {
+        course
+            .requests
+            .iter()
+            .filter(|(sent, _)| *sent <= at)
+            .count()
+    };
+    let came = course
+        .log
+        .iter()
+        .zip(&lists)
+        .flat_map(|(datagram, servers)| {
+            let pass = pass(datagram.at);
+            servers.iter().map(move |server| (*server, pass))
+        });
     let came = sorted(came.collect());
-    if came.chunk_by(|one, other| one.0 == other.0).any(|passes| passes.len() < 2) {
+    if came
+        .chunk_by(|one, other| one.0 == other.0)
+        .any(|passes| passes.len() < 2)
+    {
         return wrong("settled, and a server came in one pass alone");
     }
     let stays = |server: &&SocketAddr| {
         got.binary_search(server).is_err() && moments.iter().all(|moment| moment.contains(server))
     };
-    let Some(missing) = moments[0].iter().find(stays) else { return Judgement::Right };
+    let Some(missing) = moments[0].iter().find(stays) else {
+        return Judgement::Right;
+    };
     let is_lost = |(request, sent): &&(u32, Vec<Bytes>)| {
         let is_missing = sent.iter().any(|bytes| listed(bytes).contains(missing));
-        let of_request = |datagram: &Datagram| datagram.reply.is_some_and(|reply| reply.request == *request);
+        let of_request = |datagram: &Datagram| {
+            datagram
+                .reply
+                .is_some_and(|reply| reply.request == *request)
+        };
         is_missing && course.log.iter().any(of_request)
     };
-    let lost: BTreeSet<u32> = replies.iter().filter(is_lost).map(|(request, _)| *request).collect();
+    let lost: BTreeSet<u32> = replies
+        .iter()
+        .filter(is_lost)
+        .map(|(request, _)| *request)
+        .collect();
     Judgement::Excepted(match lost.len() {
         0 | 1 => Exception::LatePass,
         _ => Exception::LostFromEveryPass,
@@ -246,7 +330,8 @@ const BAD: &[u8] = b"Bad rconpassword.\n";
 pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let (mut rates, key) = (Rates::random(random), random.next());
     (rates.restarts, rates.unreachable) = (Vec::new(), false);
-    let count = cut.few_players([1, random.below(4), random.below(40)][random.below(3) as usize] as usize);
+    let count =
+        cut.few_players([1, random.below(4), random.below(40)][random.below(3) as usize] as usize);
     let length = [20, 240, 1007][random.below(3) as usize];
     let tag = random.below(0xFFFF);
     let is_bad = random.chance(0.05);
@@ -254,9 +339,11 @@ pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     // A player's text can be a piece by itself, and read like the server's refusal.
     let piece = |number: usize, moment: usize| match number {
         number if number == odd && number > 0 && !cut.is_plain => BAD.to_vec(),
-        _ => {
-            format!("line {number} of {tag:x} at {moment}{}\n", " with more".repeat(length / 10)).into_bytes()
-        }
+        _ => format!(
+            "line {number} of {tag:x} at {moment}{}\n",
+            " with more".repeat(length / 10)
+        )
+        .into_bytes(),
     };
     let pieces = move |moment: usize| -> Vec<Vec<u8>> {
         match (is_bad, count) {
@@ -271,13 +358,23 @@ pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
         1 => Timing::default().with_timeout(Duration::from_millis(500 + random.below(2000))),
         _ => Timing::default(),
     };
-    let mut query =
-        RconQuery::new(Password::new("secret"), "status", RconMode::Plain, &Limits::default()).unwrap();
+    let mut query = RconQuery::new(
+        Password::new("secret"),
+        "status",
+        RconMode::Plain,
+        &Limits::default(),
+    )
+    .unwrap();
     if is_repeatable {
         query = query.repeatable();
     }
     let mut network = Network::new(rates, key, cut);
-    let reply = |moment| pieces(moment).iter().map(|text| [PIECE, text].concat().into()).collect();
+    let reply = |moment| {
+        pieces(moment)
+            .iter()
+            .map(|text| [PIECE, text].concat().into())
+            .collect()
+    };
     let (course, replies) = run(query, timing, &mut network, |_, moment| reply(moment));
     let judgement = match exceeded(&course, timing) {
         Some(wrong) => wrong,
@@ -287,7 +384,11 @@ pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
         None => judge_console(&course, &replies, timing, is_bad),
     };
     tell(tells, &course, &replies);
-    Ended { judgement, faults: network.counts, faulty: network.faulty }
+    Ended {
+        judgement,
+        faults: network.counts,
+        faulty: network.faulty,
+    }
 }
 
 fn judge_console(
@@ -296,13 +397,18 @@ fn judge_console(
     timing: Timing,
     is_bad: bool,
 ) -> Judgement {
-    let Ok(outcome) = &course.result else { return Judgement::Failed("no answer") };
+    let Ok(outcome) = &course.result else {
+        return Judgement::Failed("no answer");
+    };
     if !is_clean(course) {
         return Judgement::Incomplete;
     }
     let wrong = |reason: &str| Judgement::Wrong(reason.to_owned());
-    let bodies: Vec<&[u8]> =
-        course.log.iter().filter_map(|datagram| datagram.bytes.strip_prefix(PIECE)).collect();
+    let bodies: Vec<&[u8]> = course
+        .log
+        .iter()
+        .filter_map(|datagram| datagram.bytes.strip_prefix(PIECE))
+        .collect();
     let answer = match &outcome.answer {
         Err(RconError::BadPassword) if is_bad => return Judgement::Right,
         // The rest was overtaken, or lost.
@@ -313,8 +419,12 @@ fn judge_console(
         Err(error) => return Judgement::Wrong(format!("{error} after {} pieces", bodies.len())),
         Ok(answer) => answer,
     };
-    let is_whole = answer.text.raw() == bodies.concat() && usize::from(answer.datagrams) == bodies.len();
-    let last = course.log.last().map_or(Duration::ZERO, |datagram| datagram.at);
+    let is_whole =
+        answer.text.raw() == bodies.concat() && usize::from(answer.datagrams) == bodies.len();
+    let last = course
+        .log
+        .last()
+        .map_or(Duration::ZERO, |datagram| datagram.at);
     if !is_whole && !answer.is_cut {
         return wrong("the text is not what arrived");
     }
@@ -323,7 +433,10 @@ fn judge_console(
     }
     let is_right = replies.iter().any(|(_, sent)| {
         sent.len() == bodies.len()
-            && sent.iter().zip(&bodies).all(|(sent, body)| sent.strip_prefix(PIECE) == Some(body))
+            && sent
+                .iter()
+                .zip(&bodies)
+                .all(|(sent, body)| sent.strip_prefix(PIECE) == Some(body))
     });
     match is_right && !answer.is_cut {
         true => Judgement::Right,

@@ -104,7 +104,10 @@ impl Rates {
     /// A tenth of the sessions has no fault, most have those of any network, and three in ten what only attackers and
     /// broken machines do.
     pub fn random(random: &mut Random) -> Self {
-        let mut rates = Self { delay: Duration::from_millis(1 + random.below(120)), ..Self::default() };
+        let mut rates = Self {
+            delay: Duration::from_millis(1 + random.below(120)),
+            ..Self::default()
+        };
         let kind = random.below(10);
         if kind == 0 {
             return rates;
@@ -113,10 +116,18 @@ impl Rates {
             rates.delay = Duration::from_millis(1 + random.below(900));
         }
         let some = |random: &mut Random, chance: f64, most: f64| {
-            if random.chance(chance) { most * random.fraction() } else { 0.0 }
+            if random.chance(chance) {
+                most * random.fraction()
+            } else {
+                0.0
+            }
         };
         rates.loss = some(random, 0.6, 0.4);
-        rates.loss_of_requests = if random.chance(0.5) { rates.loss } else { some(random, 0.5, 0.4) };
+        rates.loss_of_requests = if random.chance(0.5) {
+            rates.loss
+        } else {
+            some(random, 0.5, 0.4)
+        };
         if random.chance(0.04) {
             rates.longest = 200 + random.below(1200) as usize;
         }
@@ -143,8 +154,9 @@ impl Rates {
                     5 => rates.unreachable = true,
                     _ => {
                         let count = 1 + random.below(2);
-                        rates.restarts =
-                            (0..count).map(|_| Duration::from_millis(random.below(3500))).collect();
+                        rates.restarts = (0..count)
+                            .map(|_| Duration::from_millis(random.below(3500)))
+                            .collect();
                         rates.restarts.sort_unstable();
                     }
                 }
@@ -210,7 +222,16 @@ pub struct Datagram {
 
 impl Datagram {
     pub fn new(from: SocketAddr, to: SocketAddr, bytes: Bytes) -> Self {
-        Self { at: Duration::ZERO, from, to, bytes, index: 0, reply: None, is_misasked: false, suspect: None }
+        Self {
+            at: Duration::ZERO,
+            from,
+            to,
+            bytes,
+            index: 0,
+            reply: None,
+            is_misasked: false,
+            suspect: None,
+        }
     }
 }
 
@@ -233,7 +254,16 @@ impl<'a> Network<'a> {
     pub fn new(mut rates: Rates, key: u64, cut: &'a Cut) -> Self {
         cut.faults().for_each(|fault| rates.remove(fault));
         let (flying, faulty) = (BTreeMap::new(), Vec::new());
-        Self { rates, key, cut, flying, sent: 0, put: 0, faulty, counts: [0; Fault::ALL.len()] }
+        Self {
+            rates,
+            key,
+            cut,
+            flying,
+            sent: 0,
+            put: 0,
+            faulty,
+            counts: [0; Fault::ALL.len()],
+        }
     }
 
     pub fn count(&mut self, fault: Fault) {
@@ -281,7 +311,10 @@ impl<'a> Network<'a> {
         let mut random = self.random(index, 0);
         let is_request = datagram.to != CLIENT;
         let is_filtered = self.rates.longest > 0 && datagram.bytes.len() > self.rates.longest
-            || self.rates.content.is_some_and(|lost| content(&datagram.bytes) % 8 == lost);
+            || self
+                .rates
+                .content
+                .is_some_and(|lost| content(&datagram.bytes) % 8 == lost);
         if is_filtered && !is_request {
             return self.blame(Fault::Filter, index);
         }
@@ -290,7 +323,11 @@ impl<'a> Network<'a> {
             datagram.suspect = Some(Fault::WrongId);
             self.blame(Fault::WrongId, index);
         }
-        let loss = if is_request { self.rates.loss_of_requests } else { self.rates.loss };
+        let loss = if is_request {
+            self.rates.loss_of_requests
+        } else {
+            self.rates.loss
+        };
         let mut copies = 1;
         if random.chance(self.rates.duplication) {
             self.blame(Fault::Duplication, index);
@@ -337,7 +374,10 @@ impl<'a> Network<'a> {
     pub fn put(&mut self, at: Duration, mut datagram: Datagram) {
         datagram.at = at;
         self.put += 1;
-        let is_overtaking = self.flying.range((at, self.put)..).any(|(_, other)| other.to == datagram.to);
+        let is_overtaking = self
+            .flying
+            .range((at, self.put)..)
+            .any(|(_, other)| other.to == datagram.to);
         if is_overtaking && datagram.suspect.is_none() {
             self.blame(Fault::Reordering, datagram.index);
         }

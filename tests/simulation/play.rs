@@ -50,18 +50,34 @@ impl Moment {
             clients.flat_map(|client| (0..=usize::from(asks_twice)).map(move |lost| (client, lost)))
         {
             let result = exchange_after(lost, server, &client, moment, &mut datagrams);
-            let Some(status) = judge::status(&result) else { continue };
-            names.extend(status.listed_players().iter().map(|player| player.name.raw().to_vec()));
+            let Some(status) = judge::status(&result) else {
+                continue;
+            };
+            names.extend(
+                status
+                    .listed_players()
+                    .iter()
+                    .map(|player| player.name.raw().to_vec()),
+            );
             if status.completeness.is_complete() && !truths.contains(&status) {
                 truths.push(status);
             }
         }
-        Self { truths, names, datagrams }
+        Self {
+            truths,
+            names,
+            datagrams,
+        }
     }
 }
 
 /// A query without any fault. What the server sends goes into `datagrams`.
-pub fn exchange(server: &Server, client: &Client, moment: usize, datagrams: &mut Vec<Bytes>) -> AnyResult {
+pub fn exchange(
+    server: &Server,
+    client: &Client,
+    moment: usize,
+    datagrams: &mut Vec<Bytes>,
+) -> AnyResult {
     exchange_after(0, server, client, moment, datagrams)
 }
 
@@ -129,7 +145,13 @@ impl Played {
     pub fn memory(&self, client: &Client) -> u64 {
         let events = self.events(|_| false);
         allocation_counter::measure(|| {
-            drop(replay(client.query(self.nonce), SERVER, self.timing, events, |_, _| {}));
+            drop(replay(
+                client.query(self.nonce),
+                SERVER,
+                self.timing,
+                events,
+                |_, _| {},
+            ));
         })
         .bytes_max
     }
@@ -146,14 +168,28 @@ impl Played {
         is_dropped: impl Fn(&Datagram) -> bool,
         sent: impl FnMut(Duration, &[u8]),
     ) -> AnyResult {
-        replay(client.query(self.nonce), SERVER, self.timing, self.events(is_dropped), sent)
+        replay(
+            client.query(self.nonce),
+            SERVER,
+            self.timing,
+            self.events(is_dropped),
+            sent,
+        )
     }
 
     /// A part of what arrived, all of it right after the first request.
     pub fn at_once(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
         let mut events = self.events(is_dropped);
-        events.iter_mut().for_each(|(at, _)| *at = Duration::from_millis(1));
-        replay(client.query(self.nonce), SERVER, self.timing, events, |_, _| {})
+        events
+            .iter_mut()
+            .for_each(|(at, _)| *at = Duration::from_millis(1));
+        replay(
+            client.query(self.nonce),
+            SERVER,
+            self.timing,
+            events,
+            |_, _| {},
+        )
     }
 
     fn events(&self, is_dropped: impl Fn(&Datagram) -> bool) -> Vec<(Duration, Event<'_>)> {
@@ -177,7 +213,10 @@ impl Played {
             is_request,
             datagram: Bytes::copy_from_slice(bytes),
         };
-        let requests = self.requests.iter().map(|(at, bytes)| line(at, true, bytes));
+        let requests = self
+            .requests
+            .iter()
+            .map(|(at, bytes)| line(at, true, bytes));
         let from_server = self.log.iter().filter(|datagram| datagram.from == SERVER);
         let replies = from_server.map(|datagram| line(&datagram.at, false, &datagram.bytes));
         let mut lines: Vec<Line> = requests.chain(replies).collect();
@@ -185,7 +224,14 @@ impl Played {
         let comments = vec![
             format!("protocol {}", client.protocol),
             format!("nonce {}", self.nonce),
-            format!("detail {}", if client.detail == Detail::Short { "short" } else { "full" }),
+            format!(
+                "detail {}",
+                if client.detail == Detail::Short {
+                    "short"
+                } else {
+                    "full"
+                }
+            ),
             format!("timeout {}", self.timing.timeout().as_secs_f64()),
             format!("retries {}", self.timing.retries()),
         ];
@@ -193,7 +239,11 @@ impl Played {
             Ok(outcome) => outcome.answer.completeness().to_string(),
             Err(error) => format!("{:?}", error.kind()),
         };
-        Transcript { comments, lines, outcome: Some(outcome) }
+        Transcript {
+            comments,
+            lines,
+            outcome: Some(outcome),
+        }
     }
 }
 
@@ -226,16 +276,34 @@ pub fn converse<C: Conversation>(
         while session.poll_transmit(start + now, &mut out).is_some() {
             let bytes = std::mem::take(&mut out);
             let mut datagram = Datagram::new(CLIENT, SERVER, bytes.clone().into());
-            datagram.reply = Some(Reply { run: 0, number: 0, request: requests.len() as u32 });
+            datagram.reply = Some(Reply {
+                run: 0,
+                number: 0,
+                request: requests.len() as u32,
+            });
             requests.push((now, bytes));
             network.send(now, datagram, |bytes, _| bytes);
         }
         if let Some(result) = session.poll_answer() {
-            return Course { result, log, requests, elapsed: now, calls };
+            return Course {
+                result,
+                log,
+                requests,
+                elapsed: now,
+                calls,
+            };
         }
-        let alarm = session.poll_timeout().unwrap().saturating_duration_since(start);
+        let alarm = session
+            .poll_timeout()
+            .unwrap()
+            .saturating_duration_since(start);
         let told = unreachable.unwrap_or(Duration::MAX);
-        now = network.next_arrival().unwrap_or(Duration::MAX).min(alarm).min(told).max(now);
+        now = network
+            .next_arrival()
+            .unwrap_or(Duration::MAX)
+            .min(alarm)
+            .min(told)
+            .max(now);
         calls += 1;
         match network.arrive(now) {
             Some(datagram) if datagram.to == CLIENT => {
@@ -260,13 +328,20 @@ pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) ->
     let start = Instant::now();
     let mut network = Network::new(rates, key, cut);
     let mut live = Live::new(&family.server, 0, secret, start);
-    live.number = if random.chance(0.5) { GUESSED - 2 } else { random.below(400) };
+    live.number = if random.chance(0.5) {
+        GUESSED - 2
+    } else {
+        random.below(400)
+    };
     if network.rates.earlier {
         // The earlier query was this server's first.
         live.handle(start, CLIENT, &first_request(&family.client));
     }
     injected(family, others, random, &mut network);
-    let unreachable = network.rates.unreachable.then(|| Duration::from_millis(random.below(3000)));
+    let unreachable = network
+        .rates
+        .unreachable
+        .then(|| Duration::from_millis(random.below(3000)));
     let mut is_untold = unreachable;
     let (mut run, mut number, mut replies) = (0, 0, Vec::new());
     let mut restarts = std::mem::take(&mut network.rates.restarts);
@@ -291,13 +366,19 @@ pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) ->
         } else {
             live.number += 1 + events.below(3);
         }
-        let reply = Reply { run, number, request: datagram.reply.map_or(0, |reply| reply.request) };
+        let reply = Reply {
+            run,
+            number,
+            request: datagram.reply.map_or(0, |reply| reply.request),
+        };
         let sent = live.handle(start + now, CLIENT, &datagram.bytes);
         for bytes in &sent {
             let mut datagram = Datagram::new(SERVER, CLIENT, bytes.clone());
             (datagram.reply, datagram.is_misasked) = (Some(reply), is_misasked);
             let protocol = family.client.protocol;
-            network.send(now, datagram, |bytes, random| with_wrong_id(protocol, bytes, random));
+            network.send(now, datagram, |bytes, random| {
+                with_wrong_id(protocol, bytes, random)
+            });
         }
         replies.push((reply, sent));
         if events.chance(network.rates.change) && !is_calm {
@@ -320,7 +401,8 @@ pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) ->
         elapsed: course.elapsed,
         calls: course.calls,
         faults: network.counts,
-        is_faultless: network.counts.iter().all(|count| *count == 0) && network.rates.jitter.is_zero(),
+        is_faultless: network.counts.iter().all(|count| *count == 0)
+            && network.rates.jitter.is_zero(),
         faulty: network.faulty,
     }
 }
@@ -334,7 +416,11 @@ fn first_request(client: &Client) -> Vec<u8> {
 /// Datagrams that nobody asked for in this session.
 fn injected(family: &Family, others: &Family, random: &mut Random, network: &mut Network<'_>) {
     let put = |network: &mut Network<'_>, random: &mut Random, from, fault, bytes: Bytes| {
-        let at = if random.chance(0.7) { random.below(300) } else { random.below(4000) };
+        let at = if random.chance(0.7) {
+            random.below(300)
+        } else {
+            random.below(4000)
+        };
         let (index, is_calm) = network.next_index();
         if is_calm {
             return;
@@ -390,13 +476,20 @@ fn injected(family: &Family, others: &Family, random: &mut Random, network: &mut
 fn with_wrong_id(protocol: Protocol, bytes: Bytes, random: &mut Random) -> Bytes {
     let mut bytes = bytes.to_vec();
     match protocol {
-        Protocol::GameSpy4 if bytes.len() > 5 => bytes[1 + random.below(4) as usize] ^= 1 << random.below(7),
+        Protocol::GameSpy4 if bytes.len() > 5 => {
+            bytes[1 + random.below(4) as usize] ^= 1 << random.below(7)
+        }
         Protocol::Quake3 => return with_challenge(&bytes, Some(b"another")),
         Protocol::Ut2004 if bytes.len() > 4 => bytes[4] = random.below(5) as u8,
         Protocol::GameSpy1 => {
             let key = br"\queryid\";
-            let number = bytes.windows(key.len()).rposition(|window| window == key).map(|at| at + key.len());
-            let digit = number.and_then(|at| bytes.get_mut(at)).filter(|digit| digit.is_ascii_digit());
+            let number = bytes
+                .windows(key.len())
+                .rposition(|window| window == key)
+                .map(|at| at + key.len());
+            let digit = number
+                .and_then(|at| bytes.get_mut(at))
+                .filter(|digit| digit.is_ascii_digit());
             if let Some(digit) = digit {
                 *digit = b'0' + random.below(10) as u8;
             }

@@ -52,9 +52,14 @@ const QUOTES: [&[u8]; 11] = [
 impl Held {
     /// The moments of one server.
     pub fn moments(protocol: Protocol, random: &mut Random, count: usize, cut: &Cut) -> Vec<Self> {
-        let odd: &[&[u8]] = if protocol == Protocol::Quake3 { &QUOTES } else { &FIELDS };
+        let odd: &[&[u8]] = if protocol == Protocol::Quake3 {
+            &QUOTES
+        } else {
+            &FIELDS
+        };
         let most = [6, 24, 64][random.below(3) as usize];
-        let rules = cut.few_rules([random.below(12), random.below(90)][random.below(2) as usize] as usize);
+        let rules =
+            cut.few_rules([random.below(12), random.below(90)][random.below(2) as usize] as usize);
         let is_hostile = random.chance(0.7);
         let mut moments: Vec<Self> = Vec::new();
         for _ in 0..count {
@@ -74,16 +79,22 @@ impl Held {
                 Protocol::Quake3 => vec![quake3(&map, &names, rules)],
                 _ => gamespy4(&map, &names, rules, tag),
             };
-            moments.push(Self { map, players: names, datagrams });
+            moments.push(Self {
+                map,
+                players: names,
+                datagrams,
+            });
         }
         moments
     }
 }
 
 fn quake3(map: &str, names: &[Vec<u8>], rules: usize) -> Bytes {
-    let mut out = b"\xff\xff\xff\xffstatusResponse\n\\challenge\\0\\sv_hostname\\Srv\\mapname\\".to_vec();
+    let mut out =
+        b"\xff\xff\xff\xffstatusResponse\n\\challenge\\0\\sv_hostname\\Srv\\mapname\\".to_vec();
     out.extend_from_slice(map.as_bytes());
-    (0..rules.min(20)).for_each(|rule| out.extend_from_slice(format!("\\rule{rule}\\some value").as_bytes()));
+    (0..rules.min(20))
+        .for_each(|rule| out.extend_from_slice(format!("\\rule{rule}\\some value").as_bytes()));
     out.push(b'\n');
     for (score, name) in names.iter().enumerate() {
         out.extend_from_slice(format!("{score} 48 \"").as_bytes());
@@ -95,12 +106,22 @@ fn quake3(map: &str, names: &[Vec<u8>], rules: usize) -> Bytes {
 
 fn gamespy4(map: &str, names: &[Vec<u8>], rules: usize, tag: u64) -> Vec<Bytes> {
     let pair = |key: &str, value: &str| (key.as_bytes().to_vec(), value.as_bytes().to_vec());
-    let mut pairs =
-        vec![pair("hostname", "Srv"), pair("mapname", map), pair("numplayers", &names.len().to_string())];
-    pairs.extend((0..rules).map(|rule| pair(&format!("rule{rule}"), &format!("some value {tag:x}"))));
+    let mut pairs = vec![
+        pair("hostname", "Srv"),
+        pair("mapname", map),
+        pair("numplayers", &names.len().to_string()),
+    ];
+    pairs.extend(
+        (0..rules).map(|rule| pair(&format!("rule{rule}"), &format!("some value {tag:x}"))),
+    );
     let column = |text: &str| text.as_bytes().to_vec();
     let row = |(one, name): (usize, &Vec<u8>)| {
-        vec![name.clone(), column(&one.to_string()), column("48"), column(&(1 + one % 2).to_string())]
+        vec![
+            name.clone(),
+            column(&one.to_string()),
+            column("48"),
+            column(&(1 + one % 2).to_string()),
+        ]
     };
     let players = Columns {
         fields: ["player_", "score_", "ping_", "team_"].map(column).to_vec(),
@@ -108,7 +129,17 @@ fn gamespy4(map: &str, names: &[Vec<u8>], rules: usize, tag: u64) -> Vec<Bytes> 
     };
     let teams = Columns {
         fields: ["team_t", "score_t"].map(column).to_vec(),
-        rows: vec![vec![column("MEC"), column("1")], vec![column("US"), column("2")]],
+        rows: vec![
+            vec![column("MEC"), column("1")],
+            vec![column("US"), column("2")],
+        ],
     };
-    send(&Content { pairs, players, teams }).into_iter().map(Bytes::from).collect()
+    send(&Content {
+        pairs,
+        players,
+        teams,
+    })
+    .into_iter()
+    .map(Bytes::from)
+    .collect()
 }

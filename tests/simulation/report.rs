@@ -104,7 +104,8 @@ impl Tally {
     pub fn print(&self, subject: Subject) {
         let share = |count: u64| 100.0 * count as f64 / self.sessions.max(1) as f64;
         println!("\n{}: {} sessions", subject.name(), self.sessions);
-        let line = |name: &str, count: u64| println!("  {name:<56} {count:>9} {:>6.2} %", share(count));
+        let line =
+            |name: &str, count: u64| println!("  {name:<56} {count:>9} {:>6.2} %", share(count));
         line("complete and right", self.right);
         line("marked incomplete", self.incomplete);
         for (kind, count) in &self.failed {
@@ -136,15 +137,23 @@ impl Tally {
 
     /// Every fault and every outcome happens, and no exception is common. Less can be said of a few sessions.
     pub fn check_shares(&self, subject: Subject) {
-        let Subject::Status(protocol) = subject else { return };
+        let Subject::Status(protocol) = subject else {
+            return;
+        };
         if self.sessions < 3_000 {
             return;
         }
         for (fault, count) in Fault::ALL.iter().zip(self.faults) {
-            assert!(count * 1000 > self.sessions, "{protocol}: {fault:?} in {count} sessions");
+            assert!(
+                count * 1000 > self.sessions,
+                "{protocol}: {fault:?} in {count} sessions"
+            );
         }
         let share = |count: u64| count * 100 / self.sessions;
-        assert!(share(self.right) > 20 && share(self.incomplete) > 1, "{protocol}: outcomes");
+        assert!(
+            share(self.right) > 20 && share(self.incomplete) > 1,
+            "{protocol}: outcomes"
+        );
         for kind in ["no answer", "no usable answer", "unreachable"] {
             assert!(self.failed.contains_key(kind), "{protocol}: {kind}");
         }
@@ -152,17 +161,34 @@ impl Tally {
         let believed = NotAsked(Fault::Liar);
         let known: &[Exception] = match protocol {
             Protocol::GameSpy1 | Protocol::Quake3 => &[Changed, believed],
-            Protocol::Ut2004 => &[Changed, believed, LostFromEveryReading, PartsOfSeveralMoments],
+            Protocol::Ut2004 => &[
+                Changed,
+                believed,
+                LostFromEveryReading,
+                PartsOfSeveralMoments,
+            ],
             // Whoever does not know the id is not believed.
             _ => &[Changed],
         };
         for exception in known {
-            assert!(self.excepted.contains_key(exception), "{protocol}: no {exception:?}");
+            assert!(
+                self.excepted.contains_key(exception),
+                "{protocol}: no {exception:?}"
+            );
         }
         for (exception, (count, _)) in &self.excepted {
-            assert!(share(*count) < 5, "{protocol}: {exception:?} in {count} sessions");
+            assert!(
+                share(*count) < 5,
+                "{protocol}: {exception:?} in {count} sessions"
+            );
         }
-        let believes = self.excepted.keys().any(|exception| matches!(exception, NotAsked(_)));
-        assert!(!believes || protocol != Protocol::GameSpy4, "a reply that was not asked for is believed");
+        let believes = self
+            .excepted
+            .keys()
+            .any(|exception| matches!(exception, NotAsked(_)));
+        assert!(
+            !believes || protocol != Protocol::GameSpy4,
+            "a reply that was not asked for is believed"
+        );
     }
 }

@@ -37,12 +37,19 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
     static ALL: OnceLock<Vec<(Protocol, Vec<Vec<Bytes>>)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let packets = |protocol: Protocol| {
-            let all = captures::cases(protocol.name()).into_iter().map(|case| case.packets);
+            let all = captures::cases(protocol.name())
+                .into_iter()
+                .map(|case| case.packets);
             // A server of UT2004 whose info was not captured answers nothing.
-            let has_info = |packets: &Vec<Bytes>| packets.iter().any(|packet| packet.get(4) == Some(&0));
-            all.filter(|packets| protocol != Protocol::Ut2004 || has_info(packets)).collect()
+            let has_info =
+                |packets: &Vec<Bytes>| packets.iter().any(|packet| packet.get(4) == Some(&0));
+            all.filter(|packets| protocol != Protocol::Ut2004 || has_info(packets))
+                .collect()
         };
-        Protocol::ALL.into_iter().map(|protocol| (protocol, packets(protocol))).collect()
+        Protocol::ALL
+            .into_iter()
+            .map(|protocol| (protocol, packets(protocol)))
+            .collect()
     });
     &all.iter().find(|(of, _)| *of == protocol).unwrap().1
 }
@@ -65,7 +72,11 @@ impl Server {
         }
         if matches!(protocol, Protocol::GameSpy4 | Protocol::Quake3) && random.chance(0.25) {
             let is_once = random.chance(0.5);
-            return Self::Raw(protocol, raw::Held::moments(protocol, random, MOMENTS, cut), is_once);
+            return Self::Raw(
+                protocol,
+                raw::Held::moments(protocol, random, MOMENTS, cut),
+                is_once,
+            );
         }
         let moments = states::moments(random, MOMENTS, cut);
         let any = random.below(16) as usize;
@@ -73,7 +84,8 @@ impl Server {
         let service = match protocol {
             Protocol::GameSpy1 => Service::new([Unreal, Qr1][any % 2]),
             Protocol::GameSpy4 => {
-                let mut service = Service::new([UnrealTournament3, Battlefield2, Minecraft][any % 3]);
+                let mut service =
+                    Service::new([UnrealTournament3, Battlefield2, Minecraft][any % 3]);
                 if any < 3 {
                     service = service.with_max_reply(3000);
                 }
@@ -82,11 +94,19 @@ impl Server {
             Protocol::Quake3 => {
                 let engines = [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor];
                 let service = Service::new(engines[any % 5]);
-                if any > 5 { service.with_max_reply(16_000) } else { service }
+                if any > 5 {
+                    service.with_max_reply(16_000)
+                } else {
+                    service
+                }
             }
             Protocol::Ut2004 => {
                 let service = Service::new([Ut2004, Ut2003, KillingFloor][any % 3]);
-                if any == 15 { service.with_max_datagrams(3) } else { service }
+                if any == 15 {
+                    service.with_max_datagrams(3)
+                } else {
+                    service
+                }
             }
             other => panic!("{other} is not simulated"),
         };
@@ -99,7 +119,9 @@ impl Server {
             Self::Responder(service, _) => format!("responder {:?}", service.engine()),
             Self::Form(form, _) => format!("{form:?}"),
             Self::Capture(..) => "capture".to_owned(),
-            Self::Raw(_, _, is_once) => format!("raw{}", if *is_once { "" } else { ", challenges again" }),
+            Self::Raw(_, _, is_once) => {
+                format!("raw{}", if *is_once { "" } else { ", challenges again" })
+            }
         }
     }
 }
@@ -128,13 +150,21 @@ impl<'a> Live<'a> {
             }
             _ => None,
         };
-        Self { server, responder, number: GUESSED, challenges: Vec::new(), random: Random(seed), moment }
+        Self {
+            server,
+            responder,
+            number: GUESSED,
+            challenges: Vec::new(),
+            random: Random(seed),
+            moment,
+        }
     }
 
     /// The next moment, if there is one.
     pub fn change(&mut self) {
         self.moment = (self.moment + 1).min(MOMENTS - 1);
-        if let (Some(responder), Server::Responder(_, moments)) = (&mut self.responder, self.server) {
+        if let (Some(responder), Server::Responder(_, moments)) = (&mut self.responder, self.server)
+        {
             responder.set_status(Arc::clone(&moments[self.moment]));
         }
     }
@@ -151,7 +181,10 @@ impl<'a> Live<'a> {
                     replies.push(Bytes::from(std::mem::take(&mut out)));
                 }
                 if service.engine() == Engine::Unreal {
-                    return replies.iter().map(|reply| numbered(reply, cyclic(self.number))).collect();
+                    return replies
+                        .iter()
+                        .map(|reply| numbered(reply, cyclic(self.number)))
+                        .collect();
                 }
                 replies
             }
@@ -159,22 +192,36 @@ impl<'a> Live<'a> {
                 [b'\\', ..] => held[self.moment].reply(*form, self.number),
                 _ => Vec::new(),
             },
-            Server::Capture(protocol, moments) => scripted(*protocol, &moments[self.moment], datagram),
+            Server::Capture(protocol, moments) => {
+                scripted(*protocol, &moments[self.moment], datagram)
+            }
             Server::Raw(Protocol::GameSpy4, moments, is_once) => match datagram {
                 [0xFE, 0xFD, 0x09, id @ ..] if id.len() == 4 => {
                     let challenge = 1 + self.random.next() as u32 % 0x7FFF_FFFF;
                     self.challenges.push(challenge);
-                    vec![[b"\x09", id, challenge.to_string().as_bytes(), b"\0"].concat().into()]
+                    vec![
+                        [b"\x09", id, challenge.to_string().as_bytes(), b"\0"]
+                            .concat()
+                            .into(),
+                    ]
                 }
                 [0xFE, 0xFD, 0, _, _, _, _, a, b, c, d, _, ..] => {
                     let challenge = u32::from_be_bytes([*a, *b, *c, *d]);
-                    let Some(at) = self.challenges.iter().position(|issued| *issued == challenge) else {
+                    let Some(at) = self
+                        .challenges
+                        .iter()
+                        .position(|issued| *issued == challenge)
+                    else {
                         return Vec::new();
                     };
                     if *is_once {
                         self.challenges.remove(at);
                     }
-                    scripted(Protocol::GameSpy4, &moments[self.moment].datagrams, datagram)
+                    scripted(
+                        Protocol::GameSpy4,
+                        &moments[self.moment].datagrams,
+                        datagram,
+                    )
                 }
                 _ => Vec::new(),
             },
@@ -188,12 +235,22 @@ impl<'a> Live<'a> {
 /// The datagram with another number of its reply.
 fn numbered(datagram: &Bytes, number: u64) -> Bytes {
     const KEY: &[u8] = br"\queryid\";
-    let Some(at) = datagram.windows(KEY.len()).rposition(|window| window == KEY) else {
+    let Some(at) = datagram
+        .windows(KEY.len())
+        .rposition(|window| window == KEY)
+    else {
         return datagram.clone();
     };
     let after = &datagram[at + KEY.len()..];
     let dot = after.iter().position(|byte| *byte == b'.').unwrap_or(0);
-    [&datagram[..at], KEY, number.to_string().as_bytes(), &after[dot..]].concat().into()
+    [
+        &datagram[..at],
+        KEY,
+        number.to_string().as_bytes(),
+        &after[dot..],
+    ]
+    .concat()
+    .into()
 }
 
 /// The captured datagrams that answer this request, with its id or challenge in place of the captured one.
@@ -204,13 +261,22 @@ fn scripted(protocol: Protocol, packets: &[Bytes], request: &[u8]) -> Vec<Bytes>
             vec![[b"\x09", id, b"12345\0"].concat().into()]
         }
         (Protocol::GameSpy4, [0xFE, 0xFD, 0, a, b, c, d, ..]) => {
-            let with_id =
-                |packet: &Bytes| [&[0, *a, *b, *c, *d], packet.get(5..).unwrap_or_default()].concat().into();
+            let with_id = |packet: &Bytes| {
+                [&[0, *a, *b, *c, *d], packet.get(5..).unwrap_or_default()]
+                    .concat()
+                    .into()
+            };
             packets.iter().map(with_id).collect()
         }
         (Protocol::Quake3, [0xFF, 0xFF, 0xFF, 0xFF, command @ ..]) => {
-            let sent = command.splitn(2, |&byte| byte == b' ').nth(1).unwrap_or_default();
-            packets.iter().map(|packet| with_challenge(packet, Some(sent))).collect()
+            let sent = command
+                .splitn(2, |&byte| byte == b' ')
+                .nth(1)
+                .unwrap_or_default();
+            packets
+                .iter()
+                .map(|packet| with_challenge(packet, Some(sent)))
+                .collect()
         }
         (Protocol::Ut2004, [_, 0, 0, 0, code]) => {
             let is_asked = |packet: &&Bytes| match (*code, packet.get(4)) {
@@ -231,7 +297,12 @@ pub fn with_challenge(datagram: &[u8], challenge: Option<&[u8]>) -> Bytes {
         return Bytes::copy_from_slice(datagram);
     };
     let after = &datagram[at + KEY.len()..];
-    let end = after.iter().position(|byte| matches!(byte, b'\\' | b'\n')).unwrap_or(after.len());
-    let pair = challenge.map(|challenge| [KEY, challenge].concat()).unwrap_or_default();
+    let end = after
+        .iter()
+        .position(|byte| matches!(byte, b'\\' | b'\n'))
+        .unwrap_or(after.len());
+    let pair = challenge
+        .map(|challenge| [KEY, challenge].concat())
+        .unwrap_or_default();
     [&datagram[..at], &pair, &after[end..]].concat().into()
 }

@@ -60,7 +60,10 @@ impl Subject {
 
     /// The random numbers of a name.
     fn random(self, purpose: u64, number: u64) -> Random {
-        let subject = Self::ALL.iter().position(|subject| *subject == self).unwrap();
+        let subject = Self::ALL
+            .iter()
+            .position(|subject| *subject == self)
+            .unwrap();
         let mut random = Random(subject as u64 ^ purpose << 8 ^ number << 16);
         random.next();
         random
@@ -71,21 +74,41 @@ fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
     let server = Server::random(protocol, random, cut);
     let only_full = !matches!(&server, Server::Responder(..));
     let client = Client::random(protocol, random, only_full);
-    let moments = (0..MOMENTS).map(|moment| Moment::new(&server, &client, moment)).collect();
+    let moments = (0..MOMENTS)
+        .map(|moment| Moment::new(&server, &client, moment))
+        .collect();
     let is_complete = (0..MOMENTS).all(|moment| {
         let result = exchange(&server, &client, moment, &mut Vec::new());
         result.is_ok_and(|outcome| outcome.answer.completeness().is_complete())
     });
-    Family { server, client, moments, is_complete }
+    Family {
+        server,
+        client,
+        moments,
+        is_complete,
+    }
 }
 
 /// The servers of a chunk. Each has a seed of its own, so that a cut of one leaves the others as they are.
 fn families(protocol: Protocol, chunk: u64, cut: &Cut) -> Vec<Family> {
     let subject = Subject::Status(protocol);
-    (0..FAMILIES).map(|one| family(protocol, &mut subject.random(1, chunk * FAMILIES + one), cut)).collect()
+    (0..FAMILIES)
+        .map(|one| {
+            family(
+                protocol,
+                &mut subject.random(1, chunk * FAMILIES + one),
+                cut,
+            )
+        })
+        .collect()
 }
 
-fn session<'a>(families: &'a [Family], protocol: Protocol, seed: u64, cut: &Cut) -> (&'a Family, Played) {
+fn session<'a>(
+    families: &'a [Family],
+    protocol: Protocol,
+    seed: u64,
+    cut: &Cut,
+) -> (&'a Family, Played) {
     let mut random = Subject::Status(protocol).random(2, seed);
     let family = &families[random.below(FAMILIES) as usize];
     let others = &families[random.below(FAMILIES) as usize];
@@ -94,18 +117,31 @@ fn session<'a>(families: &'a [Family], protocol: Protocol, seed: u64, cut: &Cut)
 }
 
 /// A session again, with what is left of it.
-fn status_again(families: &[Family], protocol: Protocol, seed: u64, cut: &Cut) -> (Judgement, Vec<u32>) {
+fn status_again(
+    families: &[Family],
+    protocol: Protocol,
+    seed: u64,
+    cut: &Cut,
+) -> (Judgement, Vec<u32>) {
     let again = |families: &[Family]| {
         let (family, played) = session(families, protocol, seed, cut);
         (judge(family, &played, true), played.faulty)
     };
-    if cut.has_same_servers() { again(families) } else { again(&self::families(protocol, seed / CHUNK, cut)) }
+    if cut.has_same_servers() {
+        again(families)
+    } else {
+        again(&self::families(protocol, seed / CHUNK, cut))
+    }
 }
 
 /// A session that is not of a status.
 fn small(subject: Subject, seed: u64, cut: &Cut, tells: bool) -> Ended {
     let mut random = subject.random(2, seed);
-    if subject == Subject::Master { master(&mut random, cut, tells) } else { rcon(&mut random, cut, tells) }
+    if subject == Subject::Master {
+        master(&mut random, cut, tells)
+    } else {
+        rcon(&mut random, cut, tells)
+    }
 }
 
 /// Runs a session. A panic is a judgement too.
@@ -124,7 +160,10 @@ fn fails_for(reason: &str, one: impl FnOnce() -> (Judgement, Vec<u32>)) -> Optio
 
 /// A reason without its numbers and texts.
 fn class(reason: &str) -> &str {
-    reason.split(|character: char| character.is_ascii_digit() || character == '"').next().unwrap_or_default()
+    reason
+        .split(|character: char| character.is_ascii_digit() || character == '"')
+        .next()
+        .unwrap_or_default()
 }
 
 /// What clients without any fault do not get, of one of these servers.
@@ -133,7 +172,10 @@ fn unsaid(families: &[Family]) -> Option<(&Family, String)> {
         // The report of losses takes longer than a session: one server of a chunk.
         let is_checked = index == 0 || !matches!(family.server, Server::Responder(..));
         let unsaid = held::unsaid(&family.server, &family.client).filter(|_| is_checked)?;
-        Some((family, format!("without any fault, {}: {unsaid}", family.server.name())))
+        Some((
+            family,
+            format!("without any fault, {}: {unsaid}", family.server.name()),
+        ))
     })
 }
 
@@ -143,7 +185,9 @@ fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
         let fails_so = class(&reason).to_owned();
         let fails = |cut: &Cut| {
             let families = self::families(protocol, chunk, cut);
-            unsaid(&families).filter(|(_, reason)| class(reason) == fails_so).map(|_| Vec::new())
+            unsaid(&families)
+                .filter(|(_, reason)| class(reason) == fails_so)
+                .map(|_| Vec::new())
         };
         tally.fail(chunk * CHUNK, reason, || shrink(fails));
     }
@@ -157,7 +201,8 @@ fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
             tally.add(seed, family.server.name(), &played.faults, judgement)
         });
         if let Some(reason) = wrong {
-            let faulty = |cut: &Cut| fails_for(&reason, || status_again(&families, protocol, seed, cut));
+            let faulty =
+                |cut: &Cut| fails_for(&reason, || status_again(&families, protocol, seed, cut));
             tally.fail(seed, reason.clone(), || shrink(faulty));
         }
     }
@@ -171,7 +216,12 @@ fn small_chunk(subject: Subject, chunk: u64, tally: &mut Tally) {
         };
         let ended = caught(|| small(subject, seed, &Cut::default(), false));
         let wrong = ended.map_or_else(Some, |ended| {
-            tally.add(seed, subject.name().to_owned(), &ended.faults, ended.judgement)
+            tally.add(
+                seed,
+                subject.name().to_owned(),
+                &ended.faults,
+                ended.judgement,
+            )
         });
         if let Some(reason) = wrong {
             let faulty = |cut: &Cut| fails_for(&reason, || again(cut));
@@ -192,14 +242,28 @@ fn run(first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
             if number / subjects >= chunks {
                 break;
             }
-            let shown = tallies.lock().unwrap().entry(subject).or_default().wrong.len();
+            let shown = tallies
+                .lock()
+                .unwrap()
+                .entry(subject)
+                .or_default()
+                .wrong
+                .len();
             let played = first + number / subjects;
-            let mut tally = Tally { can_show: SHOWN.saturating_sub(shown), ..Tally::default() };
+            let mut tally = Tally {
+                can_show: SHOWN.saturating_sub(shown),
+                ..Tally::default()
+            };
             match subject {
                 Subject::Status(protocol) => chunk(protocol, played, &mut tally),
                 Subject::Master | Subject::Rcon => small_chunk(subject, played, &mut tally),
             }
-            tallies.lock().unwrap().entry(subject).or_default().merge(tally);
+            tallies
+                .lock()
+                .unwrap()
+                .entry(subject)
+                .or_default()
+                .merge(tally);
         }
     };
     let threads = std::thread::available_parallelism().map_or(2, usize::from);
@@ -216,34 +280,51 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
     if let Ok(seed) = std::env::var("QUERYPORT_SEED") {
         return show(&seed);
     }
-    let number = |name, default| std::env::var(name).map_or(default, |number| number.parse::<u64>().unwrap());
+    let number = |name, default| {
+        std::env::var(name).map_or(default, |number| number.parse::<u64>().unwrap())
+    };
     let sessions = number("QUERYPORT_SESSIONS", SESSIONS);
     let started = Instant::now();
-    let tallies =
-        run(number("QUERYPORT_FIRST", 0) / CHUNK, sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK));
+    let tallies = run(
+        number("QUERYPORT_FIRST", 0) / CHUNK,
+        sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK),
+    );
     let seconds = started.elapsed().as_secs_f64();
     let mut total = 0;
     for (subject, tally) in &tallies {
         tally.print(*subject);
         total += tally.sessions;
     }
-    println!("\n{total} sessions in {seconds:.1} s: {:.0} a second", total as f64 / seconds);
+    println!(
+        "\n{total} sessions in {seconds:.1} s: {:.0} a second",
+        total as f64 / seconds
+    );
     for (subject, tally) in &tallies {
         tally.print_wrong(*subject);
     }
     for (subject, tally) in &tallies {
-        assert!(tally.wrong.is_empty(), "{}: complete and wrong, or out of bounds", subject.name());
+        assert!(
+            tally.wrong.is_empty(),
+            "{}: complete and wrong, or out of bounds",
+            subject.name()
+        );
         tally.check_shares(*subject);
     }
 }
 
 /// Plays one session and prints what happened.
 fn show(seed: &str) {
-    let (subject, rest) = seed.split_once(':').expect("subject:number, with what it is played without");
+    let (subject, rest) = seed
+        .split_once(':')
+        .expect("subject:number, with what it is played without");
     let (number, cut) = rest.split_at(rest.find('.').unwrap_or(rest.len()));
     let number: u64 = number.parse().expect("a number");
     let cut = Cut::parse(cut).expect("what it is played without");
-    match Subject::ALL.into_iter().find(|of| of.name() == subject).expect("a subject") {
+    match Subject::ALL
+        .into_iter()
+        .find(|of| of.name() == subject)
+        .expect("a subject")
+    {
         Subject::Status(protocol) => show_status(protocol, number, &cut),
         subject => println!("# {:?}", small(subject, number, &cut, true).judgement),
     }
@@ -261,12 +342,19 @@ fn show_status(protocol: Protocol, number: u64, cut: &Cut) {
     println!("# {:?}", family.client);
     print!("{}", played.transcript(&family.client));
     for datagram in &played.log {
-        let text = String::from_utf8_lossy(&datagram.bytes[..datagram.bytes.len().min(2000)]).into_owned();
+        let text =
+            String::from_utf8_lossy(&datagram.bytes[..datagram.bytes.len().min(2000)]).into_owned();
         let (reply, suspect) = (datagram.reply, datagram.suspect);
-        println!("# at {:.6}: {reply:?} {suspect:?} {text:?}", datagram.at.as_secs_f64());
+        println!(
+            "# at {:.6}: {reply:?} {suspect:?} {text:?}",
+            datagram.at.as_secs_f64()
+        );
     }
     for (reply, sent) in &played.replies {
-        println!("# sent: {reply:?} {:?}", sent.iter().map(|bytes| bytes.len()).collect::<Vec<_>>());
+        println!(
+            "# sent: {reply:?} {:?}",
+            sent.iter().map(|bytes| bytes.len()).collect::<Vec<_>>()
+        );
     }
     println!("# moments 0 to {}: {}", played.moment, family.server.name());
     println!("# {:?}", judge(family, &played, true));
@@ -282,7 +370,10 @@ fn shown(result: &AnyResult) -> String {
         Ok(outcome) => {
             let status = outcome.answer.to_status();
             let (players, rules) = (status.listed_players().len(), status.rules.len());
-            format!("{}, {players} players, {rules} rules: {status:?}", status.completeness)
+            format!(
+                "{}, {players} players, {rules} rules: {status:?}",
+                status.completeness
+            )
         }
         Err(error) => error.to_string(),
     }

@@ -18,7 +18,9 @@ pub struct Cut {
 
 impl Cut {
     pub fn faults(&self) -> impl Iterator<Item = Fault> {
-        Fault::ALL.into_iter().filter(|fault| self.off >> (*fault as u32) & 1 == 1)
+        Fault::ALL
+            .into_iter()
+            .filter(|fault| self.off >> (*fault as u32) & 1 == 1)
     }
 
     pub fn few_players(&self, count: usize) -> usize {
@@ -43,7 +45,13 @@ impl Cut {
                 "r" => cut.rules = Some(rest.parse().ok()?),
                 "t" => cut.is_plain = true,
                 "f" => cut.off = u32::from_str_radix(rest, 16).ok()?,
-                "c" => cut.calm = rest.split('-').map(str::parse).collect::<Result<_, _>>().ok()?,
+                "c" => {
+                    cut.calm = rest
+                        .split('-')
+                        .map(str::parse)
+                        .collect::<Result<_, _>>()
+                        .ok()?
+                }
                 _ => return None,
             }
         }
@@ -79,24 +87,42 @@ const TRIES: u32 = 400;
 /// for the same reason as the whole session.
 pub fn shrink(faulty: impl Fn(&Cut) -> Option<Vec<u32>>) -> Cut {
     let mut best = Cut::default();
-    let Some(mut indices) = faulty(&best) else { return best };
+    let Some(mut indices) = faulty(&best) else {
+        return best;
+    };
     let mut tries = 0;
     let mut attempt = |cut: Cut, best: &mut Cut, indices: &mut Vec<u32>| {
         tries += 1;
         if tries > TRIES || cut == *best {
             return false;
         }
-        let Some(left) = faulty(&cut) else { return false };
+        let Some(left) = faulty(&cut) else {
+            return false;
+        };
         (*best, *indices) = (cut, left);
         true
     };
     loop {
         let before = best.clone();
-        attempt(Cut { is_plain: true, ..best.clone() }, &mut best, &mut indices);
+        attempt(
+            Cut {
+                is_plain: true,
+                ..best.clone()
+            },
+            &mut best,
+            &mut indices,
+        );
         for count in [0, 1, 2, 4, 8, 16, 32] {
             let less = |is: Option<usize>| is.is_none_or(|is| is > count);
             if less(best.players)
-                && attempt(Cut { players: Some(count), ..best.clone() }, &mut best, &mut indices)
+                && attempt(
+                    Cut {
+                        players: Some(count),
+                        ..best.clone()
+                    },
+                    &mut best,
+                    &mut indices,
+                )
             {
                 break;
             }
@@ -104,23 +130,46 @@ pub fn shrink(faulty: impl Fn(&Cut) -> Option<Vec<u32>>) -> Cut {
         for count in [0, 1, 4, 16] {
             let less = |is: Option<usize>| is.is_none_or(|is| is > count);
             if less(best.rules)
-                && attempt(Cut { rules: Some(count), ..best.clone() }, &mut best, &mut indices)
+                && attempt(
+                    Cut {
+                        rules: Some(count),
+                        ..best.clone()
+                    },
+                    &mut best,
+                    &mut indices,
+                )
             {
                 break;
             }
         }
         for fault in Fault::ALL {
             let off = best.off | 1 << fault as u32;
-            attempt(Cut { off, ..best.clone() }, &mut best, &mut indices);
+            attempt(
+                Cut {
+                    off,
+                    ..best.clone()
+                },
+                &mut best,
+                &mut indices,
+            );
         }
         // Halves, quarters… of the datagrams that still have a fault.
         let mut size = indices.len().next_power_of_two() / 2;
         while size > 0 {
             let mut start = 0;
             while start < indices.len() {
-                let some = indices[start..indices.len().min(start + size)].iter().copied();
+                let some = indices[start..indices.len().min(start + size)]
+                    .iter()
+                    .copied();
                 let calm: BTreeSet<u32> = best.calm.iter().copied().chain(some).collect();
-                if !attempt(Cut { calm, ..best.clone() }, &mut best, &mut indices) {
+                if !attempt(
+                    Cut {
+                        calm,
+                        ..best.clone()
+                    },
+                    &mut best,
+                    &mut indices,
+                ) {
                     start += size;
                 }
             }
@@ -143,10 +192,15 @@ fn a_cut_is_what_its_name_says() {
 #[test]
 fn what_a_failure_does_not_need_is_cut() {
     let fails = |cut: &Cut| {
-        let needs = !cut.calm.contains(&5) && cut.players.is_none_or(|count| count >= 2) && cut.off & 1 == 0;
+        let needs = !cut.calm.contains(&5)
+            && cut.players.is_none_or(|count| count >= 2)
+            && cut.off & 1 == 0;
         needs.then(|| (0..40).filter(|index| !cut.calm.contains(index)).collect())
     };
     let cut = shrink(fails);
-    assert_eq!((cut.players, cut.rules, cut.is_plain, cut.off & 1), (Some(2), Some(0), true, 0));
+    assert_eq!(
+        (cut.players, cut.rules, cut.is_plain, cut.off & 1),
+        (Some(2), Some(0), true, 0)
+    );
     assert_eq!(cut.calm, (0..40).filter(|index| *index != 5).collect());
 }

@@ -56,7 +56,9 @@ fn text(random: &mut Random, plain: &str) -> Text {
             }
             Text::new([plain.as_bytes(), odd].concat(), style)
         }
-        2 if random.chance(0.1) => Text::from("long ".repeat([20, 60, 400][random.below(3) as usize])),
+        2 if random.chance(0.1) => {
+            Text::from("long ".repeat([20, 60, 400][random.below(3) as usize]))
+        }
         _ => Text::from(plain),
     }
 }
@@ -75,7 +77,11 @@ fn player(random: &mut Random, word: u64, number_of: u64) -> Player {
     let mut player = Player::new(text(random, &plain));
     // UT2004 gives every player who joins a number of his own, modifications list teams and others with number 0. Other
     // protocols take it for one more field.
-    let id = if random.chance(0.05) { 0 } else { 1 + (random.next() >> 34) };
+    let id = if random.chance(0.05) {
+        0
+    } else {
+        1 + (random.next() >> 34)
+    };
     player.extra.push("PlayerNum", &id.to_string());
     player.score = Some(number(random));
     player.ping = Some(random.below(999) as i32);
@@ -134,7 +140,11 @@ fn status(random: &mut Random) -> ServerStatus {
     };
     status.player_count = Some(players as u32);
     if random.chance(0.95) {
-        status.players = Some((0..players + spectators).map(|one| player(random, word, one)).collect());
+        status.players = Some(
+            (0..players + spectators)
+                .map(|one| player(random, word, one))
+                .collect(),
+        );
     }
     if random.chance(0.3) {
         status.teams = (0..1 + random.below(3))
@@ -147,8 +157,12 @@ fn status(random: &mut Random) -> ServerStatus {
             })
             .collect();
     }
-    let count =
-        [random.below(4), random.below(30), random.below(30), random.below(110)][random.below(4) as usize];
+    let count = [
+        random.below(4),
+        random.below(30),
+        random.below(30),
+        random.below(110),
+    ][random.below(4) as usize];
     status.rules = rules(random, count);
     status
 }
@@ -209,7 +223,12 @@ fn shrink(status: &mut ServerStatus, cut: &Cut) {
         status.player_count = status.player_count.map(|count| count.saturating_sub(gone));
     }
     let few = cut.few_rules(status.rules.len());
-    let pairs: Vec<_> = status.rules.iter().take(few).map(|(key, value)| (key.raw(), value.raw())).collect();
+    let pairs: Vec<_> = status
+        .rules
+        .iter()
+        .take(few)
+        .map(|(key, value)| (key.raw(), value.raw()))
+        .collect();
     let mut rules = Rules::default();
     for (key, value) in pairs {
         rules.push_raw(&plain(key, cut), &plain(value, cut));
@@ -218,11 +237,23 @@ fn shrink(status: &mut ServerStatus, cut: &Cut) {
     if !cut.is_plain {
         return;
     }
-    let texts = [&mut status.name, &mut status.map, &mut status.game_type, &mut status.version];
-    for text in
-        texts.into_iter().flatten().chain(status.players.iter_mut().flatten().map(|player| &mut player.name))
-    {
-        *text = Text::new(plain(text.raw(), cut), Style::new(Charset::Utf8OrWindows1252, Colours::None));
+    let texts = [
+        &mut status.name,
+        &mut status.map,
+        &mut status.game_type,
+        &mut status.version,
+    ];
+    for text in texts.into_iter().flatten().chain(
+        status
+            .players
+            .iter_mut()
+            .flatten()
+            .map(|player| &mut player.name),
+    ) {
+        *text = Text::new(
+            plain(text.raw(), cut),
+            Style::new(Charset::Utf8OrWindows1252, Colours::None),
+        );
     }
 }
 
@@ -230,5 +261,9 @@ fn plain(text: &[u8], cut: &Cut) -> Vec<u8> {
     if !cut.is_plain {
         return text.to_vec();
     }
-    text.iter().filter(|byte| byte.is_ascii_alphanumeric()).take(24).copied().collect()
+    text.iter()
+        .filter(|byte| byte.is_ascii_alphanumeric())
+        .take(24)
+        .copied()
+        .collect()
 }

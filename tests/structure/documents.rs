@@ -25,7 +25,9 @@ fn documents() -> Vec<(PathBuf, String)> {
         let text = std::fs::read_to_string(&path).unwrap();
         let is_source = path.extension().is_some_and(|extension| extension == "rs");
         let text = if is_source {
-            let lines = text.lines().filter(|line| line.trim_start().starts_with("//"));
+            let lines = text
+                .lines()
+                .filter(|line| line.trim_start().starts_with("//"));
             lines.collect::<Vec<_>>().join("\n")
         } else {
             text
@@ -38,7 +40,15 @@ fn documents() -> Vec<(PathBuf, String)> {
 /// The words of a text that look like a file of this repository.
 fn files(text: &str) -> BTreeSet<&str> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "/._-*<>{}…".contains(c);
-    let folders = ["src/", "tests/", "benches/", "fuzz/", "examples/", ".ci/", ".github/"];
+    let folders = [
+        "src/",
+        "tests/",
+        "benches/",
+        "fuzz/",
+        "examples/",
+        ".ci/",
+        ".github/",
+    ];
     let kinds = [".rs", ".md", ".txt", ".toml", ".py", ".svg", ".yml"];
     text.split(|c| !is_part(c))
         .map(|word| word.trim_end_matches(['.', '…']))
@@ -55,7 +65,10 @@ fn the_files_that_documents_name_are_there() {
         for file in files(&text) {
             named += 1;
             // Packages of their own name their files from their own folder.
-            if !document.ancestors().any(|folder| folder.join(file).exists()) {
+            if !document
+                .ancestors()
+                .any(|folder| folder.join(file).exists())
+            {
                 missing.push(format!("{} names {file}", document.display()));
             }
         }
@@ -69,7 +82,11 @@ fn the_files_that_documents_name_are_there() {
 fn the_tests_that_documents_name_are_there() {
     let (mut count, mut missing) = (0, Vec::new());
     for (document, text) in documents() {
-        let named = text.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs: "));
+        let named = text
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|code| code.split_once(".rs: "));
         for (file, test) in named {
             let path = root().join(format!("{file}.rs"));
             let source = std::fs::read_to_string(&path).unwrap_or_default();
@@ -87,11 +104,17 @@ fn the_tests_that_documents_name_are_there() {
 #[test]
 fn the_links_of_documents_lead_somewhere() {
     for (document, text) in documents() {
-        if document.starts_with(root().join("src")) || document.extension().is_some_and(|kind| kind == "rs") {
+        if document.starts_with(root().join("src"))
+            || document.extension().is_some_and(|kind| kind == "rs")
+        {
             // rustdoc checks these.
             continue;
         }
-        for link in text.split("](").skip(1).filter_map(|rest| rest.split([')', ' ']).next()) {
+        for link in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split([')', ' ']).next())
+        {
             if link.starts_with("https://") {
                 continue;
             }
@@ -101,7 +124,11 @@ fn the_links_of_documents_lead_somewhere() {
                 "README.md: {link} leads nowhere from a registry's page"
             );
             let file = link.split('#').next().unwrap();
-            assert!(document.parent().unwrap().join(file).exists(), "{}: {link}", document.display());
+            assert!(
+                document.parent().unwrap().join(file).exists(),
+                "{}: {link}",
+                document.display()
+            );
         }
     }
 }
@@ -111,10 +138,14 @@ fn the_links_of_documents_lead_somewhere() {
 fn lines_of_examples_have_at_most_88_columns() {
     let mut long = Vec::new();
     for (document, text) in documents() {
-        let is_page = document.starts_with(root().join("src")) || document == root().join("README.md");
+        let is_page =
+            document.starts_with(root().join("src")) || document == root().join("README.md");
         let mut fence = None;
         for line in text.lines().filter(|_| is_page) {
-            let line = line.trim_start().trim_start_matches("//!").trim_start_matches("///");
+            let line = line
+                .trim_start()
+                .trim_start_matches("//!")
+                .trim_start_matches("///");
             let line = line.strip_prefix(' ').unwrap_or(line);
             if let Some(kind) = line.strip_prefix("```") {
                 fence = if fence.is_some() { None } else { Some(kind) };
@@ -128,7 +159,12 @@ fn lines_of_examples_have_at_most_88_columns() {
     }
     // A chapter has it as it is.
     let example = std::fs::read_to_string(root().join("examples/fifth_protocol/a2s.rs")).unwrap();
-    long.extend(example.lines().filter(|line| line.chars().count() > 88).map(str::to_owned));
+    long.extend(
+        example
+            .lines()
+            .filter(|line| line.chars().count() > 88)
+            .map(str::to_owned),
+    );
     assert!(long.is_empty(), "{}", long.join("\n"));
 }
 
@@ -137,21 +173,36 @@ fn lines_of_examples_have_at_most_88_columns() {
 fn every_public_type_is_named_in_the_guide_or_an_example() {
     let is_guide = |path: &Path| {
         let path = path.strip_prefix(root()).unwrap();
-        path == Path::new("README.md") || path == Path::new("src/lib.rs") || path.starts_with("src/guide")
+        path == Path::new("README.md")
+            || path == Path::new("src/lib.rs")
+            || path.starts_with("src/guide")
     };
-    let mut text: String =
-        documents().into_iter().filter(|(path, _)| is_guide(path)).map(|(_, text)| text).collect();
+    let mut text: String = documents()
+        .into_iter()
+        .filter(|(path, _)| is_guide(path))
+        .map(|(_, text)| text)
+        .collect();
     let mut examples = Vec::new();
     collect(&root().join("examples"), &["rs"], &mut examples);
-    examples.iter().for_each(|example| text += &std::fs::read_to_string(example).unwrap());
-    let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    examples
+        .iter()
+        .for_each(|example| text += &std::fs::read_to_string(example).unwrap());
+    let words: BTreeSet<&str> = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect();
 
     let listing = std::fs::read_to_string(root().join(".ci/public-api.txt")).unwrap();
     let types = listing.lines().filter_map(|line| {
         let line = line.rsplit("] ").next().unwrap();
         let kinds = ["struct", "enum", "trait", "type"];
-        let path = kinds.iter().find_map(|kind| line.strip_prefix(&format!("pub {kind} ")))?;
-        let path = path.split(['<', '(', ' ', ';']).next().unwrap().trim_end_matches(':');
+        let path = kinds
+            .iter()
+            .find_map(|kind| line.strip_prefix(&format!("pub {kind} ")))?;
+        let path = path
+            .split(['<', '(', ' ', ';'])
+            .next()
+            .unwrap()
+            .trim_end_matches(':');
         // Associated types are part of their trait.
         let (module, name) = path.rsplit_once("::")?;
         let owner = module.rsplit("::").next().unwrap();
@@ -159,7 +210,10 @@ fn every_public_type_is_named_in_the_guide_or_an_example() {
     });
     let types: Vec<&str> = types.collect();
     assert!(types.len() > 100, "found only {} types", types.len());
-    let missing: Vec<&&str> = types.iter().filter(|name| !words.contains(**name)).collect();
+    let missing: Vec<&&str> = types
+        .iter()
+        .filter(|name| !words.contains(**name))
+        .collect();
     assert!(missing.is_empty(), "no document names {missing:?}");
 }
 
@@ -175,14 +229,21 @@ fn the_layers_in_documents_are_those_of_the_test() {
         let mut layer = 0;
         for line in block.lines().skip(1) {
             let line = line.trim_start_matches("//!");
-            let line = line.strip_prefix(' ').filter(|_| document == "src/lib.rs").unwrap_or(line);
+            let line = line
+                .strip_prefix(' ')
+                .filter(|_| document == "src/lib.rs")
+                .unwrap_or(line);
             if let Some(number) = line.chars().next().and_then(|first| first.to_digit(10)) {
                 layer = number as usize;
             }
             // The names are in the first column, 4 to 42.
             // The first column has 42 characters; the last layer's is all names.
             let has_text = line.chars().nth(41) == Some(' ');
-            let names: String = line.chars().take(if has_text { 42 } else { usize::MAX }).skip(3).collect();
+            let names: String = line
+                .chars()
+                .take(if has_text { 42 } else { usize::MAX })
+                .skip(3)
+                .collect();
             let names = names.split(',').map(|name| name.trim().to_owned());
             layers[layer].extend(names.filter(|name| !name.is_empty()));
         }
@@ -214,62 +275,173 @@ fn the_bounds_in_documents_are_those_of_the_options() {
     let window = [scan.with_window(0), scan.with_window(usize::MAX), scan]
         .map(|options| count(number(&options, "window")));
     let facts = [
-        (timing_file, times(timing.with_timeout(Duration::ZERO), timing.with_timeout(MAX), "timeout")),
         (
             timing_file,
-            times(timing.with_retry_after(Duration::ZERO), timing.with_retry_after(MAX), "retry_after"),
+            times(
+                timing.with_timeout(Duration::ZERO),
+                timing.with_timeout(MAX),
+                "timeout",
+            ),
         ),
-        (timing_file, times(timing.with_quiet(Duration::ZERO), timing.with_quiet(MAX), "quiet")),
-        (timing_file, times(timing.with_grace(Duration::ZERO), timing.with_grace(MAX), "grace")),
-        (timing_file, format!("0–{}, default {}", timing.with_retries(u8::MAX).retries(), timing.retries())),
         (
             timing_file,
-            format!("1–{}, default {}", timing.with_max_steps(u8::MAX).max_steps(), timing.max_steps()),
+            times(
+                timing.with_retry_after(Duration::ZERO),
+                timing.with_retry_after(MAX),
+                "retry_after",
+            ),
         ),
-        (timing_file, format!("four times as long, {} by default", time(4 * timing.timeout()))),
-        ("src/limits.rs", counts(limits.with_max_rules(0), limits.with_max_rules(u16::MAX), "rules")),
-        ("src/limits.rs", counts(limits.with_max_players(0), limits.with_max_players(u16::MAX), "players")),
+        (
+            timing_file,
+            times(
+                timing.with_quiet(Duration::ZERO),
+                timing.with_quiet(MAX),
+                "quiet",
+            ),
+        ),
+        (
+            timing_file,
+            times(
+                timing.with_grace(Duration::ZERO),
+                timing.with_grace(MAX),
+                "grace",
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "0–{}, default {}",
+                timing.with_retries(u8::MAX).retries(),
+                timing.retries()
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "1–{}, default {}",
+                timing.with_max_steps(u8::MAX).max_steps(),
+                timing.max_steps()
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "four times as long, {} by default",
+                time(4 * timing.timeout())
+            ),
+        ),
         (
             "src/limits.rs",
-            counts(limits.with_max_fragments(0), limits.with_max_fragments(u16::MAX), "fragments"),
+            counts(
+                limits.with_max_rules(0),
+                limits.with_max_rules(u16::MAX),
+                "rules",
+            ),
         ),
-        ("src/limits.rs", counts(limits.with_max_servers(0), limits.with_max_servers(u32::MAX), "servers")),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_players(0),
+                limits.with_max_players(u16::MAX),
+                "players",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_fragments(0),
+                limits.with_max_fragments(u16::MAX),
+                "fragments",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_servers(0),
+                limits.with_max_servers(u32::MAX),
+                "servers",
+            ),
+        ),
         (
             "src/limits.rs",
             format!(
                 "{}–{}, default {}",
                 bytes(number(&limits.with_max_answer_bytes(0), "answer_bytes")),
-                bytes(number(&limits.with_max_answer_bytes(u32::MAX), "answer_bytes")),
+                bytes(number(
+                    &limits.with_max_answer_bytes(u32::MAX),
+                    "answer_bytes"
+                )),
                 bytes(number(&limits, "answer_bytes")),
             ),
         ),
-        ("src/scan/options.rs", format!("{}–{}, default {}", window[0], window[1], window[2])),
-        ("src/serve/guard.rs", format!("one source, default {}", bytes(guard.bytes_per_second as usize))),
-        ("src/serve/guard.rs", format!("at once, default {}", bytes(guard.burst as usize))),
+        (
+            "src/scan/options.rs",
+            format!("{}–{}, default {}", window[0], window[1], window[2]),
+        ),
         (
             "src/serve/guard.rs",
-            format!("all sources, default {}", bytes(guard.total_bytes_per_second as usize)),
+            format!(
+                "one source, default {}",
+                bytes(guard.bytes_per_second as usize)
+            ),
+        ),
+        (
+            "src/serve/guard.rs",
+            format!("at once, default {}", bytes(guard.burst as usize)),
+        ),
+        (
+            "src/serve/guard.rs",
+            format!(
+                "all sources, default {}",
+                bytes(guard.total_bytes_per_second as usize)
+            ),
         ),
         (
             "src/guide/threat_model.md",
-            format!("{}, then {}/s", bytes(guard.burst as usize), bytes(guard.bytes_per_second as usize)),
+            format!(
+                "{}, then {}/s",
+                bytes(guard.burst as usize),
+                bytes(guard.bytes_per_second as usize)
+            ),
         ),
-        ("README.md", format!("one address ends after {} (`Timing`)", time(timing.timeout()))),
-        ("README.md", format!("a scan after {} once", time(4 * timing.timeout()))),
+        (
+            "README.md",
+            format!(
+                "one address ends after {} (`Timing`)",
+                time(timing.timeout())
+            ),
+        ),
+        (
+            "README.md",
+            format!("a scan after {} once", time(4 * timing.timeout())),
+        ),
     ];
     for (document, fact) in facts {
         let text = std::fs::read_to_string(root().join(document)).unwrap();
-        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "///").collect();
-        assert!(words.join(" ").contains(&fact), "{document} does not say {fact:?}");
+        let words: Vec<&str> = text
+            .split_whitespace()
+            .filter(|word| *word != "///")
+            .collect();
+        assert!(
+            words.join(" ").contains(&fact),
+            "{document} does not say {fact:?}"
+        );
     }
 }
 
 /// The value of a field of options that only setters change, as `Debug` shows it.
 fn number(options: &impl Debug, field: &str) -> usize {
     let shown = format!("{options:?}");
-    let (_, value) = shown.split_once(&format!(" {field}: ")).unwrap_or_else(|| panic!("{field} of {shown}"));
-    let digits = value.trim_start_matches("Micros(").split(|character: char| !character.is_ascii_digit());
-    digits.take(1).map(|digits| digits.parse::<usize>().unwrap()).sum()
+    let (_, value) = shown
+        .split_once(&format!(" {field}: "))
+        .unwrap_or_else(|| panic!("{field} of {shown}"));
+    let digits = value
+        .trim_start_matches("Micros(")
+        .split(|character: char| !character.is_ascii_digit());
+    digits
+        .take(1)
+        .map(|digits| digits.parse::<usize>().unwrap())
+        .sum()
 }
 
 fn time(time: Duration) -> String {

@@ -1,5 +1,9 @@
 //! A session of the crate behind functions that `run.mjs` calls: JavaScript has the socket and the clock.
-#![allow(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "a test")]
+#![allow(
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    reason = "a test"
+)]
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -73,14 +77,23 @@ pub extern "C" fn handle_timeout(now: f64) {
 /// The length of the answer as text; -1: none yet.
 #[unsafe(no_mangle)]
 pub extern "C" fn poll_answer() -> i32 {
-    let Some(result) = with(Session::poll_answer) else { return -1 };
+    let Some(result) = with(Session::poll_answer) else {
+        return -1;
+    };
     let text = match result {
         Ok(outcome) => {
             let status = outcome.answer.to_status();
-            let names: Vec<String> =
-                status.listed_players().iter().map(|player| player.name.to_string()).collect();
+            let names: Vec<String> = status
+                .listed_players()
+                .iter()
+                .map(|player| player.name.to_string())
+                .collect();
             let name = status.name.map(|name| name.to_string()).unwrap_or_default();
-            format!("{name}: {} ({} retries)", names.join(", "), outcome.stats.retries)
+            format!(
+                "{name}: {} ({} retries)",
+                names.join(", "),
+                outcome.stats.retries
+            )
         }
         Err(error) => error.to_string(),
     };

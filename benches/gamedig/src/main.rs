@@ -12,8 +12,10 @@ use gamedig::protocols::types::TimeoutSettings;
 use gamedig::protocols::{gamespy, quake, unreal2};
 
 fn main() {
-    let numbers: Vec<u32> =
-        std::env::args().skip(1).map(|number| number.parse().expect("a number")).collect();
+    let numbers: Vec<u32> = std::env::args()
+        .skip(1)
+        .map(|number| number.parse().expect("a number"))
+        .collect();
     match numbers[..] {
         [threads, servers, port] => one_protocol(threads, servers, port),
         [threads] => list(threads),
@@ -53,20 +55,37 @@ fn one_protocol(threads: u32, servers: u32, port: u32) {
     });
     let took = start.elapsed().as_secs_f64();
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
-    println!("{took} {} {}", answered.into_inner(), peak.trim().trim_end_matches(" kB"));
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .expect("a peak");
+    println!(
+        "{took} {} {}",
+        answered.into_inner(),
+        peak.trim().trim_end_matches(" kB")
+    );
 }
 
 fn list(threads: u32) {
-    let list: Vec<String> = std::io::stdin().lines().map(|line| line.expect("a list")).collect();
+    let list: Vec<String> = std::io::stdin()
+        .lines()
+        .map(|line| line.expect("a list"))
+        .collect();
     let next = AtomicUsize::new(0);
     let start = Instant::now();
     in_threads(threads, || {
         while let Some(line) = list.get(next.fetch_add(1, Ordering::Relaxed)) {
             let parts: Vec<&str> = line.split(' ').collect();
-            let [index, protocol, address] = parts[..] else { panic!("{line}") };
-            if let Some((name, players, rules)) = query(protocol, &address.parse().expect("an address")) {
-                println!("{} {index} {players} {rules} {name}", start.elapsed().as_secs_f64());
+            let [index, protocol, address] = parts[..] else {
+                panic!("{line}")
+            };
+            if let Some((name, players, rules)) =
+                query(protocol, &address.parse().expect("an address"))
+            {
+                println!(
+                    "{} {index} {players} {rules} {name}",
+                    start.elapsed().as_secs_f64()
+                );
             }
         }
     });
@@ -85,17 +104,29 @@ fn query(protocol: &str, address: &SocketAddr) -> Option<(String, i64, usize)> {
         }
         "gamespy1" => {
             let response = gamespy::one::query(address, None).ok()?;
-            (response.name, response.players.len() as i64, rules(response.unused_entries.keys()))
+            (
+                response.name,
+                response.players.len() as i64,
+                rules(response.unused_entries.keys()),
+            )
         }
         "gamespy4" => {
             let response = gamespy::three::query(address, None).ok()?;
-            (response.name, response.players.len() as i64, rules(response.unused_entries.keys()))
+            (
+                response.name,
+                response.players.len() as i64,
+                rules(response.unused_entries.keys()),
+            )
         }
         _ => {
             let gather = unreal2::GatheringSettings::default();
             let response = unreal2::query(address, &gather, None).ok()?;
             let players = response.players.players.len() + response.players.bots.len();
-            (response.server_info.name, players as i64, rules(response.mutators_and_rules.rules.keys()))
+            (
+                response.server_info.name,
+                players as i64,
+                rules(response.mutators_and_rules.rules.keys()),
+            )
         }
     })
 }

@@ -19,7 +19,8 @@ impl Depth {
     /// As NO_COLOR and COLORTERM say.
     pub(crate) fn of_terminal() -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-        let is_true = std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit");
+        let is_true =
+            std::env::var("COLORTERM").is_ok_and(|value| value == "truecolor" || value == "24bit");
         match (is_set("NO_COLOR"), is_true) {
             (true, _) => Self::None,
             (false, true) => Self::True,
@@ -127,14 +128,22 @@ mod tests {
     fn dark_colours_are_lightened_and_white_is_the_default() {
         assert_eq!(legible([255, 255, 255], Depth::True), Color::Reset);
         assert_eq!(legible([255, 128, 0], Depth::True), Color::Rgb(255, 128, 0));
-        let Color::Rgb(red, green, blue) = legible([0, 0, 0], Depth::True) else { panic!() };
+        let Color::Rgb(red, green, blue) = legible([0, 0, 0], Depth::True) else {
+            panic!()
+        };
         assert!(red >= 90 && red == green && green == blue);
-        assert_eq!(legible([255, 0, 0], Depth::Indexed), Color::Indexed(16 + 36 * 5));
+        assert_eq!(
+            legible([255, 0, 0], Depth::Indexed),
+            Color::Indexed(16 + 36 * 5)
+        );
     }
 
     #[test]
     fn a_name_is_cut_at_its_columns_across_colours() {
-        let name = Text::new(&b"^1Red^2Green"[..], TextStyle::new(Charset::default(), Colours::Caret));
+        let name = Text::new(
+            &b"^1Red^2Green"[..],
+            TextStyle::new(Charset::default(), Colours::Caret),
+        );
         let shown = |columns, depth| {
             painted(&name, columns, depth)
                 .into_iter()
@@ -142,8 +151,14 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         let (red, green) = (Some(Color::LightRed), Some(Color::LightGreen));
-        assert_eq!(shown(20, Depth::True), [("Red".to_owned(), red), ("Green".to_owned(), green)]);
-        assert_eq!(shown(5, Depth::True), [("Red".to_owned(), red), ("G…".to_owned(), green)]);
+        assert_eq!(
+            shown(20, Depth::True),
+            [("Red".to_owned(), red), ("Green".to_owned(), green)]
+        );
+        assert_eq!(
+            shown(5, Depth::True),
+            [("Red".to_owned(), red), ("G…".to_owned(), green)]
+        );
         assert_eq!(shown(2, Depth::None), [("R…".to_owned(), None)]);
     }
 }

@@ -17,17 +17,33 @@ use super::{BOLD, DIM};
 pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, area: Rect) {
     let mut inner = area;
     if browser.screen.is_wide {
-        let style = if browser.mode == Mode::Details { BOLD } else { DIM };
-        frame.render_widget(Block::new().borders(Borders::LEFT).border_style(style), area);
-        inner = area.inner(Margin { horizontal: 2, vertical: 0 });
+        let style = if browser.mode == Mode::Details {
+            BOLD
+        } else {
+            DIM
+        };
+        frame.render_widget(
+            Block::new().borders(Borders::LEFT).border_style(style),
+            area,
+        );
+        inner = area.inner(Margin {
+            horizontal: 2,
+            vertical: 0,
+        });
     }
-    let lines =
-        browser.selected().map(|server| lines(server, usize::from(inner.width), depth)).unwrap_or_default();
+    let lines = browser
+        .selected()
+        .map(|server| lines(server, usize::from(inner.width), depth))
+        .unwrap_or_default();
     let height = usize::from(inner.height);
     let hidden = lines.len().saturating_sub(height);
     browser.scroll = browser.scroll.min(hidden);
     (browser.screen.hidden_lines, browser.screen.detail_lines) = (hidden, height);
-    let on_screen: Vec<Line<'_>> = lines.into_iter().skip(browser.scroll).take(height).collect();
+    let on_screen: Vec<Line<'_>> = lines
+        .into_iter()
+        .skip(browser.scroll)
+        .take(height)
+        .collect();
     frame.render_widget(Paragraph::new(on_screen), inner);
 }
 
@@ -36,25 +52,36 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
     let mut pair = |label: &str, value: &str| {
         let label = format!("{label:<11} ");
         let room = columns.saturating_sub(label.len());
-        lines.push(Line::from(vec![Span::styled(label, DIM), Span::raw(fit(value, room).into_owned())]));
+        lines.push(Line::from(vec![
+            Span::styled(label, DIM),
+            Span::raw(fit(value, room).into_owned()),
+        ]));
     };
     if let Some(outcome) = &server.answer {
-        pair("address", &format!("{} ({})", outcome.peer, server.target.0.protocol()));
+        pair(
+            "address",
+            &format!("{} ({})", outcome.peer, server.target.0.protocol()),
+        );
         pair("game", &server.game);
         for (label, value) in description(&outcome.answer) {
             if let Some(value) = value {
                 pair(label, &value);
             }
         }
-        let rtt = server.ping().map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1} ms"));
+        let rtt = server
+            .ping()
+            .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1} ms"));
         let stats = outcome.stats;
         let rejected = if stats.rejected > 0 {
             format!(", {} datagrams rejected", stats.rejected)
         } else {
             String::new()
         };
-        let requests =
-            if stats.requests == 1 { "1 request".to_owned() } else { format!("{} requests", stats.requests) };
+        let requests = if stats.requests == 1 {
+            "1 request".to_owned()
+        } else {
+            format!("{} requests", stats.requests)
+        };
         pair("round trip", &format!("{rtt}, {requests}{rejected}"));
         pair("answer", &outcome.answer.completeness.to_string());
     } else {
@@ -66,10 +93,14 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
             lines.push(Line::styled(part, Style::new().fg(Color::LightRed)));
         }
     }
-    let Some(status) = server.status() else { return lines };
+    let Some(status) = server.status() else {
+        return lines;
+    };
     let name = status.name.clone().unwrap_or_default();
     let mut title = painted(&name, columns, depth);
-    title.iter_mut().for_each(|span| span.style = span.style.patch(BOLD));
+    title
+        .iter_mut()
+        .for_each(|span| span.style = span.style.patch(BOLD));
     lines.insert(0, Line::from(title));
     lines.insert(1, Line::default());
     teams(status, columns, depth, &mut lines);
@@ -80,7 +111,11 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
         let key = fit(&key.plain(), columns / 2).into_owned();
         let room = columns.saturating_sub(width(&key) + 1);
         let value = painted(&value.to_text(), room, depth);
-        lines.push(Line::from_iter([Span::styled(key, DIM), Span::raw(" ")].into_iter().chain(value)));
+        lines.push(Line::from_iter(
+            [Span::styled(key, DIM), Span::raw(" ")]
+                .into_iter()
+                .chain(value),
+        ));
     }
     lines
 }
@@ -88,22 +123,50 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
 /// The fields that describe the server and the match.
 fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 8] {
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.plain().into_owned());
-    let list =
-        |texts: &Vec<Text>| texts.iter().map(|text| text.plain().into_owned()).collect::<Vec<_>>().join(", ");
-    let count = |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-    let bots = status.bot_count.map(|bots| format!(", {bots} of them bots")).unwrap_or_default();
-    let private = status.private_slots.map(|slots| format!(", {slots} slots private")).unwrap_or_default();
+    let list = |texts: &Vec<Text>| {
+        texts
+            .iter()
+            .map(|text| text.plain().into_owned())
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    let count =
+        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let bots = status
+        .bot_count
+        .map(|bots| format!(", {bots} of them bots"))
+        .unwrap_or_default();
+    let private = status
+        .private_slots
+        .map(|slots| format!(", {slots} slots private"))
+        .unwrap_or_default();
     [
         ("map", text(&status.map)),
         ("mod", text(&status.mod_name)),
         ("type", text(&status.game_type)),
-        ("mutators", status.mutators.as_ref().map(list).filter(|list| !list.is_empty())),
+        (
+            "mutators",
+            status
+                .mutators
+                .as_ref()
+                .map(list)
+                .filter(|list| !list.is_empty()),
+        ),
         ("version", text(&status.version)),
         (
             "players",
-            Some(format!("{} of {}{bots}{private}", count(status.player_count), count(status.max_players))),
+            Some(format!(
+                "{} of {}{bots}{private}",
+                count(status.player_count),
+                count(status.max_players)
+            )),
         ),
-        ("password", status.password.map(|has| if has { "needed" } else { "none" }.to_owned())),
+        (
+            "password",
+            status
+                .password
+                .map(|has| if has { "needed" } else { "none" }.to_owned()),
+        ),
         ("game port", status.game_port.map(|port| port.to_string())),
     ]
 }
@@ -114,7 +177,9 @@ fn teams(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<Li
     }
     lines.extend([Line::default(), Line::styled("teams", BOLD)]);
     for team in &status.teams {
-        let score = team.score.map_or_else(|| "-".to_owned(), |score| score.to_string());
+        let score = team
+            .score
+            .map_or_else(|| "-".to_owned(), |score| score.to_string());
         let id = team.id.map_or_else(|| "-".to_owned(), |id| id.to_string());
         let name = team.name.clone().unwrap_or_default();
         let mut spans = vec![Span::raw(format!("{score:>6} {id:>5}  "))];
@@ -132,16 +197,27 @@ fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<
         lines.push(Line::styled("no players", DIM));
         return;
     }
-    lines.push(Line::styled(fit(&format!(" score  ping{team}  player"), columns).into_owned(), BOLD));
+    lines.push(Line::styled(
+        fit(&format!(" score  ping{team}  player"), columns).into_owned(),
+        BOLD,
+    ));
     let mut list: Vec<&Player> = list.iter().collect();
     list.sort_by_key(|player| std::cmp::Reverse(player.score));
-    let number = |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     for player in list {
         let (score, ping) = (number(player.score), number(player.ping.map(i64::from)));
-        let team =
-            if has_teams { format!(" {:>4}", number(player.team.map(i64::from))) } else { String::new() };
+        let team = if has_teams {
+            format!(" {:>4}", number(player.team.map(i64::from)))
+        } else {
+            String::new()
+        };
         let start = format!("{score:>6} {ping:>5}{team}  ");
-        let bot = if player.bot == Some(true) { " (bot)" } else { "" };
+        let bot = if player.bot == Some(true) {
+            " (bot)"
+        } else {
+            ""
+        };
         let room = columns.saturating_sub(start.len() + bot.len());
         let mut spans = vec![Span::raw(start)];
         spans.extend(painted(&player.name, room, depth));

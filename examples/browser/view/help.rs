@@ -24,11 +24,22 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
     browser.help_scroll = browser.help_scroll.min(hidden);
     browser.screen.help_lines = (hidden, height);
     let length = |length: usize, most: u16| u16::try_from(length).unwrap_or(u16::MAX).min(most);
-    let (width, height) = (length(columns + FRAME, area.width), length(height + 2, area.height));
-    let page =
-        Rect { x: area.x + (area.width - width) / 2, y: area.y + (area.height - height) / 2, width, height };
+    let (width, height) = (
+        length(columns + FRAME, area.width),
+        length(height + 2, area.height),
+    );
+    let page = Rect {
+        x: area.x + (area.width - width) / 2,
+        y: area.y + (area.height - height) / 2,
+        width,
+        height,
+    };
     let below = hidden - browser.help_scroll;
-    let more = if below > 0 { format!(" {below} more below ") } else { String::new() };
+    let more = if below > 0 {
+        format!(" {below} more below ")
+    } else {
+        String::new()
+    };
     let block = Block::bordered()
         .title(" Keys ")
         .title_bottom(more)
@@ -40,23 +51,44 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
 
 /// Keys with their meanings behind them, or below them where there is no space.
 fn lines(columns: usize, kept_in: Option<&str>) -> Vec<Line<'static>> {
-    let keys = HELP.iter().map(|(key, _)| width(key)).max().unwrap_or_default() + 2;
-    let widest = HELP.iter().map(|(_, meaning)| width(meaning)).max().unwrap_or_default();
+    let keys = HELP
+        .iter()
+        .map(|(key, _)| width(key))
+        .max()
+        .unwrap_or_default()
+        + 2;
+    let widest = HELP
+        .iter()
+        .map(|(_, meaning)| width(meaning))
+        .max()
+        .unwrap_or_default();
     let mut lines = Vec::new();
     for (key, meaning) in HELP {
         if keys + widest <= columns {
             let gap = " ".repeat(keys - width(key));
-            let spans = [Span::styled(key, BOLD), Span::raw(gap), Span::styled(meaning, DIM)];
+            let spans = [
+                Span::styled(key, BOLD),
+                Span::raw(gap),
+                Span::styled(meaning, DIM),
+            ];
             lines.push(Line::from(Vec::from(spans)));
         } else {
             lines.push(Line::styled(key, BOLD));
             let meanings = wrapped(meaning, columns.saturating_sub(2));
-            lines.extend(meanings.into_iter().map(|line| Line::styled(format!("  {line}"), DIM)));
+            lines.extend(
+                meanings
+                    .into_iter()
+                    .map(|line| Line::styled(format!("  {line}"), DIM)),
+            );
         }
     }
     if let Some(path) = kept_in {
         let kept = format!("Favourites are kept in {path}");
-        lines.extend(wrapped(&kept, columns).into_iter().map(|line| Line::styled(line, DIM)));
+        lines.extend(
+            wrapped(&kept, columns)
+                .into_iter()
+                .map(|line| Line::styled(line, DIM)),
+        );
     }
     lines
 }

@@ -31,8 +31,12 @@ pub(crate) const DIM: Style = Style::new().add_modifier(Modifier::DIM);
 pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, now: Instant) {
     let area = frame.area();
     let has_progress = u16::from(area.height >= HIGH);
-    let parts =
-        [Constraint::Length(1), Constraint::Length(has_progress), Constraint::Fill(1), Constraint::Length(1)];
+    let parts = [
+        Constraint::Length(1),
+        Constraint::Length(has_progress),
+        Constraint::Fill(1),
+        Constraint::Length(1),
+    ];
     let [title, progress, body, keys] = Layout::vertical(parts).areas(area);
     frame.render_widget(title_line(browser, title.width), title);
     let is_wide = area.width >= WIDE;
@@ -47,8 +51,16 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         }
     };
     let rows = usize::from(list.height.saturating_sub(1));
-    browser.settle(if pane.is_some() && !is_wide { usize::from(body.height) } else { rows });
-    browser.screen = Screen { rows, is_wide, ..Screen::default() };
+    browser.settle(if pane.is_some() && !is_wide {
+        usize::from(body.height)
+    } else {
+        rows
+    });
+    browser.screen = Screen {
+        rows,
+        is_wide,
+        ..Screen::default()
+    };
     let mut below = 0;
     if list.area() > 0 {
         table::draw(frame, browser, depth, list);
@@ -66,8 +78,14 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
 
 /// The title, and how many servers and players the table shows.
 fn title_line(browser: &Browser, columns: u16) -> Line<'static> {
-    let servers = browser.shown.iter().filter_map(|number| browser.servers.get(*number));
-    let players: u64 = servers.clone().filter_map(|server| server.players().map(u64::from)).sum();
+    let servers = browser
+        .shown
+        .iter()
+        .filter_map(|number| browser.servers.get(*number));
+    let players: u64 = servers
+        .clone()
+        .filter_map(|server| server.players().map(u64::from))
+        .sum();
     let answered = servers.filter(|server| server.answer.is_some()).count();
     let counts = format!("{answered} servers, {players} players");
     let columns = usize::from(columns);
@@ -78,23 +96,42 @@ fn title_line(browser: &Browser, columns: u16) -> Line<'static> {
     }
     let title = fit(&title, room).into_owned();
     let gap = " ".repeat(columns.saturating_sub(width(&title) + counts.len()));
-    Line::from(vec![Span::styled(title, BOLD), Span::raw(gap), Span::raw(counts)])
+    Line::from(vec![
+        Span::styled(title, BOLD),
+        Span::raw(gap),
+        Span::raw(counts),
+    ])
 }
 
 /// How far the scan is, and how many rows of the table are below the screen.
 fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: Rect, below: usize) {
-    let more = if below > 0 { format!("  {below} more below") } else { String::new() };
-    let parts = [Constraint::Fill(1), Constraint::Length(u16::try_from(more.len()).unwrap_or(0))];
+    let more = if below > 0 {
+        format!("  {below} more below")
+    } else {
+        String::new()
+    };
+    let parts = [
+        Constraint::Fill(1),
+        Constraint::Length(u16::try_from(more.len()).unwrap_or(0)),
+    ];
     let [area, end] = Layout::horizontal(parts).areas(area);
     frame.render_widget(Line::styled(more, DIM), end);
     let progress = &browser.progress;
     let (listed, done, answered) = (progress.listed, progress.done, progress.answered);
-    let rate = progress.rate(now).map(|rate| format!(", {rate:.0} a second")).unwrap_or_default();
+    let rate = progress
+        .rate(now)
+        .map(|rate| format!(", {rate:.0} a second"))
+        .unwrap_or_default();
     if progress.is_finished() {
         let silent = done.saturating_sub(answered);
         let time = short(progress.elapsed(now));
-        let refreshing = if browser.is_refreshing { "; refreshing" } else { "" };
-        let text = format!("{answered} of {done} answered in {time}{rate}, {silent} did not{refreshing}");
+        let refreshing = if browser.is_refreshing {
+            "; refreshing"
+        } else {
+            ""
+        };
+        let text =
+            format!("{answered} of {done} answered in {time}{rate}, {silent} did not{refreshing}");
         let line = Line::styled(fit(&text, area.width.into()).into_owned(), DIM);
         frame.render_widget(Paragraph::new(line), area);
         return;
@@ -102,7 +139,9 @@ fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: R
     let more = if progress.is_listed { "" } else { "+" };
     let left = match progress.left(now) {
         Some(left) => format!(", {} left", short(left)),
-        None if progress.is_listed && done > 0 => format!(", waiting for {}", listed.saturating_sub(done)),
+        None if progress.is_listed && done > 0 => {
+            format!(", waiting for {}", listed.saturating_sub(done))
+        }
         None => String::new(),
     };
     let label = format!("{done} of {listed}{more}{rate}{left}");
@@ -134,7 +173,9 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
         let room = columns.saturating_sub(2);
         let mut text = search.as_str();
         while width(text) > room {
-            text = text.get(text.chars().next().map_or(1, char::len_utf8)..).unwrap_or_default();
+            text = text
+                .get(text.chars().next().map_or(1, char::len_utf8)..)
+                .unwrap_or_default();
         }
         return Line::from(vec![
             Span::styled(format!("/{text}"), BOLD),
@@ -145,10 +186,18 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
         return Line::styled(fit(note, columns).into_owned(), BOLD);
     }
     let name = |on: &Condition| {
-        Condition::ALL.iter().find(|(_, condition, _)| condition == on).map(|(.., name)| *name)
+        Condition::ALL
+            .iter()
+            .find(|(_, condition, _)| condition == on)
+            .map(|(.., name)| *name)
     };
-    let mut filters: Vec<String> =
-        browser.filter.conditions.iter().filter_map(name).map(str::to_owned).collect();
+    let mut filters: Vec<String> = browser
+        .filter
+        .conditions
+        .iter()
+        .filter_map(name)
+        .map(str::to_owned)
+        .collect();
     if !search.is_empty() {
         filters.push(format!("/{search}"));
     }
@@ -156,9 +205,13 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
     let mut left = columns.saturating_sub(width(&filters));
     let mut spans = vec![Span::styled(filters.clone(), BOLD)];
     let hints: &[(&str, &str)] = match browser.mode {
-        Mode::Details => {
-            &[("Esc", "back"), ("↑↓", "scroll"), ("Space", "favourite"), ("r", "refresh"), ("q", "quit")]
-        }
+        Mode::Details => &[
+            ("Esc", "back"),
+            ("↑↓", "scroll"),
+            ("Space", "favourite"),
+            ("r", "refresh"),
+            ("q", "quit"),
+        ],
         _ => &[
             ("?", "help"),
             ("q", "quit"),
@@ -173,13 +226,21 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
         ],
     };
     for (number, (key, meaning)) in hints.iter().enumerate() {
-        let gap = if number == 0 && filters.is_empty() { "" } else { "  " };
+        let gap = if number == 0 && filters.is_empty() {
+            ""
+        } else {
+            "  "
+        };
         let needed = gap.len() + width(key) + 1 + meaning.len();
         if needed > left {
             break;
         }
         left -= needed;
-        spans.extend([Span::raw(gap), Span::styled(*key, BOLD), Span::styled(format!(" {meaning}"), DIM)]);
+        spans.extend([
+            Span::raw(gap),
+            Span::styled(*key, BOLD),
+            Span::styled(format!(" {meaning}"), DIM),
+        ]);
     }
     Line::from(spans)
 }

@@ -22,14 +22,28 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
             (true, false) => "▲",
             (true, true) => "▼",
         };
-        let arrow = if *column == Column::Favourite { "" } else { arrow };
-        let style = if is_sorted { BOLD.add_modifier(Modifier::UNDERLINED) } else { BOLD };
+        let arrow = if *column == Column::Favourite {
+            ""
+        } else {
+            arrow
+        };
+        let style = if is_sorted {
+            BOLD.add_modifier(Modifier::UNDERLINED)
+        } else {
+            BOLD
+        };
         let line = Line::styled(format!("{}{arrow}", column.title()), style);
         Cell::from(line.alignment(alignment(*column)))
     });
-    let rows = browser.shown.iter().enumerate().skip(browser.top).take(area.height.saturating_sub(1).into());
-    let rows =
-        rows.filter_map(|(row, number)| Some((row, browser.servers.get(*number)?))).map(|(row, server)| {
+    let rows = browser
+        .shown
+        .iter()
+        .enumerate()
+        .skip(browser.top)
+        .take(area.height.saturating_sub(1).into());
+    let rows = rows
+        .filter_map(|(row, number)| Some((row, browser.servers.get(*number)?)))
+        .map(|(row, server)| {
             let is_selected = row == browser.cursor;
             let cells = columns.iter().map(|(column, width)| {
                 let spans = cell(server, *column, usize::from(*width), depth, &columns);
@@ -37,12 +51,17 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
                 Cell::from(if is_selected { uncoloured(line) } else { line })
             });
             let selection = Style::new().add_modifier(Modifier::REVERSED);
-            let weak =
-                if browser.mode == Mode::Details { selection.add_modifier(Modifier::DIM) } else { selection };
+            let weak = if browser.mode == Mode::Details {
+                selection.add_modifier(Modifier::DIM)
+            } else {
+                selection
+            };
             Row::new(cells).style(if is_selected { weak } else { Style::new() })
         });
     let widths = columns.iter().map(|(_, width)| Constraint::Length(*width));
-    let table = Table::new(rows, widths).header(Row::new(header)).column_spacing(1);
+    let table = Table::new(rows, widths)
+        .header(Row::new(header))
+        .column_spacing(1);
     frame.render_widget(table, area);
 }
 
@@ -75,7 +94,11 @@ fn columns(width: u16) -> Vec<(Column, u16)> {
         (Column::Ping, from(34, 5)),
         (Column::Address, from(104, 21)),
     ];
-    let taken: u16 = others.iter().filter(|(_, columns)| *columns > 0).map(|(_, columns)| columns + 1).sum();
+    let taken: u16 = others
+        .iter()
+        .filter(|(_, columns)| *columns > 0)
+        .map(|(_, columns)| columns + 1)
+        .sum();
     let mut all = Vec::from(others);
     all.insert(1, (Column::Name, width.saturating_sub(taken).max(1)));
     all.retain(|(_, columns)| *columns > 0);
@@ -99,7 +122,8 @@ fn cell(
 ) -> Vec<Span<'static>> {
     let plain = |text: &str| vec![Span::raw(fit(text, width).into_owned())];
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
-    let number = |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let is_answered = server.answer.is_some();
     match column {
         Column::Favourite if server.is_favourite => {
@@ -121,17 +145,32 @@ fn cell(
                 dim(server.target.0.name())
             }
         }
-        Column::Map => plain(&server.text(|status| &status.map).map(|map| map.plain()).unwrap_or_default()),
+        Column::Map => plain(
+            &server
+                .text(|status| &status.map)
+                .map(|map| map.plain())
+                .unwrap_or_default(),
+        ),
         Column::Players if is_answered => {
             let text = format!("{}/{}", number(server.players()), number(server.slots()));
             let is_empty = server.players() == Some(0);
             if is_empty { dim(&text) } else { plain(&text) }
         }
-        Column::Bots => plain(&server.bots().map(|bots| bots.to_string()).unwrap_or_default()),
+        Column::Bots => plain(
+            &server
+                .bots()
+                .map(|bots| bots.to_string())
+                .unwrap_or_default(),
+        ),
         Column::Ping if server.failure.is_some() => {
             vec![Span::styled("lost", Style::new().fg(Color::LightRed))]
         }
-        Column::Ping => plain(&server.ping().map(|ping| format!("{ping:.0}")).unwrap_or_default()),
+        Column::Ping => plain(
+            &server
+                .ping()
+                .map(|ping| format!("{ping:.0}"))
+                .unwrap_or_default(),
+        ),
         Column::Address => dim(&server.target.1),
         Column::Players => Vec::new(),
     }
@@ -140,6 +179,11 @@ fn cell(
 /// The selected row is in one colour, because many a pair of colours cannot be read when it is reversed.
 fn uncoloured(line: Line<'static>) -> Line<'static> {
     let alignment = line.alignment;
-    let plain = Line::from(line.spans.into_iter().map(|span| Span::raw(span.content)).collect::<Vec<_>>());
+    let plain = Line::from(
+        line.spans
+            .into_iter()
+            .map(|span| Span::raw(span.content))
+            .collect::<Vec<_>>(),
+    );
     Line { alignment, ..plain }
 }

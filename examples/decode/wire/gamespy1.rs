@@ -7,7 +7,9 @@ use super::text;
 
 /// Field names are the keys without their numbers; the numbers are listed beside the rows.
 pub(super) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
-    let rules = answer.rules().map(|(key, value)| json!([text(key), text(value)]));
+    let rules = answer
+        .rules()
+        .map(|(key, value)| json!([text(key), text(value)]));
     line.insert("rules".to_owned(), rules.collect());
     let row = |row: Row<'_>| {
         let mut object = Map::new();
@@ -19,7 +21,13 @@ pub(super) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
         Value::Object(object)
     };
     line.insert("players".to_owned(), answer.players().map(row).collect());
-    line.insert("players_index".to_owned(), answer.players().map(|row| json!(row.index())).collect());
+    line.insert(
+        "players_index".to_owned(),
+        answer.players().map(|row| json!(row.index())).collect(),
+    );
     line.insert("teams".to_owned(), answer.teams().map(row).collect());
-    line.insert("teams_index".to_owned(), answer.teams().map(|row| json!(row.index())).collect());
+    line.insert(
+        "teams_index".to_owned(),
+        answer.teams().map(|row| json!(row.index())).collect(),
+    );
 }

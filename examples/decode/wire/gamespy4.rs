@@ -11,16 +11,24 @@ pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>)
     let status = answer.to_status();
     let rules: Vec<Value> = match answer.form() {
         // No keys on the wire here: these are the full reply's for the same fields.
-        Form::MinecraftBasic => {
-            status.rules.iter().map(|(key, value)| pair(key.raw(), value.raw())).collect()
-        }
-        _ => answer.rules().map(|(key, value)| pair(key, value)).collect(),
+        Form::MinecraftBasic => status
+            .rules
+            .iter()
+            .map(|(key, value)| pair(key.raw(), value.raw()))
+            .collect(),
+        _ => answer
+            .rules()
+            .map(|(key, value)| pair(key, value))
+            .collect(),
     };
     line.insert("rules".to_owned(), rules.into());
     let rows = |table: gamespy4::Table<'_>| -> Value {
         let row = |row: gamespy4::Row<'_>| -> Value {
             let here = row.fields().filter_map(|(field, value)| {
-                let field = field.iter().map(|&byte| char::from(byte)).collect::<String>();
+                let field = field
+                    .iter()
+                    .map(|&byte| char::from(byte))
+                    .collect::<String>();
                 value.map(|value| (field, text(value)))
             });
             Value::Object(here.collect())

@@ -16,12 +16,19 @@ pub(crate) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
         Answer::Quake3(answer) => quake3::describe(answer, line),
         Answer::Ut2004(answer) => ut2004::describe(answer, line),
         other => {
-            line.insert("note".to_owned(), json!(format!("no wire view for {other:?}")));
+            line.insert(
+                "note".to_owned(),
+                json!(format!("no wire view for {other:?}")),
+            );
         }
     }
 }
 
 /// One code point a byte: exact, whatever the character set.
 fn text(bytes: &[u8]) -> Value {
-    bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into()
+    bytes
+        .iter()
+        .map(|&byte| char::from(byte))
+        .collect::<String>()
+        .into()
 }

@@ -8,13 +8,26 @@ use super::text;
 /// The wire has no names for the fields of a player line; these are the format's.
 pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
     let is_status = answer.detail() == Detail::Full;
-    line.insert("command".to_owned(), json!(if is_status { "statusResponse" } else { "infoResponse" }));
-    let rules: Vec<Value> = answer.rules().map(|(key, value)| json!([text(key), text(value)])).collect();
+    line.insert(
+        "command".to_owned(),
+        json!(if is_status {
+            "statusResponse"
+        } else {
+            "infoResponse"
+        }),
+    );
+    let rules: Vec<Value> = answer
+        .rules()
+        .map(|(key, value)| json!([text(key), text(value)]))
+        .collect();
     line.insert("rules".to_owned(), rules.into());
     let player = |player: quake3::PlayerLine<'_>| {
         let mut row = Map::new();
-        let fields =
-            [("score", player.score_text()), ("ping", player.ping_text()), ("team", player.team_text())];
+        let fields = [
+            ("score", player.score_text()),
+            ("ping", player.ping_text()),
+            ("team", player.team_text()),
+        ];
         for (field, value) in fields {
             if let Some(value) = value {
                 row.insert(field.to_owned(), text(value));

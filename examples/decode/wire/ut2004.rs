@@ -38,7 +38,10 @@ pub(super) fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
             line.insert("repaired".to_owned(), json!(true));
         }
     }
-    let rules: Vec<Value> = answer.rules().map(|(key, value)| json!([string(key), string(value)])).collect();
+    let rules: Vec<Value> = answer
+        .rules()
+        .map(|(key, value)| json!([string(key), string(value)]))
+        .collect();
     line.insert("rules".to_owned(), rules.into());
     let player = |record: ut2004::PlayerRecord<'_>| {
         json!({
@@ -54,5 +57,7 @@ pub(super) fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
 
 /// 16-bit units decoded, others one code point a byte.
 fn string(string: FString<'_>) -> Value {
-    TextRef::new(string.raw(), Style::new(string.charset(), Colours::None)).decoded().into()
+    TextRef::new(string.raw(), Style::new(string.charset(), Colours::None))
+        .decoded()
+        .into()
 }

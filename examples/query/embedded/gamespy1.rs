@@ -7,8 +7,8 @@ use super::player;
 /// Two full teams of 12: more than fits into one datagram of GameSpy v1.
 pub(super) fn capture_the_flag() -> ServerStatus {
     const NAMES: [&str; 12] = [
-        "Archon", "Aryss", "Alarik", "Dessloch", "Cryss", "Nikita", "Drimacus", "Rhea", "Raynor", "Kira",
-        "Karag", "Zenith",
+        "Archon", "Aryss", "Alarik", "Dessloch", "Cryss", "Nikita", "Drimacus", "Rhea", "Raynor",
+        "Kira", "Karag", "Zenith",
     ];
     let mut status = ServerStatus::default();
     status.name = Some("queryport embedded capture the flag".into());
@@ -23,11 +23,18 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     let on_team = |(number, name): (i32, &&str)| {
         let team = number & 1;
         let clan = if team == 0 { "Red" } else { "Blau\u{df}" };
-        let (score, ping) = (i64::from(number).saturating_mul(3).saturating_sub(4), number.saturating_mul(7));
+        let (score, ping) = (
+            i64::from(number).saturating_mul(3).saturating_sub(4),
+            number.saturating_mul(7),
+        );
         let mut player = player(Text::from(format!("[{clan}] {name}")), score, ping);
         player.team = Some(team);
         player.bot = Some(number.checked_rem(5) == Some(4));
-        for (key, value) in [("mesh", "Male Commando"), ("skin", "CommandoSkins.cmdo"), ("face", "")] {
+        for (key, value) in [
+            ("mesh", "Male Commando"),
+            ("skin", "CommandoSkins.cmdo"),
+            ("face", ""),
+        ] {
             player.extra.push(key, value);
         }
         player

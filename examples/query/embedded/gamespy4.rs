@@ -15,9 +15,21 @@ pub(super) fn worlds() -> [World; 3] {
         status,
     };
     [
-        world("an embedded Unreal Tournament 3 server", Engine::UnrealTournament3, ut3()),
-        world("an embedded Battlefield 2 server", Engine::Battlefield2, battlefield2()),
-        world("an embedded Minecraft server", Engine::Minecraft, minecraft()),
+        world(
+            "an embedded Unreal Tournament 3 server",
+            Engine::UnrealTournament3,
+            ut3(),
+        ),
+        world(
+            "an embedded Battlefield 2 server",
+            Engine::Battlefield2,
+            battlefield2(),
+        ),
+        world(
+            "an embedded Minecraft server",
+            Engine::Minecraft,
+            minecraft(),
+        ),
     ]
 }
 
@@ -79,8 +91,11 @@ fn battlefield2() -> ServerStatus {
     status.version = Some("1.5.3153-802.0".into());
     status.game_port = Some(16567);
     (status.max_players, status.password) = (Some(64), Some(false));
-    status.players =
-        Some(vec![member("=QP= Ann", 1, 90, 26), member(" Bob", 2, 70, 38), member(" Dæmia", 2, -2, 61)]);
+    status.players = Some(vec![
+        member("=QP= Ann", 1, 90, 26),
+        member(" Bob", 2, 70, 38),
+        member(" Dæmia", 2, -2, 61),
+    ]);
     for (number, player) in (1164362_i64..).zip(status.players.iter_mut().flatten()) {
         player.bot = Some(false);
         player.extra.push("pid_", &number.to_string());
@@ -101,7 +116,10 @@ fn battlefield2() -> ServerStatus {
 
 fn minecraft() -> ServerStatus {
     let mut status = ServerStatus::default();
-    let title = Text::new("§6queryport§r embedded §lworld".as_bytes().to_vec(), minecraft::STYLE);
+    let title = Text::new(
+        "§6queryport§r embedded §lworld".as_bytes().to_vec(),
+        minecraft::STYLE,
+    );
     status.name = Some(title);
     status.map = Some("world".into());
     status.game_type = Some("SMP".into());
@@ -109,7 +127,11 @@ fn minecraft() -> ServerStatus {
     status.game_port = Some(25565);
     status.max_players = Some(20);
     status.players = Some(["Ann", "Bob_the_Builder", "Notch"].map(Player::new).into());
-    status.rules =
-        [("plugins", "queryport 0.1: Example 1.0; Other 2"), ("hostip", "127.0.0.1")].into_iter().collect();
+    status.rules = [
+        ("plugins", "queryport 0.1: Example 1.0; Other 2"),
+        ("hostip", "127.0.0.1"),
+    ]
+    .into_iter()
+    .collect();
     status
 }

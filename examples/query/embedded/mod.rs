@@ -26,23 +26,40 @@ pub(crate) struct World {
 
 impl World {
     fn new(about: &'static str, protocol: Protocol, status: ServerStatus) -> Self {
-        Self { about, protocol, service: protocol.into(), status }
+        Self {
+            about,
+            protocol,
+            service: protocol.into(),
+            status,
+        }
     }
 }
 
 /// At least one world for each protocol.
 pub(crate) fn worlds() -> Vec<World> {
     let mut worlds = vec![
-        World::new("an embedded Quake 3 server", Protocol::Quake3, quake3::deathmatch()),
+        World::new(
+            "an embedded Quake 3 server",
+            Protocol::Quake3,
+            quake3::deathmatch(),
+        ),
         World::new(
             "an embedded UT99 server, whose reply takes several datagrams",
             Protocol::GameSpy1,
             gamespy1::capture_the_flag(),
         ),
-        World::new("an embedded UT2004 server", Protocol::Ut2004, ut2004::capture_the_flag()),
+        World::new(
+            "an embedded UT2004 server",
+            Protocol::Ut2004,
+            ut2004::capture_the_flag(),
+        ),
         World {
             service: ut2004::killing_floor(),
-            ..World::new("an embedded Killing Floor server", Protocol::Ut2004, ut2004::specimens())
+            ..World::new(
+                "an embedded Killing Floor server",
+                Protocol::Ut2004,
+                ut2004::specimens(),
+            )
         },
     ];
     worlds.extend(gamespy4::worlds());
@@ -73,7 +90,12 @@ impl World {
         let now = Instant::now();
         let mut responder = Responder::new(self.service, self.status, Secret::from_os()?, now);
         let task = tokio::spawn(async move { serve(&[socket], &mut responder).await });
-        Ok(Embedded { about: self.about, protocol: self.protocol, address, task })
+        Ok(Embedded {
+            about: self.about,
+            protocol: self.protocol,
+            address,
+            task,
+        })
     }
 }
 

@@ -20,11 +20,20 @@ pub(super) fn deathmatch() -> ServerStatus {
         player(caret("^6Dæmia"), -1, 0),
         player(caret("with space and 'quotes'"), 3, 999),
     ]);
-    status.rules = [("timelimit", "15"), ("fraglimit", "20"), ("sv_floodProtect", "1")].into_iter().collect();
+    status.rules = [
+        ("timelimit", "15"),
+        ("fraglimit", "20"),
+        ("sv_floodProtect", "1"),
+    ]
+    .into_iter()
+    .collect();
     status
 }
 
 /// Text with the colour codes of Quake 3.
 fn caret(text: &str) -> Text {
-    Text::new(text.as_bytes().to_vec(), Style::new(Charset::default(), Colours::Caret))
+    Text::new(
+        text.as_bytes().to_vec(),
+        Style::new(Charset::default(), Colours::Caret),
+    )
 }

@@ -8,7 +8,10 @@ use super::player;
 
 /// Text with the colour codes of Unreal Engine 2: ESC and three bytes.
 fn unreal(text: &[u8]) -> Text {
-    Text::new(text.to_vec(), Style::new(Charset::Latin1, Colours::UnrealEscape))
+    Text::new(
+        text.to_vec(),
+        Style::new(Charset::Latin1, Colours::UnrealEscape),
+    )
 }
 
 /// A team game on UT2004 with colours, an 8-bit and a UTF-16 name.
@@ -18,7 +21,9 @@ pub(super) fn capture_the_flag() -> ServerStatus {
         player
     };
     let mut status = ServerStatus::default();
-    status.name = Some(unreal(b"\x1b\xf8\x40\x40queryport \x1b\xff\xff\xffembedded capture the flag"));
+    status.name = Some(unreal(
+        b"\x1b\xf8\x40\x40queryport \x1b\xff\xff\xffembedded capture the flag",
+    ));
     status.map = Some("CTF-FaceClassic".into());
     status.game_type = Some("xCTFGame".into());
     status.version = Some("3369".into());

@@ -37,7 +37,13 @@ impl Asked {
         let status = has(b"status") || has(b"packets");
         let players = status || has(b"players");
         let echo_alone = matches!(commands, [Command::Echo(_)]);
-        Self { status, players, teams: has(b"teams"), echo_alone, own_echo: false }
+        Self {
+            status,
+            players,
+            teams: has(b"teams"),
+            echo_alone,
+            own_echo: false,
+        }
     }
 }
 
@@ -68,7 +74,13 @@ pub struct Answer {
 }
 
 /// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
-const ECHO_KEYS: [&str; 5] = ["echo", "echo_replay", "echo_reply", "echoresponse", "ignoring"];
+const ECHO_KEYS: [&str; 5] = [
+    "echo",
+    "echo_replay",
+    "echo_reply",
+    "echoresponse",
+    "ignoring",
+];
 
 /// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
 /// Masterserver-Qt5), with a slash between them. Other games use the key for other things (Battlefield 1942: a
@@ -96,14 +108,19 @@ impl Answer {
         let answers = replies.bodies().map(|body| Self::new(body, asked));
         // Numbers tell more than what an answer seems to lack.
         answers.max_by_key(|answer| {
-            (answer.body.rank, !answer.body.rank.0 && answer.completeness().is_complete(), answer.raw().len())
+            (
+                answer.body.rank,
+                !answer.body.rank.0 && answer.completeness().is_complete(),
+                answer.raw().len(),
+            )
         })
     }
 
     fn new(mut body: Body, asked: Asked) -> Self {
         if asked.status {
-            let describes =
-                |key: &[u8]| key.eq_ignore_ascii_case(b"hostname") || key.eq_ignore_ascii_case(b"mapname");
+            let describes = |key: &[u8]| {
+                key.eq_ignore_ascii_case(b"hostname") || key.eq_ignore_ascii_case(b"mapname")
+            };
             // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= !body.fields().pairs().any(|(key, _)| describes(key));
         }
@@ -143,9 +160,14 @@ impl Answer {
     /// is missing.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
-        let is_rule = |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
+        let is_rule =
+            |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
         let mut pairs = self.fields().pairs();
-        std::iter::from_fn(move || pairs.find(is_rule).or_else(|| pairs.odd().filter(|_| is_complete)))
+        std::iter::from_fn(move || {
+            pairs
+                .find(is_rule)
+                .or_else(|| pairs.odd().filter(|_| is_complete))
+        })
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
@@ -198,12 +220,18 @@ impl Answer {
         if self.asked.echo_alone {
             return pairs.next().or_else(|| pairs.odd());
         }
-        pairs.find(|(key, _)| ECHO_KEYS.iter().any(|echo| key.eq_ignore_ascii_case(echo.as_bytes())))
+        pairs.find(|(key, _)| {
+            ECHO_KEYS
+                .iter()
+                .any(|echo| key.eq_ignore_ascii_case(echo.as_bytes()))
+        })
     }
 
     /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
     pub fn region(&self) -> Option<&'static str> {
-        REGIONS.split('/').nth(number::number(self.get("location")?)?)
+        REGIONS
+            .split('/')
+            .nth(number::number(self.get("location")?)?)
     }
 
     pub(crate) fn fields(&self) -> Fields<'_> {
@@ -277,7 +305,11 @@ impl fmt::Debug for Row<'_> {
 /// teams.
 pub(crate) fn rows(fields: Fields<'_>, asked: Asked) -> [Vec<Row<'_>>; 2] {
     let mut rows = Vec::with_capacity(count_bound(fields.raw));
-    rows.extend(fields.pairs().filter_map(|(key, value)| Some((RowKey::parse(key)?, value))));
+    rows.extend(
+        fields
+            .pairs()
+            .filter_map(|(key, value)| Some((RowKey::parse(key)?, value))),
+    );
     sorted(rows, asked)
 }
 
@@ -296,21 +328,40 @@ fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
 }
 
 /// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
-pub(crate) fn sorted<'a>(mut fields: Vec<(RowKey<'a>, &'a [u8])>, asked: Asked) -> [Vec<Row<'a>>; 2] {
+pub(crate) fn sorted<'a>(
+    mut fields: Vec<(RowKey<'a>, &'a [u8])>,
+    asked: Asked,
+) -> [Vec<Row<'a>>; 2] {
     if asked.players && asked.teams {
         mark_teams(&mut fields);
     }
     // Players and teams are numbered independently. Most servers write row after row, and count up.
-    let row = |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
+    let row =
+        |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
     fields.sort_by_key(row);
-    let all: Arc<Vec<_>> = Arc::new(fields.iter().map(|(key, value)| (key.field, *value)).collect());
+    let all: Arc<Vec<_>> = Arc::new(
+        fields
+            .iter()
+            .map(|(key, value)| (key.field, *value))
+            .collect(),
+    );
     let (mut players, mut teams, mut end) = (Vec::new(), Vec::new(), 0_usize);
     for fields in fields.chunk_by(|one, next| row(one) == row(next)) {
-        let Some((key, _)) = fields.first() else { continue };
+        let Some((key, _)) = fields.first() else {
+            continue;
+        };
         let range = end..end.saturating_add(fields.len());
         end = range.end;
-        let list = if key.is_team { &mut teams } else { &mut players };
-        list.push(Row { index: key.index, all: Arc::clone(&all), range });
+        let list = if key.is_team {
+            &mut teams
+        } else {
+            &mut players
+        };
+        list.push(Row {
+            index: key.index,
+            all: Arc::clone(&all),
+            range,
+        });
     }
     for list in [&mut players, &mut teams] {
         // By where the first key lies.
@@ -329,8 +380,9 @@ mod tests {
 
     #[test]
     fn rows_keep_the_order_of_their_first_keys() {
-        let fields =
-            Fields::new(br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3");
+        let fields = Fields::new(
+            br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3",
+        );
         let [players, teams] = rows(fields, Asked::default());
         assert_eq!(players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
         assert_eq!(teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
@@ -340,7 +392,10 @@ mod tests {
             (Some(&b"1"[..]), 3),
             "repeated fields are kept"
         );
-        assert_eq!(format!("{second:?}"), r#"Row(2, "\player\a\frags\1\frags\3")"#);
+        assert_eq!(
+            format!("{second:?}"),
+            r#"Row(2, "\player\a\frags\1\frags\3")"#
+        );
     }
 
     #[test]
@@ -349,8 +404,9 @@ mod tests {
         for round in 0..200 {
             let mut text = String::new();
             for field in 0..60 {
-                random =
-                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 let (row, any) = (random >> 60, random >> 40 & 7);
                 // Row after row, column after column, anything.
                 let row = [field / 4, field % 15, row][round % 3];
@@ -361,7 +417,9 @@ mod tests {
             let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
             for (key, value) in Fields::new(text.as_bytes()).pairs() {
                 let key = RowKey::parse(key).unwrap();
-                let known = expected.iter_mut().find(|row| (row.0, row.1) == (key.is_team, key.index));
+                let known = expected
+                    .iter_mut()
+                    .find(|row| (row.0, row.1) == (key.is_team, key.index));
                 match known {
                     Some((.., values)) => values.push(value),
                     None => expected.push((key.is_team, key.index, vec![value])),

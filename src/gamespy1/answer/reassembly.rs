@@ -26,7 +26,10 @@ pub(crate) struct Body {
 
 impl Body {
     pub(crate) fn fields(&self) -> Fields<'_> {
-        Fields { raw: &self.bytes, runs: &self.runs }
+        Fields {
+            raw: &self.bytes,
+            runs: &self.runs,
+        }
     }
 }
 
@@ -75,7 +78,12 @@ const SERIOUS_SAM_STATUS: Option<u64> = Some(333);
 
 impl Reassembly {
     pub(crate) const fn new(limits: Limits) -> Self {
-        Self { replies: Vec::new(), expected: 0, exceeds: false, limits }
+        Self {
+            replies: Vec::new(),
+            expected: 0,
+            exceeds: false,
+            limits,
+        }
     }
 
     /// The request is sent, for the first time or again: one more reply may come.
@@ -88,7 +96,9 @@ impl Reassembly {
 
     /// The next request is another one, and no datagram of its reply joins those before.
     pub(crate) fn close(&mut self) {
-        self.replies.iter_mut().for_each(|reply| reply.is_open = false);
+        self.replies
+            .iter_mut()
+            .for_each(|reply| reply.is_open = false);
     }
 
     /// Takes a datagram. What to wait for then: more of the reply; a late datagram where the end is here as far as it can be
@@ -102,17 +112,25 @@ impl Reassembly {
         // From the first part of a text of sections on, every datagram until the next request is one.
         if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
             let is_last = datagram.ends_with(br"\final\");
-            return self.reply(Order::Sections, 0)?.insert(None, datagram.clone(), is_last);
+            return self
+                .reply(Order::Sections, 0)?
+                .insert(None, datagram.clone(), is_last);
         }
-        let response = response
-            .inspect_err(|error| self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. }))?;
+        let response = response.inspect_err(|error| {
+            self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. })
+        })?;
         let trailer = response.trailer;
         let body = share(datagram, response.raw());
         let is_closed = trailer.final_first && !trailer.is_unclosed;
-        let is_tail = is_closed && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
+        let is_tail =
+            is_closed && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
         let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
         let number = trailer.fragment.filter(|_| !is_tail);
-        let order = if number.is_some() { Order::Numbers(trailer.reply) } else { Order::Arrival };
+        let order = if number.is_some() {
+            Order::Numbers(trailer.reply)
+        } else {
+            Order::Arrival
+        };
         let reply = self.reply(order, response.end())?;
         reply.zero_based |= trailer.zero_based;
         reply.ends_each &= trailer.is_unclosed;
@@ -121,16 +139,28 @@ impl Reassembly {
     }
 
     fn is_open(&self, order: Order) -> bool {
-        self.replies.iter().any(|reply| reply.is_open && reply.order == order)
+        self.replies
+            .iter()
+            .any(|reply| reply.is_open && reply.order == order)
     }
 
     /// The reply that a datagram of this order joins, a new one where another may come. An error has this offset.
     fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
-        let numbered = self.replies.iter().filter(|reply| reply.is_numbered()).count();
+        let numbered = self
+            .replies
+            .iter()
+            .filter(|reply| reply.is_numbered())
+            .count();
         if order == Order::Arrival && numbered > 0 {
-            return Err(ParseError::new(ParseErrorKind::Malformed("queryid"), offset));
+            return Err(ParseError::new(
+                ParseErrorKind::Malformed("queryid"),
+                offset,
+            ));
         }
-        let found = self.replies.iter().position(|reply| reply.is_open && reply.order == order);
+        let found = self
+            .replies
+            .iter()
+            .position(|reply| reply.is_open && reply.order == order);
         let position = found.unwrap_or(self.replies.len());
         if found.is_none() && numbered < self.expected {
             self.replies.push(Reply {
@@ -149,7 +179,11 @@ impl Reassembly {
 
     /// The replies that may be the answer, the last first.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = Body> {
-        let replies = self.replies.iter().rev().filter(|reply| !reply.parts.is_empty());
+        let replies = self
+            .replies
+            .iter()
+            .rev()
+            .filter(|reply| !reply.parts.is_empty());
         replies.map(|reply| reply.body(self.exceeds))
     }
 
@@ -159,7 +193,12 @@ impl Reassembly {
         let without_end = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
         };
-        has_repeats(self.replies.iter().filter(without_end).map(|reply| reply.parts.len()))
+        has_repeats(
+            self.replies
+                .iter()
+                .filter(without_end)
+                .map(|reply| reply.parts.len()),
+        )
     }
 }
 
@@ -179,7 +218,11 @@ impl Reply {
         let number = match number {
             Some(number) => number,
             None if is_last && self.order == Order::Arrival => u32::MAX,
-            None => self.parts.iter().find(|(_, part)| **part == body).map_or(arrived, |(number, _)| number),
+            None => self
+                .parts
+                .iter()
+                .find(|(_, part)| **part == body)
+                .map_or(arrived, |(number, _)| number),
         };
         let mut counts = self.counts;
         if !self.parts.contains(number) {
@@ -204,7 +247,11 @@ impl Reply {
 
     /// The number of missing datagrams, as far as numbers tell.
     fn gaps(&self) -> u32 {
-        if self.is_numbered() { self.parts.missing((!self.zero_based).into()) } else { 0 }
+        if self.is_numbered() {
+            self.parts.missing((!self.zero_based).into())
+        } else {
+            0
+        }
     }
 
     /// Whether everything is here and of one reply, as far as numbers and end marks tell.
@@ -228,12 +275,19 @@ impl Reply {
         // Of two mixed replies each lacks one of the datagrams.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
         // Without the first part, the description, the count of players and some of these are lost.
-        let lacks_first =
-            self.is_described && !self.parts.iter().any(|(_, part)| is_described(Fields::new(part)));
+        let lacks_first = self.is_described
+            && !self
+                .parts
+                .iter()
+                .any(|(_, part)| is_described(Fields::new(part)));
         Body {
             bytes,
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
-            reply: if let Order::Numbers(number) = self.order { number } else { None },
+            reply: if let Order::Numbers(number) = self.order {
+                number
+            } else {
+                None
+            },
             missing: Completeness {
                 fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
                 end: exceeds || !is_ended,
@@ -242,7 +296,10 @@ impl Reply {
                 ..Completeness::COMPLETE
             },
             is_proven: self.is_proven(),
-            rank: (self.order != Order::Arrival, self.is_whole() && self.order != Order::Sections),
+            rank: (
+                self.order != Order::Arrival,
+                self.is_whole() && self.order != Order::Sections,
+            ),
         }
     }
 
@@ -270,16 +327,27 @@ impl Reply {
             return 0;
         }
         let Ok((rest, _)) = token(body) else { return 0 };
-        let rows =
-            |first| tokens(body).skip(first).step_by(2).filter(|key| RowKey::parse(key).is_some()).count();
+        let rows = |first| {
+            tokens(body)
+                .skip(first)
+                .step_by(2)
+                .filter(|key| RowKey::parse(key).is_some())
+                .count()
+        };
         // The separator before a key belongs to it.
-        if rows(1) > rows(0) { body.len().saturating_sub(rest.len()) } else { 0 }
+        if rows(1) > rows(0) {
+            body.len().saturating_sub(rest.len())
+        } else {
+            0
+        }
     }
 }
 
 /// Whether a datagram has the server's description, before its first row: a player's text can hold any key.
 fn is_described(fields: Fields<'_>) -> bool {
-    let mut before_rows = fields.pairs().take_while(|(key, _)| RowKey::parse(key).is_none());
+    let mut before_rows = fields
+        .pairs()
+        .take_while(|(key, _)| RowKey::parse(key).is_none());
     before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
 }
 

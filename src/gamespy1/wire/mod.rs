@@ -44,16 +44,25 @@ impl<'a> Fields<'a> {
     /// Every pair in order, those of player and team rows included. A key at the very end without a value is in
     /// [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
-        Pairs { fields: self, rest: if self.runs.is_empty() { self.raw } else { b"" } }
+        Pairs {
+            fields: self,
+            rest: if self.runs.is_empty() { self.raw } else { b"" },
+        }
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
     /// sends some keys twice with different values; the first is the current one.
     pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
         let is_key = |found: &[u8]| found.eq_ignore_ascii_case(key.as_bytes());
-        let mut values = self.pairs().filter_map(|(found, value)| is_key(found).then_some(value));
+        let mut values = self
+            .pairs()
+            .filter_map(|(found, value)| is_key(found).then_some(value));
         let first = values.next()?;
-        if first.is_empty() { values.find(|value| !value.is_empty()).or(Some(first)) } else { Some(first) }
+        if first.is_empty() {
+            values.find(|value| !value.is_empty()).or(Some(first))
+        } else {
+            Some(first)
+        }
     }
 }
 
@@ -119,7 +128,8 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
 fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     let (input, key) = token(input)?;
     if let Some(row) = RowKey::name_index(key)
-        && let Ok((rest, name)) = preceded(separator, recognize(|input| long_name(input, row))).parse(input)
+        && let Ok((rest, name)) =
+            preceded(separator, recognize(|input| long_name(input, row))).parse(input)
     {
         return Ok((rest, (key, name)));
     }
@@ -140,7 +150,11 @@ fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
         let (behind, next) = token(rest)?;
         if is_key(next) {
             let is_pair = may_be_pairs && skipped % 2 == 0;
-            return if is_pair { fail().parse(input) } else { Ok((rest, ())) };
+            return if is_pair {
+                fail().parse(input)
+            } else {
+                Ok((rest, ()))
+            };
         }
         rest = behind;
     }
@@ -235,11 +249,10 @@ impl<'a> RowKey<'a> {
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
         match lower_case(key.field, &mut [0; 24]) {
-            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping" | b"team"
-            | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash" | b"time" | b"country"
-            | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks" | b"health" | b"skill" | b"pid" => {
-                Some(key.index)
-            }
+            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping"
+            | b"team" | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash"
+            | b"time" | b"country" | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks"
+            | b"health" | b"skill" | b"pid" => Some(key.index),
             _ => None,
         }
     }
@@ -254,10 +267,22 @@ fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
         (head, place) = (rest, place.saturating_mul(10));
     }
     match (head, u32::try_from(index)) {
-        ([field @ .., b'_'], Ok(index)) if !field.is_empty() => {
-            Ok((&[], RowKey { field, index, is_team: field.eq_ignore_ascii_case(b"teamname") }))
-        }
-        ([_, .., b'_', b't'], Ok(index)) => Ok((&[], RowKey { field: head, index, is_team: true })),
+        ([field @ .., b'_'], Ok(index)) if !field.is_empty() => Ok((
+            &[],
+            RowKey {
+                field,
+                index,
+                is_team: field.eq_ignore_ascii_case(b"teamname"),
+            },
+        )),
+        ([_, .., b'_', b't'], Ok(index)) => Ok((
+            &[],
+            RowKey {
+                field: head,
+                index,
+                is_team: true,
+            },
+        )),
         _ => fail().parse(input),
     }
 }
@@ -281,10 +306,19 @@ mod tests {
 
     #[test]
     fn empty_values_blanks_and_repeated_keys_are_kept() {
-        let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" b", b"x "), (b"a", b"2"), (b"", b"v")];
+        let expected: [(&[u8], &[u8]); 4] =
+            [(b"a", b""), (b" b", b"x "), (b"a", b"2"), (b"", b"v")];
         assert_eq!(pairs(br"\a\\ b\x \a\2\\v"), expected);
-        assert_eq!(pairs(br"a\\ b\x \a\2\\v"), expected, "without the first separator");
-        assert_eq!(Fields::new(br"\a\\ b\x \a\2").get("A"), Some(&b"2"[..]), "the first that is not empty");
+        assert_eq!(
+            pairs(br"a\\ b\x \a\2\\v"),
+            expected,
+            "without the first separator"
+        );
+        assert_eq!(
+            Fields::new(br"\a\\ b\x \a\2").get("A"),
+            Some(&b"2"[..]),
+            "the first that is not empty"
+        );
         assert_eq!(Fields::new(br"\a\").get("a"), Some(&b""[..]));
     }
 
@@ -304,16 +338,41 @@ mod tests {
     fn names_with_a_backslash_do_not_shift_later_pairs() {
         let name = |raw: &'static [u8]| {
             let fields = Fields::new(raw);
-            (fields.get("player_3").unwrap(), fields.get("frags_3"), fields.get("frags_4"))
+            (
+                fields.get("player_3").unwrap(),
+                fields.get("frags_3"),
+                fields.get("frags_4"),
+            )
         };
-        assert_eq!(name(br"\player_3\a\b\frags_3\7"), (&br"a\b"[..], Some(&b"7"[..]), None));
-        assert_eq!(name(br"\player_3\a\\frags_3\7"), (&br"a\"[..], Some(&b"7"[..]), None));
-        assert_eq!(name(br"\player_3\a\=\b\frags_3\7"), (&br"a\=\b"[..], Some(&b"7"[..]), None));
-        assert_eq!(name(br"\player_3\a\b\c\d\frags_3\7"), (&br"a\b\c\d"[..], Some(&b"7"[..]), None));
-        assert_eq!(name(br"\player_3\a\b\frags_4\7"), (&br"a\b"[..], None, Some(&b"7"[..])));
+        assert_eq!(
+            name(br"\player_3\a\b\frags_3\7"),
+            (&br"a\b"[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(
+            name(br"\player_3\a\\frags_3\7"),
+            (&br"a\"[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(
+            name(br"\player_3\a\=\b\frags_3\7"),
+            (&br"a\=\b"[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(
+            name(br"\player_3\a\b\c\d\frags_3\7"),
+            (&br"a\b\c\d"[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(
+            name(br"\player_3\a\b\frags_4\7"),
+            (&br"a\b"[..], None, Some(&b"7"[..]))
+        );
         // Ordinary rows are left alone.
-        assert_eq!(name(br"\player_3\\frags_3\7"), (&b""[..], Some(&b"7"[..]), None));
-        assert_eq!(name(br"\player_3\a\hostname\b\frags_3\7"), (&b"a"[..], Some(&b"7"[..]), None));
+        assert_eq!(
+            name(br"\player_3\\frags_3\7"),
+            (&b""[..], Some(&b"7"[..]), None)
+        );
+        assert_eq!(
+            name(br"\player_3\a\hostname\b\frags_3\7"),
+            (&b"a"[..], Some(&b"7"[..]), None)
+        );
         assert_eq!(pairs(br"\player_0\a\teamname\x").len(), 2);
         assert_eq!(pairs(br"\player_0\a\player_1\b\player_2\c").len(), 3);
     }
@@ -321,21 +380,35 @@ mod tests {
     #[test]
     fn pairs_are_written_as_they_are_read() {
         let mut out = Vec::new();
-        for (key, value) in
-            [("final", ""), ("queryid", "1.1"), ("\\", "x"), ("statusresponse", "1"), ("eof", "")]
-        {
+        for (key, value) in [
+            ("final", ""),
+            ("queryid", "1.1"),
+            ("\\", "x"),
+            ("statusresponse", "1"),
+            ("eof", ""),
+        ] {
             put_pair(key.as_bytes(), value.as_bytes(), &mut out);
         }
         assert!(out.is_empty(), "keys that would end the reply");
-        for (key, value) in [("a\\b", "c\\\n\x7fd"), ("", "x"), ("e", ""), ("player_0", "Ann")] {
+        for (key, value) in [
+            ("a\\b", "c\\\n\x7fd"),
+            ("", "x"),
+            ("e", ""),
+            ("player_0", "Ann"),
+        ] {
             put_pair(key.as_bytes(), value.as_bytes(), &mut out);
         }
         assert_eq!(out, br"\ab\cd\e\\player_0\Ann");
-        assert_eq!(pairs(&out), [(&b"ab"[..], &b"cd"[..]), (b"e", b""), (b"player_0", b"Ann")]);
+        assert_eq!(
+            pairs(&out),
+            [(&b"ab"[..], &b"cd"[..]), (b"e", b""), (b"player_0", b"Ann")]
+        );
         for cut in 0..out.len() {
             let (whole, read) = (pairs(&out), pairs(&out[..cut]));
             assert!(
-                read.iter().zip(&whole).all(|(cut, whole)| cut.0 == whole.0 && whole.1.starts_with(cut.1))
+                read.iter()
+                    .zip(&whole)
+                    .all(|(cut, whole)| cut.0 == whole.0 && whole.1.starts_with(cut.1))
             );
         }
     }
@@ -355,8 +428,14 @@ mod tests {
         for cut in 0..input.len() - 1 {
             let (key, value) = (&input[1..cut.clamp(1, 4)], &input[cut.min(5)..cut]);
             assert_eq!(text(&input[cut.min(1)..cut.min(4)]).unwrap().1, key);
-            assert_eq!(token(&input[..cut]).ok().map(|found| found.1), (cut > 0).then_some(key));
-            assert_eq!(pair(&input[..cut]).ok().map(|found| found.1), (cut > 4).then_some((key, value)));
+            assert_eq!(
+                token(&input[..cut]).ok().map(|found| found.1),
+                (cut > 0).then_some(key)
+            );
+            assert_eq!(
+                pair(&input[..cut]).ok().map(|found| found.1),
+                (cut > 4).then_some((key, value))
+            );
         }
     }
 
@@ -365,7 +444,10 @@ mod tests {
         let input = br"a\b\frags_3";
         assert_eq!(long_name(input, 3), Ok((&br"\frags_3"[..], ())));
         assert!(long_name(input, 1).is_err(), "the key of another row");
-        assert!(long_name(br"a\1\2\3\4\5\6\7\8\frags_3", 3).is_err(), "too far away");
+        assert!(
+            long_name(br"a\1\2\3\4\5\6\7\8\frags_3", 3).is_err(),
+            "too far away"
+        );
         for cut in 0..input.len() {
             assert!(long_name(&input[..cut], 3).is_err(), "{cut}");
         }
@@ -386,9 +468,15 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let fields = Fields { raw, runs: &[(0, 6), (6, 12)] };
+        let fields = Fields {
+            raw,
+            runs: &[(0, 6), (6, 12)],
+        };
         let mut pairs = fields.pairs();
-        assert_eq!(pairs.by_ref().collect::<Vec<_>>(), [(&b"a"[..], &b"1"[..]), (b"c", b"2")]);
+        assert_eq!(
+            pairs.by_ref().collect::<Vec<_>>(),
+            [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
+        );
         assert_eq!(pairs.odd(), Some((&b"d"[..], &b""[..])));
     }
 
@@ -401,7 +489,14 @@ mod tests {
             (b"player_000000000000000000000000000012", b"player", 12),
             (b"player_4000000000", b"player", 4_000_000_000),
         ] {
-            assert_eq!(RowKey::parse(key), Some(RowKey { field, index, is_team: false }));
+            assert_eq!(
+                RowKey::parse(key),
+                Some(RowKey {
+                    field,
+                    index,
+                    is_team: false
+                })
+            );
         }
         assert!(RowKey::parse(b"team_t0").is_some_and(|key| key.is_team && key.field == b"team_t"));
         let (key, field) = (&b"name_tag_t12"[..], &b"name_tag_t"[..]);
@@ -414,7 +509,14 @@ mod tests {
                     continue;
                 }
             };
-            assert_eq!(RowKey::parse(&key[..cut]), Some(RowKey { field, index, is_team: true }));
+            assert_eq!(
+                RowKey::parse(&key[..cut]),
+                Some(RowKey {
+                    field,
+                    index,
+                    is_team: true
+                })
+            );
         }
         for key in [
             &b""[..],

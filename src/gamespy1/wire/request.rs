@@ -116,24 +116,36 @@ impl<'a> Command<'a> {
     /// The command with this name, in any case, and this value.
     fn new(name: &'a [u8], value: &'a [u8]) -> Self {
         let known = Self::numbered(name, value).map(|(_, known)| known);
-        known.filter(|known| known.value() == value).unwrap_or(Self::Other { name, value })
+        known
+            .filter(|known| known.value() == value)
+            .unwrap_or(Self::Other { name, value })
     }
 
     /// The known command with this name, in any case, and its position among [`Self::known`], from 1. Its value is left
     /// out where it has none.
     pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
-        (1..).zip(Self::known(value)).find(|(_, known)| known.name().eq_ignore_ascii_case(name))
+        (1..)
+            .zip(Self::known(value))
+            .find(|(_, known)| known.name().eq_ignore_ascii_case(name))
     }
 
     /// Whether the value names a property.
     pub(crate) const fn is_property(&self) -> bool {
-        matches!(self, Self::LevelProperty(_) | Self::GameProperty(_) | Self::PlayerProperty(_))
+        matches!(
+            self,
+            Self::LevelProperty(_) | Self::GameProperty(_) | Self::PlayerProperty(_)
+        )
     }
 }
 
 impl fmt::Debug for Command<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "\\{}\\{}", self.name().escape_ascii(), self.value().escape_ascii())
+        write!(
+            f,
+            "\\{}\\{}",
+            self.name().escape_ascii(),
+            self.value().escape_ascii()
+        )
     }
 }
 
@@ -161,7 +173,10 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// A request of these commands. [`Self::encode`] checks them.
     pub const fn new(commands: &'a [Command<'a>]) -> Self {
-        Self { list: commands, datagram: b"" }
+        Self {
+            list: commands,
+            datagram: b"",
+        }
     }
 
     /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
@@ -174,31 +189,61 @@ impl<'a> Request<'a> {
     /// as servers read.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') {
-            return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
+            return Err(ParseError::new(
+                ParseErrorKind::NotThisProtocol("a backslash"),
+                0,
+            ));
         }
         if datagram.len() > MAX_REQUEST {
-            return Err(ParseError::limit("bytes of a request", MAX_REQUEST, MAX_REQUEST));
+            return Err(ParseError::limit(
+                "bytes of a request",
+                MAX_REQUEST,
+                MAX_REQUEST,
+            ));
         }
-        let mut words = [&br"\queryid\"[..], br"\final\", br"\statusresponse\", br"\eof\"].into_iter();
+        let mut words = [
+            &br"\queryid\"[..],
+            br"\final\",
+            br"\statusresponse\",
+            br"\eof\",
+        ]
+        .into_iter();
         if let Some(offset) = words.find_map(|word| memchr::memmem::find(datagram, word)) {
-            return Err(ParseError::new(ParseErrorKind::Unexpected("a request, not a reply"), offset));
+            return Err(ParseError::new(
+                ParseErrorKind::Unexpected("a request, not a reply"),
+                offset,
+            ));
         }
-        let request = Self { list: &[], datagram };
+        let request = Self {
+            list: &[],
+            datagram,
+        };
         let first = request.commands().next();
-        first.map(|_| request).ok_or(ParseError::new(ParseErrorKind::CutShort("the command"), 1))
+        first
+            .map(|_| request)
+            .ok_or(ParseError::new(ParseErrorKind::CutShort("the command"), 1))
     }
 
     /// The commands in order.
     pub fn commands(&self) -> impl Iterator<Item = Command<'a>> + use<'a> {
         let parsed = each(self.datagram, command);
-        self.list.iter().copied().chain(parsed.filter(|command| !command.name().is_empty()))
+        self.list
+            .iter()
+            .copied()
+            .chain(parsed.filter(|command| !command.name().is_empty()))
     }
 
     /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
-        let listed = self.list.iter().find(|command| command.name() == name).map(Command::value);
+        let listed = self
+            .list
+            .iter()
+            .find(|command| command.name() == name)
+            .map(Command::value);
         let mut starts = memchr::memchr_iter(b'\\', self.datagram);
-        listed.or_else(|| starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1)))
+        listed.or_else(|| {
+            starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1))
+        })
     }
 
     /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
@@ -214,7 +259,10 @@ impl<'a> Request<'a> {
             if request.last().is_some_and(|&last| last != b'\\') {
                 request.push(b'\\');
             }
-            let texts = [("command", command.name(), 1), ("value of a command", command.value(), 0)];
+            let texts = [
+                ("command", command.name(), 1),
+                ("value of a command", command.value(), 0),
+            ];
             for (field, text, least) in texts {
                 let is_forbidden = |byte| !matches!(byte, b' '..=b'[' | b']'..=b'~');
                 EncodeError::check(field, text, least..=usize::MAX, is_forbidden)?;
@@ -225,7 +273,12 @@ impl<'a> Request<'a> {
         match request.len() {
             0 => return Err(EncodeError::Empty("list of commands")),
             1..=MAX_REQUEST => out.put_slice(&request),
-            _ => return Err(EncodeError::TooLong { field: "request", limit: MAX_REQUEST }),
+            _ => {
+                return Err(EncodeError::TooLong {
+                    field: "request",
+                    limit: MAX_REQUEST,
+                });
+            }
         }
         Ok(())
     }
@@ -295,10 +348,25 @@ mod tests {
         assert_eq!(commands(br"\basic\"), [Basic]);
         assert_eq!(commands(br"\basic\\info\\rules\"), [Basic, Info, Rules]);
         assert_eq!(commands(br"\echo\abc\\basic\"), [Echo(b"abc"), Basic]);
-        assert_eq!(commands(br"\basic\info\"), [Other { name: b"basic", value: b"info" }]);
-        assert_eq!(commands(br"\status\xserverquery"), [Other { name: b"status", value: b"xserverquery" }]);
+        assert_eq!(
+            commands(br"\basic\info\"),
+            [Other {
+                name: b"basic",
+                value: b"info"
+            }]
+        );
+        assert_eq!(
+            commands(br"\status\xserverquery"),
+            [Other {
+                name: b"status",
+                value: b"xserverquery"
+            }]
+        );
         assert_eq!(commands(br"\echo\\basic\"), [Echo(b""), Basic]);
-        assert_eq!(commands(br"\level_property\Title"), [LevelProperty(b"Title")]);
+        assert_eq!(
+            commands(br"\level_property\Title"),
+            [LevelProperty(b"Title")]
+        );
         assert_eq!(
             commands(br"\game_property\X\\player_property\Y\\teams\\packets\"),
             [GameProperty(b"X"), PlayerProperty(b"Y"), Teams, Packets]
@@ -310,14 +378,21 @@ mod tests {
     #[test]
     fn a_command_needs_the_separator_after_its_name() {
         let input = br"\echo\abc\\basic\";
-        assert_eq!(command(input), Ok((&br"\basic\"[..], Command::Echo(b"abc"))));
+        assert_eq!(
+            command(input),
+            Ok((&br"\basic\"[..], Command::Echo(b"abc")))
+        );
         assert_eq!(named(input, b"echo"), Ok((&br"\\basic\"[..], &b"abc"[..])));
         assert!(named(input, b"ech").is_err());
         for cut in 0..=10 {
             let value = (cut > 5).then(|| &input[6..cut.min(9)]);
             let found = command(&input[..cut]).ok().map(|(_, command)| command);
             assert_eq!(found, value.map(Command::Echo), "{cut}");
-            assert_eq!(named(&input[..cut], b"echo").ok().map(|found| found.1), value, "{cut}");
+            assert_eq!(
+                named(&input[..cut], b"echo").ok().map(|found| found.1),
+                value,
+                "{cut}"
+            );
         }
     }
 
@@ -332,18 +407,32 @@ mod tests {
 
     #[test]
     fn replies_and_other_protocols_are_no_requests() {
-        let kind = |datagram: &[u8]| Request::parse(datagram).map(|_| ()).map_err(|error| error.kind);
+        let kind = |datagram: &[u8]| {
+            Request::parse(datagram)
+                .map(|_| ())
+                .map_err(|error| error.kind)
+        };
         let reply = Err(ParseErrorKind::Unexpected("a request, not a reply"));
         assert_eq!(kind(br"\final\\queryid\2.1"), reply);
         assert_eq!(kind(br"\echo\x\queryid\7.1\final\"), reply);
         assert_eq!(kind(br"\status\\queryid\7.1"), reply);
         assert_eq!(kind(br"\statusresponse\0\a\b\eof\"), reply);
         let foreign = Err(ParseErrorKind::NotThisProtocol("a backslash"));
-        for datagram in [&b""[..], b";\\status\\", b"status", b"\xff\xff\xff\xffgetinfo", b"\xfe\xfd\x00"] {
+        for datagram in [
+            &b""[..],
+            b";\\status\\",
+            b"status",
+            b"\xff\xff\xff\xffgetinfo",
+            b"\xfe\xfd\x00",
+        ] {
             assert_eq!(kind(datagram), foreign);
         }
         for nothing in [&br"\"[..], br"\status", br"\\", br"\\\\"] {
-            assert_eq!(kind(nothing), Err(ParseErrorKind::CutShort("the command")), "{nothing:?}");
+            assert_eq!(
+                kind(nothing),
+                Err(ParseErrorKind::CutShort("the command")),
+                "{nothing:?}"
+            );
         }
         assert!(matches!(
             kind(&[br"\echo\".as_slice(), &[b'x'; 250]].concat()),
@@ -355,12 +444,24 @@ mod tests {
     fn what_the_format_cannot_carry_is_refused() {
         let encode = |commands: &[Command<'_>]| Request::new(commands).encode(&mut Vec::new());
         assert_eq!(encode(&[]), Err(EncodeError::Empty("list of commands")));
-        assert_eq!(encode(&[Command::Other { name: b"", value: b"x" }]), Err(EncodeError::Empty("command")));
+        assert_eq!(
+            encode(&[Command::Other {
+                name: b"",
+                value: b"x"
+            }]),
+            Err(EncodeError::Empty("command"))
+        );
         for bad in [&br"a\b"[..], b"a\n", b"\xfc", b"\0"] {
-            assert!(matches!(encode(&[Command::Echo(bad)]), Err(EncodeError::Forbidden { .. })));
+            assert!(matches!(
+                encode(&[Command::Echo(bad)]),
+                Err(EncodeError::Forbidden { .. })
+            ));
         }
         assert!(encode(&[Command::Echo(&[b'x'; 249])]).is_ok());
-        assert!(matches!(encode(&[Command::Echo(&[b'x'; 250])]), Err(EncodeError::TooLong { .. })));
+        assert!(matches!(
+            encode(&[Command::Echo(&[b'x'; 250])]),
+            Err(EncodeError::TooLong { .. })
+        ));
     }
 
     #[test]
@@ -378,7 +479,10 @@ mod tests {
             put_heartbeat(7778, b"ut", state, &mut out);
             out
         };
-        assert_eq!(heartbeat(ServerState::Running), br"\heartbeat\7778\gamename\ut");
+        assert_eq!(
+            heartbeat(ServerState::Running),
+            br"\heartbeat\7778\gamename\ut"
+        );
         let ended = heartbeat(ServerState::Ended);
         let read = |key| Fields::new(&ended).get(key);
         assert_eq!(

@@ -60,12 +60,26 @@ impl<'a> Response<'a> {
     /// allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') && !datagram.starts_with(br"gamename\") {
-            return Err(ParseError::new(ParseErrorKind::NotThisProtocol("a backslash"), 0));
+            return Err(ParseError::new(
+                ParseErrorKind::NotThisProtocol("a backslash"),
+                0,
+            ));
         }
         let (body, trailer) = split(datagram);
-        let response = Self { datagram, body, trailer };
-        if trailer.fragment.is_some_and(|fragment| fragment as usize > limits.max_fragments()) {
-            return Err(ParseError::limit("fragments", limits.max_fragments(), response.end()));
+        let response = Self {
+            datagram,
+            body,
+            trailer,
+        };
+        if trailer
+            .fragment
+            .is_some_and(|fragment| fragment as usize > limits.max_fragments())
+        {
+            return Err(ParseError::limit(
+                "fragments",
+                limits.max_fragments(),
+                response.end(),
+            ));
         }
         // A text too short for so many is not counted.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
@@ -118,12 +132,22 @@ impl<'a> Response<'a> {
         let (mut pairs, mut found) = (self.fields().pairs(), Vec::new());
         for (key, value) in pairs.by_ref() {
             if value.contains(&b'\\') {
-                found.push(error(ParseErrorKind::Malformed("name, which holds a backslash"), value));
+                found.push(error(
+                    ParseErrorKind::Malformed("name, which holds a backslash"),
+                    value,
+                ));
             } else if is_control(key, value) {
-                found.push(error(ParseErrorKind::Unexpected("a pair, not the end of a reply"), key));
+                found.push(error(
+                    ParseErrorKind::Unexpected("a pair, not the end of a reply"),
+                    key,
+                ));
             }
         }
-        found.extend(pairs.odd().map(|(key, _)| error(ParseErrorKind::CutShort("a pair"), key)));
+        found.extend(
+            pairs
+                .odd()
+                .map(|(key, _)| error(ParseErrorKind::CutShort("a pair"), key)),
+        );
         found.into_iter()
     }
 
@@ -132,17 +156,35 @@ impl<'a> Response<'a> {
     /// # Errors
     /// None: what was parsed can be written.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let Trailer { reply, fragment, zero_based, is_final, final_first, is_unclosed } = self.trailer;
+        let Trailer {
+            reply,
+            fragment,
+            zero_based,
+            is_final,
+            final_first,
+            is_unclosed,
+        } = self.trailer;
         let (start, id) = match (reply, fragment) {
             (Some(n), Some(m)) => (String::new(), format!("\\queryid\\{n}.{m}")),
-            (None, Some(m)) if zero_based => (format!("\\statusresponse\\{m}"), format!("\\queryid\\{m}")),
+            (None, Some(m)) if zero_based => {
+                (format!("\\statusresponse\\{m}"), format!("\\queryid\\{m}"))
+            }
             (None, Some(m)) => (String::new(), format!("\\queryid\\{m}")),
             (_, None) => Default::default(),
         };
         let separator = if is_unclosed { "" } else { "\\" };
-        let mark = if is_final { ["\\final", separator].concat() } else { String::new() };
+        let mark = if is_final {
+            ["\\final", separator].concat()
+        } else {
+            String::new()
+        };
         let (before, behind) = if final_first { (mark, id) } else { (id, mark) };
-        for part in [start.as_bytes(), self.body, before.as_bytes(), behind.as_bytes()] {
+        for part in [
+            start.as_bytes(),
+            self.body,
+            before.as_bytes(),
+            behind.as_bytes(),
+        ] {
             out.put_slice(part);
         }
         Ok(())
@@ -179,18 +221,31 @@ pub(crate) fn count<'a>(
     (known, mut rows): Counts,
     limits: &Limits,
 ) -> Result<Counts, ParseError> {
-    let (pairs, most) = (known.saturating_add(count_bound(body)), limits.max_players());
+    let (pairs, most) = (
+        known.saturating_add(count_bound(body)),
+        limits.max_players(),
+    );
     if pairs > limits.max_rules() {
         return Err(ParseError::limit("pairs", limits.max_rules(), 0));
     }
-    let uncounted = before.filter(|_| known <= most).chain([body]).filter(|_| pairs > most);
+    let uncounted = before
+        .filter(|_| known <= most)
+        .chain([body])
+        .filter(|_| pairs > most);
     for key in uncounted.flat_map(tokens).filter_map(RowKey::parse) {
         let is = |name: &[u8]| key.field.eq_ignore_ascii_case(name);
         let kinds = [is(b"player") || is(b"playername"), key.is_team, is(b"team")];
-        rows.iter_mut().zip(kinds).for_each(|(count, is_kind)| *count = count.saturating_add(is_kind.into()));
+        rows.iter_mut()
+            .zip(kinds)
+            .for_each(|(count, is_kind)| *count = count.saturating_add(is_kind.into()));
     }
-    let over = ["players", "teams", "teams"].into_iter().zip(rows).find(|(_, count)| *count > most);
-    over.map_or(Ok((pairs, rows)), |(what, _)| Err(ParseError::limit(what, most, 0)))
+    let over = ["players", "teams", "teams"]
+        .into_iter()
+        .zip(rows)
+        .find(|(_, count)| *count > most);
+    over.map_or(Ok((pairs, rows)), |(what, _)| {
+        Err(ParseError::limit(what, most, 0))
+    })
 }
 
 /// The number and the end mark of one datagram.
@@ -275,7 +330,15 @@ fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     };
     let is_final = is_numbered && is_final && id != Some(Id::Damaged);
     let fragment = is_numbered.then_some(number);
-    (body, Trailer { fragment, zero_based: true, is_final, ..Trailer::default() })
+    (
+        body,
+        Trailer {
+            fragment,
+            zero_based: true,
+            is_final,
+            ..Trailer::default()
+        },
+    )
 }
 
 /// Splits a text before its longest end, which has no more than seven separators, and parses that.
@@ -286,7 +349,9 @@ fn split_end<'a, T>(
 ) -> Option<(&'a [u8], T)> {
     let (mut before, mut longest) = (text, None);
     for _ in 0..7 {
-        let Some(start) = memchr::memrchr(b'\\', before) else { break };
+        let Some(start) = memchr::memrchr(b'\\', before) else {
+            break;
+        };
         let (rest, body) = crate::text::split(text, start);
         before = body;
         let words = [&br"\queryid"[..], br"\final", br"\eof"];
@@ -307,12 +372,25 @@ fn status_response(input: &[u8]) -> IResult<&[u8], u32> {
 
 /// `end = "\final\" id / "\final" id / id [ mark ] / mark`
 fn end(input: &[u8]) -> IResult<&[u8], (Option<Id>, Trailer)> {
-    let last = |is_final| Trailer { is_final, ..Trailer::default() };
-    let first = |is_unclosed| Trailer { final_first: true, is_unclosed, ..last(true) };
+    let last = |is_final| Trailer {
+        is_final,
+        ..Trailer::default()
+    };
+    let first = |is_unclosed| Trailer {
+        final_first: true,
+        is_unclosed,
+        ..last(true)
+    };
     alt((
-        map(preceded(tag(&br"\final\"[..]), id), |id| (Some(id), first(false))),
-        map(preceded(tag(&br"\final"[..]), id), |id| (Some(id), first(true))),
-        map((id, opt(mark)), |(id, mark)| (Some(id), last(mark.is_some()))),
+        map(preceded(tag(&br"\final\"[..]), id), |id| {
+            (Some(id), first(false))
+        }),
+        map(preceded(tag(&br"\final"[..]), id), |id| {
+            (Some(id), first(true))
+        }),
+        map((id, opt(mark)), |(id, mark)| {
+            (Some(id), last(mark.is_some()))
+        }),
         map(mark, |_| (None, last(true))),
     ))
     .parse(input)
@@ -328,7 +406,10 @@ fn eof_end(input: &[u8]) -> IResult<&[u8], (Option<Id>, bool, bool)> {
 
 /// `id-end = id [ mark ]`, as [`eof_end`]. Only where no `eof` is: any word may precede that.
 fn id_end(input: &[u8]) -> IResult<&[u8], (Option<Id>, bool, bool)> {
-    map((id, opt(mark)), |(id, mark)| (Some(id), mark.is_some(), false)).parse(input)
+    map((id, opt(mark)), |(id, mark)| {
+        (Some(id), mark.is_some(), false)
+    })
+    .parse(input)
 }
 
 /// `mark = "\final" [ "\" ]`
@@ -368,17 +449,24 @@ fn ends_with_key(text: &[u8]) -> bool {
 /// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
 /// text at any byte, so the last number can be missing. No row of a player is in it: a player's text can hold any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: &Trailer) -> bool {
-    let ids = memchr::memmem::find_iter(body, br"\q").filter_map(|start| id(body.get(start..)?).ok());
+    let ids =
+        memchr::memmem::find_iter(body, br"\q").filter_map(|start| id(body.get(start..)?).ok());
     let numbers = ids.filter_map(|(_, id)| match id {
         Id::Number(reply, section) => Some((reply?, section)),
         _ => None,
     });
     let mut numbers = numbers.peekable();
-    let Some(&(first, _)) = numbers.peek() else { return false };
+    let Some(&(first, _)) = numbers.peek() else {
+        return false;
+    };
     let numbers = numbers.chain(trailer.reply.zip(trailer.fragment));
     (trailer.reply.is_some() || trailer.fragment.is_none())
-        && (1..).zip(numbers).all(|(section, number)| number == (first, section))
-        && Fields::new(body).pairs().all(|(key, _)| RowKey::parse(key).is_none())
+        && (1..)
+            .zip(numbers)
+            .all(|(section, number)| number == (first, section))
+        && Fields::new(body)
+            .pairs()
+            .all(|(key, _)| RowKey::parse(key).is_none())
 }
 
 #[cfg(test)]
@@ -390,8 +478,16 @@ mod tests {
     use super::*;
 
     /// The result of a production for each cut of an input, where it takes all of it.
-    fn cuts<'a, T>(input: &'a [u8], production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>) -> Vec<Option<T>> {
-        let whole = |cut| all_consuming(&production).parse(&input[..cut]).ok().map(|(_, found)| found);
+    fn cuts<'a, T>(
+        input: &'a [u8],
+        production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    ) -> Vec<Option<T>> {
+        let whole = |cut| {
+            all_consuming(&production)
+                .parse(&input[..cut])
+                .ok()
+                .map(|(_, found)| found)
+        };
         (0..=input.len()).map(whole).collect()
     }
 
@@ -404,23 +500,38 @@ mod tests {
 
     #[test]
     fn a_cut_production_is_an_error_or_another_number() {
-        assert_eq!(only_last(&cuts(br"\statusresponse\13", status_response), 2), [Some(1), Some(13)]);
+        assert_eq!(
+            only_last(&cuts(br"\statusresponse\13", status_response), 2),
+            [Some(1), Some(13)]
+        );
         assert_eq!(only_last(&cuts(br"\final\", mark), 2), [Some(()); 2]);
         let (two, one) = ((Some(20), 3), |number| Some((None, number)));
-        assert_eq!(cuts(b"20.3", number), [None, one(2), one(20), None, Some(two)]);
+        assert_eq!(
+            cuts(b"20.3", number),
+            [None, one(2), one(20), None, Some(two)]
+        );
         let alone = |number| Some(Id::Number(None, number));
         let (damaged, whole) = (Some(Id::Damaged), Some(Id::Number(Some(20), 3)));
         let expected = [damaged, alone(2), alone(20), damaged, whole, whole];
         assert_eq!(only_last(&cuts(br"\queryid\20.3\", id), 6), expected);
         assert_eq!(
             only_last(&cuts(br"\queryid\AMv1", id), 5),
-            [damaged, Some(Id::Word), Some(Id::Word), Some(Id::Word), Some(Id::Word)]
+            [
+                damaged,
+                Some(Id::Word),
+                Some(Id::Word),
+                Some(Id::Word),
+                Some(Id::Word)
+            ]
         );
     }
 
     #[test]
     fn a_cut_end_has_no_number_or_another() {
-        let last = |is_final| Trailer { is_final, ..Trailer::default() };
+        let last = |is_final| Trailer {
+            is_final,
+            ..Trailer::default()
+        };
         let id = Some(Id::Number(Some(2), 1));
         let found = cuts(br"\queryid\2.1\final\", end);
         assert_eq!(
@@ -436,20 +547,34 @@ mod tests {
                 Some((id, last(true)))
             ]
         );
-        for (input, is_unclosed) in [(&br"\final\\queryid\2.1"[..], false), (br"\final\queryid\2.1", true)] {
-            let first = Trailer { final_first: true, is_unclosed, ..last(true) };
+        for (input, is_unclosed) in [
+            (&br"\final\\queryid\2.1"[..], false),
+            (br"\final\queryid\2.1", true),
+        ] {
+            let first = Trailer {
+                final_first: true,
+                is_unclosed,
+                ..last(true)
+            };
             let found = cuts(input, end);
             assert_eq!(found.last(), Some(&Some((id, first))));
-            let is_cut = |found: &Option<(Option<Id>, Trailer)>| found.is_none_or(|(found, _)| found != id);
+            let is_cut =
+                |found: &Option<(Option<Id>, Trailer)>| found.is_none_or(|(found, _)| found != id);
             assert!(found.iter().rev().skip(1).all(is_cut));
         }
         let word = Some(Id::Word);
         let found = cuts(br"\queryid\AMv1\final\\eof\", eof_end);
         assert_eq!(only_last(&found, 2), [Some((word, true, true)); 2]);
-        assert_eq!(only_last(&cuts(br"\eof\", eof_end), 2), [Some((None, false, true)); 2]);
+        assert_eq!(
+            only_last(&cuts(br"\eof\", eof_end), 2),
+            [Some((None, false, true)); 2]
+        );
         let found = cuts(br"\queryid\3\final\", id_end);
         let number = Some(Id::Number(None, 3));
-        assert_eq!((found[10], found[17]), (Some((number, false, false)), Some((number, true, false))));
+        assert_eq!(
+            (found[10], found[17]),
+            (Some((number, false, false)), Some((number, true, false)))
+        );
         assert_eq!(border(br"\a"), Ok((&br"\a"[..], &br"\"[..])));
         assert!(border(b"").is_ok() && border(b"a").is_err());
     }
@@ -476,7 +601,13 @@ mod tests {
 
     #[test]
     fn a_datagram_without_a_leading_backslash_is_rejected() {
-        for datagram in [&b""[..], b"\0", b"\xff\xff\xff\xff\\a", b"hostname\\x", b"; \\a\\b"] {
+        for datagram in [
+            &b""[..],
+            b"\0",
+            b"\xff\xff\xff\xff\\a",
+            b"hostname\\x",
+            b"; \\a\\b",
+        ] {
             let error = Response::parse(datagram, &Limits::default()).unwrap_err();
             assert_eq!(error.kind, ParseErrorKind::NotThisProtocol("a backslash"));
         }
@@ -485,13 +616,27 @@ mod tests {
     #[test]
     fn limits_are_named_with_their_values() {
         let with = |datagram: &[u8], limits: Limits| {
-            Response::parse(datagram, &limits).map(|_| ()).map_err(|error| (error.kind, error.offset))
+            Response::parse(datagram, &limits)
+                .map(|_| ())
+                .map_err(|error| (error.kind, error.offset))
         };
         let limit = |what, limit, offset| Err((ParseErrorKind::Limit { what, limit }, offset));
         let datagram = br"\player_0\a\player_1\b\queryid\1.1";
-        assert_eq!(with(datagram, Limits::default().with_max_players(1)), limit("players", 1, 0));
-        assert_eq!(with(datagram, Limits::default().with_max_players(2).with_max_rules(2)), Ok(()));
-        assert_eq!(with(datagram, Limits::default().with_max_rules(1)), limit("pairs", 1, 0));
+        assert_eq!(
+            with(datagram, Limits::default().with_max_players(1)),
+            limit("players", 1, 0)
+        );
+        assert_eq!(
+            with(
+                datagram,
+                Limits::default().with_max_players(2).with_max_rules(2)
+            ),
+            Ok(())
+        );
+        assert_eq!(
+            with(datagram, Limits::default().with_max_rules(1)),
+            limit("pairs", 1, 0)
+        );
         let far = br"\a\b\queryid\1.257\final\";
         assert_eq!(with(far, Limits::default()), limit("fragments", 256, 4));
     }
@@ -518,11 +663,20 @@ mod tests {
     fn what_was_passed_over_is_listed() {
         let problems = |datagram: &[u8]| {
             let response = Response::parse(datagram, &Limits::default()).unwrap();
-            response.problems().map(|problem| (problem.kind, problem.offset)).collect::<Vec<_>>()
+            response
+                .problems()
+                .map(|problem| (problem.kind, problem.offset))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(problems(br"\hostname\Srv\player_0\a\frags_0\7\queryid\1.1\final\"), []);
+        assert_eq!(
+            problems(br"\hostname\Srv\player_0\a\frags_0\7\queryid\1.1\final\"),
+            []
+        );
         let section = ParseErrorKind::Unexpected("a pair, not the end of a reply");
-        assert_eq!(problems(br"\a\1\queryid\2.1\b\2\queryid\2.2\final\"), [(section, 5)]);
+        assert_eq!(
+            problems(br"\a\1\queryid\2.1\b\2\queryid\2.2\final\"),
+            [(section, 5)]
+        );
         let cut = ParseErrorKind::CutShort("a pair");
         assert_eq!(problems(br"\statusresponse\0\a\1\b\queryid\0"), [(cut, 22)]);
     }
@@ -530,21 +684,39 @@ mod tests {
     #[test]
     fn debug_output_has_the_datagram() {
         let response = Response::parse(b"\\a\\\xffb\\final\\", &Limits::default()).unwrap();
-        assert_eq!(format!("{response:?}"), r#"Response("\\a\\\xffb\\final\\")"#);
+        assert_eq!(
+            format!("{response:?}"),
+            r#"Response("\\a\\\xffb\\final\\")"#
+        );
     }
 
     fn trailer(reply: Option<u64>, fragment: Option<u32>, is_final: bool) -> Trailer {
-        Trailer { reply, fragment, is_final, ..Trailer::default() }
+        Trailer {
+            reply,
+            fragment,
+            is_final,
+            ..Trailer::default()
+        }
     }
 
     #[test]
     fn every_dialect_of_the_end_is_recognised() {
         let end = trailer(Some(20), Some(3), true);
-        let end_first = Trailer { final_first: true, ..end };
+        let end_first = Trailer {
+            final_first: true,
+            ..end
+        };
         let not_end = trailer(Some(20), Some(3), false);
-        let unclosed = Trailer { is_unclosed: true, ..end_first };
+        let unclosed = Trailer {
+            is_unclosed: true,
+            ..end_first
+        };
         for (datagram, body, expected) in [
-            (&br"\face_9\\queryid\20.3\final\"[..], &br"\face_9\"[..], end),
+            (
+                &br"\face_9\\queryid\20.3\final\"[..],
+                &br"\face_9\"[..],
+                end,
+            ),
             (br"\a\1\queryid\20.3\final", br"\a\1", end),
             (br"\a\1\final\\queryid\20.3", br"\a\1", end_first),
             (br"\a\1\final\\queryid\20.3\", br"\a\1", end_first),
@@ -554,61 +726,121 @@ mod tests {
             (b"\\a\\1\\final\\queryid\\20.3\0", br"\a\1", unclosed),
             (br"\a\\final\queryid\20.3", br"\a\", unclosed),
             (br"\final\queryid\20.3", b"", unclosed),
-            (br"\player_0\a\b\frags_0\1\final\queryid\20.3", br"\player_0\a\b\frags_0\1", unclosed),
+            (
+                br"\player_0\a\b\frags_0\1\final\queryid\20.3",
+                br"\player_0\a\b\frags_0\1",
+                unclosed,
+            ),
             (br"\a\1\queryid\20.3", br"\a\1", not_end),
             (br"\a\1\queryid\20.3\", br"\a\1", not_end),
-            (br"\a\1\queryid\3\final\", br"\a\1", trailer(None, Some(3), true)),
+            (
+                br"\a\1\queryid\3\final\",
+                br"\a\1",
+                trailer(None, Some(3), true),
+            ),
             (br"\a\1\queryid\3", br"\a\1", trailer(None, Some(3), false)),
-            (br"\a\1\queryid\gs1\final\", br"\a\1", trailer(None, None, true)),
+            (
+                br"\a\1\queryid\gs1\final\",
+                br"\a\1",
+                trailer(None, None, true),
+            ),
             (br"\a\1\final\", br"\a\1", trailer(None, None, true)),
             (br"\a\1\final", br"\a\1", trailer(None, None, true)),
             (br"\a\\final\", br"\a\", trailer(None, None, true)),
             (br"\a\1", br"\a\1", trailer(None, None, false)),
-            (br"\a\1\queryid\20.10", br"\a\1", trailer(Some(20), Some(10), false)),
+            (
+                br"\a\1\queryid\20.10",
+                br"\a\1",
+                trailer(Some(20), Some(10), false),
+            ),
         ] {
-            assert_eq!(split(datagram), (body, expected), "{}", String::from_utf8_lossy(datagram));
+            assert_eq!(
+                split(datagram),
+                (body, expected),
+                "{}",
+                String::from_utf8_lossy(datagram)
+            );
         }
     }
 
     #[test]
     fn numbers_in_front_count_from_zero() {
-        let zero =
-            |fragment, is_final| Trailer { zero_based: true, ..trailer(None, Some(fragment), is_final) };
+        let zero = |fragment, is_final| Trailer {
+            zero_based: true,
+            ..trailer(None, Some(fragment), is_final)
+        };
         for (datagram, body, expected) in [
             (
                 &br"\statusresponse\0\hostname\Srv\score_0\eof\"[..],
                 &br"\hostname\Srv\score_0"[..],
                 zero(0, false),
             ),
-            (br"\statusresponse\1\7\queryid\AMv1\final\\eof\", br"\7", zero(1, true)),
-            (br"\statusresponse\1\a\b\queryid\1\final\", br"\a\b", zero(1, true)),
-            (br"\statusresponse\0\a\b\queryid\0", br"\a\b", zero(0, false)),
+            (
+                br"\statusresponse\1\7\queryid\AMv1\final\\eof\",
+                br"\7",
+                zero(1, true),
+            ),
+            (
+                br"\statusresponse\1\a\b\queryid\1\final\",
+                br"\a\b",
+                zero(1, true),
+            ),
+            (
+                br"\statusresponse\0\a\b\queryid\0",
+                br"\a\b",
+                zero(0, false),
+            ),
             // Cut between a key and its value, and the value is the end mark's word.
-            (br"\statusresponse\0\player_0\final\eof\", br"\player_0\final", zero(0, false)),
-            (br"\statusresponse\0\player_0\queryid\eof\", br"\player_0\queryid", zero(0, false)),
+            (
+                br"\statusresponse\0\player_0\final\eof\",
+                br"\player_0\final",
+                zero(0, false),
+            ),
+            (
+                br"\statusresponse\0\player_0\queryid\eof\",
+                br"\player_0\queryid",
+                zero(0, false),
+            ),
             // Cut short.
             (
                 br"\statusresponse\0\player_0\Ann",
                 br"\player_0\Ann",
-                Trailer { zero_based: true, ..Trailer::default() },
+                Trailer {
+                    zero_based: true,
+                    ..Trailer::default()
+                },
             ),
             (
                 br"\statusresponse\13\a\b\queryid\1",
                 br"\a\b",
-                Trailer { zero_based: true, ..Trailer::default() },
+                Trailer {
+                    zero_based: true,
+                    ..Trailer::default()
+                },
             ),
         ] {
-            assert_eq!(split(datagram), (body, expected), "{}", String::from_utf8_lossy(datagram));
+            assert_eq!(
+                split(datagram),
+                (body, expected),
+                "{}",
+                String::from_utf8_lossy(datagram)
+            );
         }
         assert!(split(br"\a\b\queryid\7.0").1.zero_based);
     }
 
     #[test]
     fn a_player_called_final_ends_no_reply() {
-        for datagram in
-            [&br"\frags_3\1\player_3\final\queryid\7.1"[..], br"\player_3\final", br"\player_3\final\"]
-        {
-            assert!(!split(datagram).1.is_final, "{}", String::from_utf8_lossy(datagram));
+        for datagram in [
+            &br"\frags_3\1\player_3\final\queryid\7.1"[..],
+            br"\player_3\final",
+            br"\player_3\final\",
+        ] {
+            assert!(
+                !split(datagram).1.is_final,
+                "{}",
+                String::from_utf8_lossy(datagram)
+            );
         }
     }
 
@@ -629,7 +861,11 @@ mod tests {
             br"\a\1\queryid\99999999999999999999.1\final\",
         ] {
             let (_, found) = split(cut);
-            assert!(!found.is_final && found.fragment.is_none(), "{}", String::from_utf8_lossy(cut));
+            assert!(
+                !found.is_final && found.fragment.is_none(),
+                "{}",
+                String::from_utf8_lossy(cut)
+            );
         }
     }
 }

@@ -94,7 +94,10 @@ impl Answer {
         let mut assembly: Option<Assembly> = None;
         for datagram in datagrams {
             let response = Response::parse(&datagram, limits);
-            let Ok(Response::Data { id, number, last, .. }) = response else {
+            let Ok(Response::Data {
+                id, number, last, ..
+            }) = response
+            else {
                 let unexpected = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
                 error = response.err().unwrap_or(unexpected);
                 continue;
@@ -106,13 +109,21 @@ impl Answer {
                 }
             } else if assembly.is_none() {
                 match Self::single(id, datagram, limits) {
-                    Ok(answer) => return Ok(Self { verification: Verification::Unavailable, ..answer }),
+                    Ok(answer) => {
+                        return Ok(Self {
+                            verification: Verification::Unavailable,
+                            ..answer
+                        });
+                    }
                     Err(because) => error = because,
                 }
             }
         }
         let answer = assembly.ok_or(error)?.finish(false)?;
-        Ok(Self { verification: Verification::Unavailable, ..answer })
+        Ok(Self {
+            verification: Verification::Unavailable,
+            ..answer
+        })
     }
 
     /// The reply of a server that does not number its datagrams.
@@ -122,7 +133,10 @@ impl Answer {
         let body = bytes.get(HEAD..).unwrap_or_default();
         let (form, index, missing) = match minecraft::basic(body) {
             Some(basic) => {
-                let missing = Completeness { info: !basic.is_regular, ..Completeness::COMPLETE };
+                let missing = Completeness {
+                    info: !basic.is_regular,
+                    ..Completeness::COMPLETE
+                };
                 (Form::MinecraftBasic, Index::default(), missing)
             }
             None => {
@@ -131,18 +145,30 @@ impl Answer {
                 (Form::Legacy, reader.index, reader.missing)
             }
         };
-        Ok(Self { id, bytes, form, index, missing, verification: Verification::Verified })
+        Ok(Self {
+            id,
+            bytes,
+            form,
+            index,
+            missing,
+            verification: Verification::Verified,
+        })
     }
 
     /// The server's keys and values. Minecraft's basic reply has none, see [`Form::MinecraftBasic`].
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         let text = |cell: &Cell| cell.of(&self.bytes).unwrap_or_default();
-        self.index.pairs.iter().map(move |(key, value)| (text(key), text(value)))
+        self.index
+            .pairs
+            .iter()
+            .map(move |(key, value)| (text(key), text(value)))
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
     pub fn get(&self, key: &str) -> Option<&[u8]> {
-        self.rules().find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes())).map(|(_, value)| value)
+        self.rules()
+            .find(|(found, _)| found.eq_ignore_ascii_case(key.as_bytes()))
+            .map(|(_, value)| value)
     }
 
     /// The players. Field names end in `_`: `player_`, `score_`, `ping_`. For Just Cause 2's see
@@ -160,10 +186,24 @@ impl Answer {
         let of = |column: &Column| column.section == section;
         // The columns of a section are adjacent.
         let start = self.index.columns.iter().position(of).unwrap_or_default();
-        let end = self.index.columns.iter().rposition(of).map_or(start, |last| last.saturating_add(1));
+        let end = self
+            .index
+            .columns
+            .iter()
+            .rposition(of)
+            .map_or(start, |last| last.saturating_add(1));
         let columns = self.index.columns.get(start..end).unwrap_or_default();
-        let rows = columns.iter().map(|column| column.rows).max().unwrap_or_default();
-        Table { bytes: &self.bytes, columns, cells: &self.index.cells, rows }
+        let rows = columns
+            .iter()
+            .map(|column| column.rows)
+            .max()
+            .unwrap_or_default();
+        Table {
+            bytes: &self.bytes,
+            columns,
+            cells: &self.index.cells,
+            rows,
+        }
     }
 
     /// Parts that the views skipped: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
@@ -171,22 +211,38 @@ impl Answer {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
         // Such a value is empty, and no NUL ends it.
-        let has_no_value =
-            |value: &Cell| value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0);
-        let pairs = self.index.pairs.iter().filter(move |(_, value)| has_no_value(value));
-        let unread = self.index.unread.map(|offset| malformed("section: bytes that belong to none", offset));
-        pairs.map(move |(key, _)| malformed("key: no value", key.end())).chain(unread)
+        let has_no_value = |value: &Cell| {
+            value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
+        };
+        let pairs = self
+            .index
+            .pairs
+            .iter()
+            .filter(move |(_, value)| has_no_value(value));
+        let unread = self
+            .index
+            .unread
+            .map(|offset| malformed("section: bytes that belong to none", offset));
+        pairs
+            .map(move |(key, _)| malformed("key: no value", key.end()))
+            .chain(unread)
     }
 
     /// Minecraft's basic reply, where it is one.
     pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
-        let body = self.bytes.get(HEAD..).filter(|_| self.form == Form::MinecraftBasic);
+        let body = self
+            .bytes
+            .get(HEAD..)
+            .filter(|_| self.form == Form::MinecraftBasic);
         minecraft::basic(body?)
     }
 
     /// Just Cause 2's players, where it is such an answer.
     pub(crate) fn just_cause_2(&self) -> Option<Vec<JustCause2Player<'_>>> {
-        let body = self.bytes.get(BODY_AT..).filter(|_| self.form == Form::JustCause2)?;
+        let body = self
+            .bytes
+            .get(BODY_AT..)
+            .filter(|_| self.form == Form::JustCause2)?;
         just_cause_2(body).ok().map(|(_, (_, players))| players)
     }
 
@@ -226,12 +282,17 @@ pub(crate) struct Assembly {
 
 impl Assembly {
     pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
-        Self { id, fragments: Fragments::new(limits) }
+        Self {
+            id,
+            fragments: Fragments::new(limits),
+        }
     }
 
     /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
     pub(crate) fn is_at_senders_limit(&self) -> bool {
-        self.fragments.last().is_none() && self.fragments.len() >= 8 && self.fragments.missing(0) == 0
+        self.fragments.last().is_none()
+            && self.fragments.len() >= 8
+            && self.fragments.missing(0) == 0
     }
 
     /// Reads what is here. `minecraft`: a Minecraft server was asked.
@@ -245,40 +306,70 @@ impl Assembly {
             rest = after;
             let last = self.fragments.last() == Some(number);
             let full = datagram.len() >= MAX_DATAGRAM && !last;
-            Body { number, bytes: bytes.get(BODY_AT..).unwrap_or_default(), full, last }
+            Body {
+                number,
+                bytes: bytes.get(BODY_AT..).unwrap_or_default(),
+                full,
+                last,
+            }
         });
         let bodies: Vec<_> = bodies.collect();
-        let only = bodies.first().filter(|_| bodies.len() == 1 && fragments == 0);
-        let form = if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
-            let (mut pairs, players) = minecraft::full(body.bytes);
-            pairs.try_for_each(|pair| reader.push_pair(pair))?;
-            reader.minecraft = true;
-            reader.read(&Body { bytes: players, last: true, ..Body::default() }, None)?;
-            Form::MinecraftFull
-        } else if let Some(body) = only.filter(|body| !body.last)
-            && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
-        {
-            if players.len() > limits.max_players() {
-                return Err(ParseError::limit("players", limits.max_players(), BODY_AT));
-            }
-            pairs.into_iter().try_for_each(|pair| reader.push_pair(pair))?;
-            Form::JustCause2
-        } else {
-            let mut rest = bodies.iter().peekable();
-            while let Some(body) = rest.next() {
-                let next = rest.peek().filter(|next| Some(next.number) == body.number.checked_add(1));
-                reader.read(body, next.copied())?;
-            }
-            Form::Sections
-        };
+        let only = bodies
+            .first()
+            .filter(|_| bodies.len() == 1 && fragments == 0);
+        let form =
+            if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
+                let (mut pairs, players) = minecraft::full(body.bytes);
+                pairs.try_for_each(|pair| reader.push_pair(pair))?;
+                reader.minecraft = true;
+                reader.read(
+                    &Body {
+                        bytes: players,
+                        last: true,
+                        ..Body::default()
+                    },
+                    None,
+                )?;
+                Form::MinecraftFull
+            } else if let Some(body) = only.filter(|body| !body.last)
+                && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
+            {
+                if players.len() > limits.max_players() {
+                    return Err(ParseError::limit("players", limits.max_players(), BODY_AT));
+                }
+                pairs
+                    .into_iter()
+                    .try_for_each(|pair| reader.push_pair(pair))?;
+                Form::JustCause2
+            } else {
+                let mut rest = bodies.iter().peekable();
+                while let Some(body) = rest.next() {
+                    let next = rest
+                        .peek()
+                        .filter(|next| Some(next.number) == body.number.checked_add(1));
+                    reader.read(body, next.copied())?;
+                }
+                Form::Sections
+            };
         if self.fragments.is_mixed() {
             reader.lose(SERVER, TEAMS);
         }
         let Reader { index, missing, .. } = reader;
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
-        let missing = Completeness { fragments, end: missing.end || !has_end, ..missing };
-        Ok(Answer { id: self.id, bytes, form, index, missing, verification: Verification::Verified })
+        let missing = Completeness {
+            fragments,
+            end: missing.end || !has_end,
+            ..missing
+        };
+        Ok(Answer {
+            id: self.id,
+            bytes,
+            form,
+            index,
+            missing,
+            verification: Verification::Verified,
+        })
     }
 }
 
@@ -310,7 +401,9 @@ pub struct Table<'a> {
 impl<'a> Table<'a> {
     /// The field names in the order of the wire. A table without rows still has them.
     pub fn fields(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
-        self.columns.iter().map(move |column| column.name.of(self.bytes).unwrap_or_default())
+        self.columns
+            .iter()
+            .map(move |column| column.name.of(self.bytes).unwrap_or_default())
     }
 
     /// The number of rows. The server's own count, `numplayers`, may differ.
@@ -330,7 +423,9 @@ impl<'a> Table<'a> {
 
     fn cell(self, column: &Column, row: usize) -> Option<&'a [u8]> {
         if row < column.rows {
-            self.cells.get(column.first.saturating_add(row))?.of(self.bytes)
+            self.cells
+                .get(column.first.saturating_add(row))?
+                .of(self.bytes)
         } else {
             (column.closed && row < self.rows).then_some(b"")
         }

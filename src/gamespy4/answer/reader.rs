@@ -14,8 +14,8 @@ use nom::{IResult, Parser};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, nul, pair, server_pair, text, token,
-    word,
+    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, nul, pair, server_pair,
+    text, token, word,
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -53,7 +53,12 @@ impl<'a> Opening<'a> {
     fn of(body: &Body<'a>) -> Option<Self> {
         let (&section, rest) = body.bytes.split_first()?;
         let (after, name) = token(rest).ok()?;
-        Some(Self { section, rest, name, start: after.get(1).copied().map_or(0, usize::from) })
+        Some(Self {
+            section,
+            rest,
+            name,
+            start: after.get(1).copied().map_or(0, usize::from),
+        })
     }
 }
 
@@ -104,17 +109,33 @@ impl<'a> Reader<'a> {
             cells: Vec::with_capacity(nuls),
             ..Index::default()
         };
-        Self { bytes, limits: *limits, index, ..Self::default() }
+        Self {
+            bytes,
+            limits: *limits,
+            index,
+            ..Self::default()
+        }
     }
 
     /// Reads the body of a datagram; `next` is that of the one after it, where that has arrived.
     ///
     /// # Errors
     /// More keys, rows or columns than the limits allow.
-    pub(super) fn read(&mut self, body: &Body<'a>, next: Option<&Body<'a>>) -> Result<(), ParseError> {
-        if let Some(Opening { section: SERVER, name, .. }) = Opening::of(body) {
+    pub(super) fn read(
+        &mut self,
+        body: &Body<'a>,
+        next: Option<&Body<'a>>,
+    ) -> Result<(), ParseError> {
+        if let Some(Opening {
+            section: SERVER,
+            name,
+            ..
+        }) = Opening::of(body)
+        {
             // The last pair before a continued server section was cut and is repeated.
-            self.index.pairs.pop_if(|(key, _)| key.of(self.bytes) == Some(name));
+            self.index
+                .pairs
+                .pop_if(|(key, _)| key.of(self.bytes) == Some(name));
         }
         (self.body, self.input) = (*body, body.bytes);
         self.next = next.and_then(Opening::of);
@@ -169,7 +190,9 @@ impl<'a> Reader<'a> {
             return Err(ParseError::limit("players", limit, offset));
         }
         let values = usize::from(count).saturating_mul(fields.len());
-        let cells = self.take(|input| many_m_n(0, values, text).parse(input)).unwrap_or_default();
+        let cells = self
+            .take(|input| many_m_n(0, values, text).parse(input))
+            .unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
             self.push_column(section, name)?;
             for cell in cells.iter().skip(column).step_by(fields.len()) {
@@ -197,7 +220,11 @@ impl<'a> Reader<'a> {
                 return Ok((section.saturating_add(1), End::Malformed));
             }
             section = *kind;
-            end = if section == SERVER { self.pairs()? } else { self.columns(section, !started)? };
+            end = if section == SERVER {
+                self.pairs()?
+            } else {
+                self.columns(section, !started)?
+            };
             // What follows the last section is not read.
             if end != End::Section || section == TEAMS {
                 break;
@@ -210,12 +237,18 @@ impl<'a> Reader<'a> {
         let mut last = self.input;
         loop {
             // Where the last key had no value at all, the section's end was taken for it.
-            let lacks_value = self.index.pairs.last().is_some_and(|(_, value)| value.is_empty());
+            let lacks_value = self
+                .index
+                .pairs
+                .last()
+                .is_some_and(|(_, value)| value.is_empty());
             if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take(nul).is_some() {
                 return Ok(End::Section);
             }
             let start = self.input;
-            let Some(pair) = self.take(server_pair) else { break };
+            let Some(pair) = self.take(server_pair) else {
+                break;
+            };
             self.push_pair(pair)?;
             last = start;
         }
@@ -225,7 +258,11 @@ impl<'a> Reader<'a> {
             last = start;
         }
         let cut = last.strip_suffix(&[0]).unwrap_or_default();
-        Ok(if self.input.is_empty() { End::Pair(cut) } else { End::Malformed })
+        Ok(if self.input.is_empty() {
+            End::Pair(cut)
+        } else {
+            End::Malformed
+        })
     }
 
     /// `is_first`: the section begins the datagram.
@@ -260,8 +297,13 @@ impl<'a> Reader<'a> {
     /// repeated.
     fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
-        let is_it = |column: &Column| column.section == section && column.name.of(bytes) == Some(field);
-        let continued = self.index.columns.last_mut().filter(|column| is_first && is_it(column));
+        let is_it =
+            |column: &Column| column.section == section && column.name.of(bytes) == Some(field);
+        let continued = self
+            .index
+            .columns
+            .last_mut()
+            .filter(|column| is_first && is_it(column));
         let mut present = 0;
         if let Some(column) = continued {
             present = column.rows;
@@ -271,7 +313,9 @@ impl<'a> Reader<'a> {
             let cut = self.index.cells.get(kept).and_then(|cell| cell.of(bytes));
             self.index.cells.truncate(kept);
             // What is repeated begins with what was cut, or the two datagrams are of two replies.
-            if !cut.is_none_or(|cut| text(self.input).is_ok_and(|(_, value)| value.starts_with(cut))) {
+            if !cut
+                .is_none_or(|cut| text(self.input).is_ok_and(|(_, value)| value.starts_with(cut)))
+            {
                 self.lose(section, section);
             }
         } else {
@@ -290,7 +334,9 @@ impl<'a> Reader<'a> {
     }
 
     fn rows(&mut self, field: &'a [u8]) -> Result<End<'a>, ParseError> {
-        let continued = self.next.filter(|next| (next.section, next.name) == (self.section, field));
+        let continued = self
+            .next
+            .filter(|next| (next.section, next.name) == (self.section, field));
         loop {
             while let Some(value) = self.take(word) {
                 self.push_cell(Cell::new(self.bytes, value))?;
@@ -298,7 +344,11 @@ impl<'a> Reader<'a> {
             let run = self.input.iter().take_while(|byte| **byte == 0).count();
             let after = self.input.get(run..).unwrap_or_default();
             if run == 0 {
-                return Ok(if after.is_empty() { End::Rows(field) } else { End::Malformed });
+                return Ok(if after.is_empty() {
+                    End::Rows(field)
+                } else {
+                    End::Malformed
+                });
             }
             if after.is_empty() && self.body.full && self.next.is_none() && self.known.is_none() {
                 // Empty values or the column's end: nothing tells.
@@ -348,9 +398,12 @@ impl<'a> Reader<'a> {
             };
         }
         let (rest, name) = token(after).unwrap_or_default();
-        let is_cut = |next: Opening<'_>| next.section == self.section && next.name.starts_with(name);
+        let is_cut =
+            |next: Opening<'_>| next.section == self.section && next.name.starts_with(name);
         match (after, rest) {
-            (_, [] | [_]) if self.body.full && continued.is_none() && self.next.is_some_and(is_cut) => {
+            (_, [] | [_])
+                if self.body.full && continued.is_none() && self.next.is_some_and(is_cut) =>
+            {
                 before_header
             }
             _ if to_known.is_some() => to_known.unwrap_or_default(),
@@ -367,7 +420,11 @@ impl<'a> Reader<'a> {
     pub(super) fn push_pair(&mut self, (key, value): Pair<'a>) -> Result<(), ParseError> {
         let (key, value) = (Cell::new(self.bytes, key), Cell::new(self.bytes, value));
         if self.index.pairs.len() >= self.limits.max_rules() {
-            return Err(ParseError::limit("rules", self.limits.max_rules(), key.end()));
+            return Err(ParseError::limit(
+                "rules",
+                self.limits.max_rules(),
+                key.end(),
+            ));
         }
         self.index.pairs.push((key, value));
         Ok(())
@@ -379,13 +436,21 @@ impl<'a> Reader<'a> {
             return Err(ParseError::limit("columns", MAX_COLUMNS, name.end()));
         }
         let first = self.index.cells.len();
-        self.index.columns.push(Column { section, name, first, rows: 0, closed: false });
+        self.index.columns.push(Column {
+            section,
+            name,
+            first,
+            rows: 0,
+            closed: false,
+        });
         Ok(())
     }
 
     /// Appends a row to the last column.
     fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
-        let Some(column) = self.index.columns.last_mut() else { return Ok(()) };
+        let Some(column) = self.index.columns.last_mut() else {
+            return Ok(());
+        };
         let limit = self.limits.max_players();
         if column.rows >= limit {
             return Err(ParseError::limit("players", limit, cell.end()));
@@ -397,12 +462,21 @@ impl<'a> Reader<'a> {
 
     /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
     fn drop_cut(&mut self, end: End<'a>) {
-        let last_byte = self.offset(self.body.bytes).saturating_add(self.body.bytes.len()).saturating_sub(1);
+        let last_byte = self
+            .offset(self.body.bytes)
+            .saturating_add(self.body.bytes.len())
+            .saturating_sub(1);
         if let End::Pair(_) = end {
-            self.index.pairs.pop_if(|(_, value)| value.end() == last_byte);
+            self.index
+                .pairs
+                .pop_if(|(_, value)| value.end() == last_byte);
         }
         if let (End::Rows(_), Some(column)) = (end, self.index.columns.last_mut())
-            && self.index.cells.pop_if(|cell| cell.end() == last_byte).is_some()
+            && self
+                .index
+                .cells
+                .pop_if(|cell| cell.end() == last_byte)
+                .is_some()
         {
             column.rows = column.rows.saturating_sub(1);
         }
@@ -488,7 +562,10 @@ pub(super) struct Cell {
 
 impl Cell {
     /// A cell that never arrived.
-    pub(super) const ABSENT: Self = Self { start: u32::MAX, end: u32::MAX };
+    pub(super) const ABSENT: Self = Self {
+        start: u32::MAX,
+        end: u32::MAX,
+    };
 
     /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
     pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
@@ -535,11 +612,26 @@ mod tests {
         let answer = answer(REPLY).unwrap();
         assert_eq!(answer.form(), Form::Legacy);
         assert!(answer.completeness().is_complete());
-        assert_eq!(answer.rules().collect::<Vec<_>>(), [(&b"hostname"[..], &b"Srv"[..]), (b"empty", b"")]);
-        let rows: Vec<_> =
-            answer.players().rows().map(|row| (row.get("player_"), row.get("score_"))).collect();
-        assert_eq!(rows, [(Some(&b"Ann"[..]), Some(&b"5"[..])), (Some(b""), Some(b"-3"))]);
-        assert_eq!(answer.teams().rows().next().unwrap().get("team_t"), Some(&b"Red"[..]));
+        assert_eq!(
+            answer.rules().collect::<Vec<_>>(),
+            [(&b"hostname"[..], &b"Srv"[..]), (b"empty", b"")]
+        );
+        let rows: Vec<_> = answer
+            .players()
+            .rows()
+            .map(|row| (row.get("player_"), row.get("score_")))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (Some(&b"Ann"[..]), Some(&b"5"[..])),
+                (Some(b""), Some(b"-3"))
+            ]
+        );
+        assert_eq!(
+            answer.teams().rows().next().unwrap().get("team_t"),
+            Some(&b"Red"[..])
+        );
     }
 
     #[test]
@@ -556,7 +648,10 @@ mod tests {
             let mut reply = REPLY.to_vec();
             reply.splice(14..17, vec![b'v'; 3 + length - REPLY.len()]);
             let answer = Answer::from_datagrams([Bytes::from(reply)], &Limits::default()).unwrap();
-            assert_eq!((answer.raw().len(), answer.completeness().end), (length, is_full));
+            assert_eq!(
+                (answer.raw().len(), answer.completeness().end),
+                (length, is_full)
+            );
         }
     }
 

@@ -52,14 +52,26 @@ pub const STYLE: Style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign)
 ///     plugins.map(|(name, version)| format!("{name}|{version}")).collect();
 /// assert_eq!(plugins, ["WorldEdit|6.0", "Vault|1.5"]);
 /// ```
-pub fn plugins(value: &[u8]) -> (TextRef<'_>, impl Iterator<Item = (TextRef<'_>, TextRef<'_>)>) {
+pub fn plugins(
+    value: &[u8],
+) -> (
+    TextRef<'_>,
+    impl Iterator<Item = (TextRef<'_>, TextRef<'_>)>,
+) {
     let colon = memmem::find(value, b": ").unwrap_or(value.len());
     let (software, list) = value.split_at_checked(colon).unwrap_or_default();
-    let plugins = list.get(2..).unwrap_or_default().split(|&byte| byte == b';').map(<[u8]>::trim_ascii);
+    let plugins = list
+        .get(2..)
+        .unwrap_or_default()
+        .split(|&byte| byte == b';')
+        .map(<[u8]>::trim_ascii);
     let plugins = plugins.filter(|plugin| !plugin.is_empty()).map(|plugin| {
         let blank = memchr::memchr(b' ', plugin).unwrap_or(plugin.len());
         let (name, version) = plugin.split_at_checked(blank).unwrap_or_default();
-        (TextRef::new(name, STYLE), TextRef::new(version.trim_ascii_start(), STYLE))
+        (
+            TextRef::new(name, STYLE),
+            TextRef::new(version.trim_ascii_start(), STYLE),
+        )
     });
     (TextRef::new(software, STYLE), plugins)
 }
@@ -83,14 +95,24 @@ pub(crate) struct Basic<'a> {
 /// last text is no address, the title is taken to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
     let after_title = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
-    let mut titles = memchr::memchr_iter(0, body).take(MAX_TITLE_ENDS).filter_map(after_title);
+    let mut titles = memchr::memchr_iter(0, body)
+        .take(MAX_TITLE_ENDS)
+        .filter_map(after_title);
     let proved = titles.clone().find_map(|(title, rest)| {
-        let regular = after(title, le_u16, rest).map(|basic| Basic { is_regular: true, ..basic });
-        regular.filter(has_address).or_else(|| after(title, text_port, rest).filter(has_address))
+        let regular = after(title, le_u16, rest).map(|basic| Basic {
+            is_regular: true,
+            ..basic
+        });
+        regular
+            .filter(has_address)
+            .or_else(|| after(title, text_port, rest).filter(has_address))
     });
     proved.or_else(|| {
         let (title, rest) = titles.next()?;
-        Some(Basic { port: None, ..after(title, le_u16, rest)? })
+        Some(Basic {
+            port: None,
+            ..after(title, le_u16, rest)?
+        })
     })
 }
 
@@ -101,9 +123,16 @@ fn after<'a>(
     input: &'a [u8],
 ) -> Option<Basic<'a>> {
     let (_, (game_type, map, players, max_players, port, address)) =
-        all_consuming((text, text, count, count, port, text)).parse(input).ok()?;
+        all_consuming((text, text, count, count, port, text))
+            .parse(input)
+            .ok()?;
     let texts = [title, game_type, map, players, max_players];
-    Some(Basic { texts, port: Some(port), address, is_regular: false })
+    Some(Basic {
+        texts,
+        port: Some(port),
+        address,
+        is_regular: false,
+    })
 }
 
 /// `count = ["+" / "-"] 1*DIGIT NUL`, as it came.
@@ -156,18 +185,37 @@ pub(crate) fn full(body: &[u8]) -> (impl Iterator<Item = Pair<'_>>, &[u8]) {
         rest.starts_with(PLAYERS) && !before.ends_with(b"\0\0\x01player_")
     });
     // A cut can leave a beginning of it, which must not pass for the end of a title that holds NUL.
-    let is_cut = |length: &usize| PLAYERS.get(..*length).is_some_and(|start| body.ends_with(start));
-    let cut = || body.len().saturating_sub((2..PLAYERS.len()).rev().find(is_cut).unwrap_or(0));
+    let is_cut = |length: &usize| {
+        PLAYERS
+            .get(..*length)
+            .is_some_and(|start| body.ends_with(start))
+    };
+    let cut = || {
+        body.len()
+            .saturating_sub((2..PLAYERS.len()).rev().find(is_cut).unwrap_or(0))
+    };
     // With the NUL of the last value.
-    let end = players.unwrap_or_else(cut).saturating_add(1).min(body.len());
+    let end = players
+        .unwrap_or_else(cut)
+        .saturating_add(1)
+        .min(body.len());
     let pairs = each(after_part(body.get(1..end).unwrap_or_default()), pair);
-    (pairs, players.and_then(|start| body.get(start.saturating_add(2)..)).unwrap_or_default())
+    (
+        pairs,
+        players
+            .and_then(|start| body.get(start.saturating_add(2)..))
+            .unwrap_or_default(),
+    )
 }
 
 /// `pair = "hostname" NUL title / word value`.
 fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     let (rest, key) = word(input)?;
-    let (rest, value) = if key == b"hostname" { title(rest) } else { value(rest) }?;
+    let (rest, value) = if key == b"hostname" {
+        title(rest)
+    } else {
+        value(rest)
+    }?;
     Ok((rest, (key, value)))
 }
 
@@ -182,7 +230,13 @@ fn value(input: &[u8]) -> IResult<&[u8], &[u8]> {
 /// `part = word &known-key`: the rest of a value that holds NUL is in the position of a key.
 fn after_part(input: &[u8]) -> &[u8] {
     let is_known = |input| text(input).is_ok_and(|(_, key)| KEYS.contains(&key));
-    word(input).map_or(input, |(rest, _)| if !is_known(input) && is_known(rest) { rest } else { input })
+    word(input).map_or(input, |(rest, _)| {
+        if !is_known(input) && is_known(rest) {
+            rest
+        } else {
+            input
+        }
+    })
 }
 
 /// `title = *OCTET NUL`: to the first NUL after which most known keys follow, none of them twice.
@@ -190,11 +244,15 @@ fn title(input: &[u8]) -> IResult<&[u8], &[u8]> {
     let ends = memchr::memchr_iter(0, input).filter_map(|end| {
         let (title, rest) = input.split_at_checked(end)?;
         let rest = rest.get(1..)?;
-        text(rest).map_or(true, |(_, key)| KEYS.contains(&key)).then_some((rest, title))
+        text(rest)
+            .map_or(true, |(_, key)| KEYS.contains(&key))
+            .then_some((rest, title))
     });
     let mut best = None;
     for (rest, title) in ends.take(MAX_TITLE_ENDS) {
-        let Some(keys) = distinct_keys(rest) else { continue };
+        let Some(keys) = distinct_keys(rest) else {
+            continue;
+        };
         if best.is_none_or(|(most, _)| keys > most) {
             best = Some((keys, (rest, title)));
         }
@@ -235,7 +293,12 @@ mod tests {
     fn a_cut_basic_reply_is_none() {
         let body = b"Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
         let texts = [&b"Srv"[..], b"SMP", b"world", b"2", b"20"];
-        let whole = Basic { texts, port: Some(25565), address: b"127.0.0.1", is_regular: true };
+        let whole = Basic {
+            texts,
+            port: Some(25565),
+            address: b"127.0.0.1",
+            is_regular: true,
+        };
         assert_eq!(basic(body), Some(whole));
         for cut in 0..body.len() {
             assert_eq!(basic(&body[..cut]), None, "{cut}");
@@ -248,7 +311,10 @@ mod tests {
         let input = [b"A\0B\0C\0", rest].concat();
         assert_eq!(title(&input).unwrap(), (rest, &b"A\0B\0C"[..]));
         assert_eq!(value(&input[2..]).unwrap(), (rest, &b"B\0C"[..]));
-        assert_eq!(pair(b"extra\0kept\0map\0" as &[u8]).unwrap().1, (&b"extra"[..], &b"kept"[..]));
+        assert_eq!(
+            pair(b"extra\0kept\0map\0" as &[u8]).unwrap().1,
+            (&b"extra"[..], &b"kept"[..])
+        );
         assert!(
             pair(b"\0map\0" as &[u8]).is_err()
                 && value(b"cut" as &[u8]).is_err()
@@ -260,14 +326,21 @@ mod tests {
     fn a_full_reply_is_divided_at_the_last_mark_of_the_players() {
         let body = b"\0hostname\0A\0\0\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0";
         let (mut pairs, players) = full(body);
-        assert_eq!(pairs.next(), Some((&b"hostname"[..], &b"A\0\0\x01player_\0\0Fake"[..])));
+        assert_eq!(
+            pairs.next(),
+            Some((&b"hostname"[..], &b"A\0\0\x01player_\0\0Fake"[..]))
+        );
         assert_eq!(pairs.next(), Some((&b"gametype"[..], &b"SMP"[..])));
-        assert_eq!((pairs.next(), players), (None, &b"\x01player_\0\0Ann\0\0"[..]));
+        assert_eq!(
+            (pairs.next(), players),
+            (None, &b"\x01player_\0\0Ann\0\0"[..])
+        );
         for cut in 0..body.len() {
             let (pairs, players) = full(&body[..cut]);
             assert!(
                 pairs.count() <= 2
-                    && players.len() < b"\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0".len()
+                    && players.len()
+                        < b"\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0".len()
             );
         }
     }

@@ -172,18 +172,32 @@ impl<'a> Request<'a> {
 
     fn read(datagram: &'a [u8], challenged: bool) -> Result<Self, ParseError> {
         let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), datagram.len());
-        let (rest, kind) = kind(datagram)
-            .map_err(|_| ParseError::new(ParseErrorKind::NotThisProtocol("the bytes fe fd and a type"), 0))?;
+        let (rest, kind) = kind(datagram).map_err(|_| {
+            ParseError::new(
+                ParseErrorKind::NotThisProtocol("the bytes fe fd and a type"),
+                0,
+            )
+        })?;
         if kind != CHALLENGE && kind != DATA {
-            return Err(ParseError::new(ParseErrorKind::Unexpected("a challenge or data request"), 2));
+            return Err(ParseError::new(
+                ParseErrorKind::Unexpected("a challenge or data request"),
+                2,
+            ));
         }
         let (rest, id) = id(rest).map_err(|_| cut_short("the request id"))?;
         if kind == CHALLENGE {
             return Ok(Self::new(id, Command::Challenge));
         }
-        let (rest, challenge) =
-            cond(challenged, challenge).parse(rest).map_err(|_| cut_short("the challenge"))?;
-        Ok(Self::new(id, Command::Data { challenge, selection: Selection(rest) }))
+        let (rest, challenge) = cond(challenged, challenge)
+            .parse(rest)
+            .map_err(|_| cut_short("the challenge"))?;
+        Ok(Self::new(
+            id,
+            Command::Data {
+                challenge,
+                selection: Selection(rest),
+            },
+        ))
     }
 
     /// Appends the request. A challenge request has exactly 7 bytes: PocketMine does not answer longer ones
@@ -192,11 +206,19 @@ impl<'a> Request<'a> {
     /// # Errors
     /// None: every request can be written.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let kind = if self.command == Command::Challenge { CHALLENGE } else { DATA };
+        let kind = if self.command == Command::Challenge {
+            CHALLENGE
+        } else {
+            DATA
+        };
         out.put_slice(&MAGIC);
         out.put_u8(kind);
         out.put_slice(&self.id.0);
-        if let Command::Data { challenge, selection } = self.command {
+        if let Command::Data {
+            challenge,
+            selection,
+        } = self.command
+        {
             if let Some(challenge) = challenge {
                 out.put_i32(challenge);
             }
@@ -213,7 +235,9 @@ fn kind(input: &[u8]) -> IResult<&[u8], u8> {
 
 /// `id = 4OCTET`.
 pub(crate) fn id(input: &[u8]) -> IResult<&[u8], RequestId> {
-    take(4_usize).map(|bytes: &[u8]| RequestId(bytes.try_into().unwrap_or_default())).parse(input)
+    take(4_usize)
+        .map(|bytes: &[u8]| RequestId(bytes.try_into().unwrap_or_default()))
+        .parse(input)
 }
 
 /// `challenge = 4OCTET`, big-endian.
@@ -225,7 +249,15 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
 fn keys(input: &[u8]) -> IResult<&[u8], Keys<'_>> {
     let (rest, (server, players, teams, flags)) =
         (key_list, key_list, key_list, opt(any_byte)).parse(input)?;
-    Ok((rest, Keys { server, players, teams, split: flags.is_some_and(|flags| flags & 1 != 0) }))
+    Ok((
+        rest,
+        Keys {
+            server,
+            players,
+            teams,
+            split: flags.is_some_and(|flags| flags & 1 != 0),
+        },
+    ))
 }
 
 /// `key-list = %x00 / %xFF / count *OCTET`.
@@ -245,7 +277,10 @@ mod tests {
 
     #[test]
     fn every_form_of_request_goes_both_ways() {
-        let data = |challenge, selection| Command::Data { challenge, selection };
+        let data = |challenge, selection| Command::Data {
+            challenge,
+            selection,
+        };
         let list = Selection(&[6, 1, 6, 5, 8, 10, 4, 0, 0]);
         for (command, bytes) in [
             (Command::Challenge, &b"\xfe\xfd\x09\x01\x02\x03\x04"[..]),
@@ -265,14 +300,22 @@ mod tests {
                 data(Some(i32::MIN), Selection::MINECRAFT_FULL),
                 b"\xfe\xfd\x00\x01\x02\x03\x04\x80\0\0\0\0\0\0\0",
             ),
-            (data(None, Selection::ALL), b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01"),
-            (data(None, list), b"\xfe\xfd\x00\x01\x02\x03\x04\x06\x01\x06\x05\x08\x0a\x04\x00\x00"),
+            (
+                data(None, Selection::ALL),
+                b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff\x01",
+            ),
+            (
+                data(None, list),
+                b"\xfe\xfd\x00\x01\x02\x03\x04\x06\x01\x06\x05\x08\x0a\x04\x00\x00",
+            ),
         ] {
             let mut out = Vec::new();
             Request::new(ID, command).encode(&mut out).unwrap();
             assert_eq!(out, bytes);
             let parsed = match command {
-                Command::Data { challenge: None, .. } => Request::parse_without_challenge(bytes),
+                Command::Data {
+                    challenge: None, ..
+                } => Request::parse_without_challenge(bytes),
                 _ => Request::parse(bytes),
             };
             assert_eq!(parsed, Ok(Request::new(ID, command)));
@@ -283,20 +326,31 @@ mod tests {
     fn the_lists_of_a_selection_are_read() {
         use KeyList::{All, Ids, None as Nothing};
         let keys = |bytes: &'static [u8]| {
-            Selection(bytes).keys().map(|keys| (keys.server, keys.players, keys.teams, keys.split))
+            Selection(bytes)
+                .keys()
+                .map(|keys| (keys.server, keys.players, keys.teams, keys.split))
         };
         assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 1]), Some((All, All, All, true)));
         assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 2]), Some((All, All, All, false)));
         assert_eq!(keys(&[0, 0xFF, 0]), Some((Nothing, All, Nothing, false)));
         let by_id = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
-        assert_eq!(keys(by_id), Some((Ids(&[1, 6, 5, 8, 10, 4]), Nothing, Nothing, false)));
+        assert_eq!(
+            keys(by_id),
+            Some((Ids(&[1, 6, 5, 8, 10, 4]), Nothing, Nothing, false))
+        );
         for cut in 0..by_id.len() {
             assert_eq!(Selection(&by_id[..cut]).keys(), None, "{cut}");
         }
         // GameSpy's own code looks at nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`), and gamespy_query ends its
         // requests with a line feed.
-        assert_eq!(keys(&[0xFF, 0xFF, 0xFF, 1, b'\n']), Some((All, All, All, true)));
-        assert_eq!(keys(&[0, 0, 0, 0, 0]), Some((Nothing, Nothing, Nothing, false)));
+        assert_eq!(
+            keys(&[0xFF, 0xFF, 0xFF, 1, b'\n']),
+            Some((All, All, All, true))
+        );
+        assert_eq!(
+            keys(&[0, 0, 0, 0, 0]),
+            Some((Nothing, Nothing, Nothing, false))
+        );
     }
 
     #[test]
@@ -312,14 +366,23 @@ mod tests {
             (error.kind, error.offset)
         };
         let magic = ParseErrorKind::NotThisProtocol("the bytes fe fd and a type");
-        for foreign in [&b""[..], b"\xfe", b"\xfe\xfd", b"\xfe\xfc\x09\x01\x02\x03\x04", b"\\status\\"] {
+        for foreign in [
+            &b""[..],
+            b"\xfe",
+            b"\xfe\xfd",
+            b"\xfe\xfc\x09\x01\x02\x03\x04",
+            b"\\status\\",
+        ] {
             assert_eq!(rejected(foreign), (magic, 0), "{foreign:?}");
         }
         assert_eq!(
             rejected(b"\xfe\xfd\x02\x01\x02\x03\x04"),
             (ParseErrorKind::Unexpected("a challenge or data request"), 2)
         );
-        assert_eq!(rejected(b"\xfe\xfd\x09\x01\x02\x03"), (ParseErrorKind::CutShort("the request id"), 6));
+        assert_eq!(
+            rejected(b"\xfe\xfd\x09\x01\x02\x03"),
+            (ParseErrorKind::CutShort("the request id"), 6)
+        );
         assert_eq!(
             rejected(b"\xfe\xfd\x00\x01\x02\x03\x04\xff\xff\xff"),
             (ParseErrorKind::CutShort("the challenge"), 10)

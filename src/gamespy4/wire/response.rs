@@ -87,12 +87,20 @@ impl<'a> Response<'a> {
     /// or [`Limits::with_max_fragments`] or more.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let Some(&kind @ (CHALLENGE | DATA)) = raw.first() else {
-            return Err(ParseError::new(ParseErrorKind::NotThisProtocol("type 00 or 09"), 0));
+            return Err(ParseError::new(
+                ParseErrorKind::NotThisProtocol("type 00 or 09"),
+                0,
+            ));
         };
         let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), raw.len());
-        let (body, id) = preceded(any_byte, id).parse(raw).map_err(|_| cut_short("the request id"))?;
+        let (body, id) = preceded(any_byte, id)
+            .parse(raw)
+            .map_err(|_| cut_short("the request id"))?;
         if kind == CHALLENGE {
-            let error = ParseError::new(ParseErrorKind::Malformed("challenge: no decimal number"), HEAD);
+            let error = ParseError::new(
+                ParseErrorKind::Malformed("challenge: no decimal number"),
+                HEAD,
+            );
             let (_, value) = challenge(body).map_err(|_| error)?;
             return Ok(Self::Challenge { id, value, raw });
         }
@@ -107,7 +115,12 @@ impl<'a> Response<'a> {
         if number.is_some_and(|number| usize::from(number) >= most) {
             return Err(ParseError::limit("datagrams", most, NUMBER_AT));
         }
-        Ok(Self::Data { id, number, last, raw })
+        Ok(Self::Data {
+            id,
+            number,
+            last,
+            raw,
+        })
     }
 
     /// Parts that the view skipped: a challenge without digits, without its NUL or with bytes after it; a filler other than
@@ -118,21 +131,37 @@ impl<'a> Response<'a> {
             Self::Challenge { raw, .. } => {
                 let text = raw.get(HEAD..).unwrap_or_default();
                 let end = memchr::memchr(0, text);
-                let after = HEAD.saturating_add(end.unwrap_or_default()).saturating_add(1);
+                let after = HEAD
+                    .saturating_add(end.unwrap_or_default())
+                    .saturating_add(1);
                 [
                     (end.is_none(), "challenge: no NUL at its end", raw.len()),
                     (end == Some(0), "challenge: no digits", HEAD),
-                    (end > Some(0) && after < raw.len(), "challenge: bytes after its NUL", after),
+                    (
+                        end > Some(0) && after < raw.len(),
+                        "challenge: bytes after its NUL",
+                        after,
+                    ),
                 ]
             }
-            Self::Data { number, last, raw, .. } => {
+            Self::Data {
+                number, last, raw, ..
+            } => {
                 let is_numbered = number.is_some();
                 let section = raw.get(BODY_AT).filter(|_| is_numbered);
                 let has_end = raw.last() == Some(&0);
                 [
-                    (is_numbered && raw.get(HEAD..NUMBER_AT) != Some(FILLER), "filler: not splitnum", HEAD),
+                    (
+                        is_numbered && raw.get(HEAD..NUMBER_AT) != Some(FILLER),
+                        "filler: not splitnum",
+                        HEAD,
+                    ),
                     (section > Some(&2), "section: unknown type", BODY_AT),
-                    (is_numbered && last && !has_end, "last section: no NUL at its end", raw.len()),
+                    (
+                        is_numbered && last && !has_end,
+                        "last section: no NUL at its end",
+                        raw.len(),
+                    ),
                 ]
             }
         };
@@ -159,7 +188,9 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
             return Some(0);
         }
         let value = number::integer(text).filter(|_| !text.iter().any(u8::is_ascii_whitespace))?;
-        i32::try_from(value).ok().or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
+        i32::try_from(value)
+            .ok()
+            .or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
     };
     map_opt(take_till(|byte| byte == 0), number).parse(input)
 }
@@ -167,9 +198,14 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
 /// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's token, big-endian
 /// (github.com/CloudburstMC/Nukkit, QueryHandler.java).
 pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
-    let token = verify(be_i32, |token: &i32| number::integer(&token.to_be_bytes()).is_none());
+    let token = verify(be_i32, |token: &i32| {
+        number::integer(&token.to_be_bytes()).is_none()
+    });
     let challenge = delimited(tag(&[CHALLENGE][..]), (id, token), tag(&[0][..]));
-    all_consuming(challenge).parse(input).ok().map(|(_, challenge)| challenge)
+    all_consuming(challenge)
+        .parse(input)
+        .ok()
+        .map(|(_, challenge)| challenge)
 }
 
 /// `number = "splitnum" NUL OCTET / 8(%x01-FF) NUL %x80 &NUL / 10NUL &NUL / ""`: bit 7 in the last datagram.
@@ -214,7 +250,10 @@ mod tests {
             Ok(Response::Challenge { value, .. }) => Some(value),
             Ok(Response::Data { .. }) => panic!("a challenge"),
             Err(error) => {
-                assert_eq!(error.kind, ParseErrorKind::Malformed("challenge: no decimal number"));
+                assert_eq!(
+                    error.kind,
+                    ParseErrorKind::Malformed("challenge: no decimal number")
+                );
                 None
             }
         }
@@ -263,9 +302,13 @@ mod tests {
         };
         assert_eq!(raw(b"\xb3\x41\x2b\x5a\0"), Some(-1_287_574_694));
         assert_eq!(raw(b"5\0\0\0\0"), Some(0x3500_0000));
-        for other in
-            [&b"1234\0"[..], b"-123\0", b"\xb3\x41\x2b\x5a", b"\xb3\x41\x2b\0", b"\xb3\x41\x2b\x5a\0\0"]
-        {
+        for other in [
+            &b"1234\0"[..],
+            b"-123\0",
+            b"\xb3\x41\x2b\x5a",
+            b"\xb3\x41\x2b\0",
+            b"\xb3\x41\x2b\x5a\0\0",
+        ] {
             assert_eq!(raw(other), None, "{other:?}");
         }
         assert_eq!((-1_287_574_694_i32).to_be_bytes(), [0xB3, 0x41, 0x2B, 0x5A]);
@@ -296,20 +339,47 @@ mod tests {
         let type_byte = ParseErrorKind::NotThisProtocol("type 00 or 09");
         assert_eq!(rejected(b""), (type_byte, 0));
         assert_eq!(rejected(b"\xfe\xfd\x09\x01\x02\x03\x04"), (type_byte, 0));
-        assert_eq!(rejected(b"\x09\x01\x02\x03"), (ParseErrorKind::CutShort("the request id"), 4));
-        assert_eq!(rejected(b"\0\x01\x02\x03\x04"), (ParseErrorKind::CutShort("the reply: no data"), 5));
+        assert_eq!(
+            rejected(b"\x09\x01\x02\x03"),
+            (ParseErrorKind::CutShort("the request id"), 4)
+        );
+        assert_eq!(
+            rejected(b"\0\x01\x02\x03\x04"),
+            (ParseErrorKind::CutShort("the reply: no data"), 5)
+        );
         let unnumbered = b"\0\x01\x02\x03\x04splitnum\0";
-        assert_eq!(rejected(unnumbered), (ParseErrorKind::CutShort("the datagram's number"), 14));
+        assert_eq!(
+            rejected(unnumbered),
+            (ParseErrorKind::CutShort("the datagram's number"), 14)
+        );
         let numbered = b"\0\x01\x02\x03\x04splitnum\0\x20\0";
-        assert_eq!(rejected(numbered), (ParseErrorKind::Limit { what: "datagrams", limit: 32 }, 14));
+        assert_eq!(
+            rejected(numbered),
+            (
+                ParseErrorKind::Limit {
+                    what: "datagrams",
+                    limit: 32
+                },
+                14
+            )
+        );
         let limits = Limits::default().with_max_fragments(4);
         let error = Response::parse(b"\0\x01\x02\x03\x04splitnum\0\x04\0", &limits).unwrap_err();
-        assert_eq!(error.kind, ParseErrorKind::Limit { what: "datagrams", limit: 4 });
+        assert_eq!(
+            error.kind,
+            ParseErrorKind::Limit {
+                what: "datagrams",
+                limit: 4
+            }
+        );
     }
 
     #[test]
     fn what_was_read_is_written_unchanged() {
-        for datagram in [&b"\x09\x01\x02\x03\x04-12\0"[..], b"\0\x01\x02\x03\x04splitnum\0\x81\x02\0"] {
+        for datagram in [
+            &b"\x09\x01\x02\x03\x04-12\0"[..],
+            b"\0\x01\x02\x03\x04splitnum\0\x81\x02\0",
+        ] {
             let mut out = Vec::new();
             parse(datagram).unwrap().encode(&mut out).unwrap();
             assert_eq!(out, datagram);
@@ -318,24 +388,51 @@ mod tests {
         put_data_head(1, &mut template);
         let mut out = Vec::new();
         let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        Patched::new((Arc::new(template), true), id).unwrap().put(0, &mut out);
-        assert_eq!((out.as_slice(), out.len()), (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT));
+        Patched::new((Arc::new(template), true), id)
+            .unwrap()
+            .put(0, &mut out);
+        assert_eq!(
+            (out.as_slice(), out.len()),
+            (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT)
+        );
     }
 
     #[test]
     fn problems_of_a_lenient_view_have_an_offset() {
         let problems = |datagram: &[u8]| -> Vec<String> {
-            parse(datagram).unwrap().problems().map(|problem| problem.to_string()).collect()
+            parse(datagram)
+                .unwrap()
+                .problems()
+                .map(|problem| problem.to_string())
+                .collect()
         };
         assert_eq!(problems(b"\x09\x01\x02\x03\x0412\0"), [""; 0]);
-        assert_eq!(problems(b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0"), [""; 0]);
+        assert_eq!(
+            problems(b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0"),
+            [""; 0]
+        );
         assert_eq!(problems(b"\0\x01\x02\x03\x04Srv\0"), [""; 0]);
         let malformed = |what: &str, offset: usize| [format!("malformed {what} at byte {offset}")];
-        assert_eq!(problems(b"\x09\x01\x02\x03\x0412"), malformed("challenge: no NUL at its end", 7));
-        assert_eq!(problems(b"\x09\x01\x02\x03\x04\0"), malformed("challenge: no digits", 5));
-        assert_eq!(problems(b"\x09\x01\x02\x03\x0412\0x"), malformed("challenge: bytes after its NUL", 8));
-        assert_eq!(problems(b"\0\x01\x02\x03\x04GeyserMC\0\x80\0"), malformed("filler: not splitnum", 5));
-        assert_eq!(problems(b"\0\x01\x02\x03\x04splitnum\0\0\x09"), malformed("section: unknown type", 15));
+        assert_eq!(
+            problems(b"\x09\x01\x02\x03\x0412"),
+            malformed("challenge: no NUL at its end", 7)
+        );
+        assert_eq!(
+            problems(b"\x09\x01\x02\x03\x04\0"),
+            malformed("challenge: no digits", 5)
+        );
+        assert_eq!(
+            problems(b"\x09\x01\x02\x03\x0412\0x"),
+            malformed("challenge: bytes after its NUL", 8)
+        );
+        assert_eq!(
+            problems(b"\0\x01\x02\x03\x04GeyserMC\0\x80\0"),
+            malformed("filler: not splitnum", 5)
+        );
+        assert_eq!(
+            problems(b"\0\x01\x02\x03\x04splitnum\0\0\x09"),
+            malformed("section: unknown type", 15)
+        );
         assert_eq!(
             problems(b"\0\x01\x02\x03\x04splitnum\0\x80\0k"),
             malformed("last section: no NUL at its end", 17)
@@ -344,8 +441,12 @@ mod tests {
 
     #[test]
     fn both_kinds_repeat_the_id_of_the_request() {
-        for datagram in [&b"\x09\x01\x02\x03\x0412\0"[..], b"\0\x01\x02\x03\x04hostname\0Srv\0"] {
-            let (Response::Challenge { id, .. } | Response::Data { id, .. }) = parse(datagram).unwrap();
+        for datagram in [
+            &b"\x09\x01\x02\x03\x0412\0"[..],
+            b"\0\x01\x02\x03\x04hostname\0Srv\0",
+        ] {
+            let (Response::Challenge { id, .. } | Response::Data { id, .. }) =
+                parse(datagram).unwrap();
             assert_eq!(id, RequestId([1, 2, 3, 4]), "{datagram:?}");
         }
     }

@@ -106,11 +106,14 @@ pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 ///
 /// The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
 /// tests/Protocols/Providers/Justcause2).
-pub(crate) fn just_cause_2(input: &[u8]) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
+pub(crate) fn just_cause_2(
+    input: &[u8],
+) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
     // Not `length_count`, which allocates for as many as are announced.
-    let players = verify((be_u16, many0((text, text, be_u16))), |(count, players): &(u16, Vec<_>)| {
-        players.len() == usize::from(*count)
-    });
+    let players = verify(
+        (be_u16, many0((text, text, be_u16))),
+        |(count, players): &(u16, Vec<_>)| players.len() == usize::from(*count),
+    );
     let players = players.map(|(_, players)| players);
     all_consuming(preceded(nul, (terminated(many0(pair), nul), players))).parse(input)
 }
@@ -130,13 +133,26 @@ mod tests {
     #[test]
     fn a_production_takes_all_of_its_input_or_none() {
         only_whole(b"\0", |input| nul(input).map(|(rest, _)| (rest, ())));
-        only_whole(b"Srv\0", |input| text(input).map(|(rest, text)| (rest, text.len())));
-        only_whole(b"hostname\0Srv\0", |input| pair(input).map(|(rest, _)| (rest, ())));
-        only_whole(b"hostname\0\0", |input| server_pair(input).map(|(rest, _)| (rest, ())));
-        only_whole(b"score_\0\x18", |input| header(input).map(|(rest, (_, row))| (rest, row)));
-        only_whole(b"\0\x02player_\0score_\0\0", |input| legacy_table(input).map(|(rest, _)| (rest, ())));
+        only_whole(b"Srv\0", |input| {
+            text(input).map(|(rest, text)| (rest, text.len()))
+        });
+        only_whole(b"hostname\0Srv\0", |input| {
+            pair(input).map(|(rest, _)| (rest, ()))
+        });
+        only_whole(b"hostname\0\0", |input| {
+            server_pair(input).map(|(rest, _)| (rest, ()))
+        });
+        only_whole(b"score_\0\x18", |input| {
+            header(input).map(|(rest, (_, row))| (rest, row))
+        });
+        only_whole(b"\0\x02player_\0score_\0\0", |input| {
+            legacy_table(input).map(|(rest, _)| (rest, ()))
+        });
         assert!(pair(b"\0Srv\0").is_err(), "no key");
-        assert_eq!(header(b"score_\0\x18" as &[u8]).unwrap().1, (&b"score_"[..], 24));
+        assert_eq!(
+            header(b"score_\0\x18" as &[u8]).unwrap().1,
+            (&b"score_"[..], 24)
+        );
         assert_eq!(
             legacy_table(b"\0\x02a_\0b_\0\0x" as &[u8]).unwrap(),
             (&b"x"[..], (2, vec![&b"a_"[..], b"b_"]))
@@ -149,17 +165,34 @@ mod tests {
             server_pair(b"p268435968\0s7\x000\0" as &[u8]).unwrap(),
             (&b"s7\x000\0"[..], (&b"p268435968"[..], &b""[..]))
         );
-        assert_eq!(server_pair(b"p268435968\x000\0" as &[u8]).unwrap().1, (&b"p268435968"[..], &b"0"[..]));
-        assert_eq!(server_pair(b"hostname\0s7\0" as &[u8]).unwrap().1, (&b"hostname"[..], &b"s7"[..]));
+        assert_eq!(
+            server_pair(b"p268435968\x000\0" as &[u8]).unwrap().1,
+            (&b"p268435968"[..], &b"0"[..])
+        );
+        assert_eq!(
+            server_pair(b"hostname\0s7\0" as &[u8]).unwrap().1,
+            (&b"hostname"[..], &b"s7"[..])
+        );
     }
 
     #[test]
     fn the_players_of_just_cause_2_are_read_only_as_a_unit() {
         let body = b"\0hostname\0Srv\0\0\0\x02William\0STEAM_0:1:2\0\0\x8bAnn\0\0\0\x01";
-        only_whole(body, |input| just_cause_2(input).map(|(rest, _)| (rest, ())));
+        only_whole(body, |input| {
+            just_cause_2(input).map(|(rest, _)| (rest, ()))
+        });
         let (_, (pairs, players)) = just_cause_2(body).unwrap();
         assert_eq!(pairs, [(&b"hostname"[..], &b"Srv"[..])]);
-        assert_eq!(players, [(&b"William"[..], &b"STEAM_0:1:2"[..], 139), (b"Ann", b"", 1)]);
-        assert!(just_cause_2(&[&body[..], b"x"].concat()).is_err(), "bytes after it");
+        assert_eq!(
+            players,
+            [
+                (&b"William"[..], &b"STEAM_0:1:2"[..], 139),
+                (b"Ann", b"", 1)
+            ]
+        );
+        assert!(
+            just_cause_2(&[&body[..], b"x"].concat()).is_err(),
+            "bytes after it"
+        );
     }
 }

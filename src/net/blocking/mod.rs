@@ -76,14 +76,20 @@ impl Client {
         protocol: Protocol,
         server: impl Into<Server>,
     ) -> Result<Outcome<ServerStatus>, Error> {
-        Ok(self.answer(protocol, server)?.map(|answer| answer.to_status()))
+        Ok(self
+            .answer(protocol, server)?
+            .map(|answer| answer.to_status()))
     }
 
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
     ///
     /// # Errors
     /// See [`Error::kind`].
-    pub fn answer(&self, protocol: Protocol, server: impl Into<Server>) -> Result<Outcome<Answer>, Error> {
+    pub fn answer(
+        &self,
+        protocol: Protocol,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<Answer>, Error> {
         let new = |nonce| StatusQuery::new(protocol, nonce, &self.0.options);
         self.ask_host(server, protocol.default_query_port(), new)
     }
@@ -98,7 +104,10 @@ impl Client {
         default_port: u16,
         conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        block(self.0.ask_host_over::<Std, C>(&server.into(), default_port, conversation))
+        block(
+            self.0
+                .ask_host_over::<Std, C>(&server.into(), default_port, conversation),
+        )
     }
 
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first. It
@@ -137,12 +146,22 @@ impl Client {
     /// # Errors
     /// As of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
-    pub fn query_listed(&self, game: &Game, server: impl Into<Server>) -> Result<Option<Detected>, Error> {
+    pub fn query_listed(
+        &self,
+        game: &Game,
+        server: impl Into<Server>,
+    ) -> Result<Option<Detected>, Error> {
         let server = server.into();
         let found = block(self.0.attempts::<Std>(&server, 1))?;
-        let servers = self.servers(game)?.with_scope(Scope::Any).with_timeout(self.0.deadline);
+        let servers = self
+            .servers(game)?
+            .with_scope(Scope::Any)
+            .with_timeout(self.0.deadline);
         let listed = servers.map(|listed| listed.server).collect();
-        block(self.0.query_listed_over::<Std>(game, &server, found, listed))
+        block(
+            self.0
+                .query_listed_over::<Std>(game, &server, found, listed),
+        )
     }
 
     /// The servers that one list server knows. `master` is a host name or address, with `:port` where it is not
@@ -220,7 +239,10 @@ pub struct Servers {
 
 impl Servers {
     pub(super) const fn new(gathering: Gathering) -> Self {
-        Self { gathering, events: None }
+        Self {
+            gathering,
+            events: None,
+        }
     }
 
     servers_options!();
@@ -238,6 +260,8 @@ impl Iterator for Servers {
             }
             receiver
         });
-        events.iter().find_map(|(origin, event)| gathering.take(origin, event))
+        events
+            .iter()
+            .find_map(|(origin, event)| gathering.take(origin, event))
     }
 }

@@ -53,7 +53,12 @@ impl Scan {
         if !cfg!(target_os = "linux") {
             queries.scanner.set_receive_buffer(RECEIVE_BUFFER);
         }
-        Self { local, queries, sockets: Vec::new(), buffer: vec![0; MAX_DATAGRAM] }
+        Self {
+            local,
+            queries,
+            sockets: Vec::new(),
+            buffer: vec![0; MAX_DATAGRAM],
+        }
     }
 
     /// Counters of the queries.
@@ -72,7 +77,9 @@ impl Scan {
             let (start, mut due) = (Std::now(), None);
             for _ in 0..BATCH {
                 // Each before the next target is taken from the list, which may take long.
-                due = self.queries.send(1, Std::now, &mut cx, |requests| send_one(sockets, local, requests));
+                due = self.queries.send(1, Std::now, &mut cx, |requests| {
+                    send_one(sockets, local, requests)
+                });
                 if due.is_none_or(|due| due > Std::now()) || start.elapsed() > SLOW {
                     break;
                 }
@@ -86,7 +93,8 @@ impl Scan {
     /// Takes what has arrived; if nothing has, waits for it until then.
     fn receive(&mut self, mut until: Instant) {
         for _ in 0..BATCH.saturating_mul(MOST_BATCHES) {
-            let Some((_, received)) = block(Std::receive(&self.sockets, until, &mut self.buffer)) else {
+            let Some((_, received)) = block(Std::receive(&self.sockets, until, &mut self.buffer))
+            else {
                 break;
             };
             until = Std::now();
@@ -105,9 +113,14 @@ fn send_one(
     local: Option<SocketAddr>,
     requests: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
-    let Some((to, request)) = requests.first() else { return Ok(0) };
-    let is_of_family =
-        |socket: &&UdpSocket| socket.local_addr().is_ok_and(|local| local.is_ipv4() == to.is_ipv4());
+    let Some((to, request)) = requests.first() else {
+        return Ok(0);
+    };
+    let is_of_family = |socket: &&UdpSocket| {
+        socket
+            .local_addr()
+            .is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
+    };
     if !sockets.iter().any(|socket| is_of_family(&socket)) {
         // A machine may have one of the families only.
         let socket = UdpSocket::bind(local_address(local, to.is_ipv4()));
@@ -115,7 +128,10 @@ fn send_one(
         socket.set_nonblocking(true)?;
         sockets.push(socket);
     }
-    let socket = sockets.iter().find(is_of_family).ok_or(io::ErrorKind::AddrNotAvailable)?;
+    let socket = sockets
+        .iter()
+        .find(is_of_family)
+        .ok_or(io::ErrorKind::AddrNotAvailable)?;
     socket.send_to(request, to).map(|_| 1)
 }
 
@@ -129,6 +145,8 @@ impl Iterator for Scan {
 
 impl fmt::Debug for Scan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scan").field("scanner", &self.queries.scanner).finish_non_exhaustive()
+        f.debug_struct("Scan")
+            .field("scanner", &self.queries.scanner)
+            .finish_non_exhaustive()
     }
 }

@@ -30,14 +30,21 @@ impl Io for Std {
     type Udp = UdpSocket;
     type Tcp = TcpStream;
 
-    #[allow(clippy::disallowed_methods, reason = "the network layer is where clocks are read")]
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "the network layer is where clocks are read"
+    )]
     fn now() -> Instant {
         Instant::now()
     }
 
     async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>> {
         let found = (host, port).to_socket_addrs()?.collect();
-        if Self::now() < until { Ok(found) } else { Err(too_late("the resolver took too long")) }
+        if Self::now() < until {
+            Ok(found)
+        } else {
+            Err(too_late("the resolver took too long"))
+        }
     }
 
     fn udp(socket: UdpSocket) -> io::Result<UdpSocket> {
@@ -56,7 +63,9 @@ impl Io for Std {
                     received => return Some((index, received)),
                 }
             }
-            let left = until.checked_duration_since(Self::now()).filter(|left| !left.is_zero())?;
+            let left = until
+                .checked_duration_since(Self::now())
+                .filter(|left| !left.is_zero())?;
             let [socket] = sockets else {
                 thread::sleep(left.min(PAUSE));
                 continue;
@@ -92,7 +101,10 @@ impl Io for Std {
 
 /// Whether nothing has arrived: yet, until the end of a wait, or until a signal. The first two differ by system.
 fn is_passing(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
 }
 
 /// The time left to wait: no socket takes a wait of nothing.
@@ -103,5 +115,11 @@ fn left(until: Instant) -> Duration {
 /// Unix calls the end of a wait `WouldBlock`.
 fn in_time<T>(result: io::Result<T>) -> io::Result<T> {
     let is_late = |error: &io::Error| error.kind() == ErrorKind::WouldBlock;
-    result.map_err(|error| if is_late(&error) { too_late("the server took too long") } else { error })
+    result.map_err(|error| {
+        if is_late(&error) {
+            too_late("the server took too long")
+        } else {
+            error
+        }
+    })
 }

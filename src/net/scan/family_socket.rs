@@ -36,7 +36,11 @@ impl FamilySocket {
         // Never less than the system's default. Linux counts its own overhead into twice the size.
         let given = options.recv_buffer_size().unwrap_or(0);
         if given < receive_buffer {
-            let half = if cfg!(any(target_os = "linux", target_os = "android")) { 2 } else { 1 };
+            let half = if cfg!(any(target_os = "linux", target_os = "android")) {
+                2
+            } else {
+                1
+            };
             let _ = options.set_recv_buffer_size(receive_buffer.div_ceil(half));
         }
         let receive_buffer = options.recv_buffer_size().unwrap_or(given);
@@ -45,7 +49,12 @@ impl FamilySocket {
         let drops = linux::prepare(&socket).is_ok().then_some(0);
         #[cfg(not(target_os = "linux"))]
         let drops = None;
-        Ok(Self { socket, receive_buffer, drops, unreachable: Vec::new() })
+        Ok(Self {
+            socket,
+            receive_buffer,
+            drops,
+            unreachable: Vec::new(),
+        })
     }
 
     /// [`Self::drops`] with those behind the latest datagram.
@@ -67,8 +76,11 @@ impl FamilySocket {
         let mut count = 0_usize;
         for _ in 0..BATCH {
             let Self { socket, drops, .. } = self;
-            let mut receive =
-                || receive_batch(socket, buffer, drops, |from, datagram| each(from, Some(datagram)));
+            let mut receive = || {
+                receive_batch(socket, buffer, drops, |from, datagram| {
+                    each(from, Some(datagram))
+                })
+            };
             let mut received = socket.try_io(Interest::READABLE, &mut receive);
             if cfg!(target_os = "linux")
                 && matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
@@ -91,7 +103,9 @@ impl FamilySocket {
             }
         }
         count = count.saturating_add(self.unreachable.len());
-        self.unreachable.drain(..).for_each(|server| each(server, None));
+        self.unreachable
+            .drain(..)
+            .for_each(|server| each(server, None));
         count
     }
 
@@ -118,8 +132,11 @@ impl FamilySocket {
     fn take_errors(&mut self) -> bool {
         #[cfg(target_os = "linux")]
         for count in 0..BATCH {
-            let Some((server, error)) = linux::error(&self.socket) else { return count > 0 };
-            self.unreachable.extend(is_about_the_address(&error).then_some(server));
+            let Some((server, error)) = linux::error(&self.socket) else {
+                return count > 0;
+            };
+            self.unreachable
+                .extend(is_about_the_address(&error).then_some(server));
         }
         cfg!(target_os = "linux")
     }

@@ -118,7 +118,12 @@ impl<C: Conversation> Scan<C> {
     {
         let mut targets = (0..).zip(targets);
         let mut next = move || targets.next().map(|(index, target)| (index, Ok(target)));
-        Self::open(Box::new(move |_| Poll::Ready(next())), timing, options, None)
+        Self::open(
+            Box::new(move |_| Poll::Ready(next())),
+            timing,
+            options,
+            None,
+        )
     }
 
     fn open(
@@ -127,10 +132,12 @@ impl<C: Conversation> Scan<C> {
         options: ScanOptions,
         local: Option<SocketAddr>,
     ) -> Result<Self, Error> {
-        Handle::try_current().map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
+        Handle::try_current()
+            .map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
         // A machine may have one of the families only.
-        let sockets = [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
+        let sockets =
+            [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
         let sockets = match sockets {
             [Err(error), Err(_)] => return Err(error),
             // The wanted address is of this family.
@@ -140,10 +147,18 @@ impl<C: Conversation> Scan<C> {
         };
         let mut queries = Queries::new(targets, timing, options, Tokio::now());
         let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
-        queries.scanner.set_receive_buffer(receive_buffers.min().unwrap_or_default());
+        queries
+            .scanner
+            .set_receive_buffer(receive_buffers.min().unwrap_or_default());
         let polled_at = Tokio::now();
         let sleep = Box::pin(sleep_until(polled_at.into()));
-        Ok(Self { queries, sockets, buffer: vec![0; BATCH.saturating_mul(PART)], sleep, polled_at })
+        Ok(Self {
+            queries,
+            sockets,
+            buffer: vec![0; BATCH.saturating_mul(PART)],
+            sleep,
+            polled_at,
+        })
     }
 
     /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
@@ -168,7 +183,10 @@ impl<C: Conversation> Scan<C> {
     pub fn io(&self) -> ScanIo {
         let sockets = || self.sockets.iter().flatten();
         ScanIo {
-            receive_buffer: sockets().map(|socket| socket.receive_buffer).min().unwrap_or_default(),
+            receive_buffer: sockets()
+                .map(|socket| socket.receive_buffer)
+                .min()
+                .unwrap_or_default(),
             drops: sockets()
                 .map(FamilySocket::drops_until_now)
                 .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
@@ -195,7 +213,10 @@ impl<C: Conversation> Scan<C> {
             let send = |requests: &[(SocketAddr, &[u8])]| {
                 let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
                 let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
-                socket.as_mut().ok_or(ErrorKind::AddrNotAvailable)?.send(requests)
+                socket
+                    .as_mut()
+                    .ok_or(ErrorKind::AddrNotAvailable)?
+                    .send(requests)
             };
             let due = self.queries.send(BATCH, || now, cx, send);
             if received == 0 && due.is_none_or(|at| self.sleep(now, at, cx)) {
@@ -209,7 +230,12 @@ impl<C: Conversation> Scan<C> {
 
     /// Takes what has arrived, a batch per socket. Returns the most datagrams that one had: after a whole batch, more may be waiting.
     fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> usize {
-        let Self { queries, sockets, buffer, .. } = self;
+        let Self {
+            queries,
+            sockets,
+            buffer,
+            ..
+        } = self;
         let mut received = 0;
         for socket in sockets.iter_mut().flatten() {
             let drops = socket.drops;
@@ -262,7 +288,10 @@ impl Client {
         T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
     {
         let mut targets = targets.into_iter();
-        self.scan_targets(Box::new(move |_| Poll::Ready(targets.next().map(Into::into))), options)
+        self.scan_targets(
+            Box::new(move |_| Poll::Ready(targets.next().map(Into::into))),
+            options,
+        )
     }
 
     /// Queries servers that arrive while the scan runs, see [`Self::scan`].
@@ -282,7 +311,12 @@ impl Client {
         source: Source<ScanTarget>,
         options: ScanOptions,
     ) -> Result<Scan, Error> {
-        Scan::open(resolved(self.clone(), source), self.timing, options, self.local)
+        Scan::open(
+            resolved(self.clone(), source),
+            self.timing,
+            options,
+            self.local,
+        )
     }
 }
 
@@ -294,7 +328,9 @@ impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
     type Item = Scanned<ServerStatus, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.get_mut().poll_answer(cx).map(|scanned| scanned.map(with_status))
+        self.get_mut()
+            .poll_answer(cx)
+            .map(|scanned| scanned.map(with_status))
     }
 }
 
@@ -330,7 +366,10 @@ fn resolved(client: Client, mut source: Source<ScanTarget>) -> Source<Pulled<Sta
             let client = client.clone();
             lookups.push(Box::pin(async move {
                 let found = target.address::<Tokio>(&client).await;
-                (index, found.map(|address| (address, target.query(&client, address))))
+                (
+                    index,
+                    found.map(|address| (address, target.query(&client, address))),
+                )
             }));
         }
         for (place, lookup) in lookups.iter_mut().enumerate() {
@@ -339,6 +378,10 @@ fn resolved(client: Client, mut source: Source<ScanTarget>) -> Source<Pulled<Sta
                 return Poll::Ready(Some(found));
             }
         }
-        if is_open || !lookups.is_empty() { Poll::Pending } else { Poll::Ready(None) }
+        if is_open || !lookups.is_empty() {
+            Poll::Pending
+        } else {
+            Poll::Ready(None)
+        }
     })
 }

@@ -37,8 +37,10 @@ const MAX_CODED: usize = 65_535;
 /// # Errors
 /// [`EncodeError::TooLong`] for more than 65,535 bytes; nothing is written then.
 pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
-    let length = u16::try_from(plain.len())
-        .map_err(|_| EncodeError::TooLong { field: "compressed text", limit: MAX_CODED })?;
+    let length = u16::try_from(plain.len()).map_err(|_| EncodeError::TooLong {
+        field: "compressed text",
+        limit: MAX_CODED,
+    })?;
     out.put_u16(length);
     let mut tree = Tree { nodes: vec![NYT] };
     let mut bits = Vec::new();
@@ -50,7 +52,11 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         }
         tree.count(known, symbol);
     }
-    let bytes = bits.chunks(8).map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
+    let bytes = bits.chunks(8).map(|bits| {
+        bits.iter()
+            .rev()
+            .fold(0, |byte, bit| byte << 1 | u8::from(*bit))
+    });
     bytes.for_each(|byte| out.put_u8(byte));
     if bits.len().is_multiple_of(8) {
         // The spare byte, as id's encoder writes it.
@@ -67,12 +73,16 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
 /// than `limit` bytes. Offsets count from the start of `coded`.
 pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let cut = |offset| ParseError::new(ParseErrorKind::CutShort("the compressed text"), offset);
-    let (length, bytes) = coded.split_first_chunk::<2>().ok_or_else(|| cut(coded.len()))?;
+    let (length, bytes) = coded
+        .split_first_chunk::<2>()
+        .ok_or_else(|| cut(coded.len()))?;
     let length = usize::from(u16::from_be_bytes(*length));
     if length > limit {
         return Err(ParseError::limit("bytes of compressed text", limit, 0));
     }
-    let mut bits = bytes.iter().flat_map(|byte| (0..8).map(move |bit| byte & 1_u8.wrapping_shl(bit) != 0));
+    let mut bits = bytes
+        .iter()
+        .flat_map(|byte| (0..8).map(move |bit| byte & 1_u8.wrapping_shl(bit) != 0));
     // Every byte but the first takes one bit or more.
     let bound = bytes.len().saturating_mul(8);
     let mut plain = Vec::with_capacity(length.min(bound));
@@ -107,12 +117,18 @@ enum Kind {
     Inner(usize),
 }
 
-const NYT: Node = Node { weight: 0, parent: None, kind: Kind::NotYetTransmitted };
+const NYT: Node = Node {
+    weight: 0,
+    parent: None,
+    kind: Kind::NotYetTransmitted,
+};
 
 impl Tree {
     /// The index of a byte's leaf.
     fn leaf(&self, symbol: u8) -> Option<usize> {
-        self.nodes.iter().position(|node| node.kind == Kind::Leaf(symbol))
+        self.nodes
+            .iter()
+            .position(|node| node.kind == Kind::Leaf(symbol))
     }
 
     /// The index of the last node.
@@ -138,11 +154,17 @@ impl Tree {
         let mut index = 0;
         loop {
             match self.node(index).kind {
-                Kind::Inner(right) => index = if bits.next()? { right } else { right.saturating_add(1) },
+                Kind::Inner(right) => {
+                    index = if bits.next()? {
+                        right
+                    } else {
+                        right.saturating_add(1)
+                    }
+                }
                 Kind::Leaf(symbol) => return Some((Some(index), symbol)),
                 Kind::NotYetTransmitted => {
-                    let symbol =
-                        (0..8).try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)))?;
+                    let symbol = (0..8)
+                        .try_fold(0, |byte: u8, _| Some(byte << 1 | u8::from(bits.next()?)))?;
                     return Some((self.leaf(symbol), symbol));
                 }
             }
@@ -158,7 +180,11 @@ impl Tree {
             // The weights are sorted up to here; a child that was just counted may be out of order below.
             let above = self.nodes.get(..index).unwrap_or_default();
             let first = above.partition_point(|other| other.weight > node.weight);
-            let leader = if node.parent == Some(first) { index } else { first };
+            let leader = if node.parent == Some(first) {
+                index
+            } else {
+                first
+            };
             if leader != index {
                 let other = self.node(leader).kind;
                 self.set(leader, node.kind);
@@ -172,7 +198,14 @@ impl Tree {
     /// Replaces the NYT node by an inner node, with a leaf and the NYT node for children, and returns its index.
     fn grow(&mut self, symbol: u8) -> Option<usize> {
         let (inner, leaf) = (self.nyt(), self.nodes.len());
-        self.nodes.extend([Node { weight: 1, kind: Kind::Leaf(symbol), ..NYT }, NYT]);
+        self.nodes.extend([
+            Node {
+                weight: 1,
+                kind: Kind::Leaf(symbol),
+                ..NYT
+            },
+            NYT,
+        ]);
         self.set(inner, Kind::Inner(leaf));
         Some(inner)
     }
@@ -223,7 +256,10 @@ mod tests {
         }
         let all: Vec<u8> = (0..=255).collect();
         let out = coded(&all);
-        assert_eq!((out.len(), hex::encode(&out[..8])), (514, "01000000010a3040".to_owned()));
+        assert_eq!(
+            (out.len(), hex::encode(&out[..8])),
+            (514, "01000000010a3040".to_owned())
+        );
         assert_eq!(decompress(&out, 256).unwrap(), all);
     }
 
@@ -231,7 +267,10 @@ mod tests {
     fn both_endings_are_read_and_nothing_beyond_the_input() {
         let complete = coded(b"abcabcabd");
         for tail in [&b""[..], b"\0", b"garbage"] {
-            assert_eq!(decompress(&[&complete, tail].concat(), 9).unwrap(), b"abcabcabd");
+            assert_eq!(
+                decompress(&[&complete, tail].concat(), 9).unwrap(),
+                b"abcabcabd"
+            );
         }
         // "a" has exactly eight bits: the spare byte may be missing.
         assert_eq!(decompress(&[0, 1, 0x86], 9).unwrap(), b"a");
@@ -240,7 +279,10 @@ mod tests {
         }
         assert_eq!(
             decompress(&complete, 8).unwrap_err().kind,
-            ParseErrorKind::Limit { what: "bytes of compressed text", limit: 8 }
+            ParseErrorKind::Limit {
+                what: "bytes of compressed text",
+                limit: 8
+            }
         );
         assert_eq!(decompress(&[0, 0], 0).unwrap(), b"");
         assert_eq!(decompress(&[0xFF, 0xFF, 0], 65_535).unwrap_err().offset, 3);
@@ -248,9 +290,12 @@ mod tests {
 
     #[test]
     fn long_and_even_texts_survive() {
-        for plain in
-            [vec![7; MAX_CODED], (0..MAX_CODED).map(|n| (n * n / 3).to_le_bytes()[0]).collect::<Vec<_>>()]
-        {
+        for plain in [
+            vec![7; MAX_CODED],
+            (0..MAX_CODED)
+                .map(|n| (n * n / 3).to_le_bytes()[0])
+                .collect::<Vec<_>>(),
+        ] {
             assert_eq!(decompress(&coded(&plain), MAX_CODED).unwrap(), plain);
         }
         assert!(compress(&vec![0; MAX_CODED + 1], &mut Vec::new()).is_err());

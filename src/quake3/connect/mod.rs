@@ -116,13 +116,20 @@ impl ConnectQuery {
     /// take the first of several (id-Software/Quake-III-Arena, code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`, `;`, `"`
     /// and control bytes, [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
-        let own = ["challenge", "qport", "protocol"].into_iter().find(|own| key.eq_ignore_ascii_case(own));
+        let own = ["challenge", "qport", "protocol"]
+            .into_iter()
+            .find(|own| key.eq_ignore_ascii_case(own));
         own.map_or(Ok(()), |own| Err(EncodeError::Reserved(own)))?;
         self.userinfo.push(key.as_bytes(), value.as_bytes())?;
         Ok(self)
     }
 
-    fn connect(&self, challenge: &[u8], dark_places: bool, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+    fn connect(
+        &self,
+        challenge: &[u8],
+        dark_places: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<(), EncodeError> {
         let mut info = self.userinfo.clone();
         info.limit = MAX_INFO_STRING;
         let mut packed = Vec::new();
@@ -132,7 +139,10 @@ impl ConnectQuery {
             info.push(b"challenge", challenge)?;
             ConnectRequest::Plain(&info.bytes)
         } else {
-            info.push(b"protocol", self.protocol.unwrap_or(68).to_string().as_bytes())?;
+            info.push(
+                b"protocol",
+                self.protocol.unwrap_or(68).to_string().as_bytes(),
+            )?;
             info.push(b"qport", self.qport.to_string().as_bytes())?;
             info.push(b"challenge", challenge)?;
             ConnectRequest::pack(&info.bytes, &mut packed)?;
@@ -151,10 +161,15 @@ impl Conversation for ConnectQuery {
             None => {
                 let client = Some(&self.client[..]);
                 let get = |game| Request::new(Command::GetChallenge { client, game });
-                get(self.game.as_deref()).encode(out).or_else(|_| get(None).encode(out))
+                get(self.game.as_deref())
+                    .encode(out)
+                    .or_else(|_| get(None).encode(out))
             }
         };
-        debug_assert!(written.is_ok(), "the pairs were checked when they came in, our challenge is a number");
+        debug_assert!(
+            written.is_ok(),
+            "the pairs were checked when they came in, our challenge is a number"
+        );
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
@@ -167,21 +182,44 @@ impl Conversation for ConnectQuery {
             (Reply::Print { text, .. } | Reply::Rejected { text } | Reply::Dropped { text }, _) => {
                 Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
             }
-            (Reply::Challenge { client: Some(quoted), protocol, .. }, None)
-                if quoted != self.client && !(protocol.is_none() && is_flag(quoted)) =>
-            {
+            (
+                Reply::Challenge {
+                    client: Some(quoted),
+                    protocol,
+                    ..
+                },
+                None,
+            ) if quoted != self.client && !(protocol.is_none() && is_flag(quoted)) => {
                 rejected(ParseErrorKind::Mismatch("client challenge"))
             }
-            (Reply::Challenge { dark_places, challenge, protocol, .. }, None) => {
+            (
+                Reply::Challenge {
+                    dark_places,
+                    challenge,
+                    protocol,
+                    ..
+                },
+                None,
+            ) => {
                 // It goes into an infostring: what that cannot carry would change its meaning.
-                if InfoStringBuilder::new(MAX_CHALLENGE_PAIR).push(b"challenge", challenge).is_err() {
+                if InfoStringBuilder::new(MAX_CHALLENGE_PAIR)
+                    .push(b"challenge", challenge)
+                    .is_err()
+                {
                     return rejected(ParseErrorKind::Malformed("challenge"));
                 }
                 self.protocol = self.protocol.or_else(|| number::number(protocol?));
                 self.challenge = Some((Bytes::copy_from_slice(challenge), dark_places));
                 Verdict::Next
             }
-            (Reply::Connected { dark_places, challenge: quoted, .. }, Some((challenge, _))) => {
+            (
+                Reply::Connected {
+                    dark_places,
+                    challenge: quoted,
+                    ..
+                },
+                Some((challenge, _)),
+            ) => {
                 let verification = match quoted {
                     Some(quoted) if quoted == challenge => Verification::Verified,
                     Some(_) if !dark_places => {
@@ -190,7 +228,11 @@ impl Conversation for ConnectQuery {
                     _ => Verification::Unverified,
                 };
                 let (challenge, qport) = (challenge.clone(), self.qport);
-                Verdict::Done(Ok(Connected { challenge, qport, verification }))
+                Verdict::Done(Ok(Connected {
+                    challenge,
+                    qport,
+                    verification,
+                }))
             }
             (_, None) => rejected(ParseErrorKind::Unexpected("challengeResponse")),
             (_, Some(_)) => rejected(ParseErrorKind::Unexpected("connectResponse")),
@@ -232,11 +274,16 @@ impl ConnectRequest<'_> {
     /// longer than servers read (2,048 bytes). Nothing is written then.
     pub fn pack(userinfo: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
         let field = "userinfo";
-        EncodeError::check(field, userinfo, 0..=usize::MAX, |byte| matches!(byte, b'"' | 0 | b'\n'))?;
+        EncodeError::check(field, userinfo, 0..=usize::MAX, |byte| {
+            matches!(byte, b'"' | 0 | b'\n')
+        })?;
         let mut packed = Vec::new();
         huffman::compress(&[b"\"", userinfo, b"\""].concat(), &mut packed)?;
         if packed.len() > MAX_PACKET.saturating_sub(12) {
-            return Err(EncodeError::TooLong { field, limit: MAX_PACKET });
+            return Err(EncodeError::TooLong {
+                field,
+                limit: MAX_PACKET,
+            });
         }
         out.put_slice(&packed);
         Ok(())
@@ -313,23 +360,51 @@ pub enum RefusalReason {
 /// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
 /// and game lines also recorded from OpenArena; the names of texts that the client has, with `@@@`, recorded from OpenJK).
 const KNOWN: [(&[&str], RefusalReason); 7] = [
-    (&["server is full", "server full", "@@@server_is_full"], RefusalReason::ServerFull),
     (
-        &["server uses protocol version", "error: protocol mismatch", "wrong game version"],
+        &["server is full", "server full", "@@@server_is_full"],
+        RefusalReason::ServerFull,
+    ),
+    (
+        &[
+            "server uses protocol version",
+            "error: protocol mismatch",
+            "wrong game version",
+        ],
         RefusalReason::WrongProtocol,
     ),
     (&["game mismatch"], RefusalReason::WrongGame),
-    (&["no or bad challenge", "invalid challenge", "incorrect challenge"], RefusalReason::BadChallenge),
-    (&["invalid password", "password", "@@@invalid_escape"], RefusalReason::Password),
-    (&["you are banned", "you're banned", "banned"], RefusalReason::Banned),
-    (&["server is for high pings only", "server is for low pings only"], RefusalReason::Ping),
+    (
+        &[
+            "no or bad challenge",
+            "invalid challenge",
+            "incorrect challenge",
+        ],
+        RefusalReason::BadChallenge,
+    ),
+    (
+        &["invalid password", "password", "@@@invalid_escape"],
+        RefusalReason::Password,
+    ),
+    (
+        &["you are banned", "you're banned", "banned"],
+        RefusalReason::Banned,
+    ),
+    (
+        &[
+            "server is for high pings only",
+            "server is for low pings only",
+        ],
+        RefusalReason::Ping,
+    ),
 ];
 
 impl Refusal {
     /// A refusal in the server's words, the bytes after `print` and its line feed.
     pub fn new(text: impl Into<Bytes>) -> Self {
         let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
-        Self { text: Text::new(text, style) }
+        Self {
+            text: Text::new(text, style),
+        }
     }
 
     /// The known meaning of the words.
@@ -337,7 +412,9 @@ impl Refusal {
         // Some servers print colour codes, a mark for the client's dialog or blank lines first.
         let plain = self.text.plain().to_lowercase();
         let plain = without_mark(&plain);
-        let known = KNOWN.iter().find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
+        let known = KNOWN
+            .iter()
+            .find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
         known.map_or(RefusalReason::Other, |(_, reason)| *reason)
     }
 }
@@ -346,14 +423,20 @@ impl Refusal {
 /// src/server/sv_client.c).
 fn without_mark(words: &str) -> &str {
     let words = words.trim();
-    let rest = words.strip_prefix("[err_").and_then(|mark| mark.split_once(']'));
+    let rest = words
+        .strip_prefix("[err_")
+        .and_then(|mark| mark.split_once(']'));
     rest.map_or(words, |(_, rest)| rest.trim_start())
 }
 
 fn one_line(text: &Text) -> String {
     let plain = text.plain();
     let words = without_mark(&plain);
-    if words.is_empty() { "no reason given".to_owned() } else { words.to_owned() }
+    if words.is_empty() {
+        "no reason given".to_owned()
+    } else {
+        words.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -373,24 +456,54 @@ mod tests {
     #[test]
     fn the_challenge_reply_must_quote_our_own_challenge_where_it_quotes_one() {
         let after = |body: &str| hear(&mut ConnectQuery::new(7), body);
-        for ours in ["challengeResponse 5 7 71", "challengeResponse 5", "challenge !onNZ-PKot&\0d0"] {
+        for ours in [
+            "challengeResponse 5 7 71",
+            "challengeResponse 5",
+            "challenge !onNZ-PKot&\0d0",
+        ] {
             assert_eq!(after(ours), Verdict::Next, "{ours}");
         }
         // iortcw and ET: Legacy say `sv_onlyVisibleClients` before or instead of the client's number.
-        for flagged in ["challengeResponse 5 0 7 61", "challengeResponse 5 1 7 61", "challengeResponse 5 1"] {
+        for flagged in [
+            "challengeResponse 5 0 7 61",
+            "challengeResponse 5 1 7 61",
+            "challengeResponse 5 1",
+        ] {
             assert_eq!(after(flagged), Verdict::Next, "{flagged}");
         }
-        for other in ["challengeResponse 5 8 71", "5 0 71", "5 0 8 61", "5 8", "5 2 7 61"] {
-            let reply = format!("challengeResponse {}", other.trim_start_matches("challengeResponse "));
-            assert!(matches!(after(&reply), Verdict::Rejected(_)), "another client's: {reply}");
+        for other in [
+            "challengeResponse 5 8 71",
+            "5 0 71",
+            "5 0 8 61",
+            "5 8",
+            "5 2 7 61",
+        ] {
+            let reply = format!(
+                "challengeResponse {}",
+                other.trim_start_matches("challengeResponse ")
+            );
+            assert!(
+                matches!(after(&reply), Verdict::Rejected(_)),
+                "another client's: {reply}"
+            );
         }
-        assert!(matches!(after("challengeResponse 5;6"), Verdict::Rejected(_)), "no infostring can carry it");
+        assert!(
+            matches!(after("challengeResponse 5;6"), Verdict::Rejected(_)),
+            "no infostring can carry it"
+        );
         assert!(matches!(after("connectResponse"), Verdict::Rejected(_)));
         let refused = after("print\nGame mismatch: This is a Quake3Arena server\n");
-        let Verdict::Done(Err(refusal)) = refused else { panic!() };
-        assert_eq!(refusal.text.raw(), b"Game mismatch: This is a Quake3Arena server\n");
+        let Verdict::Done(Err(refusal)) = refused else {
+            panic!()
+        };
+        assert_eq!(
+            refusal.text.raw(),
+            b"Game mismatch: This is a Quake3Arena server\n"
+        );
         // openmohaa, code/server/sv_client.c.
-        let Verdict::Done(Err(refusal)) = after("droperror\nServer is full\n") else { panic!() };
+        let Verdict::Done(Err(refusal)) = after("droperror\nServer is full\n") else {
+            panic!()
+        };
         assert_eq!(refusal.text.raw(), b"Server is full\n");
     }
 
@@ -398,12 +511,21 @@ mod tests {
     fn the_reply_to_connect_must_quote_the_challenge_where_it_quotes_one() {
         let mut query = ConnectQuery::new(7);
         hear(&mut query, "challengeResponse 5 7 71");
-        assert!(matches!(hear(&mut query, "connectResponse 6"), Verdict::Rejected(_)));
-        assert!(matches!(hear(&mut query, "challengeResponse 5 7 71"), Verdict::Rejected(_)));
-        for (body, verification) in
-            [("connectResponse 5", Verification::Verified), ("connectResponse", Verification::Unverified)]
-        {
-            let Verdict::Done(Ok(connected)) = hear(&mut query, body) else { panic!("{body}") };
+        assert!(matches!(
+            hear(&mut query, "connectResponse 6"),
+            Verdict::Rejected(_)
+        ));
+        assert!(matches!(
+            hear(&mut query, "challengeResponse 5 7 71"),
+            Verdict::Rejected(_)
+        ));
+        for (body, verification) in [
+            ("connectResponse 5", Verification::Verified),
+            ("connectResponse", Verification::Unverified),
+        ] {
+            let Verdict::Done(Ok(connected)) = hear(&mut query, body) else {
+                panic!("{body}")
+            };
             assert_eq!(connected.verification, verification);
         }
     }
@@ -411,19 +533,36 @@ mod tests {
     #[test]
     fn the_longest_challenge_fits_beside_the_longest_userinfo() {
         let longest = "x".repeat(48);
-        for reply in [format!("challengeResponse {longest} 7 4294967295"), format!("challenge {longest}\0")] {
-            let mut query = ConnectQuery::new(u64::MAX - 0xFFFF_FFF8).with("k", &"v".repeat(920)).unwrap();
+        for reply in [
+            format!("challengeResponse {longest} 7 4294967295"),
+            format!("challenge {longest}\0"),
+        ] {
+            let mut query = ConnectQuery::new(u64::MAX - 0xFFFF_FFF8)
+                .with("k", &"v".repeat(920))
+                .unwrap();
             assert!(query.clone().with("l", "").is_err(), "full");
-            assert!(matches!(hear(&mut query, &reply), Verdict::Rejected(_)) || !sent(&mut query).is_empty());
+            assert!(
+                matches!(hear(&mut query, &reply), Verdict::Rejected(_))
+                    || !sent(&mut query).is_empty()
+            );
         }
         let mut query = ConnectQuery::new(7);
-        assert!(matches!(hear(&mut query, &format!("challengeResponse {longest}x")), Verdict::Rejected(_)));
+        assert!(matches!(
+            hear(&mut query, &format!("challengeResponse {longest}x")),
+            Verdict::Rejected(_)
+        ));
     }
 
     #[test]
     fn a_game_of_two_words_is_not_sent() {
-        assert_eq!(sent(&mut ConnectQuery::new(u64::MAX)), b"getchallenge 2147483647");
-        assert_eq!(sent(&mut ConnectQuery::new(1).with_game("two words")), b"getchallenge 1");
+        assert_eq!(
+            sent(&mut ConnectQuery::new(u64::MAX)),
+            b"getchallenge 2147483647"
+        );
+        assert_eq!(
+            sent(&mut ConnectQuery::new(1).with_game("two words")),
+            b"getchallenge 1"
+        );
     }
 
     #[test]
@@ -442,15 +581,30 @@ mod tests {
             ("Server is full.\n", RefusalReason::ServerFull),
             ("^1Server is full.\n", RefusalReason::ServerFull),
             // etlegacy, src/server/sv_client.c.
-            ("[err_dialog]No or bad challenge for address.\n", RefusalReason::BadChallenge),
-            ("[err_dialog]Server is for high pings only\n", RefusalReason::Ping),
+            (
+                "[err_dialog]No or bad challenge for address.\n",
+                RefusalReason::BadChallenge,
+            ),
+            (
+                "[err_dialog]Server is for high pings only\n",
+                RefusalReason::Ping,
+            ),
             ("[err_dialog", RefusalReason::Other),
             // Recorded from OpenJK (8cce3ea2), and codemp/server/sv_client.cpp.
             ("@@@SERVER_IS_FULL\n", RefusalReason::ServerFull),
             ("@@@INVALID_ESCAPE_TO_MAIN\n", RefusalReason::Password),
-            ("Incorrect challenge for your address.\n", RefusalReason::BadChallenge),
-            ("Game mismatch: This is a Quake3Arena server\n", RefusalReason::WrongGame),
-            ("No or bad challenge for your address.\n", RefusalReason::BadChallenge),
+            (
+                "Incorrect challenge for your address.\n",
+                RefusalReason::BadChallenge,
+            ),
+            (
+                "Game mismatch: This is a Quake3Arena server\n",
+                RefusalReason::WrongGame,
+            ),
+            (
+                "No or bad challenge for your address.\n",
+                RefusalReason::BadChallenge,
+            ),
             ("Invalid password\n", RefusalReason::Password),
             ("You are banned from this server.\n", RefusalReason::Banned),
             ("Server is for high pings only\n", RefusalReason::Ping),
@@ -465,7 +619,13 @@ mod tests {
     fn a_refusal_is_safe_to_print() {
         let refusal = Refusal::new(&b"\x1b[31mno\n"[..]);
         assert!(!refusal.to_string().contains('\x1b'));
-        assert_eq!(Refusal::new(&b"[err_dialog]Banned.\n"[..]).to_string(), "the server refused: Banned.");
-        assert_eq!(Refusal::new(&b""[..]).to_string(), "the server refused: no reason given");
+        assert_eq!(
+            Refusal::new(&b"[err_dialog]Banned.\n"[..]).to_string(),
+            "the server refused: Banned."
+        );
+        assert_eq!(
+            Refusal::new(&b""[..]).to_string(),
+            "the server refused: no reason given"
+        );
     }
 }

@@ -47,7 +47,9 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use self::outbox::Outbox;
-use self::registry::{BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name};
+use self::registry::{
+    BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name,
+};
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
 pub use super::wire::list::ListRequest;
@@ -183,7 +185,11 @@ impl Master {
     /// `secret`: sixteen bytes nobody else can guess. `now`: the caller's clock.
     pub fn new(secret: Secret, options: Options, now: Instant) -> Self {
         Self {
-            tokens: TokenIssuer { secret, window: CHALLENGE_WINDOW, started: now },
+            tokens: TokenIssuer {
+                secret,
+                window: CHALLENGE_WINDOW,
+                started: now,
+            },
             now,
             next_sweep: after(now, SWEEP),
             servers: Registry::new(options.max_servers, options.max_per_address),
@@ -209,12 +215,18 @@ impl Machine for Master {
         let to = match self.requests.pop_front() {
             Some((server, challenge, length)) => {
                 // Our challenges hold letters and digits.
-                Request::new(Command::GetInfo { challenge: challenge.get(..length) }).put(out);
+                Request::new(Command::GetInfo {
+                    challenge: challenge.get(..length),
+                })
+                .put(out);
                 server
             }
             None => self.lists.write(&self.servers, now, out)?,
         };
-        Some(Transmit { to, len: out.len().saturating_sub(before) })
+        Some(Transmit {
+            to,
+            len: out.len().saturating_sub(before),
+        })
     }
 
     /// Takes a datagram that arrived.
@@ -247,7 +259,10 @@ impl Machine for Master {
     fn poll_timeout(&self) -> Option<Instant> {
         let request = (!self.requests.is_empty()).then_some(self.now);
         let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
-        [request, self.lists.ready_at(self.now), sweep].into_iter().flatten().min()
+        [request, self.lists.ready_at(self.now), sweep]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Lets time pass: removes the servers that have expired. Early or repeated calls are harmless.
@@ -286,7 +301,10 @@ impl Master {
             .saturating_mul(size_of::<GetInfo>())
             .saturating_add(MAX_EVENTS.saturating_mul(size_of::<MasterEvent>()))
             .saturating_mul(2);
-        servers.saturating_add(outbox::BYTES).saturating_add(queues).saturating_add(size_of::<Self>())
+        servers
+            .saturating_add(outbox::BYTES)
+            .saturating_add(queues)
+            .saturating_add(size_of::<Self>())
     }
 
     /// A heartbeat: asks the server for its description. `None`: it is refused.
@@ -295,31 +313,47 @@ impl Master {
         let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
         // Never more bytes than the heartbeat had, which may be forged.
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
-        let room = self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
+        let room =
+            self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
         (self.options.scope.admits(server) && CHALLENGE.contains(&length) && room)
             .then(|| self.requests.push_back((server, challenge, length)))
     }
 
     /// A request for the list. `None`: it is refused.
-    fn send_list(&mut self, now: Instant, client: SocketAddr, request: &ListRequest<'_>) -> Option<()> {
+    fn send_list(
+        &mut self,
+        now: Instant,
+        client: SocketAddr,
+        request: &ListRequest<'_>,
+    ) -> Option<()> {
         let game = match request.game {
             Some(game) => name(game).filter(|game| self.options.accepts(*game))?,
             // Of the games that heartbeats name, the first one with a server of this protocol number.
             None => registry::tags(&self.options.tags)
                 .filter_map(|tag| name(tag.game?.as_bytes()))
-                .find(|game| self.servers.of_game((*game, request.protocol), LOWEST).next().is_some())
+                .find(|game| {
+                    self.servers
+                        .of_game((*game, request.protocol), LOWEST)
+                        .next()
+                        .is_some()
+                })
                 .unwrap_or(NO_NAME),
         };
-        self.lists.push(now, client, (game, request.protocol), request)
+        self.lists
+            .push(now, client, (game, request.protocol), request)
     }
 
     /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter
     /// of what became of it.
     fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
-        let Some(tag) = self.proved_tag(now, server, info) else { return &mut self.stats.unproved };
+        let Some(tag) = self.proved_tag(now, server, info) else {
+            return &mut self.stats.unproved;
+        };
         let described = Description::read(info, tag.game).ok();
         let taken = described.filter(|described| self.options.accepts(described.game.0));
-        let Some(description) = taken else { return &mut self.stats.unusable };
+        let Some(description) = taken else {
+            return &mut self.stats.unusable;
+        };
         let expires = after(now, self.options.lifetime);
         match self.servers.list(server, description, expires) {
             Listing::New => push_event(&mut self.events, MasterEvent::Listed(server)),
@@ -330,8 +364,15 @@ impl Master {
     }
 
     /// The tag of the heartbeat that the quoted challenge was issued for.
-    fn proved_tag(&self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> Option<Tag<'_>> {
-        let quoted = info.get("challenge").filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
+    fn proved_tag(
+        &self,
+        now: Instant,
+        server: SocketAddr,
+        info: InfoString<'_>,
+    ) -> Option<Tag<'_>> {
+        let quoted = info
+            .get("challenge")
+            .filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
         let is_ours = |token| request::challenge(token).starts_with(quoted);
         let mut tags = registry::tags(&self.options.tags);
         let tag = tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours));
@@ -396,7 +437,11 @@ impl Default for Options {
 impl Options {
     /// Whether servers of a game are listed.
     fn accepts(&self, game: Name) -> bool {
-        let is_in = |games: &[String]| games.iter().any(|known| name(known.as_bytes()) == Some(game));
+        let is_in = |games: &[String]| {
+            games
+                .iter()
+                .any(|known| name(known.as_bytes()) == Some(game))
+        };
         (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
     }
 }

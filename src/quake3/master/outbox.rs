@@ -20,8 +20,9 @@ const BURST: u64 = 64 * 1024;
 const ADDRESS: u64 = 7;
 
 /// Memory of the lists under way and of the bounds of sources, in bytes. A queue grows by doubling.
-pub(super) const BYTES: usize =
-    (MAX_LISTS * size_of::<Sending>()).saturating_mul(2).saturating_add(Sketch::BYTES);
+pub(super) const BYTES: usize = (MAX_LISTS * size_of::<Sending>())
+    .saturating_mul(2)
+    .saturating_add(Sketch::BYTES);
 
 /// One client's list: how far it was sent, not what is in it. The table is read when a datagram is written.
 #[derive(Debug, Clone, Copy)]
@@ -49,14 +50,22 @@ impl Sending {
         entry.expires > now
             && (self.empty || entry.occupancy != Occupancy::Empty)
             && (self.full || entry.occupancy != Occupancy::Full)
-            && (if server.is_ipv4() { self.ipv4 } else { self.ipv6 })
-            && self.game_type.is_none_or(|game_type| game_type == entry.game_type)
+            && (if server.is_ipv4() {
+                self.ipv4
+            } else {
+                self.ipv6
+            })
+            && self
+                .game_type
+                .is_none_or(|game_type| game_type == entry.game_type)
     }
 
     /// Appends the next datagram. Returns whether it was the last, and how many servers it took to find out.
     fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> (bool, u64) {
         let mut visited = 0_u64;
-        let servers = registry.of_game(self.game, self.next).inspect(|_| visited = visited.saturating_add(1));
+        let servers = registry
+            .of_game(self.game, self.next)
+            .inspect(|_| visited = visited.saturating_add(1));
         let servers = servers.filter(|(server, entry)| self.matches(*server, entry, now));
         let mut servers = servers.map(|(server, _)| server).peekable();
         let ended = put_part(self.extended, &mut servers, out);
@@ -105,10 +114,19 @@ impl Outbox {
         request: &ListRequest<'_>,
     ) -> Option<()> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
-        let waiting = self.lists.iter().filter(|other| other.source == source && !other.is_begun()).count();
+        let waiting = self
+            .lists
+            .iter()
+            .filter(|other| other.source == source && !other.is_begun())
+            .count();
         let mut sent = self.sources.get(source);
-        sent.add(now, &self.lists_rate, u64::try_from(waiting).unwrap_or(u64::MAX));
-        if self.lists.iter().any(|other| other.to == to) || !sent.is_ready(now, &self.lists_rate, 1) {
+        sent.add(
+            now,
+            &self.lists_rate,
+            u64::try_from(waiting).unwrap_or(u64::MAX),
+        );
+        if self.lists.iter().any(|other| other.to == to) || !sent.is_ready(now, &self.lists_rate, 1)
+        {
             return None;
         }
         let all = Some(game.0) == name(ALWAYS_ALL);
@@ -122,7 +140,11 @@ impl Outbox {
             ipv4: request.wants_ipv4(),
             ipv6: request.wants_ipv6(),
             // No server has one that is too long to be listed.
-            game_type: request.game_type.map(|text| name(text).ok_or(())).transpose().ok()?,
+            game_type: request
+                .game_type
+                .map(|text| name(text).ok_or(()))
+                .transpose()
+                .ok()?,
             next: LOWEST,
         };
         let has_room = self.lists.len() < MAX_LISTS;
@@ -154,7 +176,8 @@ impl Outbox {
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
         // A server that the filters leave out costs as much as one that is sent: else a request that matches none has the whole
         // table walked for one short datagram.
-        self.sent.add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
+        self.sent
+            .add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
         if ended {
             self.lists.pop_front();
         }

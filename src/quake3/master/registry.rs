@@ -49,16 +49,36 @@ pub(super) struct Registry {
 
 impl Registry {
     pub(super) fn new(max_servers: usize, max_per_address: usize) -> Self {
-        Self { max_servers, max_per_address, ..Self::default() }
+        Self {
+            max_servers,
+            max_per_address,
+            ..Self::default()
+        }
     }
 
-    pub(super) fn list(&mut self, server: SocketAddr, description: Description, expires: Instant) -> Listing {
+    pub(super) fn list(
+        &mut self,
+        server: SocketAddr,
+        description: Description,
+        expires: Instant,
+    ) -> Listing {
         let listing = self.check(server);
         if listing != Listing::NoRoom {
-            let Description { game, occupancy, game_type } = description;
+            let Description {
+                game,
+                occupancy,
+                game_type,
+            } = description;
             self.remove(server);
             self.games.insert(server, game);
-            self.entries.insert((game, server), Entry { expires, occupancy, game_type });
+            self.entries.insert(
+                (game, server),
+                Entry {
+                    expires,
+                    occupancy,
+                    game_type,
+                },
+            );
         }
         listing
     }
@@ -78,7 +98,11 @@ impl Registry {
         let theirs = self.games.range(network(server.ip(), (32, 64)));
         let is_full = self.entries.len() >= self.max_servers
             || theirs.take(self.max_per_address).count() >= self.max_per_address;
-        if is_full { Listing::NoRoom } else { Listing::New }
+        if is_full {
+            Listing::NoRoom
+        } else {
+            Listing::New
+        }
     }
 
     /// Every server, sorted by address.
@@ -87,14 +111,21 @@ impl Registry {
     }
 
     /// The servers of a game from an address on, in sorted order.
-    pub(super) fn of_game(&self, game: Game, from: SocketAddr) -> impl Iterator<Item = (SocketAddr, &Entry)> {
+    pub(super) fn of_game(
+        &self,
+        game: Game,
+        from: SocketAddr,
+    ) -> impl Iterator<Item = (SocketAddr, &Entry)> {
         let entries = self.entries.range((game, from)..=(game, HIGHEST));
         entries.map(|((_, server), entry)| (*server, entry))
     }
 
     /// Removes the servers that have expired and returns them, sorted by address.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<SocketAddr> {
-        let expired = self.entries.iter().filter(|(_, entry)| entry.expires <= now);
+        let expired = self
+            .entries
+            .iter()
+            .filter(|(_, entry)| entry.expires <= now);
         let mut expired: Vec<SocketAddr> = expired.map(|((_, server), _)| *server).collect();
         expired.sort_unstable();
         expired.iter().for_each(|&server| self.remove(server));
@@ -108,7 +139,8 @@ impl Registry {
 
 /// The first and the last address in sorted order.
 pub(super) const LOWEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
-pub(super) const HIGHEST: SocketAddr = SocketAddr::new(IpAddr::V6(Ipv6Addr::from_bits(u128::MAX)), u16::MAX);
+pub(super) const HIGHEST: SocketAddr =
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::from_bits(u128::MAX)), u16::MAX);
 
 /// Heartbeat tags and the games they name (dpmaster, src/games.c). With the first one the infostring must name the game.
 const TAGS: [(&str, Option<&str>); 4] = [
@@ -132,8 +164,12 @@ pub(super) struct Tag<'a> {
 
 /// Every known tag with its number: the built-in ones and the caller's own.
 pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
-    let own = own.iter().map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
-    (0..=u16::MAX).zip(TAGS.into_iter().chain(own)).map(|(index, (text, game))| Tag { text, index, game })
+    let own = own
+        .iter()
+        .map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
+    (0..=u16::MAX)
+        .zip(TAGS.into_iter().chain(own))
+        .map(|(index, (text, game))| Tag { text, index, game })
 }
 
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
@@ -164,7 +200,10 @@ pub(super) struct Description {
 impl Description {
     /// Reads a description and checks that it has what masters demand (dpmaster, src/messages.c): protocol, player slots,
     /// players, and the game unless the heartbeat's tag named it. Where both name a game, it must be the same.
-    pub(super) fn read(info: InfoString<'_>, tag_game: Option<&str>) -> Result<Self, AnnounceError> {
+    pub(super) fn read(
+        info: InfoString<'_>,
+        tag_game: Option<&str>,
+    ) -> Result<Self, AnnounceError> {
         let missing = |key, field| AnnounceError::Missing { key, field };
         let count = |key, field| match info.get(key) {
             Some(text) => Ok(number::number::<u32>(text).unwrap_or(0)),
@@ -175,12 +214,17 @@ impl Description {
             name.ok_or(AnnounceError::NotOneWord { key, field })
         };
         let game = match (info.get("gamename"), tag_game) {
-            (Some(named), Some(known)) if named != known.as_bytes() => return Err(AnnounceError::OtherGame),
+            (Some(named), Some(known)) if named != known.as_bytes() => {
+                return Err(AnnounceError::OtherGame);
+            }
             (Some([]) | None, None) => return Err(missing("gamename", "game")),
             (Some(named), _) => named,
             (None, Some(known)) => known.as_bytes(),
         };
-        let (clients, most) = (count("clients", "player_count")?, count("sv_maxclients", "max_players")?);
+        let (clients, most) = (
+            count("clients", "player_count")?,
+            count("sv_maxclients", "max_players")?,
+        );
         if most == 0 {
             return Err(missing("sv_maxclients", "max_players"));
         }
@@ -189,20 +233,31 @@ impl Description {
         Ok(Self {
             game: (word(game, "gamename", "game")?, protocol),
             occupancy: Occupancy::new(clients, most),
-            game_type: word(info.get("gametype").unwrap_or(b"0"), "gametype", "game_type")?,
+            game_type: word(
+                info.get("gametype").unwrap_or(b"0"),
+                "gametype",
+                "game_type",
+            )?,
         })
     }
 }
 
 /// Checks that a heartbeat tag can be sent.
 pub(crate) fn check_tag(tag: &str) -> Result<(), AnnounceError> {
-    let heartbeat = Request::new(Command::Heartbeat { tag: tag.as_bytes() });
-    heartbeat.encode(&mut Vec::new()).map_err(AnnounceError::Tag)
+    let heartbeat = Request::new(Command::Heartbeat {
+        tag: tag.as_bytes(),
+    });
+    heartbeat
+        .encode(&mut Vec::new())
+        .map_err(AnnounceError::Tag)
 }
 
 /// Appends a heartbeat with a tag that was checked.
 pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
-    Request::new(Command::Heartbeat { tag: tag.as_bytes() }).put(out);
+    Request::new(Command::Heartbeat {
+        tag: tag.as_bytes(),
+    })
+    .put(out);
 }
 
 /// The occupancy of a server with this status, if masters list it at all.
@@ -213,18 +268,26 @@ pub(crate) fn check_status(
 ) -> Result<Occupancy, AnnounceError> {
     let space = options.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
     let info = named(Detail::Short, status, options, space);
-    let game = TAGS.iter().find(|(known, _)| *known == tag).and_then(|(_, game)| *game);
+    let game = TAGS
+        .iter()
+        .find(|(known, _)| *known == tag)
+        .and_then(|(_, game)| *game);
     Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)
 }
 
 #[cfg(test)]
-#[allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#[allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 mod tests {
     use super::*;
     use std::time::Duration;
 
     fn describe(game: &str, protocol: i32) -> Description {
-        let info = format!("\\gamename\\{game}\\protocol\\{protocol}\\clients\\1\\sv_maxclients\\8");
+        let info =
+            format!("\\gamename\\{game}\\protocol\\{protocol}\\clients\\1\\sv_maxclients\\8");
         Description::read(InfoString::new(info.as_bytes()), None).unwrap()
     }
 
@@ -247,7 +310,11 @@ mod tests {
             ("[2001:db8::2]:1", Listing::NoRoom),
             ("[2001:db8:0:1::2]:1", Listing::New),
         ] {
-            assert_eq!(registry.list(at(server), describe("x", 1), now), listing, "{server}");
+            assert_eq!(
+                registry.list(at(server), describe("x", 1), now),
+                listing,
+                "{server}"
+            );
         }
     }
 
@@ -255,14 +322,18 @@ mod tests {
     fn a_full_table_keeps_its_servers() {
         let now = Instant::now();
         let mut registry = Registry::new(1, 9);
-        let list =
-            |registry: &mut Registry, server, expires| registry.list(at(server), describe("x", 1), expires);
+        let list = |registry: &mut Registry, server, expires| {
+            registry.list(at(server), describe("x", 1), expires)
+        };
         let later = now + Duration::from_secs(1);
         assert_eq!(list(&mut registry, "192.0.2.1:1", now), Listing::New);
         assert_eq!(list(&mut registry, "192.0.2.2:1", now), Listing::NoRoom);
         assert_eq!(list(&mut registry, "192.0.2.1:1", later), Listing::Renewed);
         assert_eq!((registry.expire(now), registry.len()), (vec![], 1));
-        assert_eq!((registry.expire(later), registry.len()), (vec![at("192.0.2.1:1")], 0));
+        assert_eq!(
+            (registry.expire(later), registry.len()),
+            (vec![at("192.0.2.1:1")], 0)
+        );
         assert_eq!(list(&mut registry, "192.0.2.2:1", now), Listing::New);
     }
 
@@ -277,18 +348,31 @@ mod tests {
         let mut registry = Registry::new(1000, 9);
         for number in 0..100_u8 {
             let server = SocketAddr::from(([192, 0, 2, number], 1));
-            registry.list(server, describe(["a", "b"][usize::from(number % 2)], 3), now);
+            registry.list(
+                server,
+                describe(["a", "b"][usize::from(number % 2)], 3),
+                now,
+            );
         }
         // A server that changes its game is no longer found under the old one.
         registry.list(at("192.0.2.0:1"), describe("c", 9), now);
         let of = |game: &str, protocol, from| {
-            registry.of_game((name(game.as_bytes()).unwrap(), protocol), from).map(|(server, _)| server)
+            registry
+                .of_game((name(game.as_bytes()).unwrap(), protocol), from)
+                .map(|(server, _)| server)
         };
         assert_eq!(
-            [of("a", 3, LOWEST).count(), of("b", 3, LOWEST).count(), of("c", 9, LOWEST).count()],
+            [
+                of("a", 3, LOWEST).count(),
+                of("b", 3, LOWEST).count(),
+                of("c", 9, LOWEST).count()
+            ],
             [49, 50, 1]
         );
-        assert_eq!([of("a", 4, LOWEST).count(), of("d", 3, LOWEST).count()], [0, 0]);
+        assert_eq!(
+            [of("a", 4, LOWEST).count(), of("d", 3, LOWEST).count()],
+            [0, 0]
+        );
         assert_eq!(
             of("b", 3, at("192.0.2.96:1")).collect::<Vec<_>>(),
             [at("192.0.2.97:1"), at("192.0.2.99:1")]
@@ -303,8 +387,22 @@ mod tests {
         let own = [("Warsow".to_owned(), "Warsow".to_owned())];
         let all: Vec<_> = tags(&own).collect();
         assert_eq!(all.len(), 5);
-        assert_eq!(all[0], Tag { text: "DarkPlaces", index: 0, game: None });
-        assert_eq!(all[4], Tag { text: "Warsow", index: 4, game: Some("Warsow") });
+        assert_eq!(
+            all[0],
+            Tag {
+                text: "DarkPlaces",
+                index: 0,
+                game: None
+            }
+        );
+        assert_eq!(
+            all[4],
+            Tag {
+                text: "Warsow",
+                index: 4,
+                game: Some("Warsow")
+            }
+        );
     }
 
     #[test]

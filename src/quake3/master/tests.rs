@@ -1,5 +1,9 @@
 //! The behaviours dpmaster's own test suite checks, and what it does not: forged and replayed packets, bounds.
-#![allow(clippy::disallowed_methods, clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::arithmetic_side_effects,
+    reason = "virtual time in tests"
+)]
 
 use crate::address::Scope;
 use std::collections::BTreeSet;
@@ -19,7 +23,10 @@ struct Rig {
 }
 
 fn options() -> Options {
-    Options { scope: Scope::Any, ..Options::default() }
+    Options {
+        scope: Scope::Any,
+        ..Options::default()
+    }
 }
 
 fn at(text: &str) -> SocketAddr {
@@ -33,7 +40,10 @@ fn server(number: u16) -> SocketAddr {
 impl Rig {
     fn new(options: Options) -> Self {
         let now = Instant::now();
-        Self { master: Master::new(Secret::new([9; 16]), options, now), now }
+        Self {
+            master: Master::new(Secret::new([9; 16]), options, now),
+            now,
+        }
     }
 
     fn pass(&mut self, duration: Duration) {
@@ -44,12 +54,19 @@ impl Rig {
     /// The challenge that a heartbeat from here gets.
     fn heartbeat(&mut self, from: SocketAddr, tag: &str) -> Option<String> {
         let datagram = format!("heartbeat {tag}\n");
-        self.master.handle_datagram(self.now, from, &[b"\xff\xff\xff\xff", datagram.as_bytes()].concat());
+        self.master.handle_datagram(
+            self.now,
+            from,
+            &[b"\xff\xff\xff\xff", datagram.as_bytes()].concat(),
+        );
         let mut out = Vec::new();
         let transmit = self.master.poll_transmit(self.now, &mut out)?;
         assert_eq!((transmit.to, transmit.len), (from, out.len()));
         assert!(out.len() <= datagram.len() + 4, "no amplification");
-        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&out).unwrap().command else {
+        let Command::GetInfo {
+            challenge: Some(challenge),
+        } = Request::parse(&out).unwrap().command
+        else {
             panic!("{out:?}")
         };
         Some(String::from_utf8(challenge.to_vec()).unwrap())
@@ -102,11 +119,23 @@ fn a_server_that_proves_itself_is_listed_to_its_game_over_both_families() {
     let mut rig = Rig::new(options());
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
     assert!(rig.register(at("[::1]:5678"), "DarkPlaces", &info("Test", 5)));
-    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([server(0)].into()));
-    assert_eq!(rig.list(CLIENT, "getserversExt Test 5"), Some([server(0), at("[::1]:5678")].into()));
+    assert_eq!(
+        rig.list(CLIENT, "getservers Test 5"),
+        Some([server(0)].into())
+    );
+    assert_eq!(
+        rig.list(CLIENT, "getserversExt Test 5"),
+        Some([server(0), at("[::1]:5678")].into())
+    );
     rig.pass(Duration::from_secs(60));
-    assert_eq!(rig.list("[::1]:4321", "getserversExt Test 5 ipv6"), Some([at("[::1]:5678")].into()));
-    assert_eq!(rig.list(CLIENT, "getserversExt Test 5 ipv4"), Some([server(0)].into()));
+    assert_eq!(
+        rig.list("[::1]:4321", "getserversExt Test 5 ipv6"),
+        Some([at("[::1]:5678")].into())
+    );
+    assert_eq!(
+        rig.list(CLIENT, "getserversExt Test 5 ipv4"),
+        Some([server(0)].into())
+    );
     assert_eq!(rig.list(CLIENT, "getserversExt Test 6"), Some([].into()));
     assert_eq!(rig.list(CLIENT, "getserversExt Other 5"), Some([].into()));
 }
@@ -154,8 +183,14 @@ fn descriptions_must_say_what_is_needed() {
     ] {
         assert!(!rig.register(server(0), "DarkPlaces", missing), "{missing}");
     }
-    assert!(rig.register(server(0), "DarkPlaces", &info("4TheFun", 5)), "a name may begin with a digit");
-    assert_eq!(rig.list(CLIENT, "getservers 4TheFun 5"), Some([server(0)].into()));
+    assert!(
+        rig.register(server(0), "DarkPlaces", &info("4TheFun", 5)),
+        "a name may begin with a digit"
+    );
+    assert_eq!(
+        rig.list(CLIENT, "getservers 4TheFun 5"),
+        Some([server(0)].into())
+    );
 }
 
 /// dpmaster-rs (fc20413) refuses a description with an empty value; servers send them.
@@ -166,7 +201,10 @@ fn empty_values_refuse_no_description() {
         "\\hostname\\\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\8",
         "\\gamename\\Test\\protocol\\5\\clients\\0\\sv_maxclients\\8\\mapname\\\\qcstatus\\",
     ]) {
-        assert!(rig.register(server(number), "DarkPlaces", description), "{description}");
+        assert!(
+            rig.register(server(number), "DarkPlaces", description),
+            "{description}"
+        );
     }
 }
 
@@ -175,7 +213,10 @@ fn protocol_numbers_may_be_negative_and_zero() {
     for protocol in -1..=1 {
         let mut rig = Rig::new(options());
         assert!(rig.register(server(0), "DarkPlaces", &info("Test", protocol)));
-        assert_eq!(rig.list(CLIENT, &format!("getservers Test {protocol}")), Some([server(0)].into()));
+        assert_eq!(
+            rig.list(CLIENT, &format!("getservers Test {protocol}")),
+            Some([server(0)].into())
+        );
     }
 }
 
@@ -183,7 +224,11 @@ fn protocol_numbers_may_be_negative_and_zero() {
 fn games_can_be_accepted_and_refused() {
     let names = || vec!["a".to_owned(), "b".to_owned()];
     for (only, except, taken) in [(names(), Vec::new(), true), (Vec::new(), names(), false)] {
-        let mut rig = Rig::new(Options { only, except, ..options() });
+        let mut rig = Rig::new(Options {
+            only,
+            except,
+            ..options()
+        });
         assert_eq!(rig.register(server(0), "DarkPlaces", &info("a", 5)), taken);
         assert_eq!(rig.register(server(1), "DarkPlaces", &info("c", 5)), !taken);
         assert_eq!(rig.list(CLIENT, "getservers a 5").is_some(), taken);
@@ -194,57 +239,106 @@ fn games_can_be_accepted_and_refused() {
 #[test]
 fn heartbeats_that_name_a_game() {
     let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
-    let mut rig = Rig::new(Options { tags: own, ..options() });
-    assert!(!rig.register(server(0), "QuakeArena-1", &info("SomethingElse", 5)), "the two must not differ");
+    let mut rig = Rig::new(Options {
+        tags: own,
+        ..options()
+    });
+    assert!(
+        !rig.register(server(0), "QuakeArena-1", &info("SomethingElse", 5)),
+        "the two must not differ"
+    );
     let nameless = "\\protocol\\1357\\clients\\2\\sv_maxclients\\8";
     assert!(rig.register(server(1), "QuakeArena-1", nameless));
-    assert!(rig.register(server(2), "EnemyTerritory-1", "\\protocol\\84\\clients\\0\\sv_maxclients\\8"));
-    assert!(rig.register(server(3), "Wolfenstein-1", "\\protocol\\60\\clients\\1\\sv_maxclients\\8"));
-    assert!(!rig.register(server(4), "WolfFlatline-1", &info("wolfmp", 60)), "unknown");
+    assert!(rig.register(
+        server(2),
+        "EnemyTerritory-1",
+        "\\protocol\\84\\clients\\0\\sv_maxclients\\8"
+    ));
+    assert!(rig.register(
+        server(3),
+        "Wolfenstein-1",
+        "\\protocol\\60\\clients\\1\\sv_maxclients\\8"
+    ));
+    assert!(
+        !rig.register(server(4), "WolfFlatline-1", &info("wolfmp", 60)),
+        "unknown"
+    );
     assert!(rig.register(server(5), "DarkPlaces", &info("Game1", 1357)));
     assert_eq!(
         rig.list(CLIENT, "getservers 1357"),
         Some([server(1)].into()),
         "the game of the first such server"
     );
-    assert_eq!(rig.list(CLIENT, "getservers 84"), Some([server(2)].into()), "Enemy Territory's get all");
+    assert_eq!(
+        rig.list(CLIENT, "getservers 84"),
+        Some([server(2)].into()),
+        "Enemy Territory's get all"
+    );
     assert_eq!(rig.list(CLIENT, "getservers 60"), Some([server(3)].into()));
-    assert_eq!(rig.list(CLIENT, "getserversExt Quake3Arena 1357"), Some([server(1)].into()));
+    assert_eq!(
+        rig.list(CLIENT, "getserversExt Quake3Arena 1357"),
+        Some([server(1)].into())
+    );
 }
 
 #[test]
 fn a_heartbeat_shorter_than_the_request_gets_none() {
     let own = vec![("W".to_owned(), "Warsow".to_owned())];
-    let mut rig = Rig::new(Options { tags: own, ..options() });
+    let mut rig = Rig::new(Options {
+        tags: own,
+        ..options()
+    });
     assert_eq!(rig.heartbeat(server(0), "W"), None);
     // One that is nearly as long gets a shorter challenge.
     let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
-    let mut rig = Rig::new(Options { tags: own, ..options() });
-    assert_eq!(rig.heartbeat(server(0), "Warsow").map(|challenge| challenge.len()), Some(9));
+    let mut rig = Rig::new(Options {
+        tags: own,
+        ..options()
+    });
+    assert_eq!(
+        rig.heartbeat(server(0), "Warsow")
+            .map(|challenge| challenge.len()),
+        Some(9)
+    );
     assert!(rig.register(server(0), "Warsow", &info("Warsow", 5)));
     assert!(!rig.register(server(1), "Warsow", &info("SomethingElse", 5)));
 }
 
 #[test]
 fn filters() {
-    let mut rig = Rig::new(Options { lists_in_a_row: 99, ..options() });
+    let mut rig = Rig::new(Options {
+        lists_in_a_row: 99,
+        ..options()
+    });
     let describe = |clients, game_type: &str| {
         format!("\\gamename\\T\\protocol\\5\\clients\\{clients}\\sv_maxclients\\8{game_type}")
     };
-    for (number, clients, game_type) in
-        [(0, 0, ""), (1, 8, "\\gametype\\-2"), (2, 1, "\\gametype\\ca"), (3, 1, "\\gametype\\4")]
-    {
+    for (number, clients, game_type) in [
+        (0, 0, ""),
+        (1, 8, "\\gametype\\-2"),
+        (2, 1, "\\gametype\\ca"),
+        (3, 1, "\\gametype\\4"),
+    ] {
         assert!(rig.register(server(number), "DarkPlaces", &describe(clients, game_type)));
     }
     let mut list = |filters: &str| {
-        let servers = rig.list(CLIENT, &format!("getservers T 5 {filters}")).unwrap();
-        servers.into_iter().map(|server| server.port() - 5678).collect::<Vec<_>>()
+        let servers = rig
+            .list(CLIENT, &format!("getservers T 5 {filters}"))
+            .unwrap();
+        servers
+            .into_iter()
+            .map(|server| server.port() - 5678)
+            .collect::<Vec<_>>()
     };
     assert_eq!(list(""), [2, 3]);
     assert_eq!(list("empty"), [0, 2, 3]);
     assert_eq!(list("full"), [1, 2, 3]);
     assert_eq!(list("empty full"), [0, 1, 2, 3]);
-    assert_eq!(list("empty full gametype=0"), [0], "0 where the server says none");
+    assert_eq!(
+        list("empty full gametype=0"),
+        [0],
+        "0 where the server says none"
+    );
     assert_eq!(list("empty full ffa"), [0]);
     assert_eq!(list("empty full gametype=-2"), [1]);
     assert_eq!(list("gametype=ca"), [2]);
@@ -257,27 +351,56 @@ fn loopback_is_kept_out_by_default() {
     let mut rig = Rig::new(Options::default());
     assert!(!rig.register(server(0), "DarkPlaces", &info("Test", 5)));
     assert!(rig.register(at("10.0.0.1:27960"), "DarkPlaces", &info("Test", 5)));
-    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([at("10.0.0.1:27960")].into()));
+    assert_eq!(
+        rig.list(CLIENT, "getservers Test 5"),
+        Some([at("10.0.0.1:27960")].into())
+    );
 }
 
 #[test]
 fn servers_are_bounded_by_address_and_in_total() {
     for host in ["127.0.0.1", "[::1]"] {
-        let mut rig = Rig::new(Options { max_per_address: 2, ..options() });
-        let register = |port| rig.register(at(&format!("{host}:{port}")), "DarkPlaces", &info("T", 5));
-        assert_eq!([1, 2, 3, 1].map(register), [true, true, false, true], "{host}");
+        let mut rig = Rig::new(Options {
+            max_per_address: 2,
+            ..options()
+        });
+        let register =
+            |port| rig.register(at(&format!("{host}:{port}")), "DarkPlaces", &info("T", 5));
+        assert_eq!(
+            [1, 2, 3, 1].map(register),
+            [true, true, false, true],
+            "{host}"
+        );
     }
-    let mut rig = Rig::new(Options { max_servers: 2, ..options() });
-    assert_eq!([0, 1, 2].map(|n| rig.register(server(n), "DarkPlaces", &info("T", 5))), [true, true, false]);
+    let mut rig = Rig::new(Options {
+        max_servers: 2,
+        ..options()
+    });
+    assert_eq!(
+        [0, 1, 2].map(|n| rig.register(server(n), "DarkPlaces", &info("T", 5))),
+        [true, true, false]
+    );
     assert_eq!(rig.master.stats().heartbeats_refused, 1, "not even asked");
     // Asked while the table had room for either, answered when it had none.
-    let mut rig = Rig::new(Options { max_servers: 1, ..options() });
+    let mut rig = Rig::new(Options {
+        max_servers: 1,
+        ..options()
+    });
     let challenges = [0, 1].map(|n| rig.heartbeat(server(n), "DarkPlaces").unwrap());
     for (n, challenge) in (0..).zip(challenges) {
-        rig.describe(server(n), &format!("{}\\challenge\\{challenge}", info("T", 5)));
+        rig.describe(
+            server(n),
+            &format!("{}\\challenge\\{challenge}", info("T", 5)),
+        );
     }
-    assert_eq!((rig.master.stats().no_room, rig.master.servers().count()), (1, 1));
-    let mut rig = Rig::new(Options { max_servers: 0, ..options() });
+    assert_eq!(
+        (rig.master.stats().no_room, rig.master.servers().count()),
+        (1, 1)
+    );
+    let mut rig = Rig::new(Options {
+        max_servers: 0,
+        ..options()
+    });
     assert!(!rig.register(server(0), "DarkPlaces", &info("T", 5)));
 }
 
@@ -285,7 +408,10 @@ fn servers_are_bounded_by_address_and_in_total() {
 fn a_client_gets_four_lists_in_a_row_then_one_in_three_seconds() {
     let mut rig = Rig::new(options());
     let ask = |rig: &mut Rig| rig.list(CLIENT, "getservers Test 5").is_some();
-    assert_eq!([(); 5].map(|()| ask(&mut rig)), [true, true, true, true, false]);
+    assert_eq!(
+        [(); 5].map(|()| ask(&mut rig)),
+        [true, true, true, true, false]
+    );
     rig.pass(Duration::from_secs(3));
     assert!(ask(&mut rig) && !ask(&mut rig));
     assert_eq!(rig.master.stats().lists_refused, 2);
@@ -297,28 +423,48 @@ fn clients_of_one_address_get_four_lists_at_once() {
     let mut rig = Rig::new(options());
     for port in 1..=64 {
         let client = SocketAddr::from(([127, 0, 0, 1], port));
-        rig.master.handle_datagram(rig.now, client, b"\xff\xff\xff\xffgetservers Test 5");
+        rig.master
+            .handle_datagram(rig.now, client, b"\xff\xff\xff\xffgetservers Test 5");
     }
-    assert_eq!((rig.master.stats().lists, rig.master.stats().lists_refused), (4, 60));
+    assert_eq!(
+        (rig.master.stats().lists, rig.master.stats().lists_refused),
+        (4, 60)
+    );
 }
 
 #[test]
 fn a_server_stays_for_fifteen_minutes_after_its_last_proof() {
     let mut rig = Rig::new(options());
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
-    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Listed(server(0))));
+    assert_eq!(
+        rig.master.poll_event(),
+        Some(MasterEvent::Listed(server(0)))
+    );
     rig.pass(Duration::from_secs(899));
     assert!(rig.register(server(0), "DarkPlaces", &info("Test", 5)));
     assert_eq!(rig.master.poll_event(), None, "renewed");
     // Heartbeats alone prolong nothing.
     rig.pass(Duration::from_secs(899));
     rig.heartbeat(server(0), "DarkPlaces");
-    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([server(0)].into()));
+    assert_eq!(
+        rig.list(CLIENT, "getservers Test 5"),
+        Some([server(0)].into())
+    );
     rig.now += Duration::from_secs(2);
-    assert_eq!(rig.list(CLIENT, "getservers Test 5"), Some([].into()), "before any sweep");
+    assert_eq!(
+        rig.list(CLIENT, "getservers Test 5"),
+        Some([].into()),
+        "before any sweep"
+    );
     rig.pass(Duration::from_secs(20));
-    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Expired(server(0))));
-    assert_eq!((rig.master.servers().count(), rig.master.poll_timeout()), (0, None));
+    assert_eq!(
+        rig.master.poll_event(),
+        Some(MasterEvent::Expired(server(0)))
+    );
+    assert_eq!(
+        (rig.master.servers().count(), rig.master.poll_timeout()),
+        (0, None)
+    );
 }
 
 #[test]
@@ -332,7 +478,10 @@ fn only_a_fresh_challenge_of_its_own_proves_an_address() {
     rig.describe(server(0), &described(""));
     rig.describe(server(0), &info("Test", 5));
     rig.describe(server(0), &described(&challenge.to_lowercase()));
-    assert_eq!((rig.master.stats().unproved, rig.master.servers().count()), (6, 0));
+    assert_eq!(
+        (rig.master.stats().unproved, rig.master.servers().count()),
+        (6, 0)
+    );
     rig.pass(Duration::from_secs(4));
     rig.describe(server(0), &described(&challenge));
     assert_eq!(rig.master.servers().count(), 0, "replayed after its time");
@@ -349,7 +498,14 @@ fn only_a_fresh_challenge_of_its_own_proves_an_address() {
 #[test]
 fn addresses_that_no_host_has_get_nothing() {
     let mut rig = Rig::new(options());
-    for from in ["192.0.2.1:0", "224.0.0.1:9", "255.255.255.255:9", "0.0.0.0:9", "[ff02::1]:9", "[::]:9"] {
+    for from in [
+        "192.0.2.1:0",
+        "224.0.0.1:9",
+        "255.255.255.255:9",
+        "0.0.0.0:9",
+        "[ff02::1]:9",
+        "[::]:9",
+    ] {
         assert_eq!(rig.heartbeat(at(from), "DarkPlaces"), None);
         assert_eq!(rig.list(from, "getservers Test 5"), None);
     }
@@ -359,8 +515,14 @@ fn addresses_that_no_host_has_get_nothing() {
 fn v4_mapped_senders_are_ipv4_servers() {
     let mut rig = Rig::new(options());
     let challenge = rig.heartbeat(at("127.0.0.1:9"), "DarkPlaces").unwrap();
-    rig.describe(at("[::ffff:127.0.0.1]:9"), &format!("{}\\challenge\\{challenge}", info("T", 5)));
-    assert_eq!(rig.list(CLIENT, "getservers T 5"), Some([at("127.0.0.1:9")].into()));
+    rig.describe(
+        at("[::ffff:127.0.0.1]:9"),
+        &format!("{}\\challenge\\{challenge}", info("T", 5)),
+    );
+    assert_eq!(
+        rig.list(CLIENT, "getservers T 5"),
+        Some([at("127.0.0.1:9")].into())
+    );
 }
 
 #[test]
@@ -375,7 +537,8 @@ fn replies_of_masters_and_servers_are_not_answered() {
         b"",
         b"\xff",
     ] {
-        rig.master.handle_datagram(rig.now, server(0), &[b"\xff\xff\xff\xff", body].concat());
+        rig.master
+            .handle_datagram(rig.now, server(0), &[b"\xff\xff\xff\xff", body].concat());
         assert_eq!(rig.master.poll_transmit(rig.now, &mut Vec::new()), None);
     }
     assert_eq!(rig.master.stats().ignored, 7);

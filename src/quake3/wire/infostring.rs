@@ -90,7 +90,10 @@ pub(crate) struct InfoStringBuilder {
 
 impl InfoStringBuilder {
     pub(crate) const fn new(limit: usize) -> Self {
-        Self { bytes: Vec::new(), limit }
+        Self {
+            bytes: Vec::new(),
+            limit,
+        }
     }
 
     /// Appends a pair.
@@ -101,9 +104,17 @@ impl InfoStringBuilder {
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         EncodeError::check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
         EncodeError::check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
-        let length = self.bytes.len().saturating_add(key.len()).saturating_add(value.len()).saturating_add(2);
+        let length = self
+            .bytes
+            .len()
+            .saturating_add(key.len())
+            .saturating_add(value.len())
+            .saturating_add(2);
         if length > self.limit {
-            return Err(EncodeError::TooLong { field: "infostring", limit: self.limit });
+            return Err(EncodeError::TooLong {
+                field: "infostring",
+                limit: self.limit,
+            });
         }
         for part in [b"\\", key, b"\\", value] {
             self.bytes.extend_from_slice(part);
@@ -144,12 +155,33 @@ mod tests {
         let long = "k".repeat(70);
         let text = format!(r"\A\a\b\c\clients\challenge\x\Clients\7\{long}\1\challenge\z\last");
         let text = text.as_bytes();
-        for raw in [text, &text[1..], &text[..text.len() - 1], br"\", b"", b"last", br"\x"] {
+        for raw in [
+            text,
+            &text[1..],
+            &text[..text.len() - 1],
+            br"\",
+            b"",
+            b"last",
+            br"\x",
+        ] {
             let info = InfoString::new(raw);
-            for key in
-                ["", "a", "b", "c", "clients", "challenge", "last", "las", "x", r"b\c", r"z\last", &long]
-            {
-                let plain = info.iter().find(|(each, _)| each.eq_ignore_ascii_case(key.as_bytes()));
+            for key in [
+                "",
+                "a",
+                "b",
+                "c",
+                "clients",
+                "challenge",
+                "last",
+                "las",
+                "x",
+                r"b\c",
+                r"z\last",
+                &long,
+            ] {
+                let plain = info
+                    .iter()
+                    .find(|(each, _)| each.eq_ignore_ascii_case(key.as_bytes()));
                 assert_eq!(info.get(key), plain.map(|(_, value)| value), "{key}");
             }
         }
@@ -160,16 +192,29 @@ mod tests {
     fn a_value_is_not_taken_for_a_key() {
         for pairs in [1, 9, 10, 11, 500] {
             let text = [br"\x\challenge".repeat(pairs), br"\challenge\7".to_vec()].concat();
-            assert_eq!(InfoString::new(&text).get("challenge"), Some(&b"7"[..]), "{pairs}");
-            assert_eq!(InfoString::new(&text[..text.len() - 12]).get("challenge"), None, "{pairs}");
+            assert_eq!(
+                InfoString::new(&text).get("challenge"),
+                Some(&b"7"[..]),
+                "{pairs}"
+            );
+            assert_eq!(
+                InfoString::new(&text[..text.len() - 12]).get("challenge"),
+                None,
+                "{pairs}"
+            );
         }
     }
 
     #[test]
     fn empty_values_blanks_and_repeats_survive() {
-        let expected: [(&[u8], &[u8]); 4] = [(b"a", b""), (b" Admin", b"x "), (b"a", b"2"), (b"", b"v")];
+        let expected: [(&[u8], &[u8]); 4] =
+            [(b"a", b""), (b" Admin", b"x "), (b"a", b"2"), (b"", b"v")];
         assert_eq!(pairs(br"\a\\ Admin\x \a\2\\v"), expected);
-        assert_eq!(pairs(br"a\\ Admin\x \a\2\\v"), expected, "without the first separator");
+        assert_eq!(
+            pairs(br"a\\ Admin\x \a\2\\v"),
+            expected,
+            "without the first separator"
+        );
     }
 
     #[test]
@@ -189,7 +234,10 @@ mod tests {
     fn the_builder_refuses_what_cannot_be_carried() {
         let mut info = InfoStringBuilder::new(10);
         assert_eq!(info.push(b"a", b"b"), Ok(()));
-        assert_eq!(info.push(b"", b"b"), Err(EncodeError::Empty("infostring key")));
+        assert_eq!(
+            info.push(b"", b"b"),
+            Err(EncodeError::Empty("infostring key"))
+        );
         for byte in [b'\\', b';', b'"', b'\n', 0, 0x7F] {
             assert!(
                 matches!(info.push(b"k", &[byte]), Err(EncodeError::Forbidden { byte: b, .. }) if b == byte)
@@ -197,7 +245,13 @@ mod tests {
             assert!(info.push(&[b'k', byte], b"v").is_err());
         }
         assert_eq!(info.push(b"ab", b"cd").unwrap(), ());
-        assert_eq!(info.push(b"c", b""), Err(EncodeError::TooLong { field: "infostring", limit: 10 }));
+        assert_eq!(
+            info.push(b"c", b""),
+            Err(EncodeError::TooLong {
+                field: "infostring",
+                limit: 10
+            })
+        );
         assert_eq!(info.bytes, br"\a\b\ab\cd");
         assert_eq!(&sanitise(b"a\\b;c\"d\n\xfc")[..], b"a/b,c'd\xfc");
     }

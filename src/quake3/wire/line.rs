@@ -34,14 +34,25 @@ fn head(datagram: &[u8]) -> IResult<&[u8], Option<u8>> {
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
 pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
     let unmarked = ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0);
-    head(datagram).map(|(text, direction)| (direction, text)).map_err(|_| unmarked)
+    head(datagram)
+        .map(|(text, direction)| (direction, text))
+        .map_err(|_| unmarked)
 }
 
 /// The error for a text that does not begin as expected: it may be another message of this protocol, or none.
 pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
-    let word = text.split(|&byte| byte <= b' ' || byte == b'\\').next().unwrap_or_default();
-    let is_known = WORDS.split(' ').any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
-    let kind = if is_known { ParseErrorKind::Unexpected } else { ParseErrorKind::NotThisProtocol };
+    let word = text
+        .split(|&byte| byte <= b' ' || byte == b'\\')
+        .next()
+        .unwrap_or_default();
+    let is_known = WORDS
+        .split(' ')
+        .any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
+    let kind = if is_known {
+        ParseErrorKind::Unexpected
+    } else {
+        ParseErrorKind::NotThisProtocol
+    };
     ParseError::new(kind(expected), MARK.len())
 }
 
@@ -71,14 +82,22 @@ fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     if line.starts_with(b"//") {
         return Ok((&[], &[]));
     }
-    let quoted = delimited(tag("\""), take_till(|byte| byte == b'"' || byte == 0), opt(tag("\"")));
+    let quoted = delimited(
+        tag("\""),
+        take_till(|byte| byte == b'"' || byte == 0),
+        opt(tag("\"")),
+    );
     let bare = take_till(|byte| byte <= b' ' || byte == b'"');
     alt((quoted, bare)).parse(line)
 }
 
 /// `block-comment = "/*" *OCTET ( "*/" / end )`
 fn block_comment(line: &[u8]) -> IResult<&[u8], &[u8]> {
-    preceded(tag("/*"), alt((terminated(take_until("*/"), tag("*/")), rest))).parse(line)
+    preceded(
+        tag("/*"),
+        alt((terminated(take_until("*/"), tag("*/")), rest)),
+    )
+    .parse(line)
 }
 
 /// Appends the mark, the direction byte where one is wanted, and a word.
@@ -104,5 +123,7 @@ pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeE
     if word.starts_with(b"//") || word.starts_with(b"/*") {
         return Err(EncodeError::Forbidden { field, byte: b'/' });
     }
-    EncodeError::check(field, word, 1..=255, |byte| byte <= b' ' || byte == b'"' || byte == 0x7F)
+    EncodeError::check(field, word, 1..=255, |byte| {
+        byte <= b' ' || byte == b'"' || byte == 0x7F
+    })
 }

@@ -42,7 +42,10 @@ const EXTENDED: &str = "getserversExtResponse";
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[allow(clippy::exhaustive_structs, reason = "struct update syntax is its builder")]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "struct update syntax is its builder"
+)]
 pub struct ListRequest<'a> {
     /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
     pub extended: bool,
@@ -66,12 +69,19 @@ pub struct ListRequest<'a> {
 impl<'a> ListRequest<'a> {
     /// `getservers` with a protocol number alone.
     pub fn new(protocol: i32) -> Self {
-        Self { protocol, ..Self::default() }
+        Self {
+            protocol,
+            ..Self::default()
+        }
     }
 
     /// `getserversExt` for a game.
     pub fn extended(game: &'a [u8], protocol: i32) -> Self {
-        Self { extended: true, game: Some(game), ..Self::new(protocol) }
+        Self {
+            extended: true,
+            game: Some(game),
+            ..Self::new(protocol)
+        }
     }
 
     /// Whether IPv4 servers are asked for.
@@ -97,7 +107,11 @@ impl<'a> ListRequest<'a> {
                 (Some(first), number::number::<i32>(second).ok_or(malformed)?)
             }
         };
-        let mut list = Self { extended, game, ..Self::new(protocol) };
+        let mut list = Self {
+            extended,
+            game,
+            ..Self::new(protocol)
+        };
         while let Some(word) = next_word(&mut rest) {
             match word {
                 b"empty" => list.empty = true,
@@ -121,11 +135,17 @@ impl<'a> ListRequest<'a> {
         if let Some(game) = self.game {
             check_word("game name", game)?;
             // It would be read as the protocol number.
-            if let (false, Some(_), Some(&byte)) = (self.extended, number::integer(game), game.first()) {
-                return Err(EncodeError::Forbidden { field: "game name", byte });
+            if let (false, Some(_), Some(&byte)) =
+                (self.extended, number::integer(game), game.first())
+            {
+                return Err(EncodeError::Forbidden {
+                    field: "game name",
+                    byte,
+                });
             }
         }
-        self.game_type.map_or(Ok(()), |game_type| check_word("game type", game_type))
+        self.game_type
+            .map_or(Ok(()), |game_type| check_word("game type", game_type))
     }
 
     /// Appends what follows the game's name.
@@ -198,8 +218,15 @@ impl<'a> ListPart<'a> {
         let has_end = end(rest).is_ok() && rest != b"\\EOT";
         // A lone separator after the last address, the mark that ends a datagram, or nothing.
         let intact = has_end || matches!(rest, [] | [b'\\' | b'/'] | [b'\n' | 0] | b"\\EOT");
-        let entries = entries.get(..entries.len().saturating_sub(rest.len())).unwrap_or_default();
-        Ok(Self { extended, has_end, intact, entries })
+        let entries = entries
+            .get(..entries.len().saturating_sub(rest.len()))
+            .unwrap_or_default();
+        Ok(Self {
+            extended,
+            has_end,
+            intact,
+            entries,
+        })
     }
 
     /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
@@ -217,7 +244,10 @@ impl<'a> ListPart<'a> {
     /// ```
     pub fn encode(servers: impl IntoIterator<Item = SocketAddr>, extended: bool) -> Vec<Bytes> {
         let mut parts = Vec::new();
-        let mut servers = servers.into_iter().filter(|server| extended || server.is_ipv4()).peekable();
+        let mut servers = servers
+            .into_iter()
+            .filter(|server| extended || server.is_ipv4())
+            .peekable();
         loop {
             let mut out = Vec::with_capacity(MAX_PART);
             let ended = put_part(extended, &mut servers, &mut out);
@@ -236,20 +266,28 @@ impl<'a> ListPart<'a> {
 
 /// `word = "getserversExtResponse" / "getserversResponse"`: whether it is the first.
 fn word(text: &[u8]) -> IResult<&[u8], bool> {
-    alt((value(true, tag_no_case(EXTENDED)), value(false, tag_no_case(PLAIN)))).parse(text)
+    alt((
+        value(true, tag_no_case(EXTENDED)),
+        value(false, tag_no_case(PLAIN)),
+    ))
+    .parse(text)
 }
 
 /// `v4 = "\" 4OCTET 2OCTET`
 #[inline]
 fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     let address = |(ip, port)| SocketAddr::from((Ipv4Addr::from_bits(ip), port));
-    preceded(tag("\\"), (be_u32, be_u16)).map(address).parse(input)
+    preceded(tag("\\"), (be_u32, be_u16))
+        .map(address)
+        .parse(input)
 }
 
 /// `v6 = "/" 16OCTET 2OCTET`
 fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     let address = |(ip, port)| SocketAddr::from((Ipv6Addr::from_bits(ip), port));
-    preceded(tag("/"), (be_u128, be_u16)).map(address).parse(input)
+    preceded(tag("/"), (be_u128, be_u16))
+        .map(address)
+        .parse(input)
 }
 
 /// `hex = "\" 12HEXDIG`
@@ -276,7 +314,10 @@ fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], S
 /// server.
 #[inline]
 fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let nuls = alt((tag(&[0; 3][..]), terminated(take_while(|byte| byte == 0), eof)));
+    let nuls = alt((
+        tag(&[0; 3][..]),
+        terminated(take_while(|byte| byte == 0), eof),
+    ));
     preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
 }
 
@@ -289,10 +330,16 @@ pub(crate) fn put_part(
     out: &mut Vec<u8>,
 ) -> bool {
     let most = out.len().saturating_add(MAX_PART);
-    line::put(None, if extended { EXTENDED } else { PLAIN }.as_bytes(), out);
+    line::put(
+        None,
+        if extended { EXTENDED } else { PLAIN }.as_bytes(),
+        out,
+    );
     let fits = |out: &Vec<u8>, length| out.len().saturating_add(length) <= most;
     // Seven or nineteen bytes, and the separator behind them.
-    while let Some(server) = servers.next_if(|server| fits(out, if server.is_ipv4() { 8 } else { 20 })) {
+    while let Some(server) =
+        servers.next_if(|server| fits(out, if server.is_ipv4() { 8 } else { 20 }))
+    {
         out.put_u8(if server.is_ipv4() { b'\\' } else { b'/' });
         match server.ip() {
             IpAddr::V4(ip) => out.put_u32(ip.to_bits()),
@@ -320,39 +367,103 @@ mod tests {
 
     #[test]
     fn requests_of_real_clients() {
-        let list = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
+        let list = ListRequest {
+            empty: true,
+            full: true,
+            ..ListRequest::new(68)
+        };
         assert_eq!(parse(" 68 full empty"), Ok(list));
         assert_eq!(parse(" 68 empty full\n"), Ok(list));
         assert_eq!(parse(" 68 empty full demo\0"), Ok(list));
-        let nexuiz = ListRequest { game: Some(b"Nexuiz"), ..ListRequest::new(3) };
-        assert_eq!(parse("  Nexuiz 3 gametype=2"), Ok(ListRequest { game_type: Some(b"2"), ..nexuiz }));
-        assert_eq!(parse(" Nexuiz 3 ctf"), Ok(ListRequest { game_type: Some(b"4"), ..nexuiz }));
-        for (word, number) in [("ffa", "0"), ("tourney", "1"), ("team", "3"), ("gametype=7", "7")] {
+        let nexuiz = ListRequest {
+            game: Some(b"Nexuiz"),
+            ..ListRequest::new(3)
+        };
+        assert_eq!(
+            parse("  Nexuiz 3 gametype=2"),
+            Ok(ListRequest {
+                game_type: Some(b"2"),
+                ..nexuiz
+            })
+        );
+        assert_eq!(
+            parse(" Nexuiz 3 ctf"),
+            Ok(ListRequest {
+                game_type: Some(b"4"),
+                ..nexuiz
+            })
+        );
+        for (word, number) in [
+            ("ffa", "0"),
+            ("tourney", "1"),
+            ("team", "3"),
+            ("gametype=7", "7"),
+        ] {
             let line = format!(" Nexuiz 3 {word}");
-            assert_eq!(parse(&line).unwrap().game_type, Some(number.as_bytes()), "as dpmaster's messages.c");
+            assert_eq!(
+                parse(&line).unwrap().game_type,
+                Some(number.as_bytes()),
+                "as dpmaster's messages.c"
+            );
         }
         assert_eq!(parse(" 4TheFun -1").unwrap().game, Some(&b"4TheFun"[..]));
         let both = parse_ext(" Quake3Arena 68 ipv4 empty ipv6").unwrap();
         assert!(both.wants_ipv4() && both.wants_ipv6() && both.empty && !both.full);
         assert!(!parse_ext(" X 1 ipv6").unwrap().wants_ipv4());
-        assert!(!parse(" X 1 ipv6").unwrap().wants_ipv6(), "a plain reply has no room for them");
+        assert!(
+            !parse(" X 1 ipv6").unwrap().wants_ipv6(),
+            "a plain reply has no room for them"
+        );
     }
 
     #[test]
     fn without_a_protocol_number_there_is_no_request() {
-        for line in ["", " ", " Nexuiz", " Nexuiz ", " Nexuiz x", " 4TheFun", " X 99999999999"] {
+        for line in [
+            "",
+            " ",
+            " Nexuiz",
+            " Nexuiz ",
+            " Nexuiz x",
+            " 4TheFun",
+            " X 99999999999",
+        ] {
             assert!(parse(line).is_err(), "{line:?}");
         }
-        assert!(parse_ext(" 68").is_err() && parse_ext(" 68 ipv4").is_err(), "a game is needed");
+        assert!(
+            parse_ext(" 68").is_err() && parse_ext(" 68 ipv4").is_err(),
+            "a game is needed"
+        );
     }
 
     #[test]
     fn what_would_be_misread_is_not_written() {
         for game in [&b""[..], b"two words", b"68", b"a\"b"] {
-            assert!(ListRequest { game: Some(game), ..ListRequest::new(1) }.check().is_err(), "{game:?}");
+            assert!(
+                ListRequest {
+                    game: Some(game),
+                    ..ListRequest::new(1)
+                }
+                .check()
+                .is_err(),
+                "{game:?}"
+            );
         }
-        assert!(ListRequest { game: None, ..ListRequest::extended(b"x", 1) }.check().is_err());
-        assert!(ListRequest { game_type: Some(b"a b"), ..ListRequest::new(1) }.check().is_err());
+        assert!(
+            ListRequest {
+                game: None,
+                ..ListRequest::extended(b"x", 1)
+            }
+            .check()
+            .is_err()
+        );
+        assert!(
+            ListRequest {
+                game_type: Some(b"a b"),
+                ..ListRequest::new(1)
+            }
+            .check()
+            .is_err()
+        );
     }
 
     fn part(body: &[u8]) -> ListPart<'static> {
@@ -360,28 +471,57 @@ mod tests {
     }
 
     fn servers(body: &[u8]) -> Vec<String> {
-        part(body).iter().map(|address| address.to_string()).collect()
+        part(body)
+            .iter()
+            .map(|address| address.to_string())
+            .collect()
     }
 
     #[test]
     fn every_end_mark_and_none() {
         let one = b"getserversResponse\\\x01\x02\x03\x04\x6d\x38";
-        for end in [&b"\\EOT\0\0\0"[..], b"\\EOF", b"\\EOF\0\0\0", b"\\EOT\0", b"\\EOT\0\0\0more"] {
+        for end in [
+            &b"\\EOT\0\0\0"[..],
+            b"\\EOF",
+            b"\\EOF\0\0\0",
+            b"\\EOT\0",
+            b"\\EOT\0\0\0more",
+        ] {
             let part = part(&[&one[..], end].concat());
-            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, true, true), "{end:?}");
+            assert_eq!(
+                (part.iter().count(), part.has_end, part.intact),
+                (1, true, true),
+                "{end:?}"
+            );
         }
         for end in [&b""[..], b"\\", b"\n", b"\0", b"\\EOT"] {
             let part = part(&[&one[..], end].concat());
-            assert_eq!((part.iter().count(), part.has_end, part.intact), (1, false, true), "{end:?}");
+            assert_eq!(
+                (part.iter().count(), part.has_end, part.intact),
+                (1, false, true),
+                "{end:?}"
+            );
         }
-        for end in [&b"\\EO"[..], b"\\EOT\x05", b"x", b"\\\x01\x02\x03\x04\x05", b"/"] {
+        for end in [
+            &b"\\EO"[..],
+            b"\\EOT\x05",
+            b"x",
+            b"\\\x01\x02\x03\x04\x05",
+            b"/",
+        ] {
             let part = part(&[&one[..], end].concat());
             assert_eq!((part.iter().count(), part.has_end), (1, false), "{end:?}");
         }
-        assert_eq!(servers(b"getserversResponse\\EOT\x05\x6d\x39\\EOT\0\0\0"), ["69.79.84.5:27961"]);
+        assert_eq!(
+            servers(b"getserversResponse\\EOT\x05\x6d\x39\\EOT\0\0\0"),
+            ["69.79.84.5:27961"]
+        );
         assert!(servers(b"getserversResponse\\EOT\0\0\0").is_empty());
         assert!(servers(b"getserversResponse").is_empty());
-        assert_eq!(servers(b"getserversResponse\n\0\\\x01\x02\x03\x04\x00\x01").len(), 1);
+        assert_eq!(
+            servers(b"getserversResponse\n\0\\\x01\x02\x03\x04\x00\x01").len(),
+            1
+        );
     }
 
     #[test]
@@ -422,7 +562,10 @@ mod tests {
         let v4 = |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x0102_0000 + n), 27960));
         let v6 = |n: u128| SocketAddr::from((Ipv6Addr::from_bits((0x2001_0DB8 << 96) + n), 27960));
         let parts = ListPart::encode((0..196).map(v4), false);
-        assert_eq!(parts.iter().map(Bytes::len).collect::<Vec<_>>(), [22 + 196 * 7 + 1, 22 + 7]);
+        assert_eq!(
+            parts.iter().map(Bytes::len).collect::<Vec<_>>(),
+            [22 + 196 * 7 + 1, 22 + 7]
+        );
         assert!(parts[0].ends_with(b"\\") && !ListPart::parse(&parts[0]).unwrap().has_end);
         assert_eq!(ListPart::encode((0..195).map(v4), false).len(), 1);
         let parts = ListPart::encode((0..73).map(v6), true);
@@ -431,6 +574,10 @@ mod tests {
             ListPart::encode((0..5).map(v6), false),
             [&b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0"[..]]
         );
-        assert!(ListPart::encode((0..9000).map(v4), true).iter().all(|part| part.len() <= MAX_PART));
+        assert!(
+            ListPart::encode((0..9000).map(v4), true)
+                .iter()
+                .all(|part| part.len() <= MAX_PART)
+        );
     }
 }

@@ -83,11 +83,24 @@ impl<'a> PlayerLine<'a> {
     /// Score, ping and team. A single number is a ping: Medal of Honor sends no score.
     #[inline]
     pub(crate) fn fields(self) -> Fields<'a> {
-        let words = |text: &'a [u8]| text.split(|&byte| byte <= b' ').filter(|word| !word.is_empty());
+        let words = |text: &'a [u8]| {
+            text.split(|&byte| byte <= b' ')
+                .filter(|word| !word.is_empty())
+        };
         let mut before = words(self.before);
         let (first, second, third) = (before.next(), before.next(), before.next());
-        let (score, ping) = if second.is_some() { (first, second) } else { (None, first) };
-        (score, ping, self.quoted_team.or(third).or_else(|| words(self.behind).next()))
+        let (score, ping) = if second.is_some() {
+            (first, second)
+        } else {
+            (None, first)
+        };
+        (
+            score,
+            ping,
+            self.quoted_team
+                .or(third)
+                .or_else(|| words(self.behind).next()),
+        )
     }
 }
 
@@ -99,7 +112,15 @@ type Fields<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
 #[inline]
 fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
     let (rest, (before, (quoted_team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
-    Ok((&[], PlayerLine { before, quoted_team, name, behind: rest }))
+    Ok((
+        &[],
+        PlayerLine {
+            before,
+            quoted_team,
+            name,
+            behind: rest,
+        },
+    ))
 }
 
 /// A quoted team, and the name.
@@ -113,7 +134,12 @@ fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
     if !rest.contains(&b'"') {
         return Ok((rest, (None, name)));
     }
-    let until_last_quote = |text| Ok(split(text, memchr::memrchr(b'"', text).unwrap_or(text.len())));
+    let until_last_quote = |text| {
+        Ok(split(
+            text,
+            memchr::memrchr(b'"', text).unwrap_or(text.len()),
+        ))
+    };
     let (rest, quoted) = delimited(char('"'), until_last_quote, char('"')).parse(input)?;
     let between = quoted.windows(3).rposition(|bytes| bytes == b"\" \"");
     let two = between.and_then(|at| Some((quoted.get(..at), quoted.get(at.saturating_add(3)..)?)));
@@ -132,7 +158,8 @@ pub(super) fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.
 pub(crate) fn is_blank(line: &[u8]) -> bool {
-    line.iter().all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
+    line.iter()
+        .all(|byte| matches!(byte, b'\r' | 0 | b'"' | b' '))
 }
 
 #[cfg(test)]
@@ -148,16 +175,43 @@ mod tests {
 
     #[test]
     fn every_dialect_of_the_line() {
-        assert_eq!(fields(br#"12 50 "You""#), (Some(12), Some(50), &b"You"[..], None));
-        assert_eq!(fields(br#"38 128 1 "Fic Tion""#), (Some(38), Some(128), &b"Fic Tion"[..], Some(1)));
-        assert_eq!(fields(br#"-9999 34 "a" 2"#), (Some(-9999), Some(34), &b"a"[..], Some(2)));
-        assert_eq!(fields(br#"34 "Allied""#), (None, Some(34), &b"Allied"[..], None));
-        assert_eq!(fields(br#"3 20 "red" "FTE player""#), (Some(3), Some(20), &b"FTE player"[..], None));
-        assert_eq!(fields(br#"3 20 "2" "a""#), (Some(3), Some(20), &b"a"[..], Some(2)));
-        assert_eq!(fields(br#"3 20 "" """#), (Some(3), Some(20), &b""[..], None));
-        assert_eq!(fields(br#"5.00 20 "x""#), (Some(5), Some(20), &b"x"[..], None));
+        assert_eq!(
+            fields(br#"12 50 "You""#),
+            (Some(12), Some(50), &b"You"[..], None)
+        );
+        assert_eq!(
+            fields(br#"38 128 1 "Fic Tion""#),
+            (Some(38), Some(128), &b"Fic Tion"[..], Some(1))
+        );
+        assert_eq!(
+            fields(br#"-9999 34 "a" 2"#),
+            (Some(-9999), Some(34), &b"a"[..], Some(2))
+        );
+        assert_eq!(
+            fields(br#"34 "Allied""#),
+            (None, Some(34), &b"Allied"[..], None)
+        );
+        assert_eq!(
+            fields(br#"3 20 "red" "FTE player""#),
+            (Some(3), Some(20), &b"FTE player"[..], None)
+        );
+        assert_eq!(
+            fields(br#"3 20 "2" "a""#),
+            (Some(3), Some(20), &b"a"[..], Some(2))
+        );
+        assert_eq!(
+            fields(br#"3 20 "" """#),
+            (Some(3), Some(20), &b""[..], None)
+        );
+        assert_eq!(
+            fields(br#"5.00 20 "x""#),
+            (Some(5), Some(20), &b"x"[..], None)
+        );
         assert_eq!(fields(br#"free -1 """#), (None, Some(-1), &b""[..], None));
-        assert_eq!(fields(br#""only a name""#), (None, None, &b"only a name"[..], None));
+        assert_eq!(
+            fields(br#""only a name""#),
+            (None, None, &b"only a name"[..], None)
+        );
     }
 
     /// Written right behind an infostring, it would be read as its next pair.
@@ -169,7 +223,10 @@ mod tests {
 
     #[test]
     fn a_quoted_team_is_kept() {
-        for (text, team) in [(&br#"3 20 "the reds" "a b""#[..], &b"the reds"[..]), (br#"3 20 "" "x""#, b"")] {
+        for (text, team) in [
+            (&br#"3 20 "the reds" "a b""#[..], &b"the reds"[..]),
+            (br#"3 20 "" "x""#, b""),
+        ] {
             let line = PlayerLine::parse(text).unwrap();
             assert_eq!(
                 (line.team_text(), line.score_text(), line.ping_text()),

@@ -90,24 +90,52 @@ impl<'a> Reply<'a> {
             (word @ (b"challengeresponse" | b"challenge"), _) => {
                 let offset = datagram.len().saturating_sub(rest.len());
                 let missing = ParseError::new(ParseErrorKind::CutShort("the challenge"), offset);
-                let (_, (challenge, client, protocol, extra)) = challenge(rest).map_err(|_| missing)?;
-                Self::Challenge { dark_places: word == b"challenge", challenge, client, protocol, extra }
+                let (_, (challenge, client, protocol, extra)) =
+                    challenge(rest).map_err(|_| missing)?;
+                Self::Challenge {
+                    dark_places: word == b"challenge",
+                    challenge,
+                    client,
+                    protocol,
+                    extra,
+                }
             }
             (word @ (b"connectresponse" | b"accept"), _) => {
-                let (_, (challenge, protocol)) =
-                    (opt(argument), opt(argument)).parse(rest).unwrap_or_default();
-                Self::Connected { dark_places: word == b"accept", challenge, protocol }
+                let (_, (challenge, protocol)) = (opt(argument), opt(argument))
+                    .parse(rest)
+                    .unwrap_or_default();
+                Self::Connected {
+                    dark_places: word == b"accept",
+                    challenge,
+                    protocol,
+                }
             }
             (b"print", _) => {
-                let text = rest.strip_prefix(b"\n").or_else(|| rest.strip_prefix(b" ")).unwrap_or(rest);
-                Self::Print { dark_places: false, text }
+                let text = rest
+                    .strip_prefix(b"\n")
+                    .or_else(|| rest.strip_prefix(b" "))
+                    .unwrap_or(rest);
+                Self::Print {
+                    dark_places: false,
+                    text,
+                }
             }
             (b"reject", _) => Self::Rejected { text: after_blank },
             (b"droperror", _) => Self::Dropped { text: after_blank },
             (b"disconnect", _) => Self::Disconnect,
-            (b"ack", _) => Self::Ack { argument: after_blank },
-            (_, [b'n', text @ ..]) => Self::Print { dark_places: true, text },
-            _ => return Err(line::unexpected(text, "a challenge, an acceptance, a refusal or text")),
+            (b"ack", _) => Self::Ack {
+                argument: after_blank,
+            },
+            (_, [b'n', text @ ..]) => Self::Print {
+                dark_places: true,
+                text,
+            },
+            _ => {
+                return Err(line::unexpected(
+                    text,
+                    "a challenge, an acceptance, a refusal or text",
+                ));
+            }
         })
     }
 
@@ -147,8 +175,17 @@ impl<'a> Reply<'a> {
     /// The words after the first.
     const fn words(&self) -> [Option<&'a [u8]>; 3] {
         match *self {
-            Self::Challenge { challenge, client, protocol, .. } => [Some(challenge), client, protocol],
-            Self::Connected { challenge, protocol, .. } => [challenge, protocol, None],
+            Self::Challenge {
+                challenge,
+                client,
+                protocol,
+                ..
+            } => [Some(challenge), client, protocol],
+            Self::Connected {
+                challenge,
+                protocol,
+                ..
+            } => [challenge, protocol, None],
             _ => [None; 3],
         }
     }
@@ -156,13 +193,20 @@ impl<'a> Reply<'a> {
     /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is wanted.
     pub(crate) fn put(&self, direction_byte: bool, out: &mut impl BufMut) {
         let (word, text): (&[u8], &[u8]) = match *self {
-            Self::Challenge { dark_places: false, .. } => (b"challengeResponse", b""),
+            Self::Challenge {
+                dark_places: false, ..
+            } => (b"challengeResponse", b""),
             Self::Challenge { .. } => (b"challenge", b""),
-            Self::Connected { dark_places: false, .. } => (b"connectResponse", b""),
+            Self::Connected {
+                dark_places: false, ..
+            } => (b"connectResponse", b""),
             Self::Connected { .. } => (b"accept", b""),
             Self::Rejected { text } => (b"reject ", text),
             Self::Dropped { text } => (b"droperror\n", text),
-            Self::Print { dark_places: false, text } => (b"print\n", text),
+            Self::Print {
+                dark_places: false,
+                text,
+            } => (b"print\n", text),
             Self::Print { text, .. } => (b"n", text),
             Self::Disconnect => (b"disconnect", b""),
             Self::Ack { argument: b"" } => (b"ack", b""),
@@ -171,7 +215,10 @@ impl<'a> Reply<'a> {
         line::put(direction_byte.then_some(TO_CLIENT), word, out);
         out.put_slice(text);
         put_words(&self.words(), out);
-        if let Self::Challenge { extra: Some(extra), .. } = *self {
+        if let Self::Challenge {
+            extra: Some(extra), ..
+        } = *self
+        {
             out.put_u8(0);
             out.put_slice(extra);
         }
@@ -190,12 +237,23 @@ fn argument(input: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// The server's challenge, the client's, the protocol number, and what follows a NUL.
-type Challenge<'a> = (&'a [u8], Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
+type Challenge<'a> = (
+    &'a [u8],
+    Option<&'a [u8]>,
+    Option<&'a [u8]>,
+    Option<&'a [u8]>,
+);
 
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge(input: &[u8]) -> IResult<&[u8], Challenge<'_>> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
-    (terminated(argument, opt(flag)), opt(argument), opt(argument), opt(extra)).parse(input)
+    (
+        terminated(argument, opt(flag)),
+        opt(argument),
+        opt(argument),
+        opt(extra),
+    )
+        .parse(input)
 }
 
 /// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients` (MP/code/server/sv_client.c).
@@ -217,7 +275,13 @@ mod tests {
     }
 
     fn challenge(body: &[u8]) -> (&'static [u8], Option<&'static [u8]>, Option<&'static [u8]>) {
-        let Ok(Reply::Challenge { challenge, client, protocol, .. }) = parse(body) else {
+        let Ok(Reply::Challenge {
+            challenge,
+            client,
+            protocol,
+            ..
+        }) = parse(body)
+        else {
             panic!("{body:?}")
         };
         (challenge, client, protocol)
@@ -225,9 +289,18 @@ mod tests {
 
     #[test]
     fn challenges_in_every_form() {
-        assert_eq!(challenge(b"challengeResponse 2042553331"), (&b"2042553331"[..], None, None));
-        assert_eq!(challenge(b"challengeResponse -1 0 71"), (&b"-1"[..], Some(&b"0"[..]), Some(&b"71"[..])));
-        assert_eq!(challenge(b"\x01challengeresponse 5\n"), (&b"5"[..], None, None));
+        assert_eq!(
+            challenge(b"challengeResponse 2042553331"),
+            (&b"2042553331"[..], None, None)
+        );
+        assert_eq!(
+            challenge(b"challengeResponse -1 0 71"),
+            (&b"-1"[..], Some(&b"0"[..]), Some(&b"71"[..]))
+        );
+        assert_eq!(
+            challenge(b"\x01challengeresponse 5\n"),
+            (&b"5"[..], None, None)
+        );
         // Recorded from iortcw (a4e6f501) and from ET: Legacy (a8e5f856).
         assert_eq!(
             challenge(b"challengeResponse 1419747009 0 -1234567 61"),
@@ -237,8 +310,13 @@ mod tests {
             challenge(b"challengeResponse -1654392210 1"),
             (&b"-1654392210"[..], Some(&b"1"[..]), None)
         );
-        assert_eq!(challenge(b"challenge r.!!yTQ-5Q_\0"), (&b"r.!!yTQ-5Q_"[..], None, None));
-        let Ok(Reply::Challenge { dark_places, extra, .. }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0")
+        assert_eq!(
+            challenge(b"challenge r.!!yTQ-5Q_\0"),
+            (&b"r.!!yTQ-5Q_"[..], None, None)
+        );
+        let Ok(Reply::Challenge {
+            dark_places, extra, ..
+        }) = parse(b"challenge abcdefghijk\0vlen\0\0\0\0")
         else {
             panic!()
         };
@@ -256,10 +334,28 @@ mod tests {
             (b"connectResponse 77", Some(&b"77"[..]), None),
             (b"connectResponse 77 71", Some(&b"77"[..]), Some(&b"71"[..])),
         ] {
-            assert_eq!(parse(body), Ok(Reply::Connected { dark_places: false, challenge, protocol }));
+            assert_eq!(
+                parse(body),
+                Ok(Reply::Connected {
+                    dark_places: false,
+                    challenge,
+                    protocol
+                })
+            );
         }
-        assert!(matches!(parse(b"accept"), Ok(Reply::Connected { dark_places: true, .. })));
-        assert_eq!(parse(b"reject Server is full."), Ok(Reply::Rejected { text: b"Server is full." }));
+        assert!(matches!(
+            parse(b"accept"),
+            Ok(Reply::Connected {
+                dark_places: true,
+                ..
+            })
+        ));
+        assert_eq!(
+            parse(b"reject Server is full."),
+            Ok(Reply::Rejected {
+                text: b"Server is full."
+            })
+        );
         assert_eq!(parse(b"disconnect"), Ok(Reply::Disconnect));
         assert_eq!(parse(b"ack"), Ok(Reply::Ack { argument: b"" }));
     }
@@ -271,7 +367,13 @@ mod tests {
         assert_eq!(parse(b"print\n\nmap: a\n"), print(b"\nmap: a\n", false));
         assert_eq!(parse(b"n"), print(b"", true));
         assert_eq!(parse(b"nhost: x\n"), print(b"host: x\n", true));
-        for body in [&b""[..], b"getchallenge", b"infoResponse\n\\a\\b", b"printx\n", b"\\n"] {
+        for body in [
+            &b""[..],
+            b"getchallenge",
+            b"infoResponse\n\\a\\b",
+            b"printx\n",
+            b"\\n",
+        ] {
             assert!(parse(body).is_err(), "{body:?}");
         }
     }
@@ -303,10 +405,19 @@ mod tests {
     fn what_is_no_single_word_is_not_written() {
         let dark_places = false;
         for challenge in [&b""[..], b"two words", b"a\0b"] {
-            let reply =
-                Reply::Challenge { dark_places, challenge, client: None, protocol: None, extra: None };
+            let reply = Reply::Challenge {
+                dark_places,
+                challenge,
+                client: None,
+                protocol: None,
+                extra: None,
+            };
             assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
-            let reply = Reply::Connected { dark_places, challenge: Some(challenge), protocol: None };
+            let reply = Reply::Connected {
+                dark_places,
+                challenge: Some(challenge),
+                protocol: None,
+            };
             assert!(reply.encode(&mut Vec::new()).is_err(), "{challenge:?}");
         }
     }
@@ -317,7 +428,10 @@ mod tests {
         for (dark_places, head) in [(false, 10), (true, 5)] {
             let datagrams = Reply::print(&text, dark_places);
             assert!(datagrams.len() > 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400));
-            let joined: Vec<u8> = datagrams.iter().flat_map(|datagram| datagram[head..].to_vec()).collect();
+            let joined: Vec<u8> = datagrams
+                .iter()
+                .flat_map(|datagram| datagram[head..].to_vec())
+                .collect();
             assert_eq!(joined, text);
         }
         assert_eq!(Reply::print(b"", false), [&b"\xff\xff\xff\xffprint\n"[..]]);

@@ -106,7 +106,10 @@ pub enum Command<'a> {
 impl<'a> Request<'a> {
     /// A request without Medal of Honor's direction byte.
     pub const fn new(command: Command<'a>) -> Self {
-        Self { command, direction_byte: false }
+        Self {
+            command,
+            direction_byte: false,
+        }
     }
 
     /// Reads a request as servers do: blanks separate words, quotes group them, NUL and LF end the line, the
@@ -119,12 +122,19 @@ impl<'a> Request<'a> {
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (direction, text) = line::text(datagram)?;
         // Two commands carry bytes that are no text: they are recognised before the line is split.
-        let binary = alt((connect.map(Command::Connect), secure_rcon.map(Command::SecureRcon))).parse(text);
+        let binary = alt((
+            connect.map(Command::Connect),
+            secure_rcon.map(Command::SecureRcon),
+        ))
+        .parse(text);
         let command = match binary {
             Ok((_, command)) => command,
             Err(_) => Command::parse(text, datagram.len().saturating_sub(text.len()))?,
         };
-        Ok(Self { command, direction_byte: direction == Some(TO_SERVER) })
+        Ok(Self {
+            command,
+            direction_byte: direction == Some(TO_SERVER),
+        })
     }
 
     /// Appends the request. Nothing follows the last word of `getinfo` and `getstatus`: DarkPlaces would take a line feed
@@ -156,15 +166,23 @@ impl<'a> Request<'a> {
                 put(b"heartbeat", &[Some(tag)]);
                 out.put_u8(b'\n');
             }
-            Command::Connect(ConnectRequest::Compressed(packed)) => put(b"connect", &[Some(packed)]),
+            Command::Connect(ConnectRequest::Compressed(packed)) => {
+                put(b"connect", &[Some(packed)])
+            }
             Command::Connect(ConnectRequest::Plain(userinfo)) => {
                 put(b"connect", &[]);
                 out.put_slice(userinfo);
             }
-            Command::Rcon(RconRequest { password, command, quoted }) => {
+            Command::Rcon(RconRequest {
+                password,
+                command,
+                quoted,
+            }) => {
                 put(b"rcon ", &[]);
                 let quote: &[u8] = if *quoted { b"\"" } else { b"" };
-                [quote, password, quote, b" ", command].iter().for_each(|part| out.put_slice(part));
+                [quote, password, quote, b" ", command]
+                    .iter()
+                    .for_each(|part| out.put_slice(part));
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
                 put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
@@ -172,7 +190,14 @@ impl<'a> Request<'a> {
                 put_words(&[Some(signed)], out);
             }
             Command::GetServers(list) => {
-                put(if list.extended { b"getserversExt" } else { b"getservers" }, &[list.game]);
+                put(
+                    if list.extended {
+                        b"getserversExt"
+                    } else {
+                        b"getservers"
+                    },
+                    &[list.game],
+                );
                 list.put(out);
             }
         }
@@ -184,9 +209,10 @@ impl<'a> Request<'a> {
                 challenge.map_or(Ok(()), check_challenge)
             }
             // The words have no names: the first is the client's number.
-            Command::GetChallenge { client: None, game: Some(_) } => {
-                Err(EncodeError::Empty("client challenge"))
-            }
+            Command::GetChallenge {
+                client: None,
+                game: Some(_),
+            } => Err(EncodeError::Empty("client challenge")),
             Command::GetChallenge { client, game } => {
                 client.map_or(Ok(()), |client| check_word("client challenge", client))?;
                 game.map_or(Ok(()), |game| check_word("game name", game))
@@ -212,8 +238,11 @@ pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
 
 /// Checks that every server quotes a challenge unchanged.
 fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
-    let is_safe = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%');
-    EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| !is_safe(byte))
+    let is_safe =
+        |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'/' | b';' | b'"' | b'%');
+    EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |byte| {
+        !is_safe(byte)
+    })
 }
 
 /// Arguments of `connect`.
@@ -259,18 +288,26 @@ impl<'a> Command<'a> {
         let word = next_word(&mut line).unwrap_or_default();
         let offset = start.saturating_add(text.len()).saturating_sub(line.len());
         Ok(match lower_case(word, &mut [0; 24]) {
-            b"getstatus" => Self::GetStatus { challenge: next_word(&mut line) },
-            b"getinfo" => Self::GetInfo { challenge: next_word(&mut line) },
-            b"getchallenge" => {
-                Self::GetChallenge { client: next_word(&mut line), game: next_word(&mut line) }
-            }
+            b"getstatus" => Self::GetStatus {
+                challenge: next_word(&mut line),
+            },
+            b"getinfo" => Self::GetInfo {
+                challenge: next_word(&mut line),
+            },
+            b"getchallenge" => Self::GetChallenge {
+                client: next_word(&mut line),
+                game: next_word(&mut line),
+            },
             b"rcon" => Self::Rcon(RconRequest::parse(line)),
             b"ping" => Self::Ping,
             b"getservers" => Self::GetServers(ListRequest::parse(line, false, offset)?),
             b"getserversext" => Self::GetServers(ListRequest::parse(line, true, offset)?),
             b"heartbeat" => {
-                let missing = ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset);
-                Self::Heartbeat { tag: next_word(&mut line).ok_or(missing)? }
+                let missing =
+                    ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset);
+                Self::Heartbeat {
+                    tag: next_word(&mut line).ok_or(missing)?,
+                }
             }
             _ => return Err(line::unexpected(text, "a request")),
         })
@@ -310,7 +347,11 @@ pub struct RconRequest<'a> {
 impl<'a> RconRequest<'a> {
     /// A request with the password as a bare word.
     pub const fn new(password: &'a [u8], command: &'a [u8]) -> Self {
-        Self { password, command, quoted: false }
+        Self {
+            password,
+            command,
+            quoted: false,
+        }
     }
 
     /// Reads what follows the word; both parts may be missing.
@@ -319,8 +360,15 @@ impl<'a> RconRequest<'a> {
         let quoted = line.trim_ascii_start().starts_with(b"\"");
         let password = next_word(&mut rest).unwrap_or_default();
         // NUL and line feed end the command.
-        let command = rest.split(|byte| matches!(byte, 0 | b'\n')).next().unwrap_or_default();
-        Self { password, command: command.trim_ascii_start(), quoted }
+        let command = rest
+            .split(|byte| matches!(byte, 0 | b'\n'))
+            .next()
+            .unwrap_or_default();
+        Self {
+            password,
+            command: command.trim_ascii_start(),
+            quoted,
+        }
     }
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
@@ -336,8 +384,12 @@ impl<'a> RconRequest<'a> {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
         // Beside the word, two blanks and two quotes.
-        let most = MAX_LINE.saturating_sub(8).saturating_sub(self.password.len());
-        EncodeError::check("rcon command", self.command, 0..=most, |byte| matches!(byte, 0 | b'\n' | b'\r'))
+        let most = MAX_LINE
+            .saturating_sub(8)
+            .saturating_sub(self.password.len());
+        EncodeError::check("rcon command", self.command, 0..=most, |byte| {
+            matches!(byte, 0 | b'\n' | b'\r')
+        })
     }
 }
 
@@ -388,12 +440,18 @@ pub struct SecureRconRequest<'a> {
 impl<'a> SecureRconRequest<'a> {
     /// The time or the challenge.
     pub fn nonce(&self) -> &'a [u8] {
-        self.signed.split(|&byte| byte == b' ').next().unwrap_or_default()
+        self.signed
+            .split(|&byte| byte == b' ')
+            .next()
+            .unwrap_or_default()
     }
 
     /// The command.
     pub fn command(&self) -> &'a [u8] {
-        self.signed.splitn(2, |&byte| byte == b' ').nth(1).unwrap_or_default()
+        self.signed
+            .splitn(2, |&byte| byte == b' ')
+            .nth(1)
+            .unwrap_or_default()
     }
 }
 
@@ -404,7 +462,9 @@ pub(super) fn secure_rcon(text: &[u8]) -> IResult<&[u8], SecureRconRequest<'_>> 
     let mac = map_opt(take(MAC), |mac: &[u8]| <[u8; MAC]>::try_from(mac).ok());
     let signed = take_till(|byte| byte == 0);
     let parts = (timed, terminated(mac, tag(" ")), signed);
-    parts.map(|(timed, mac, signed)| SecureRconRequest { timed, mac, signed }).parse(text)
+    parts
+        .map(|(timed, mac, signed)| SecureRconRequest { timed, mac, signed })
+        .parse(text)
 }
 
 #[cfg(test)]
@@ -420,8 +480,14 @@ mod tests {
     /// The first word of `getchallenge` is always the number.
     #[test]
     fn a_game_without_a_number_cannot_be_written() {
-        let request = Request::new(Command::GetChallenge { client: None, game: Some(b"Quake3Arena") });
-        assert_eq!(request.encode(&mut Vec::new()), Err(EncodeError::Empty("client challenge")));
+        let request = Request::new(Command::GetChallenge {
+            client: None,
+            game: Some(b"Quake3Arena"),
+        });
+        assert_eq!(
+            request.encode(&mut Vec::new()),
+            Err(EncodeError::Empty("client challenge"))
+        );
     }
 
     #[test]
@@ -432,24 +498,47 @@ mod tests {
         assert_eq!(command(b"GETINFO xxx\n"), info(Some(&b"xxx"[..])));
         assert_eq!(command(b"\x02 getinfo\t xxx yyy"), info(Some(&b"xxx"[..])));
         assert_eq!(command(b"getinfo \"a b\" c"), info(Some(&b"a b"[..])));
-        assert_eq!(command(b"getinfo a\"b"), info(Some(&b"a"[..])), "as recorded from ioquake3");
+        assert_eq!(
+            command(b"getinfo a\"b"),
+            info(Some(&b"a"[..])),
+            "as recorded from ioquake3"
+        );
         assert_eq!(command(b"getinfo\0xxx"), info(None), "NUL ends the line");
         assert_eq!(command(b"getinfo\nxxx"), info(None), "LF ends the line");
         assert_eq!(command(b"/* a */ getinfo // b"), info(None));
         assert_eq!(command(b"getinfo /* open"), info(None));
-        assert_eq!(command(b"\"getstatus\" x"), Ok(Command::GetStatus { challenge: Some(b"x") }));
+        assert_eq!(
+            command(b"\"getstatus\" x"),
+            Ok(Command::GetStatus {
+                challenge: Some(b"x")
+            })
+        );
         assert!(parse(b"\x02getinfo").unwrap().direction_byte);
     }
 
     #[test]
     fn replies_and_other_words_are_no_requests() {
-        for body in
-            [&b"infoResponse\n\\a\\b"[..], b"statusResponse\n", b"print\nno", b"getserversResponse\\EOT"]
-        {
+        for body in [
+            &b"infoResponse\n\\a\\b"[..],
+            b"statusResponse\n",
+            b"print\nno",
+            b"getserversResponse\\EOT",
+        ] {
             let error = parse(body).unwrap_err();
-            assert_eq!((error.kind, error.offset), (ParseErrorKind::Unexpected("a request"), 4), "{body:?}");
+            assert_eq!(
+                (error.kind, error.offset),
+                (ParseErrorKind::Unexpected("a request"), 4),
+                "{body:?}"
+            );
         }
-        for body in [&b"getinfox"[..], b"", b" ", b"\0", b"\"", b"TSource Engine Query\0"] {
+        for body in [
+            &b"getinfox"[..],
+            b"",
+            b" ",
+            b"\0",
+            b"\"",
+            b"TSource Engine Query\0",
+        ] {
             let error = parse(body).unwrap_err();
             assert_eq!(
                 (error.kind, error.offset),
@@ -457,20 +546,35 @@ mod tests {
                 "{body:?}"
             );
         }
-        for datagram in [&b""[..], b"\xff\xff\xff", b"getinfo", b"\xff\xff\xff\xfegetinfo"] {
-            assert!(matches!(Request::parse(datagram).unwrap_err().kind, ParseErrorKind::NotThisProtocol(_)));
+        for datagram in [
+            &b""[..],
+            b"\xff\xff\xff",
+            b"getinfo",
+            b"\xff\xff\xff\xfegetinfo",
+        ] {
+            assert!(matches!(
+                Request::parse(datagram).unwrap_err().kind,
+                ParseErrorKind::NotThisProtocol(_)
+            ));
         }
     }
 
     #[test]
     fn a_request_ends_with_its_last_word() {
         let mut out = Vec::new();
-        Request::new(Command::GetStatus { challenge: Some(b"8aJ2") }).encode(&mut out).unwrap();
+        Request::new(Command::GetStatus {
+            challenge: Some(b"8aJ2"),
+        })
+        .encode(&mut out)
+        .unwrap();
         assert_eq!(out, b"\xff\xff\xff\xffgetstatus 8aJ2");
         out.clear();
-        Request { direction_byte: true, ..Request::new(Command::GetInfo { challenge: None }) }
-            .encode(&mut out)
-            .unwrap();
+        Request {
+            direction_byte: true,
+            ..Request::new(Command::GetInfo { challenge: None })
+        }
+        .encode(&mut out)
+        .unwrap();
         assert_eq!(out, b"\xff\xff\xff\xff\x02getinfo");
     }
 
@@ -478,7 +582,9 @@ mod tests {
     fn a_word_longer_than_servers_read_is_not_written() {
         let encode = |length| {
             let challenge = vec![b'x'; length];
-            let command = Command::GetStatus { challenge: Some(&challenge) };
+            let command = Command::GetStatus {
+                challenge: Some(&challenge),
+            };
             Request::new(command)
                 .encode(&mut Vec::new())
                 .map_err(|error| matches!(error, EncodeError::TooLong { .. }))
@@ -487,7 +593,10 @@ mod tests {
         let heartbeat = vec![b'x'; 256];
         assert_eq!(
             Request::new(Command::Heartbeat { tag: &heartbeat }).encode(&mut Vec::new()),
-            Err(EncodeError::TooLong { field: "heartbeat tag", limit: 255 })
+            Err(EncodeError::TooLong {
+                field: "heartbeat tag",
+                limit: 255
+            })
         );
     }
 
@@ -500,23 +609,44 @@ mod tests {
         };
         for number in [0, 1, 2, 61, 62, u64::MAX] {
             let challenge = challenge(number);
-            assert!(check_challenge(&challenge).is_ok() && challenge.iter().all(u8::is_ascii_alphanumeric));
-            let value =
-                challenge.iter().rev().fold(0_u128, |value, byte| value * 62 + u128::from(digit(byte)));
+            assert!(
+                check_challenge(&challenge).is_ok()
+                    && challenge.iter().all(u8::is_ascii_alphanumeric)
+            );
+            let value = challenge
+                .iter()
+                .rev()
+                .fold(0_u128, |value, byte| value * 62 + u128::from(digit(byte)));
             assert_eq!(value, u128::from(number));
         }
     }
 
     #[test]
     fn a_challenge_that_would_not_come_back_is_refused() {
-        for bad in [&b""[..], b"a b", b"a\\", b"a/b", b"a;", b"\"", b"50%", b"\xfc", b"a\n", &[b'x'; 129]] {
+        for bad in [
+            &b""[..],
+            b"a b",
+            b"a\\",
+            b"a/b",
+            b"a;",
+            b"\"",
+            b"50%",
+            b"\xfc",
+            b"a\n",
+            &[b'x'; 129],
+        ] {
             assert!(check_challenge(bad).is_err(), "{bad:?}");
         }
         assert!(check_challenge(&[b'x'; 128]).is_ok());
     }
 
     fn check_rcon(password: &str, command: &str, quoted: bool) -> Result<(), EncodeError> {
-        RconRequest { password: password.as_bytes(), command: command.as_bytes(), quoted }.check()
+        RconRequest {
+            password: password.as_bytes(),
+            command: command.as_bytes(),
+            quoted,
+        }
+        .check()
     }
 
     #[test]
@@ -524,10 +654,16 @@ mod tests {
         for bad in ["", "two words", "a;b", "a\"b", "a\nb", "a//b", "/*"] {
             assert!(check_rcon(bad, "status", false).is_err(), "{bad:?}");
         }
-        assert!(check_rcon("two words;//", "status", true).is_ok(), "in quotes");
+        assert!(
+            check_rcon("two words;//", "status", true).is_ok(),
+            "in quotes"
+        );
         assert!(check_rcon("a\"b", "status", true).is_err());
         assert!(check_rcon("secret", "say \"a b\"; map x", false).is_ok());
-        assert!(check_rcon("secret", "say a\nquit", false).is_err(), "one line");
+        assert!(
+            check_rcon("secret", "say a\nquit", false).is_err(),
+            "one line"
+        );
         assert!(check_rcon("secret", &"x".repeat(1009), false).is_ok());
         assert!(check_rcon("secret", &"x".repeat(1010), false).is_err());
     }
@@ -543,7 +679,10 @@ mod tests {
             )
         };
         assert_eq!(parse(" secret status"), ("secret", "status", false));
-        assert_eq!(parse(" \"pass word\" say \"a b\""), ("pass word", "say \"a b\"", true));
+        assert_eq!(
+            parse(" \"pass word\" say \"a b\""),
+            ("pass word", "say \"a b\"", true)
+        );
         assert_eq!(parse(" secret status\0junk"), ("secret", "status", false));
         assert_eq!(parse(" secret"), ("secret", "", false));
         assert_eq!(parse(""), ("", "", false));
@@ -553,7 +692,10 @@ mod tests {
     fn debug_output_shows_no_password() {
         let shown = format!("{:?}", RconRequest::new(b"hunter2", b"status"));
         assert!(!shown.contains("hunter2"), "{shown}");
-        assert!(!shown.contains("104, 117, 110"), "not as numbers either: {shown}");
+        assert!(
+            !shown.contains("104, 117, 110"),
+            "not as numbers either: {shown}"
+        );
     }
 
     #[test]
@@ -562,7 +704,10 @@ mod tests {
         for word in [TIMED, CHALLENGED] {
             let text = [word.as_bytes(), &mac, b" 123 say hi"].concat();
             let (_, request) = secure_rcon(&text).unwrap();
-            assert_eq!((request.mac, request.nonce(), request.command()), (mac, &b"123"[..], &b"say hi"[..]));
+            assert_eq!(
+                (request.mac, request.nonce(), request.command()),
+                (mac, &b"123"[..], &b"say hi"[..])
+            );
             let mut out = Vec::new();
             Request::new(Command::SecureRcon(request)).put(&mut out);
             assert_eq!(out, [&[0xFF; 4], &text[..]].concat());

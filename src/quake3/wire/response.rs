@@ -64,25 +64,39 @@ impl<'a> Response<'a> {
         let (direction, text) = line::text(datagram)?;
         let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
         let (body, detail) = word(text).map_err(unexpected)?;
-        let cut = ParseError::new(ParseErrorKind::CutShort("the reply: no infostring"), datagram.len());
+        let cut = ParseError::new(
+            ParseErrorKind::CutShort("the reply: no infostring"),
+            datagram.len(),
+        );
         let (body, _) = begin(body).map_err(|_| cut)?;
         let (rest, info) = infostring(body).map_err(|_| cut)?;
         let at = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let info_closed = !rest.is_empty();
         // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
         let is_left = |byte: &u8| *byte == b'\r' || (!info_closed && matches!(byte, 0 | b'"'));
-        let length = info.iter().rposition(|byte| !is_left(byte)).map_or(0, |last| last.saturating_add(1));
+        let length = info
+            .iter()
+            .rposition(|byte| !is_left(byte))
+            .map_or(0, |last| last.saturating_add(1));
         let (start, players) = (at(body), at(rest.get(1..).unwrap_or_default()));
         let info = (start, start.saturating_add(length));
         let direction_byte = direction == Some(TO_CLIENT);
-        let layout = Layout { detail, direction_byte, info, players, info_closed };
+        let layout = Layout {
+            detail,
+            direction_byte,
+            info,
+            players,
+            info_closed,
+        };
         let response = Self { datagram, layout };
         // A text too short for so many is not counted.
         let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
         if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
             return Err(ParseError::limit("rules", max_rules, start));
         }
-        if response.player_text().len() / 2 >= max_players && response.players().nth(max_players).is_some() {
+        if response.player_text().len() / 2 >= max_players
+            && response.players().nth(max_players).is_some()
+        {
             return Err(ParseError::limit("players", max_players, players));
         }
         Ok(response)
@@ -110,26 +124,60 @@ impl<'a> Response<'a> {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
-        let Layout { detail, info: (start, end), players: after, info_closed, .. } = self.layout;
+        let Layout {
+            detail,
+            info: (start, end),
+            players: after,
+            info_closed,
+            ..
+        } = self.layout;
         let text = line::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
         let last_separator = memchr::memrchr(b'\\', self.info().raw());
-        let last_key = last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
+        let last_key =
+            last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
         let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
         let problems = [
-            (is_extra(word_end, start), Malformed("end of the command word"), word_end),
-            (self.info().has_odd_key(), CutShort("the infostring: a key without a value"), last_key),
-            (is_extra(end, after), Malformed("end of the infostring"), end),
-            (is_status && !info_closed, CutShort("the infostring: no line feed ends it"), length),
-            (!is_status && is_extra(after, length), Malformed("end of the reply"), after),
-            (!self.closes_lines(), CutShort("the last player line: no line feed ends it"), length),
+            (
+                is_extra(word_end, start),
+                Malformed("end of the command word"),
+                word_end,
+            ),
+            (
+                self.info().has_odd_key(),
+                CutShort("the infostring: a key without a value"),
+                last_key,
+            ),
+            (
+                is_extra(end, after),
+                Malformed("end of the infostring"),
+                end,
+            ),
+            (
+                is_status && !info_closed,
+                CutShort("the infostring: no line feed ends it"),
+                length,
+            ),
+            (
+                !is_status && is_extra(after, length),
+                Malformed("end of the reply"),
+                after,
+            ),
+            (
+                !self.closes_lines(),
+                CutShort("the last player line: no line feed ends it"),
+                length,
+            ),
         ];
         let is_skipped = |line: &&[u8]| !line.is_empty() && PlayerLine::parse(line).is_none();
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
         let skipped = self.text_lines().filter(is_skipped);
         let skipped = skipped.map(move |line| (true, Malformed("player line"), offset(line)));
-        let problems = problems.into_iter().chain(skipped).filter(|(is_there, ..)| *is_there);
+        let problems = problems
+            .into_iter()
+            .chain(skipped)
+            .filter(|(is_there, ..)| *is_there);
         problems.map(|(_, kind, offset)| ParseError::new(kind, offset))
     }
 
@@ -143,7 +191,10 @@ impl<'a> Response<'a> {
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
-        for line in self.text_lines().filter(|line| PlayerLine::parse(line).is_some()) {
+        for line in self
+            .text_lines()
+            .filter(|line| PlayerLine::parse(line).is_some())
+        {
             out.put_slice(line);
             out.put_u8(b'\n');
         }
@@ -159,7 +210,9 @@ impl<'a> Response<'a> {
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
         // After it comes only what some servers leave there.
-        let last = lines.iter().rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
+        let last = lines
+            .iter()
+            .rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
         // FTE ends an empty server's status with NUL (fte-team/fteqw).
         matches!(lines, b"" | b"\0") || last == Some(&b'\n')
     }
@@ -167,13 +220,21 @@ impl<'a> Response<'a> {
     /// The bytes after the infostring's line.
     pub(crate) fn player_text(&self) -> &'a [u8] {
         let text = self.datagram.get(self.layout.players..).unwrap_or_default();
-        if self.layout.detail == Detail::Full { text } else { b"" }
+        if self.layout.detail == Detail::Full {
+            text
+        } else {
+            b""
+        }
     }
 }
 
 /// Appends the mark, the command word and its line feed.
 pub(crate) fn put_head(detail: Detail, direction_byte: bool, out: &mut impl BufMut) {
-    line::put(direction_byte.then_some(TO_CLIENT), command_word(detail).as_bytes(), out);
+    line::put(
+        direction_byte.then_some(TO_CLIENT),
+        command_word(detail).as_bytes(),
+        out,
+    );
     out.put_u8(b'\n');
 }
 
@@ -187,14 +248,24 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
 
 /// `word = "statusResponse" / "infoResponse" / "infostringresponse"`. qstat reads the last one as well.
 fn word(text: &[u8]) -> IResult<&[u8], Detail> {
-    let info = alt((tag_no_case(command_word(Detail::Short)), tag_no_case("infostringresponse")));
-    alt((value(Detail::Full, tag_no_case(command_word(Detail::Full))), value(Detail::Short, info)))
-        .parse(text)
+    let info = alt((
+        tag_no_case(command_word(Detail::Short)),
+        tag_no_case("infostringresponse"),
+    ));
+    alt((
+        value(Detail::Full, tag_no_case(command_word(Detail::Full))),
+        value(Detail::Short, info),
+    ))
+    .parse(text)
 }
 
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF / &"\" )`. Some servers put bytes between the word and the infostring.
 fn begin(body: &[u8]) -> IResult<&[u8], &[u8]> {
-    preceded(take_till(|byte| matches!(byte, b'\n' | b'\\')), alt((tag("\n"), peek(tag("\\"))))).parse(body)
+    preceded(
+        take_till(|byte| matches!(byte, b'\n' | b'\\')),
+        alt((tag("\n"), peek(tag("\\")))),
+    )
+    .parse(body)
 }
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may hold line feeds, each before
@@ -224,7 +295,10 @@ mod tests {
     use super::*;
 
     fn parse(body: &[u8]) -> Result<Response<'_>, ParseError> {
-        Response::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()), &Limits::default())
+        Response::parse(
+            Vec::leak([b"\xff\xff\xff\xff", body].concat()),
+            &Limits::default(),
+        )
     }
 
     #[test]
@@ -251,20 +325,44 @@ mod tests {
 
     #[test]
     fn what_is_no_reply_is_rejected_with_its_offset() {
-        let kind = |body| parse(body).map(|_| ()).map_err(|error| (error.kind, error.offset));
+        let kind = |body| {
+            parse(body)
+                .map(|_| ())
+                .map_err(|error| (error.kind, error.offset))
+        };
         let expected = "infoResponse or statusResponse";
-        assert_eq!(kind(b"print\nno"), Err((ParseErrorKind::Unexpected(expected), 4)));
-        assert_eq!(kind(b"getstatus x"), Err((ParseErrorKind::Unexpected(expected), 4)));
-        assert_eq!(kind(b"infoRespons"), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
-        assert_eq!(kind(b"Iprotocol\0"), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
-        assert_eq!(kind(b""), Err((ParseErrorKind::NotThisProtocol(expected), 4)));
-        assert_eq!(kind(b"infoResponse"), Err((ParseErrorKind::CutShort("the reply: no infostring"), 16)));
+        assert_eq!(
+            kind(b"print\nno"),
+            Err((ParseErrorKind::Unexpected(expected), 4))
+        );
+        assert_eq!(
+            kind(b"getstatus x"),
+            Err((ParseErrorKind::Unexpected(expected), 4))
+        );
+        assert_eq!(
+            kind(b"infoRespons"),
+            Err((ParseErrorKind::NotThisProtocol(expected), 4))
+        );
+        assert_eq!(
+            kind(b"Iprotocol\0"),
+            Err((ParseErrorKind::NotThisProtocol(expected), 4))
+        );
+        assert_eq!(
+            kind(b""),
+            Err((ParseErrorKind::NotThisProtocol(expected), 4))
+        );
+        assert_eq!(
+            kind(b"infoResponse"),
+            Err((ParseErrorKind::CutShort("the reply: no infostring"), 16))
+        );
         assert_eq!(
             kind(b"infoResponse and"),
             Err((ParseErrorKind::CutShort("the reply: no infostring"), 20))
         );
         assert_eq!(
-            Response::parse(b"\\gamename\\ut", &Limits::default()).unwrap_err().kind,
+            Response::parse(b"\\gamename\\ut", &Limits::default())
+                .unwrap_err()
+                .kind,
             ParseErrorKind::NotThisProtocol("four bytes 0xff")
         );
     }
@@ -272,14 +370,27 @@ mod tests {
     #[test]
     fn problems_are_listed_with_their_offsets() {
         let problems = |body| -> Vec<_> {
-            parse(body).unwrap().problems().map(|problem| (problem.kind, problem.offset)).collect()
+            parse(body)
+                .unwrap()
+                .problems()
+                .map(|problem| (problem.kind, problem.offset))
+                .collect()
         };
         let (malformed, cut) = (ParseErrorKind::Malformed, ParseErrorKind::CutShort);
         assert_eq!(problems(b"statusResponse\n\\a\\1\n1 2 \"x\"\n"), []);
         assert_eq!(problems(b"\x01infoResponse\n\\a\\1"), []);
-        assert_eq!(problems(b"infoResponse \\a\\1"), [(malformed("end of the command word"), 16)]);
-        assert_eq!(problems(b"infoResponse\n\\a\\1\0"), [(malformed("end of the infostring"), 21)]);
-        assert_eq!(problems(b"infoResponse\n\\a\\1\nmore"), [(malformed("end of the reply"), 22)]);
+        assert_eq!(
+            problems(b"infoResponse \\a\\1"),
+            [(malformed("end of the command word"), 16)]
+        );
+        assert_eq!(
+            problems(b"infoResponse\n\\a\\1\0"),
+            [(malformed("end of the infostring"), 21)]
+        );
+        assert_eq!(
+            problems(b"infoResponse\n\\a\\1\nmore"),
+            [(malformed("end of the reply"), 22)]
+        );
         let odd_key = cut("the infostring: a key without a value");
         assert_eq!(problems(b"infoResponse\n\\a\\1\\bc"), [(odd_key, 22)]);
         assert_eq!(problems(b"infoResponse\n\\a\\1\\"), [(odd_key, 22)]);
@@ -299,7 +410,10 @@ mod tests {
     #[test]
     fn odd_lines_are_skipped() {
         let response = parse(b"statusResponse\n\\a\\1\n1 2 \"a\"\n\n3 4\n5 6 \"b\"\n").unwrap();
-        assert_eq!(response.players().map(PlayerLine::name).collect::<Vec<_>>(), [b"a", b"b"]);
+        assert_eq!(
+            response.players().map(PlayerLine::name).collect::<Vec<_>>(),
+            [b"a", b"b"]
+        );
         assert_eq!(response.text_lines().count(), 4);
     }
 
@@ -307,35 +421,78 @@ mod tests {
     fn an_infostring_ends_where_player_lines_begin() {
         fn read(body: &[u8]) -> (&[u8], usize, bool) {
             let response = parse(body).unwrap();
-            (response.info().raw(), response.players().count(), response.problems().next().is_none())
+            (
+                response.info().raw(),
+                response.players().count(),
+                response.problems().next().is_none(),
+            )
         }
         let info = b"\\a\\1\\fs_manifest\\q3/pak0.pk3@1\n q3/pak1.pk3@2\n \n q3/pak2.pk3@3\\b\\2";
         let status = |end: &[u8]| [b"statusResponse\n", &info[..], end].concat();
         assert_eq!(read(&status(b"\n")), (&info[..], 0, true));
         assert_eq!(read(&status(b"\n1 2 \"x\"\n")), (&info[..], 1, true));
         assert_eq!(read(&status(b"\n 1 2 \"x\\y\"\n")), (&info[..], 1, true));
-        assert_eq!(read(&status(b"\n\n")), (&info[..], 0, true), "an empty line, as of Modern Warfare 2");
-        assert_eq!(read(&status(b"\n12 5")), (&info[..], 0, false), "a cut player line");
-        assert_eq!(read(&[b"infoResponse\n", &info[..]].concat()), (&info[..], 0, true));
+        assert_eq!(
+            read(&status(b"\n\n")),
+            (&info[..], 0, true),
+            "an empty line, as of Modern Warfare 2"
+        );
+        assert_eq!(
+            read(&status(b"\n12 5")),
+            (&info[..], 0, false),
+            "a cut player line"
+        );
+        assert_eq!(
+            read(&[b"infoResponse\n", &info[..]].concat()),
+            (&info[..], 0, true)
+        );
         let last = b"statusResponse\n\\a\\1\n 2\n1 2 \"x\"\n";
-        assert_eq!(read(last), (&b"\\a\\1\n 2"[..], 1, true), "in the last value");
-        assert_eq!(read(b"statusResponse\n\\a\\1\n 2"), (&b"\\a\\1\n 2"[..], 0, false), "cut");
-        assert_eq!(read(b"statusResponse\n\\a\\1\n \n\0"), (&b"\\a\\1"[..], 0, false), "blanks at the end");
+        assert_eq!(
+            read(last),
+            (&b"\\a\\1\n 2"[..], 1, true),
+            "in the last value"
+        );
+        assert_eq!(
+            read(b"statusResponse\n\\a\\1\n 2"),
+            (&b"\\a\\1\n 2"[..], 0, false),
+            "cut"
+        );
+        assert_eq!(
+            read(b"statusResponse\n\\a\\1\n \n\0"),
+            (&b"\\a\\1"[..], 0, false),
+            "blanks at the end"
+        );
     }
 
     #[test]
     fn limits_are_limits() {
-        let packet =
-            [&b"\xff\xff\xff\xff"[..], b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n"].concat();
-        let with = |limits: Limits| Response::parse(&packet, &limits).map(|_| ()).map_err(|error| error.kind);
+        let packet = [
+            &b"\xff\xff\xff\xff"[..],
+            b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x\"\n3 4 \"y\"\n",
+        ]
+        .concat();
+        let with = |limits: Limits| {
+            Response::parse(&packet, &limits)
+                .map(|_| ())
+                .map_err(|error| error.kind)
+        };
         assert_eq!(
             with(Limits::default().with_max_rules(1)),
-            Err(ParseErrorKind::Limit { what: "rules", limit: 1 })
+            Err(ParseErrorKind::Limit {
+                what: "rules",
+                limit: 1
+            })
         );
         assert_eq!(
             with(Limits::default().with_max_players(1)),
-            Err(ParseErrorKind::Limit { what: "players", limit: 1 })
+            Err(ParseErrorKind::Limit {
+                what: "players",
+                limit: 1
+            })
         );
-        assert_eq!(with(Limits::default().with_max_rules(2).with_max_players(2)), Ok(()));
+        assert_eq!(
+            with(Limits::default().with_max_rules(2).with_max_players(2)),
+            Ok(())
+        );
     }
 }

@@ -91,13 +91,17 @@ impl<'a> Info<'a> {
     /// [`Response::parse`](super::Response::parse).
     pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let body = datagram.get(HEADER..).unwrap_or_default();
-        let read = info(body, limits).map(|(_, info)| info).or_else(|error| match error {
-            nom::Err::Error(error) if error.code == ErrorKind::Verify => {
-                repaired(body, limits).ok_or((PORT, error.input.len()))
-            }
-            nom::Err::Error(error) | nom::Err::Failure(error) => Err((CUT_SHORT, error.input.len())),
-            nom::Err::Incomplete(_) => Err((CUT_SHORT, 0)),
-        });
+        let read = info(body, limits)
+            .map(|(_, info)| info)
+            .or_else(|error| match error {
+                nom::Err::Error(error) if error.code == ErrorKind::Verify => {
+                    repaired(body, limits).ok_or((PORT, error.input.len()))
+                }
+                nom::Err::Error(error) | nom::Err::Failure(error) => {
+                    Err((CUT_SHORT, error.input.len()))
+                }
+                nom::Err::Incomplete(_) => Err((CUT_SHORT, 0)),
+            });
         read.map_err(|(kind, left)| ParseError::new(kind, datagram.len().saturating_sub(left)))
     }
 
@@ -111,7 +115,11 @@ impl<'a> Info<'a> {
         }
         let (current_wave, final_wave) = self.waves.unzip();
         let counts = [Some(self.current_players), Some(self.max_players)];
-        for number in counts.into_iter().chain([current_wave, final_wave, self.ping, self.flags]).flatten() {
+        for number in counts
+            .into_iter()
+            .chain([current_wave, final_wave, self.ping, self.flags])
+            .flatten()
+        {
             out.put_i32_le(number);
         }
         if let Some(skill_level) = self.skill_level {
@@ -147,25 +155,54 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
         ..Info::default()
     };
     let standard = |input| standard(input, common, limits);
-    let killing_floor = ((int, int).map(Some), standard).map(|(waves, info)| Info { waves, ..info });
+    let killing_floor =
+        ((int, int).map(Some), standard).map(|(waves, info)| Info { waves, ..info });
     let older_lists = alt((value(None, eof), (|input| lists(input, limits)).map(Some)));
-    let older = (int.map(Some), older_lists).map(|(ping, lists)| Info { ping, lists, ..common });
+    let older = (int.map(Some), older_lists).map(|(ping, lists)| Info {
+        ping,
+        lists,
+        ..common
+    });
     let unknown = rest.map(|trailing| Info { trailing, ..common });
-    alt((all_consuming(standard), all_consuming(killing_floor), all_consuming(older), unknown)).parse(input)
+    alt((
+        all_consuming(standard),
+        all_consuming(killing_floor),
+        all_consuming(older),
+        unknown,
+    ))
+    .parse(input)
 }
 
 /// `standard = int int string lists`
 fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
-    (int.map(Some), int.map(Some), string.map(Some), (|input| lists(input, limits)).map(Some))
-        .map(|(ping, flags, skill_level, lists)| Info { ping, flags, skill_level, lists, ..common })
+    (
+        int.map(Some),
+        int.map(Some),
+        string.map(Some),
+        (|input| lists(input, limits)).map(Some),
+    )
+        .map(|(ping, flags, skill_level, lists)| Info {
+            ping,
+            flags,
+            skill_level,
+            lists,
+            ..common
+        })
         .parse(input)
 }
 
 /// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
 /// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
-fn lists<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
+fn lists<'a>(
+    input: &'a [u8],
+    limits: &Limits,
+) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
     let players = counted(limits.max_players(), usual_player);
-    (counted(limits.max_rules(), rule).map(RuleList), players.map(PlayerList)).parse(input)
+    (
+        counted(limits.max_rules(), rule).map(RuleList),
+        players.map(PlayerList),
+    )
+        .parse(input)
 }
 
 /// The record one byte later, where that makes sense of it: see [`Response::parse`](super::Response::parse).
@@ -174,7 +211,10 @@ fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
     let names = [info.server_name, info.map_name, info.game_type];
     let makes_sense =
         body.starts_with(&[0; 6]) && info.port != 0 && names.iter().all(|name| !name.is_empty());
-    makes_sense.then_some(Info { repaired: true, ..info })
+    makes_sense.then_some(Info {
+        repaired: true,
+        ..info
+    })
 }
 
 #[cfg(test)]
@@ -187,7 +227,10 @@ mod tests {
     fn with_end(end: &[u8]) -> Info<'static> {
         let packet = Vec::leak([&[0x80, 0, 0, 0, 0], COMMON, end].concat());
         let info = Info::read(packet, &Limits::default()).unwrap();
-        assert_eq!((info.port, info.current_players, info.max_players), (7777, 1, 2));
+        assert_eq!(
+            (info.port, info.current_players, info.max_players),
+            (7777, 1, 2)
+        );
         let mut out = Vec::new();
         info.encode(&mut out).unwrap();
         assert_eq!(out, packet[5..], "written as it was read");
@@ -202,11 +245,28 @@ mod tests {
         let floor = with_end(b"\x02\0\0\0\x0a\0\0\0\0\0\0\0\0\x02\0\0\x020\0\0\0");
         assert_eq!((floor.waves, floor.flags), (Some((2, 10)), Some(512)));
         let old = with_end(b"\x07\0\0\0\0\0");
-        assert_eq!((old.ping, old.flags, old.skill_level), (Some(7), None, None));
+        assert_eq!(
+            (old.ping, old.flags, old.skill_level),
+            (Some(7), None, None)
+        );
         assert_eq!(old.lists, Some(Default::default()));
         let none = with_end(b"");
-        assert_eq!(with_end(b"\x07\0\0\0"), Info { ping: Some(7), ..none });
-        assert_eq!(none, Info { port: 7777, current_players: 1, max_players: 2, ..Info::default() });
+        assert_eq!(
+            with_end(b"\x07\0\0\0"),
+            Info {
+                ping: Some(7),
+                ..none
+            }
+        );
+        assert_eq!(
+            none,
+            Info {
+                port: 7777,
+                current_players: 1,
+                max_players: 2,
+                ..Info::default()
+            }
+        );
     }
 
     #[test]
@@ -231,7 +291,13 @@ mod tests {
             b"\0\0\0\0\0\0\0\0\x022\0\x7f\xff\xff\xff\x0f\0",
             b"\0\0\0\0\0\0\0\0\x022\0\0\0more",
         ] {
-            assert_eq!(with_end(unknown), Info { trailing: unknown, ..with_end(b"") });
+            assert_eq!(
+                with_end(unknown),
+                Info {
+                    trailing: unknown,
+                    ..with_end(b"")
+                }
+            );
         }
     }
 
@@ -243,10 +309,17 @@ mod tests {
         };
         let packet = [&[0x80, 0, 0, 0, 0], COMMON].concat();
         for cut in 5..packet.len() {
-            assert_eq!(error(&packet[..cut]).0, ParseErrorKind::CutShort("the info record"), "cut at {cut}");
+            assert_eq!(
+                error(&packet[..cut]).0,
+                ParseErrorKind::CutShort("the info record"),
+                "cut at {cut}"
+            );
         }
         let mut high = packet;
         high[12] = 1;
-        assert_eq!(error(&high), (ParseErrorKind::Malformed("Port: not from 0 to 65535"), 10));
+        assert_eq!(
+            error(&high),
+            (ParseErrorKind::Malformed("Port: not from 0 to 65535"), 10)
+        );
     }
 }

@@ -69,7 +69,13 @@ impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
         let is_xmp = self.0.is_xmp;
-        self.0.iter(move |input| if is_xmp { xmp_player(input) } else { usual_player(input) })
+        self.0.iter(move |input| {
+            if is_xmp {
+                xmp_player(input)
+            } else {
+                usual_player(input)
+            }
+        })
     }
 }
 
@@ -93,9 +99,11 @@ impl<'a> Entries<'a> {
     /// The first `count` entries of a datagram of this type that was read before; none of another type.
     pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
         match datagram.split_at_checked(HEADER) {
-            Some(([version, .., found], bytes)) if *found == kind => {
-                Self { bytes, count, is_xmp: u32::from(*version) == XMP_VERSION }
-            }
+            Some(([version, .., found], bytes)) if *found == kind => Self {
+                bytes,
+                count,
+                is_xmp: u32::from(*version) == XMP_VERSION,
+            },
             _ => Self::default(),
         }
     }
@@ -112,8 +120,17 @@ impl<'a> Entries<'a> {
         {
             (rest, count) = (after, count.saturating_add(1));
         }
-        let bytes = input.get(..input.len().saturating_sub(rest.len())).unwrap_or_default();
-        (rest, Self { bytes, count, ..Self::default() })
+        let bytes = input
+            .get(..input.len().saturating_sub(rest.len()))
+            .unwrap_or_default();
+        (
+            rest,
+            Self {
+                bytes,
+                count,
+                ..Self::default()
+            },
+        )
     }
 
     /// Appends their number and them.
@@ -172,7 +189,14 @@ pub struct PlayerRecord<'a> {
 impl<'a> PlayerRecord<'a> {
     /// A player with this number and name.
     pub const fn new(player_num: i32, name: FString<'a>) -> Self {
-        Self { player_num, name, ping: 0, score: 0, stats_id: 0, xmp: None }
+        Self {
+            player_num,
+            name,
+            ping: 0,
+            score: 0,
+            stats_id: 0,
+            xmp: None,
+        }
     }
 
     /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there are no teams.
@@ -201,7 +225,11 @@ impl<'a> PlayerRecord<'a> {
             return None;
         }
         let name = self.name.text().plain().to_ascii_lowercase();
-        if name.starts_with("red team") { Some(0) } else { name.starts_with("blue team").then_some(1) }
+        if name.starts_with("red team") {
+            Some(0)
+        } else {
+            name.starts_with("blue team").then_some(1)
+        }
     }
 
     /// Appends the record.
@@ -210,7 +238,10 @@ impl<'a> PlayerRecord<'a> {
     /// As [`FString::encode`].
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let (player_id, pairs) = self.xmp.unzip();
-        [Some(self.player_num), player_id].into_iter().flatten().for_each(|number| out.put_i32_le(number));
+        [Some(self.player_num), player_id]
+            .into_iter()
+            .flatten()
+            .for_each(|number| out.put_i32_le(number));
         self.name.encode(out)?;
         out.put_i32_le(self.ping);
         out.put_i32_le(self.score);
@@ -245,7 +276,11 @@ pub(super) fn counted<'a, T>(
         let count = |count| usize::try_from(count).ok().filter(|count| *count <= most);
         let (rest, count) = map_opt(index, count).parse(input)?;
         let (rest, entries) = Entries::read(rest, count, &entry);
-        if entries.count == count { Ok((rest, entries)) } else { fail().parse(rest) }
+        if entries.count == count {
+            Ok((rest, entries))
+        } else {
+            fail().parse(rest)
+        }
     }
 }
 
@@ -257,7 +292,17 @@ pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     let (rest, ping) = int(rest)?;
     let (rest, score) = int(rest)?;
     let (rest, stats_id) = int(rest)?;
-    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id: stats_id.cast_unsigned(), xmp: None }))
+    Ok((
+        rest,
+        PlayerRecord {
+            player_num,
+            name,
+            ping,
+            score,
+            stats_id: stats_id.cast_unsigned(),
+            xmp: None,
+        },
+    ))
 }
 
 /// `xmp-player = int int string int int int counted-rules`: Unreal II XMP's, see [`PlayerRecord::xmp`]
@@ -266,7 +311,17 @@ pub(super) fn xmp_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
     let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;
     let (stats_id, xmp) = (stats_id.cast_unsigned(), Some((player_id, RuleList(pairs))));
-    Ok((rest, PlayerRecord { player_num, name, ping, score, stats_id, xmp }))
+    Ok((
+        rest,
+        PlayerRecord {
+            player_num,
+            name,
+            ping,
+            score,
+            stats_id,
+            xmp,
+        },
+    ))
 }
 
 #[cfg(test)]
@@ -280,14 +335,29 @@ mod tests {
         assert_eq!(RuleList(entries).iter().next().unwrap().0.raw(), b"a");
         let (trailing, entries) = Entries::read(b"\x02a\0\x00\x02b\0\x00", 1, rule);
         let count = RuleList(entries).iter().count();
-        assert_eq!((count, trailing), (1, &b"\x02b\0\x00"[..]), "no more than asked for");
+        assert_eq!(
+            (count, trailing),
+            (1, &b"\x02b\0\x00"[..]),
+            "no more than asked for"
+        );
     }
 
     #[test]
     fn the_team_is_a_bit_of_the_stats_id() {
-        let blue = PlayerRecord { stats_id: 0x4000_0007, ..PlayerRecord::new(9, FString::default()) };
+        let blue = PlayerRecord {
+            stats_id: 0x4000_0007,
+            ..PlayerRecord::new(9, FString::default())
+        };
         assert_eq!(blue.team(), Some(1));
-        assert_eq!(PlayerRecord { stats_id: 0x6000_0000, ..blue }.team(), None, "both bits say nothing");
+        assert_eq!(
+            PlayerRecord {
+                stats_id: 0x6000_0000,
+                ..blue
+            }
+            .team(),
+            None,
+            "both bits say nothing"
+        );
         assert_eq!(PlayerRecord::with_team(blue.stats_id, Some(0)), RED | 7);
         assert_eq!(PlayerRecord::with_team(blue.stats_id, Some(3)), 7);
     }
@@ -295,11 +365,17 @@ mod tests {
     #[test]
     fn a_team_score_is_no_player() {
         let name = FString::narrow(b"\x1b\xff\x01\x01Red Team (3 wins)");
-        let pseudo = PlayerRecord { score: 3, ..PlayerRecord::new(0, name) };
+        let pseudo = PlayerRecord {
+            score: 3,
+            ..PlayerRecord::new(0, name)
+        };
         assert_eq!((pseudo.team(), pseudo.pseudo_team()), (None, Some(0)));
         for real in [
             PlayerRecord { ping: 28, ..pseudo },
-            PlayerRecord { player_num: 1, ..pseudo },
+            PlayerRecord {
+                player_num: 1,
+                ..pseudo
+            },
             PlayerRecord::new(0, FString::narrow(b"Redeemer")),
         ] {
             assert_eq!(real.pseudo_team(), None);
@@ -311,8 +387,13 @@ mod tests {
         let list = RuleList(Entries::read(b"\x02a\0\x03\xe9\x1b\0", 1, rule).1);
         assert_eq!(format!("{list:?}"), r#"[("a", "é\u{1b}")]"#);
         let mut bytes = Vec::new();
-        PlayerRecord::new(7, FString::narrow(b"Ann")).encode(&mut bytes).unwrap();
+        PlayerRecord::new(7, FString::narrow(b"Ann"))
+            .encode(&mut bytes)
+            .unwrap();
         let shown = format!("{:?}", PlayerList(Entries::read(&bytes, 1, usual_player).1));
-        assert!(shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""), "{shown}");
+        assert!(
+            shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""),
+            "{shown}"
+        );
     }
 }

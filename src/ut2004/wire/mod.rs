@@ -62,7 +62,10 @@ pub enum Command {
 impl Request {
     /// A request of version 0x79, which gamedig, GameQ and opengsq send too.
     pub const fn new(command: Command) -> Self {
-        Self { version: 0x79, command }
+        Self {
+            version: 0x79,
+            command,
+        }
     }
 
     /// Reads a request of any version, as the games' servers do: query tools send 0x78 (`Unity-Technologies/qstat`), 0x79
@@ -85,10 +88,20 @@ impl Request {
         if !rest.is_empty() {
             return Err(unexpected("a request: five bytes", 5));
         }
-        let commands =
-            [Command::Info, Command::Rules, Command::Players, Command::RulesAndPlayers, Command::SmallPing];
-        let command = commands.get(usize::from(code)).ok_or_else(|| unexpected("a type from 0 to 4", 4))?;
-        Ok(Self { version, command: *command })
+        let commands = [
+            Command::Info,
+            Command::Rules,
+            Command::Players,
+            Command::RulesAndPlayers,
+            Command::SmallPing,
+        ];
+        let command = commands
+            .get(usize::from(code))
+            .ok_or_else(|| unexpected("a type from 0 to 4", 4))?;
+        Ok(Self {
+            version,
+            command: *command,
+        })
     }
 
     /// Appends the request.
@@ -136,7 +149,10 @@ pub struct Response<'a> {
 /// The body of a reply, by its type byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-#[allow(clippy::large_enum_variant, reason = "a view lives on the stack: a box would be its only allocation")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "a view lives on the stack: a box would be its only allocation"
+)]
 pub enum Body<'a> {
     /// Type 0: the server's description, always one datagram.
     Info(Info<'a>),
@@ -151,7 +167,11 @@ pub enum Body<'a> {
 impl<'a> Response<'a> {
     /// A reply of version 0x80, the version of UT2004.
     pub const fn new(body: Body<'a>) -> Self {
-        Self { version: UT2004_VERSION, body, problem: None }
+        Self {
+            version: UT2004_VERSION,
+            body,
+            problem: None,
+        }
     }
 
     /// Reads what it can of a reply. [`Self::problems`] lists what it passed over:
@@ -179,8 +199,9 @@ impl<'a> Response<'a> {
                 let info = Info::read(datagram, limits)?;
                 let is_short = version >= UT2004_VERSION && info.skill_level.is_none();
                 let offset = datagram.len().saturating_sub(info.trailing.len());
-                let problem = (is_short || !info.trailing.is_empty())
-                    .then(|| ParseError::new(ParseErrorKind::Malformed("end of the info record"), offset));
+                let problem = (is_short || !info.trailing.is_empty()).then(|| {
+                    ParseError::new(ParseErrorKind::Malformed("end of the info record"), offset)
+                });
                 (Body::Info(info), problem)
             }
             1 => {
@@ -195,12 +216,24 @@ impl<'a> Response<'a> {
                     true => list(rest, xmp_player, limits.max_players(), names)?,
                     false => list(rest, usual_player, limits.max_players(), names)?,
                 };
-                (Body::Players(PlayerList(Entries { is_xmp, ..players })), problem)
+                (
+                    Body::Players(PlayerList(Entries { is_xmp, ..players })),
+                    problem,
+                )
             }
             4 => (Body::SmallPing(rest), None),
-            _ => return Err(ParseError::new(ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4"), 4)),
+            _ => {
+                return Err(ParseError::new(
+                    ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4"),
+                    4,
+                ));
+            }
         };
-        Ok(Self { version, body, problem })
+        Ok(Self {
+            version,
+            body,
+            problem,
+        })
     }
 
     /// The problems that [`Self::parse`] passed over, by offset. A reader that wants none of it refuses a response with any:
@@ -269,7 +302,13 @@ fn list<'a, T>(
     }
     let at = HEADER.saturating_add(entries.bytes.len());
     let problem = ParseError::new(ParseErrorKind::CutShort(names.1), at);
-    Ok((Entries { bytes: input, ..entries }, (!trailing.is_empty()).then_some(problem)))
+    Ok((
+        Entries {
+            bytes: input,
+            ..entries
+        },
+        (!trailing.is_empty()).then_some(problem),
+    ))
 }
 
 /// `header = version type`, `version = 4OCTET`, `type = OCTET`. `what` is cut short where it is not whole.
@@ -313,14 +352,23 @@ mod tests {
         assert_eq!(refused(b"\xff\xff\xff\xffgetinfo"), (long, 0));
         assert_eq!(refused(br"\info\"), (long, 0));
         assert_eq!(refused(b"\xfe\xfd\x09\x01\x02\x03\x04"), (long, 0));
-        assert_eq!(refused(b"!!!!\x05"), (ParseErrorKind::NotThisProtocol("a type from 0 to 4"), 0));
+        assert_eq!(
+            refused(b"!!!!\x05"),
+            (ParseErrorKind::NotThisProtocol("a type from 0 to 4"), 0)
+        );
     }
 
     #[test]
     fn other_lengths_and_commands_are_refused() {
-        assert_eq!(refused(&[0x79, 0, 0, 0]), (ParseErrorKind::CutShort("the request"), 4));
+        assert_eq!(
+            refused(&[0x79, 0, 0, 0]),
+            (ParseErrorKind::CutShort("the request"), 4)
+        );
         assert_eq!(refused(&[]), (ParseErrorKind::CutShort("the request"), 0));
-        assert_eq!(refused(&[0x79, 0, 0, 0, 5]), (ParseErrorKind::Unexpected("a type from 0 to 4"), 4));
+        assert_eq!(
+            refused(&[0x79, 0, 0, 0, 5]),
+            (ParseErrorKind::Unexpected("a type from 0 to 4"), 4)
+        );
         assert_eq!(
             refused(&[0x80, 0, 0, 0, 4, b'P']),
             (ParseErrorKind::Unexpected("a request: five bytes"), 5),
@@ -333,14 +381,26 @@ mod tests {
     }
 
     fn problems(datagram: &[u8]) -> Vec<(ParseErrorKind, usize)> {
-        parse(datagram).unwrap().problems().map(|problem| (problem.kind, problem.offset)).collect()
+        parse(datagram)
+            .unwrap()
+            .problems()
+            .map(|problem| (problem.kind, problem.offset))
+            .collect()
     }
 
     #[test]
     fn the_type_byte_tells_what_a_reply_says() {
-        assert!(matches!(parse(&[0x80, 0, 0, 0, 1]).unwrap().body, Body::Rules(rules) if rules.0.count == 0));
-        assert!(matches!(parse(&[0x77, 0, 0, 0, 2]).unwrap().body, Body::Players(_)));
-        assert_eq!(parse(&[0x80, 0, 0, 0, 4, b'P']).unwrap().body, Body::SmallPing(b"P"));
+        assert!(
+            matches!(parse(&[0x80, 0, 0, 0, 1]).unwrap().body, Body::Rules(rules) if rules.0.count == 0)
+        );
+        assert!(matches!(
+            parse(&[0x77, 0, 0, 0, 2]).unwrap().body,
+            Body::Players(_)
+        ));
+        assert_eq!(
+            parse(&[0x80, 0, 0, 0, 4, b'P']).unwrap().body,
+            Body::SmallPing(b"P")
+        );
         let unexpected = ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4");
         assert_eq!(parse(&[0x80, 0, 0, 0, 3]), Err(unexpected));
         assert_eq!(parse(&[]), Err(ParseErrorKind::CutShort("the header")));
@@ -348,7 +408,12 @@ mod tests {
 
     #[test]
     fn unknown_versions_are_read_and_mentioned() {
-        for version in [[1, 0, 0, 0], [0x76, 0, 0, 0], [0x81, 0, 0, 0], [0xff, 0, 0, 0]] {
+        for version in [
+            [1, 0, 0, 0],
+            [0x76, 0, 0, 0],
+            [0x81, 0, 0, 0],
+            [0xff, 0, 0, 0],
+        ] {
             assert_eq!(problems(&[&version[..], &[1]].concat()), [(VERSION, 0)]);
         }
         for version in [[0, 0, 0, 0], [0x81, 1, 0, 0], [0x80, 0, 0, 1], [0xff; 4]] {
@@ -361,7 +426,12 @@ mod tests {
         b"\x18Grimms-Insta-Deathmatch\0\x10DM-1on1-Squader\0\x0cxDeathMatch\0\x04\0\0\0\x0a\0\0\0";
 
     fn corrected() -> Vec<u8> {
-        [b"\x80\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0", NAMES, b"\0\0\0\0\0\0\0\0\x020\0\0\0"].concat()
+        [
+            b"\x80\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0",
+            NAMES,
+            b"\0\0\0\0\0\0\0\0\x020\0\0\0",
+        ]
+        .concat()
     }
 
     /// A packet made by hand with a zero byte too many, and as a server would send it.
@@ -373,8 +443,13 @@ mod tests {
         assert_eq!(problems(&by_hand), [(PORT, 10), (end, by_hand.len() - 16)]);
         let response = parse(&by_hand).unwrap();
         assert!(!response.is_cut());
-        let Body::Info(info) = response.body else { panic!() };
-        assert_eq!((info.port, info.current_players, info.max_players), (7788, 4, 10));
+        let Body::Info(info) = response.body else {
+            panic!()
+        };
+        assert_eq!(
+            (info.port, info.current_players, info.max_players),
+            (7788, 4, 10)
+        );
         assert_eq!(info.server_name.raw(), b"Grimms-Insta-Deathmatch");
         assert_eq!(
             (info.map_name.raw(), info.game_type.raw()),
@@ -385,8 +460,13 @@ mod tests {
         let corrected = corrected();
         assert_eq!(problems(&corrected), []);
         let response = parse(&corrected).unwrap();
-        let Body::Info(info) = response.body else { panic!() };
-        assert_eq!((info.port, info.skill_level), (7788, Some(FString::narrow(b"0"))));
+        let Body::Info(info) = response.body else {
+            panic!()
+        };
+        assert_eq!(
+            (info.port, info.skill_level),
+            (7788, Some(FString::narrow(b"0")))
+        );
         assert!(!info.repaired);
         let mut out = Vec::new();
         response.encode(&mut out).unwrap();
@@ -406,21 +486,34 @@ mod tests {
         let common = whole.len() - 13;
         for cut in common..whole.len() {
             let response = parse(&whole[..cut]).unwrap();
-            assert_eq!((response.problems().count(), response.is_cut()), (1, true), "cut at {cut}");
+            assert_eq!(
+                (response.problems().count(), response.is_cut()),
+                (1, true),
+                "cut at {cut}"
+            );
         }
         let mut older = whole[..common].to_vec();
         older[0] = 0x79;
         assert_eq!(problems(&older), [], "older versions have shorter records");
         older.push(0);
-        assert_eq!(problems(&older), [(ParseErrorKind::Malformed("end of the info record"), common)]);
+        assert_eq!(
+            problems(&older),
+            [(ParseErrorKind::Malformed("end of the info record"), common)]
+        );
         assert!(!parse(&older).unwrap().is_cut());
     }
 
     #[test]
     fn a_cut_entry_is_mentioned() {
-        assert_eq!(problems(b"\x80\0\0\0\x01\x02a\0\0\x02b\0"), [(ParseErrorKind::CutShort("a rule"), 9)]);
+        assert_eq!(
+            problems(b"\x80\0\0\0\x01\x02a\0\0\x02b\0"),
+            [(ParseErrorKind::CutShort("a rule"), 9)]
+        );
         let players = [&b"\x80\0\0\0\x02"[..], &[0; 17], &[0; 16]].concat();
-        assert_eq!(problems(&players), [(ParseErrorKind::CutShort("a player"), 22)]);
+        assert_eq!(
+            problems(&players),
+            [(ParseErrorKind::CutShort("a player"), 22)]
+        );
         assert!(parse(&players).unwrap().is_cut());
     }
 
@@ -429,11 +522,25 @@ mod tests {
         let rules = b"\x80\0\0\0\x01\x02a\0\0\x02b\0\0";
         let players = [&b"\x80\0\0\0\x02"[..], &[0; 17], &[0; 17]].concat();
         let with = |datagram: &[u8], limits: Limits| {
-            Response::parse(datagram, &limits).map(|_| ()).map_err(|error| error.kind)
+            Response::parse(datagram, &limits)
+                .map(|_| ())
+                .map_err(|error| error.kind)
         };
         let one = Limits::default().with_max_rules(1).with_max_players(1);
-        assert_eq!(with(rules, one), Err(ParseErrorKind::Limit { what: "rules", limit: 1 }));
-        assert_eq!(with(&players, one), Err(ParseErrorKind::Limit { what: "players", limit: 1 }));
+        assert_eq!(
+            with(rules, one),
+            Err(ParseErrorKind::Limit {
+                what: "rules",
+                limit: 1
+            })
+        );
+        assert_eq!(
+            with(&players, one),
+            Err(ParseErrorKind::Limit {
+                what: "players",
+                limit: 1
+            })
+        );
         let two = one.with_max_rules(2).with_max_players(2);
         assert_eq!((with(rules, two), with(&players, two)), (Ok(()), Ok(())));
     }

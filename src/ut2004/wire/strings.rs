@@ -53,7 +53,10 @@ impl<'a> FString<'a> {
     pub fn wide(raw: &'a [u8]) -> Self {
         let raw = raw.as_chunks::<2>().0.as_flattened();
         // The wire cannot tell an empty wide string from an empty narrow one: both are the byte 00.
-        Self { raw, wide: !raw.is_empty() }
+        Self {
+            raw,
+            wide: !raw.is_empty(),
+        }
     }
 
     /// The units as they came, without one NUL at the end: bytes, or pairs of bytes where [`Self::charset`] is UTF-16.
@@ -69,7 +72,11 @@ impl<'a> FString<'a> {
 
     /// The character set of the units: UTF-16, or the first 256 code points, to which the engine maps bytes.
     pub const fn charset(self) -> Charset {
-        if self.wide { Charset::Utf16Le } else { Charset::Latin1 }
+        if self.wide {
+            Charset::Utf16Le
+        } else {
+            Charset::Latin1
+        }
     }
 
     /// The text up to the first NUL, as the engine shows it, with the engine's colour codes.
@@ -139,40 +146,69 @@ pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
 fn any_string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
-    let bytes = if length < 0 { units.saturating_mul(2) } else { units };
-    let Some((data, rest)) = rest.split_at_checked(bytes) else { return fail().parse(input) };
+    let bytes = if length < 0 {
+        units.saturating_mul(2)
+    } else {
+        units
+    };
+    let Some((data, rest)) = rest.split_at_checked(bytes) else {
+        return fail().parse(input);
+    };
     let raw = match data {
         [raw @ .., 0, 0] if length < 0 => raw,
         [raw @ .., 0] if length >= 0 => raw,
         _ => data,
     };
-    Ok((rest, FString { raw, wide: length < 0 && !raw.is_empty() }))
+    Ok((
+        rest,
+        FString {
+            raw,
+            wide: length < 0 && !raw.is_empty(),
+        },
+    ))
 }
 
 /// `index = OCTET *4OCTET`, see the module. One of more than 31 bits is an error.
 #[inline]
 pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
-    let Some((&first, mut rest)) = input.split_first() else { return fail().parse(input) };
+    let Some((&first, mut rest)) = input.split_first() else {
+        return fail().parse(input);
+    };
     let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
     for shift in [6_u32, 13, 20, 27] {
         if !more {
             break;
         }
-        let Some((&byte, after)) = rest.split_first() else { return fail().parse(input) };
+        let Some((&byte, after)) = rest.split_first() else {
+            return fail().parse(input);
+        };
         (rest, more) = (after, byte & 0x80 != 0);
         // Of the fifth byte, five bits count; the shift drops the others.
         magnitude |= u32::from(byte & 0x7F) << shift;
     }
     match i32::try_from(magnitude) {
-        Ok(value) => Ok((rest, if first & 0x80 == 0 { value } else { value.wrapping_neg() })),
+        Ok(value) => Ok((
+            rest,
+            if first & 0x80 == 0 {
+                value
+            } else {
+                value.wrapping_neg()
+            },
+        )),
         Err(_) => fail().parse(input),
     }
 }
 
 /// Appends a compact index in its shortest form.
-pub(crate) fn put_index(length: usize, is_negative: bool, out: &mut impl BufMut) -> Result<(), EncodeError> {
-    let too_long =
-        EncodeError::TooLong { field: "a string or list", limit: i32::MAX.unsigned_abs() as usize };
+pub(crate) fn put_index(
+    length: usize,
+    is_negative: bool,
+    out: &mut impl BufMut,
+) -> Result<(), EncodeError> {
+    let too_long = EncodeError::TooLong {
+        field: "a string or list",
+        limit: i32::MAX.unsigned_abs() as usize,
+    };
     let mut rest = i32::try_from(length).map_err(|_| too_long)?.cast_unsigned();
     let (mut sign, mut bits, mut more) = (if is_negative { 0x80 } else { 0 }, 6, 0x40_u8);
     loop {
@@ -227,7 +263,9 @@ mod tests {
 
     /// The index at the start of these bytes, and how many bytes it took.
     fn read(bytes: &[u8]) -> Option<(i32, usize)> {
-        index(bytes).ok().map(|(rest, value)| (value, bytes.len().saturating_sub(rest.len())))
+        index(bytes)
+            .ok()
+            .map(|(rest, value)| (value, bytes.len().saturating_sub(rest.len())))
     }
 
     #[test]
@@ -289,10 +327,16 @@ mod tests {
         assert_eq!(read(&[0x41, 0x80, 0x00]), Some((1, 3)), "overlong");
         let five = [0x40, 0x80, 0x80, 0x80, 0x81, 7];
         assert_eq!(read(&five), Some((1 << 27, 5)), "a fifth byte is the last");
-        for magnitude in [[0x40, 0x80, 0x80, 0x80, 0x10], [0xff, 0xff, 0xff, 0xff, 0x1f]] {
+        for magnitude in [
+            [0x40, 0x80, 0x80, 0x80, 0x10],
+            [0xff, 0xff, 0xff, 0xff, 0x1f],
+        ] {
             assert!(index(&magnitude).is_err());
         }
-        let too_long = EncodeError::TooLong { field: "a string or list", limit: 0x7fff_ffff };
+        let too_long = EncodeError::TooLong {
+            field: "a string or list",
+            limit: 0x7fff_ffff,
+        };
         assert_eq!(put_index(1 << 31, false, &mut Vec::new()), Err(too_long));
     }
 
@@ -320,7 +364,14 @@ mod tests {
 
     #[test]
     fn a_length_past_the_end_is_refused() {
-        for bad in [&b"\x04ab\0"[..], b"\x83a\0b\0\0", b"", b"\x40", b"\x7f\xff\xff\xff\x0f", &[0xFF; 5]] {
+        for bad in [
+            &b"\x04ab\0"[..],
+            b"\x83a\0b\0\0",
+            b"",
+            b"\x40",
+            b"\x7f\xff\xff\xff\x0f",
+            &[0xFF; 5],
+        ] {
             assert!(string(bad).is_err(), "{bad:?}");
         }
     }
@@ -334,8 +385,14 @@ mod tests {
         };
         assert_eq!(written(FString::narrow(b"")), [0]);
         assert_eq!(written(FString::narrow(b"2")), [2, b'2', 0]);
-        assert_eq!(written(FString::narrow(&[b'K'; 154]))[..3], [0x5b, 0x02, b'K']);
-        assert_eq!(written(FString::wide(&[0x16, 0x04, b'x', 0, 9])), [0x83, 0x16, 0x04, b'x', 0, 0, 0]);
+        assert_eq!(
+            written(FString::narrow(&[b'K'; 154]))[..3],
+            [0x5b, 0x02, b'K']
+        );
+        assert_eq!(
+            written(FString::wide(&[0x16, 0x04, b'x', 0, 9])),
+            [0x83, 0x16, 0x04, b'x', 0, 0, 0]
+        );
         assert_eq!(written(FString::wide(&[])), [0]);
     }
 
@@ -343,9 +400,14 @@ mod tests {
     fn colour_codes_of_both_widths_go_also_when_cut() {
         let name = parse(b"\x0d\x1b\x0a\x0d\x01Red\x1b\xf8\xf8@!\x1b");
         assert_eq!(name.text().plain(), "Red!");
-        assert_eq!(format!("{name:?}"), r#""\u{1b}\n\r\u{1}Red\u{1b}øø@!\u{1b}""#);
-        let wide: Vec<u8> =
-            "\u{1b}\u{f8}\u{40}\u{1}Ж\u{1b}\u{f8}".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(
+            format!("{name:?}"),
+            r#""\u{1b}\n\r\u{1}Red\u{1b}øø@!\u{1b}""#
+        );
+        let wide: Vec<u8> = "\u{1b}\u{f8}\u{40}\u{1}Ж\u{1b}\u{f8}"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
         assert_eq!(FString::wide(&wide).text().plain(), "Ж");
     }
 }

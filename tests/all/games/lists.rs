@@ -9,7 +9,9 @@ use queryport::lists::{ListCompleteness, Scope};
 use queryport::net::{Listed, Servers, serve};
 use queryport::quake3::master::{Master, Options};
 use queryport::serve::Announcer;
-use queryport::{Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus, Service};
+use queryport::{
+    Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus, Service,
+};
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
 
@@ -36,7 +38,10 @@ fn game(id: &str, masters: Vec<GameMaster>) -> Game {
 }
 
 /// A master that answers this request alone with these datagrams, and counts the requests.
-async fn scripted(request: &'static [u8], datagrams: Vec<Vec<u8>>) -> (SocketAddr, Arc<AtomicUsize>) {
+async fn scripted(
+    request: &'static [u8],
+    datagrams: Vec<Vec<u8>>,
+) -> (SocketAddr, Arc<AtomicUsize>) {
     let (socket, address) = socket().await;
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
@@ -73,7 +78,8 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
     (status.game, status.name) = (Some("Test".into()), Some("Srv".into()));
     (status.max_players, status.player_count) = (Some(8), Some(0));
     let options = Service::from(Protocol::GameSpy1);
-    let mut announcer = Announcer::quake3("DarkPlaces", [address], &status, options, Instant::now()).unwrap();
+    let mut announcer =
+        Announcer::quake3("DarkPlaces", [address], &status, options, Instant::now()).unwrap();
     let mut responder = queryport::serve::Responder::new(
         queryport::Protocol::Quake3,
         status,
@@ -88,7 +94,11 @@ async fn own_master() -> (SocketAddr, SocketAddr) {
 async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     let (own, announced) = own_master().await;
     let short = b"\xff\xff\xff\xffgetservers 68 empty full";
-    let (unmarked, _) = scripted(short, vec![datagram(1..=100, b""), datagram(101..=120, b"\\")]).await;
+    let (unmarked, _) = scripted(
+        short,
+        vec![datagram(1..=100, b""), datagram(101..=120, b"\\")],
+    )
+    .await;
     let (marked, _) = scripted(short, vec![datagram(110..=130, b"\\EOT\0\0\0")]).await;
     let (silent, silent_at) = socket().await;
     let closed = { socket().await.1 };
@@ -113,9 +123,14 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
             listed.push(server);
         }
         // A server that joins between the passes leaves the list unsettled.
-        let own = servers.masters()[0].list.as_ref().and_then(|list| list.as_ref().ok());
+        let own = servers.masters()[0]
+            .list
+            .as_ref()
+            .and_then(|list| list.as_ref().ok());
         let is_settled = own.is_some_and(|list| list.completeness.is_settled());
-        if is_settled && listed.iter().any(|listed| listed.server == announced) || Instant::now() > deadline {
+        if is_settled && listed.iter().any(|listed| listed.server == announced)
+            || Instant::now() > deadline
+        {
             break (servers, listed);
         }
     };
@@ -123,13 +138,33 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
     let mut addresses: Vec<SocketAddr> = listed.iter().map(|listed| listed.server).collect();
     addresses.sort();
     addresses.dedup();
-    assert_eq!((addresses.len(), listed.len()), (131, 131), "130 and the announced one, each once");
-    let origin = |server: SocketAddr| listed.iter().find(|listed| listed.server == server).unwrap().origin;
-    assert_eq!((origin(announced), origin("192.0.2.5:27960".parse().unwrap())), (0, 1));
+    assert_eq!(
+        (addresses.len(), listed.len()),
+        (131, 131),
+        "130 and the announced one, each once"
+    );
+    let origin = |server: SocketAddr| {
+        listed
+            .iter()
+            .find(|listed| listed.server == server)
+            .unwrap()
+            .origin
+    };
+    assert_eq!(
+        (
+            origin(announced),
+            origin("192.0.2.5:27960".parse().unwrap())
+        ),
+        (0, 1)
+    );
     assert_eq!(origin("192.0.2.130:27960".parse().unwrap()), 2);
 
     let reports = servers.masters();
-    assert_eq!(reports.len(), 5, "the list server that needs a key is left out");
+    assert_eq!(
+        reports.len(),
+        5,
+        "the list server that needs a key is left out"
+    );
     let list = |index: usize| reports[index].list.as_ref().unwrap().as_ref();
     for index in 0..3 {
         let settled = ListCompleteness::Passes { count: 2, once: 0 };
@@ -142,14 +177,26 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
 
 #[tokio::test]
 async fn each_number_of_a_game_is_asked_for() {
-    let (address, _) =
-        scripted(b"\xff\xff\xff\xffgetservers 16 empty full", vec![datagram(1..=3, b"\\EOT\0\0\0")]).await;
+    let (address, _) = scripted(
+        b"\xff\xff\xff\xffgetservers 16 empty full",
+        vec![datagram(1..=3, b"\\EOT\0\0\0")],
+    )
+    .await;
     let jedi_outcast = game("jk2", vec![master(MasterForm::Short, address)]);
     let mut servers = client().servers(&jedi_outcast).unwrap();
     while servers.next().await.is_some() {}
-    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
+    let list = servers.masters()[0]
+        .list
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap();
     assert_eq!(list.servers.len(), 3);
-    assert_eq!(list.completeness, ListCompleteness::Incomplete, "the master does not answer for number 15");
+    assert_eq!(
+        list.completeness,
+        ListCompleteness::Incomplete,
+        "the master does not answer for number 15"
+    );
 }
 
 /// A master that takes no notice of the number.
@@ -158,10 +205,17 @@ async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {
     let (socket, address) = socket().await;
     tokio::spawn(async move {
         while let Ok((_, from)) = socket.recv_from(&mut [0; 256]).await {
-            socket.send_to(&datagram(1..=3, b"\\EOT\0\0\0"), from).await.unwrap();
+            socket
+                .send_to(&datagram(1..=3, b"\\EOT\0\0\0"), from)
+                .await
+                .unwrap();
         }
     });
-    let (listed, servers) = listed(&client(), &game("jk2", vec![master(MasterForm::Short, address)])).await;
+    let (listed, servers) = listed(
+        &client(),
+        &game("jk2", vec![master(MasterForm::Short, address)]),
+    )
+    .await;
     assert_eq!((listed.len(), servers.masters()[0].servers), (3, 3));
 }
 
@@ -178,29 +232,71 @@ async fn alterware_master(registered: &[(&str, i64, &str)]) -> SocketAddr {
 
 #[tokio::test]
 async fn alterwares_master_is_asked_by_game_and_number() {
-    let registered =
-        [("IW4", 152, "192.0.2.4:28960"), ("IW4", 149, "192.0.2.5:28960"), ("S1", 1, "192.0.2.6:27016")];
+    let registered = [
+        ("IW4", 152, "192.0.2.4:28960"),
+        ("IW4", 149, "192.0.2.5:28960"),
+        ("S1", 1, "192.0.2.6:27016"),
+    ];
     let address = alterware_master(&registered).await;
     let servers = async |id: &str, form| {
         let (listed, servers) = listed(&client(), &game(id, vec![master(form, address)])).await;
-        let error = servers.masters()[0].list.as_ref().unwrap().as_ref().err().map(Error::kind);
-        (listed.iter().map(|listed| listed.server.to_string()).collect::<Vec<_>>(), error)
+        let error = servers.masters()[0]
+            .list
+            .as_ref()
+            .unwrap()
+            .as_ref()
+            .err()
+            .map(Error::kind);
+        (
+            listed
+                .iter()
+                .map(|listed| listed.server.to_string())
+                .collect::<Vec<_>>(),
+            error,
+        )
     };
-    assert_eq!(servers("codmw2", MasterForm::Named).await, (vec!["192.0.2.4:28960".to_owned()], None));
-    assert_eq!(servers("s1x", MasterForm::Named).await, (vec!["192.0.2.6:27016".to_owned()], None));
-    assert_eq!(servers("iw6x", MasterForm::Named).await, (vec![], Some(ErrorKind::Offline)));
-    assert_eq!(servers("codmw2", MasterForm::Short).await, (vec![], Some(ErrorKind::Offline)), "no game");
+    assert_eq!(
+        servers("codmw2", MasterForm::Named).await,
+        (vec!["192.0.2.4:28960".to_owned()], None)
+    );
+    assert_eq!(
+        servers("s1x", MasterForm::Named).await,
+        (vec!["192.0.2.6:27016".to_owned()], None)
+    );
+    assert_eq!(
+        servers("iw6x", MasterForm::Named).await,
+        (vec![], Some(ErrorKind::Offline))
+    );
+    assert_eq!(
+        servers("codmw2", MasterForm::Short).await,
+        (vec![], Some(ErrorKind::Offline)),
+        "no game"
+    );
 }
 
 #[tokio::test]
 async fn a_number_without_an_answer_does_not_end_the_others() {
-    let t7x =
-        game("t7x", vec![master(MasterForm::Named, alterware_master(&[("T7", 7, "192.0.2.7:27017")]).await)]);
+    let t7x = game(
+        "t7x",
+        vec![master(
+            MasterForm::Named,
+            alterware_master(&[("T7", 7, "192.0.2.7:27017")]).await,
+        )],
+    );
     assert!(t7x.numbers[0].0 > 7, "the first number is another");
     let (listed, servers) = listed(&client(), &t7x).await;
     assert_eq!(listed.len(), 1);
-    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
-    assert_eq!(list.completeness, ListCompleteness::Incomplete, "the silence may be a lost list");
+    let list = servers.masters()[0]
+        .list
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        list.completeness,
+        ListCompleteness::Incomplete,
+        "the silence may be a lost list"
+    );
 }
 
 #[tokio::test]
@@ -208,7 +304,8 @@ async fn a_server_comes_onto_the_list_of_alterwares_master() {
     let address = alterware_master(&[]).await;
     let (socket, server) = socket().await;
     let mut status = named("listed", None);
-    (status.game, status.player_count, status.max_players) = (Some("IW6".into()), Some(2), Some(18));
+    (status.game, status.player_count, status.max_players) =
+        (Some("IW6".into()), Some(2), Some(18));
     let service = Service::from(Protocol::Quake3).with_protocol_version(1);
     let mut announcer =
         Announcer::quake3("IW6", [address], &status, service.clone(), Instant::now()).unwrap();
@@ -234,37 +331,75 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
     for (game_port, name) in [(12_203, "first"), (12_210, "second")] {
         let socket = bind(([127, 0, 0, 1], 0)).await.unwrap();
         let query_port = socket.local_addr().unwrap();
-        servers.push((query_port, answer(socket, Protocol::GameSpy1.into(), named(name, Some(game_port)))));
+        servers.push((
+            query_port,
+            answer(
+                socket,
+                Protocol::GameSpy1.into(),
+                named(name, Some(game_port)),
+            ),
+        ));
     }
-    let list = servers.iter().map(|(query_port, _)| format!(r"\ip\{query_port}")).collect::<String>();
+    let list = servers
+        .iter()
+        .map(|(query_port, _)| format!(r"\ip\{query_port}"))
+        .collect::<String>();
     let list = list + r"\ip\192.0.2.1:12300\final\";
-    let mohaa =
-        game("mohaa", vec![master(MasterForm::GameSpy1, list_server("mohaa", list.as_bytes()).await)]);
+    let mohaa = game(
+        "mohaa",
+        vec![master(
+            MasterForm::GameSpy1,
+            list_server("mohaa", list.as_bytes()).await,
+        )],
+    );
     let client = client();
     assert!(client.query_game(&mohaa, "127.0.0.1:12210").await.is_err());
-    let found = client.query_listed(&mohaa, "127.0.0.1:12210").await.unwrap().unwrap();
+    let found = client
+        .query_listed(&mohaa, "127.0.0.1:12210")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(found.outcome.answer.name.unwrap(), "second");
     assert_eq!(found.outcome.peer, servers[1].0);
-    let found = client.query_listed(&mohaa, "127.0.0.1:12203").await.unwrap().unwrap();
+    let found = client
+        .query_listed(&mohaa, "127.0.0.1:12203")
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(
         found.outcome.answer.name.unwrap(),
         "first",
         "the list is from memory: the list server is gone"
     );
-    let other = client.query_listed(&mohaa, "127.0.0.1:12999").await.unwrap_err();
+    let other = client
+        .query_listed(&mohaa, "127.0.0.1:12999")
+        .await
+        .unwrap_err();
     assert!(matches!(other, Error::OtherServer { .. }), "{other}");
-    assert!(client.query_listed(&mohaa, "127.0.0.2").await.unwrap().is_none(), "no list names it");
+    assert!(
+        client
+            .query_listed(&mohaa, "127.0.0.2")
+            .await
+            .unwrap()
+            .is_none(),
+        "no list names it"
+    );
 }
 
 #[tokio::test]
 async fn a_list_server_is_asked_once_in_the_interval() {
     let request = b"\xff\xff\xff\xffgetserversExt Quake3Arena 71 empty full";
-    let ext = [&b"\xff\xff\xff\xffgetserversExtResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0"[..]].concat();
+    let ext =
+        [&b"\xff\xff\xff\xffgetserversExtResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0"[..]].concat();
     let (address, count) = scripted(request, vec![ext]).await;
     let openarena = game("openarena", vec![master(MasterForm::Long, address)]);
     let client = client();
     let ask = async |interval| {
-        let mut servers = client.clone().servers(&openarena).unwrap().with_least_interval(interval);
+        let mut servers = client
+            .clone()
+            .servers(&openarena)
+            .unwrap()
+            .with_least_interval(interval);
         let mut listed = 0;
         while servers.next().await.is_some() {
             listed += 1;
@@ -282,7 +417,16 @@ async fn a_list_server_is_asked_once_in_the_interval() {
 /// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
 async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
     let (login, key, format) = ("gspylite", "mgNUaC", "");
-    GameSpy1 { login, key, game, format, pieces: (1, 2), closes: false }.start(list.to_vec()).await
+    GameSpy1 {
+        login,
+        key,
+        game,
+        format,
+        pieces: (1, 2),
+        closes: false,
+    }
+    .start(list.to_vec())
+    .await
 }
 
 #[tokio::test]
@@ -297,8 +441,12 @@ async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
         ],
     );
     // Shorter than the list takes would be the timeout of a query.
-    let short = client().with_timing(queryport::Timing::default().with_timeout(Duration::from_millis(20)));
-    let mut servers = short.servers(&ut).unwrap().with_timeout(Duration::from_secs(2));
+    let short =
+        client().with_timing(queryport::Timing::default().with_timeout(Duration::from_millis(20)));
+    let mut servers = short
+        .servers(&ut)
+        .unwrap()
+        .with_timeout(Duration::from_secs(2));
     let (mut listed, mut progress) = (Vec::new(), Vec::new());
     loop {
         match tokio::time::timeout(Duration::from_millis(10), servers.next()).await {
@@ -308,12 +456,26 @@ async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
         }
     }
     listed.sort();
-    assert_eq!(listed, ["192.0.2.1:7778", "192.0.2.2:7788", "192.0.2.9:7778"], "no address of this machine");
+    assert_eq!(
+        listed,
+        ["192.0.2.1:7778", "192.0.2.2:7788", "192.0.2.9:7778"],
+        "no address of this machine"
+    );
     progress.dedup();
     assert!(progress.len() > 2, "{progress:?}");
-    let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref().unwrap();
+    let list = |index: usize| {
+        servers.masters()[index]
+            .list
+            .as_ref()
+            .unwrap()
+            .as_ref()
+            .unwrap()
+    };
     assert!(list(0).completeness.is_complete() && list(0).out_of_scope == 1);
-    assert!(!list(1).completeness.is_complete(), "cut short by the timeout");
+    assert!(
+        !list(1).completeness.is_complete(),
+        "cut short by the timeout"
+    );
 }
 
 #[tokio::test]
@@ -321,15 +483,20 @@ async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
     let error = client().servers(Game::find("cod3").unwrap()).unwrap_err();
     assert!(matches!(error, Error::NoMaster { known: 0, .. }));
     assert_eq!(error.to_string(), "cod3: no list server is known");
-    let error =
-        client().servers(&game("q3a", vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())]));
+    let error = client().servers(&game(
+        "q3a",
+        vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())],
+    ));
     let text = "q3a: its row lacks the name, number or key that its 1 list servers need";
     assert_eq!(error.unwrap_err().to_string(), text);
 }
 
 /// The servers of a game and the reports of its list servers.
 async fn listed(client: &Client, game: &Game) -> (Vec<Listed>, Servers) {
-    let mut servers = client.servers(game).unwrap().with_timeout(Duration::from_secs(5));
+    let mut servers = client
+        .servers(game)
+        .unwrap()
+        .with_timeout(Duration::from_secs(5));
     let mut listed = Vec::new();
     while let Some(server) = servers.next().await {
         listed.push(server);
@@ -342,7 +509,10 @@ async fn cod4x(list: Vec<u8>) -> SocketAddr {
     tcp::listen(move |mut stream| async move {
         let mut request = [0; 99];
         let length = stream.read(&mut request).await.unwrap();
-        assert_eq!(&request[..length], b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0");
+        assert_eq!(
+            &request[..length],
+            b"\xff\xff\xff\xffgetservers cod4x 6 full empty \0"
+        );
         tcp::send(&mut stream, &list, 65_536).await;
     })
     .await
@@ -350,21 +520,53 @@ async fn cod4x(list: Vec<u8>) -> SocketAddr {
 
 /// `CoD4X`'s list of these.
 fn cod4x_list(servers: impl Iterator<Item = ([u8; 4], u16)>) -> Vec<u8> {
-    let entry = |(ip, port): ([u8; 4], u16)| [&b"\\\0\0\0\0\x04"[..], &ip, &port.to_be_bytes()].concat();
+    let entry =
+        |(ip, port): ([u8; 4], u16)| [&b"\\\0\0\0\0\x04"[..], &ip, &port.to_be_bytes()].concat();
     let entries: Vec<u8> = servers.flat_map(entry).collect();
-    [b"\xff\xff\xff\xffgetserversResponse", &entries[..], b"\\EOF"].concat()
+    [
+        b"\xff\xff\xff\xffgetserversResponse",
+        &entries[..],
+        b"\\EOF",
+    ]
+    .concat()
 }
 
 #[tokio::test]
 async fn lists_over_tcp_are_asked_in_the_form_of_each() {
-    let ut2004_servers = || vec![ut2004::Listed::new(1, b"One"), ut2004::Listed::new(2, b"Two")];
+    let ut2004_servers = || {
+        vec![
+            ut2004::Listed::new(1, b"One"),
+            ut2004::Listed::new(2, b"Two"),
+        ]
+    };
     for id in ["ut2004", "ut2003"] {
-        let game = game(id, vec![master(MasterForm::Ut2004, tcp::ut2004(ut2004_servers()).await)]);
+        let game = game(
+            id,
+            vec![master(
+                MasterForm::Ut2004,
+                tcp::ut2004(ut2004_servers()).await,
+            )],
+        );
         let (listed, servers) = listed(&client(), &game).await;
         let expected = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 7778)));
-        assert_eq!(listed.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
+        assert_eq!(
+            listed
+                .iter()
+                .map(|listed| listed.server)
+                .collect::<Vec<_>>(),
+            expected
+        );
         let report = &servers.masters()[0];
-        assert!(report.list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+        assert!(
+            report
+                .list
+                .as_ref()
+                .unwrap()
+                .as_ref()
+                .unwrap()
+                .completeness
+                .is_complete()
+        );
         assert!(report.bytes > 100, "{}", report.bytes);
     }
 
@@ -372,20 +574,55 @@ async fn lists_over_tcp_are_asked_in_the_form_of_each() {
         .server(0x41, [192, 0, 2, 1], &[b"\xffAlpha\0"])
         .server(0x51, [192, 0, 2, 2], &[&29901_u16.to_be_bytes(), &[0]])
         .end();
-    let bf2 = game("bf2", vec![master(MasterForm::GameSpy2, tcp::gamespy4(b"hW6m9a", plain).await)]);
+    let bf2 = game(
+        "bf2",
+        vec![master(
+            MasterForm::GameSpy2,
+            tcp::gamespy4(b"hW6m9a", plain).await,
+        )],
+    );
     let (listed_bf2, servers) = listed(&client(), &bf2).await;
     let expected = [([192, 0, 2, 1], 29900), ([192, 0, 2, 2], 29901)].map(SocketAddr::from);
-    assert_eq!(listed_bf2.iter().map(|listed| listed.server).collect::<Vec<_>>(), expected);
-    assert!(servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap().completeness.is_complete());
+    assert_eq!(
+        listed_bf2
+            .iter()
+            .map(|listed| listed.server)
+            .collect::<Vec<_>>(),
+        expected
+    );
+    assert!(
+        servers.masters()[0]
+            .list
+            .as_ref()
+            .unwrap()
+            .as_ref()
+            .unwrap()
+            .completeness
+            .is_complete()
+    );
 
     let short = b"\xff\xff\xff\xffgetservers 6 empty full";
     let (udp, _) = scripted(short, vec![datagram(1..=3, b"\\EOF")]).await;
     let tcp = cod4x(cod4x_list((3..=5).map(|host| ([192, 0, 2, host], 27960)))).await;
-    let mut cod4 = game("cod4", vec![master(MasterForm::Short, udp), master(MasterForm::Cod4x, tcp)]);
+    let mut cod4 = game(
+        "cod4",
+        vec![
+            master(MasterForm::Short, udp),
+            master(MasterForm::Cod4x, tcp),
+        ],
+    );
     cod4.numbers = &[(6, "1.7")];
     let (listed_cod4, servers) = listed(&client(), &cod4).await;
-    let lengths: Vec<usize> = servers.masters().iter().map(|report| report.servers).collect();
-    assert_eq!((listed_cod4.len(), lengths), (5, vec![3, 3]), "one server is in both lists");
+    let lengths: Vec<usize> = servers
+        .masters()
+        .iter()
+        .map(|report| report.servers)
+        .collect();
+    assert_eq!(
+        (listed_cod4.len(), lengths),
+        (5, vec![3, 3]),
+        "one server is in both lists"
+    );
 }
 
 #[tokio::test]
@@ -398,7 +635,11 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
         )
     };
     let whole = tcp::gamespy4(b"nT2Mtz", plain().end()).await;
-    let cut = tcp::gamespy4(b"nT2Mtz", plain().server(0x41, [192, 0, 2, 2], &[b"\xffcut"]).0).await;
+    let cut = tcp::gamespy4(
+        b"nT2Mtz",
+        plain().server(0x41, [192, 0, 2, 2], &[b"\xffcut"]).0,
+    )
+    .await;
     let refusing = tcp::listen(|mut stream| async move {
         tcp::send(&mut stream, b"Invalid source gamename", 99).await;
     })
@@ -407,9 +648,13 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
     for _ in 0..8 {
         addresses.push(tcp::gamespy4(b"hW6m9a", plain().end()).await);
     }
-    let masters = addresses.iter().map(|address| master(MasterForm::GameSpy2, *address));
-    let mut servers =
-        client().servers(&game("ut3", masters.collect())).unwrap().with_timeout(Duration::from_millis(500));
+    let masters = addresses
+        .iter()
+        .map(|address| master(MasterForm::GameSpy2, *address));
+    let mut servers = client()
+        .servers(&game("ut3", masters.collect()))
+        .unwrap()
+        .with_timeout(Duration::from_millis(500));
     let mut listed = Vec::new();
     while let Some(server) = servers.next().await {
         listed.push(server.server);
@@ -417,7 +662,13 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
     assert_eq!(listed, ["192.0.2.1:6500".parse().unwrap()]);
     let list = |index: usize| servers.masters()[index].list.as_ref().unwrap().as_ref();
     assert!(list(0).unwrap().completeness.is_complete());
-    assert_eq!((list(1).unwrap().servers.len(), list(1).unwrap().completeness.is_complete()), (1, false));
+    assert_eq!(
+        (
+            list(1).unwrap().servers.len(),
+            list(1).unwrap().completeness.is_complete()
+        ),
+        (1, false)
+    );
     assert_eq!(list(2).unwrap_err().kind(), ErrorKind::Refused);
     // Each has its own challenge, and so its own noise. Some of it reads as the beginning of a list.
     let mut wrong_keys = 0;
@@ -433,12 +684,31 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
     }
     assert!(wrong_keys > 0);
     // GameSpy v1, to a server that knows the public client by another key.
-    let other =
-        GameSpy1 { login: "gspylite", key: "abcdef", game: "ut", format: "", pieces: (99, 0), closes: true };
-    let ut = game("ut", vec![master(MasterForm::GameSpy1, other.start(Vec::new()).await)]);
+    let other = GameSpy1 {
+        login: "gspylite",
+        key: "abcdef",
+        game: "ut",
+        format: "",
+        pieces: (99, 0),
+        closes: true,
+    };
+    let ut = game(
+        "ut",
+        vec![master(MasterForm::GameSpy1, other.start(Vec::new()).await)],
+    );
     let (_, servers) = self::listed(&client(), &ut).await;
-    let error = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap_err();
-    assert!(error.to_string().ends_with("the list server refused: \"Validation error\""), "{error}");
+    let error = servers.masters()[0]
+        .list
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .ends_with("the list server refused: \"Validation error\""),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -446,12 +716,18 @@ async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses()
     let victim = [203, 0, 113, 7];
     let list = cod4x_list((0..100_000_u32).map(|number| (victim, (number % 65_535 + 1) as u16)));
     let others = cod4x_list((1..=3).map(|host| ([192, 0, 2, host], 28960)));
-    let masters = [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
+    let masters =
+        [cod4x(list).await, cod4x(others).await].map(|address| master(MasterForm::Cod4x, address));
     let (listed, servers) = listed(&client(), &game("cod4", masters.to_vec())).await;
-    let at_victim = listed.iter().filter(|listed| listed.server.ip() == std::net::IpAddr::from(victim));
+    let at_victim = listed
+        .iter()
+        .filter(|listed| listed.server.ip() == std::net::IpAddr::from(victim));
     assert_eq!((listed.len(), at_victim.count()), (259, 256));
     let reports = servers.masters();
-    assert_eq!((reports[0].servers, reports[0].left_out, reports[1].left_out), (65_535, 65_535 - 256, 0));
+    assert_eq!(
+        (reports[0].servers, reports[0].left_out, reports[1].left_out),
+        (65_535, 65_535 - 256, 0)
+    );
 }
 
 #[tokio::test]
@@ -462,15 +738,24 @@ async fn a_list_of_a_hundred_thousand_servers_is_read_up_to_the_limit() {
             ([100, a, b, c], 28960)
         }))
     };
-    for (limits, expected, over) in
-        [(Limits::default(), 65_536, 34_464), (Limits::default().with_max_servers(200_000), 100_000, 0)]
-    {
+    for (limits, expected, over) in [
+        (Limits::default(), 65_536, 34_464),
+        (Limits::default().with_max_servers(200_000), 100_000, 0),
+    ] {
         let cod4 = game("cod4", vec![master(MasterForm::Cod4x, cod4x(list()).await)]);
         let client = client().with_options(QueryOptions::default().with_limits(limits));
         let (listed, servers) = listed(&client, &cod4).await;
         assert_eq!(listed.len(), expected);
-        let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
-        assert_eq!((list.over_limit, list.completeness.is_complete()), (over, over == 0));
+        let list = servers.masters()[0]
+            .list
+            .as_ref()
+            .unwrap()
+            .as_ref()
+            .unwrap();
+        assert_eq!(
+            (list.over_limit, list.completeness.is_complete()),
+            (over, over == 0)
+        );
         assert_eq!(servers.masters()[0].bytes, 22 + 100_000 * 12 + 4);
     }
 }

@@ -14,8 +14,9 @@ use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
 fn client() -> Client {
-    let timing =
-        Timing::default().with_timeout(Duration::from_millis(1200)).with_quiet(Duration::from_millis(100));
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(1200))
+        .with_quiet(Duration::from_millis(100));
     Client::new().unwrap().with_timing(timing)
 }
 
@@ -23,7 +24,11 @@ fn client() -> Client {
 fn answer(socket: UdpSocket, service: Service, status: ServerStatus) -> JoinHandle<()> {
     let mut responder =
         Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
-    tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await.unwrap() })
+    tokio::spawn(async move {
+        queryport::net::serve(&[socket], &mut responder)
+            .await
+            .unwrap()
+    })
 }
 
 fn named(name: &str, game_port: Option<u16>) -> ServerStatus {

@@ -24,8 +24,12 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
 /// Just Cause 2 Multiplayer: a challenge, then one datagram without the mark of the last one, as captured by Austinb/GameQ
 /// (tests/Protocols/Providers/Justcause2).
 fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
-    let body = [&b"splitnum\0\0\0hostname\0"[..], name.as_bytes(), b"\0\0\0\x01William\0STEAM_0:1:2\0\0\x8b"]
-        .concat();
+    let body = [
+        &b"splitnum\0\0\0hostname\0"[..],
+        name.as_bytes(),
+        b"\0\0\0\x01William\0STEAM_0:1:2\0\0\x8b",
+    ]
+    .concat();
     tokio::spawn(async move {
         let mut buffer = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
@@ -41,7 +45,10 @@ fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
 
 /// Clients of Call of Duty: `getinfo` alone, as HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp, answers it.
 fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
-    let described = format!(r"\gamename\{}\hostname\{name}\clients\0\bots\0", game.gamename.unwrap());
+    let described = format!(
+        r"\gamename\{}\hostname\{name}\clients\0\bots\0",
+        game.gamename.unwrap()
+    );
     tokio::spawn(async move {
         let mut buffer = [0; 64];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
@@ -49,7 +56,10 @@ fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
                 continue;
             };
             let head = b"\xff\xff\xff\xffinfoResponse\n\\challenge\\";
-            socket.send_to(&[&head[..], challenge, described.as_bytes()].concat(), from).await.unwrap();
+            socket
+                .send_to(&[&head[..], challenge, described.as_bytes()].concat(), from)
+                .await
+                .unwrap();
         }
     })
 }
@@ -58,7 +68,9 @@ fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
 async fn bind_default(port: u16, row: u8) -> UdpSocket {
     match bind((Ipv4Addr::LOCALHOST, port)).await {
         Some(socket) => socket,
-        None => bind(([127, 77, 0, row], port)).await.expect("a free loopback address"),
+        None => bind(([127, 77, 0, row], port))
+            .await
+            .expect("a free loopback address"),
     }
 }
 
@@ -71,13 +83,29 @@ async fn a_server_of_every_game_is_found_at_its_default_ports() {
         let address = socket.local_addr().unwrap();
         let server = serve(game, socket, game.name);
         // By its name alone, then with the port that players connect to.
-        let with_port = game.game_port.map(|port| SocketAddr::new(address.ip(), port).to_string());
-        for text in [Some(address.ip().to_string()), with_port].into_iter().flatten() {
-            let found = client.query_game(Game::find(game.name).unwrap(), &text).await;
+        let with_port = game
+            .game_port
+            .map(|port| SocketAddr::new(address.ip(), port).to_string());
+        for text in [Some(address.ip().to_string()), with_port]
+            .into_iter()
+            .flatten()
+        {
+            let found = client
+                .query_game(Game::find(game.name).unwrap(), &text)
+                .await;
             let found = found.unwrap_or_else(|error| panic!("{} at {text}: {error}", game.id));
-            assert!(game.dialect != Dialect::InfoOnly || found.game() == Some(game), "{}", game.id);
+            assert!(
+                game.dialect != Dialect::InfoOnly || found.game() == Some(game),
+                "{}",
+                game.id
+            );
             assert_eq!(found.outcome.answer.name.unwrap(), game.name, "{}", game.id);
-            assert_eq!((found.protocol, found.outcome.peer), (game.protocol, address), "{}", game.id);
+            assert_eq!(
+                (found.protocol, found.outcome.peer),
+                (game.protocol, address),
+                "{}",
+                game.id
+            );
         }
         server.abort();
         let _ = server.await;
@@ -90,18 +118,33 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     let socket = bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let side_port = socket.local_addr().unwrap();
     let game_port = side_port.port() - 10;
-    let server = answer(socket, Protocol::GameSpy1.into(), named("side", Some(game_port)));
+    let server = answer(
+        socket,
+        Protocol::GameSpy1.into(),
+        named("side", Some(game_port)),
+    );
     let text = format!("127.0.0.1:{game_port}");
     let found = client().query_game(game, &text).await.unwrap();
-    assert_eq!((found.protocol, found.outcome.peer), (Protocol::GameSpy1, side_port));
+    assert_eq!(
+        (found.protocol, found.outcome.peer),
+        (Protocol::GameSpy1, side_port)
+    );
     server.abort();
     let _ = server.await;
 
     // The same port, with a server that says it is another one.
     let socket = bind(side_port).await.unwrap();
-    let _other = answer(socket, Protocol::GameSpy1.into(), named("other", Some(game_port + 1)));
+    let _other = answer(
+        socket,
+        Protocol::GameSpy1.into(),
+        named("other", Some(game_port + 1)),
+    );
     let error = client().query_game(game, &text).await.unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Unreachable, "the query port is closed: {error}");
+    assert_eq!(
+        error.kind(),
+        ErrorKind::Unreachable,
+        "the query port is closed: {error}"
+    );
 }
 
 #[cfg(target_os = "linux")]
@@ -110,18 +153,43 @@ async fn the_second_server_of_a_host_is_not_taken_for_the_first() {
     let game = Game::find("bf2").unwrap();
     let host = Ipv4Addr::new(127, 79, 0, 1);
     let service = || Service::new(Engine::Battlefield2);
-    let _first = answer(bind((host, 29900)).await.unwrap(), service(), named("first", Some(16567)));
-    let second = answer(bind((host, 29901)).await.unwrap(), service(), named("second", Some(16568)));
+    let _first = answer(
+        bind((host, 29900)).await.unwrap(),
+        service(),
+        named("first", Some(16567)),
+    );
+    let second = answer(
+        bind((host, 29901)).await.unwrap(),
+        service(),
+        named("second", Some(16568)),
+    );
     for (game_port, name) in [(16567, "first"), (16568, "second")] {
-        let found = client().query_game(game, &format!("{host}:{game_port}")).await.unwrap();
+        let found = client()
+            .query_game(game, &format!("{host}:{game_port}"))
+            .await
+            .unwrap();
         assert_eq!(found.outcome.answer.name.unwrap(), name);
     }
     second.abort();
     let _ = second.await;
-    let error = client().query_game(game, &format!("{host}:16568")).await.unwrap_err();
-    assert!(matches!(error, Error::OtherServer { game_port: Some(16567), .. }), "{error}");
+    let error = client()
+        .query_game(game, &format!("{host}:16568"))
+        .await
+        .unwrap_err();
     assert!(
-        error.to_string().ends_with("another server answered: game not known, game port 16567"),
+        matches!(
+            error,
+            Error::OtherServer {
+                game_port: Some(16567),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .ends_with("another server answered: game not known, game port 16567"),
         "{error}"
     );
 }
@@ -131,8 +199,15 @@ async fn a_given_query_port_is_taken_as_such() {
     let game = Game::find("unreal tournament").unwrap();
     let socket = bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = socket.local_addr().unwrap();
-    let _server = answer(socket, Protocol::GameSpy1.into(), named("ut", Some(address.port() - 1)));
-    let found = client().query_game(game, &address.to_string()).await.unwrap();
+    let _server = answer(
+        socket,
+        Protocol::GameSpy1.into(),
+        named("ut", Some(address.port() - 1)),
+    );
+    let found = client()
+        .query_game(game, &address.to_string())
+        .await
+        .unwrap();
     assert_eq!(found.outcome.peer, address);
     for bad in ["", "host:0", "127.0.0.1:x"] {
         assert_eq!(

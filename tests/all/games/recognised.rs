@@ -31,7 +31,11 @@ const LEAST_RIGHT: usize = 44;
 fn expected(case: &captures::Case) -> Option<&'static str> {
     match NAMES.iter().find(|(name, _)| *name == case.game) {
         Some((_, id)) => *id,
-        None => Some(Game::find(&case.game).unwrap_or_else(|error| panic!("{}: {error}", case.name)).id),
+        None => Some(
+            Game::find(&case.game)
+                .unwrap_or_else(|error| panic!("{}: {error}", case.name))
+                .id,
+        ),
     }
 }
 
@@ -45,7 +49,8 @@ fn captures_are_named_right_or_not_at_all() {
         let (mut right, mut untold, mut wrong) = (0, Vec::new(), Vec::new());
         let cases = captures::third_party(protocol.name()).unwrap_or_default();
         for case in &cases {
-            let answer = Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
+            let answer =
+                Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
             let found = Game::of(&answer.to_status(), protocol).map(|game| game.id);
             match (found, expected(case)) {
                 (found, expected) if found == expected => right += 1,
@@ -54,8 +59,14 @@ fn captures_are_named_right_or_not_at_all() {
             }
         }
         println!("{protocol}: not told {untold:?}");
-        writeln!(table, "| {protocol} | {} | {right} | {} | {} |", cases.len(), untold.len(), wrong.len())
-            .unwrap();
+        writeln!(
+            table,
+            "| {protocol} | {} | {right} | {} | {} |",
+            cases.len(),
+            untold.len(),
+            wrong.len()
+        )
+        .unwrap();
         assert!(wrong.is_empty(), "{protocol}: {wrong:?}");
         counts.push(cases.len());
         all_right += right;
@@ -64,7 +75,10 @@ fn captures_are_named_right_or_not_at_all() {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/README.md");
     // The table is that of 47 captures; another folder has others.
     if counts == [8, 11, 22, 6] {
-        assert!(all_right >= LEAST_RIGHT, "{all_right} named right, and {LEAST_RIGHT} were");
+        assert!(
+            all_right >= LEAST_RIGHT,
+            "{all_right} named right, and {LEAST_RIGHT} were"
+        );
         assert!(
             std::fs::read_to_string(readme).unwrap().contains(&table),
             "tests/README.md is stale; it should say\n{table}"
@@ -75,20 +89,42 @@ fn captures_are_named_right_or_not_at_all() {
 /// Recordings of servers that ran on one machine, reply by reply: what their files say of them (`source`) tells the game.
 #[test]
 fn recordings_are_named_right_or_not_at_all() {
-    let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else { return };
+    let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
+        return;
+    };
     let (mut right, mut untold) = (0, 0);
-    for entry in std::fs::read_dir(Path::new(&folder).join("recorded")).into_iter().flatten() {
+    for entry in std::fs::read_dir(Path::new(&folder).join("recorded"))
+        .into_iter()
+        .flatten()
+    {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         let file: Value = serde_json::from_str(&text).unwrap();
         let source = file["source"].as_str().unwrap().to_lowercase();
-        let games =
-            [("openarena", "openarena"), ("nexuiz", "nexuiz"), ("minecraft", "minecraft"), ("ut99", "ut99")];
-        let (_, game) = games.into_iter().find(|(word, _)| source.contains(word)).expect(&source);
+        let games = [
+            ("openarena", "openarena"),
+            ("nexuiz", "nexuiz"),
+            ("minecraft", "minecraft"),
+            ("ut99", "ut99"),
+        ];
+        let (_, game) = games
+            .into_iter()
+            .find(|(word, _)| source.contains(word))
+            .expect(&source);
         let game = Game::find(game).unwrap();
-        let protocol: Protocol =
-            file["protocol"].as_str().unwrap().split('-').next().unwrap().parse().unwrap();
+        let protocol: Protocol = file["protocol"]
+            .as_str()
+            .unwrap()
+            .split('-')
+            .next()
+            .unwrap()
+            .parse()
+            .unwrap();
         for reply in file["responses_by_request"].as_array().unwrap() {
-            let datagrams = reply.as_array().unwrap().iter().map(|datagram| datagram.as_str().unwrap());
+            let datagrams = reply
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|datagram| datagram.as_str().unwrap());
             let datagrams = datagrams.map(|datagram| Bytes::from(hex::decode(datagram).unwrap()));
             // Challenges and printed texts are no answers.
             let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
@@ -104,7 +140,10 @@ fn recordings_are_named_right_or_not_at_all() {
         }
     }
     println!("{right} replies named right, {untold} do not tell");
-    assert!(right >= 15 || right + untold == 0, "{right} replies named right");
+    assert!(
+        right >= 15 || right + untold == 0,
+        "{right} replies named right"
+    );
 }
 
 /// The project's own vectors, by the beginning of the file's name.
@@ -132,15 +171,23 @@ fn own_vectors_are_named_right() {
         (Protocol::Quake3, "openarena-bots-status", Some("openarena")),
         // An infoResponse of ioquake3 names a family of games.
         (Protocol::Quake3, "openarena-bots-info", None),
-        (Protocol::Quake3, "seed-urbanterror-info", Some("urbanterror")),
+        (
+            Protocol::Quake3,
+            "seed-urbanterror-info",
+            Some("urbanterror"),
+        ),
         (Protocol::Ut2004, "hand-killingfloor", Some("killingfloor")),
     ];
     for (protocol, name, expected) in cases {
         let all = captures::cases(protocol.name());
-        let mut named = all.iter().filter(|case| case.name.starts_with(name)).peekable();
+        let mut named = all
+            .iter()
+            .filter(|case| case.name.starts_with(name))
+            .peekable();
         assert!(named.peek().is_some(), "{name}");
         for case in named {
-            let answer = Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
+            let answer =
+                Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
             let found = Game::of(&answer.to_status(), protocol).map(|game| game.id);
             assert_eq!(found, expected, "{}", case.name);
         }
@@ -169,7 +216,10 @@ fn versions_tell_unreal_ii_xmp_from_ut2003() {
         status.rules.push("ServerVersion", version);
         Game::of(&status, Protocol::Ut2004).map(|game| game.id)
     };
-    assert_eq!((of("2226"), of("2225")), (Some("u2tax"), Some("unrealtournament2003")));
+    assert_eq!(
+        (of("2226"), of("2225")),
+        (Some("u2tax"), Some("unrealtournament2003"))
+    );
 }
 
 #[test]
@@ -180,15 +230,25 @@ fn game_ports_tell_only_what_no_other_game_uses() {
         Game::of(&status, protocol).map(|game| game.id)
     };
     assert_eq!(at_port(Protocol::GameSpy4, 64100), Some("crysiswars"));
-    assert_eq!(at_port(Protocol::GameSpy1, 64100), None, "the game of another protocol");
+    assert_eq!(
+        at_port(Protocol::GameSpy1, 64100),
+        None,
+        "the game of another protocol"
+    );
     assert_eq!(at_port(Protocol::GameSpy1, 14567), Some("battlefield1942"));
-    for (protocol, shared) in
-        [(Protocol::GameSpy1, 12203), (Protocol::GameSpy1, 7777), (Protocol::Ut2004, 7777)]
-    {
+    for (protocol, shared) in [
+        (Protocol::GameSpy1, 12203),
+        (Protocol::GameSpy1, 7777),
+        (Protocol::Ut2004, 7777),
+    ] {
         assert_eq!(at_port(protocol, shared), None, "{shared}");
     }
     let mut other = ServerStatus::default();
     other.game_port = Some(14567);
     other.rules.push("gamename", "another");
-    assert_eq!(Game::of(&other, Protocol::GameSpy1), None, "the name goes before the port");
+    assert_eq!(
+        Game::of(&other, Protocol::GameSpy1),
+        None,
+        "the name goes before the port"
+    );
 }

@@ -34,26 +34,45 @@ const OTHERS: [&str; 22] = [
 
 #[test]
 fn the_table_has_every_game_in_scope() {
-    let ours: Vec<&Game> = Game::all().filter(|game| !OTHERS.contains(&game.id)).collect();
+    let ours: Vec<&Game> = Game::all()
+        .filter(|game| !OTHERS.contains(&game.id))
+        .collect();
     let mut counts: BTreeMap<Protocol, usize> = BTreeMap::new();
-    for game in ours.iter().filter(|game| !["minecraft", "mbe"].contains(&game.id)) {
+    for game in ours
+        .iter()
+        .filter(|game| !["minecraft", "mbe"].contains(&game.id))
+    {
         *counts.entry(game.protocol).or_default() += 1;
     }
     let total: usize = counts.values().sum();
     println!("{} rows; in scope {total}: {counts:?}", Game::all().len());
-    for certainty in [Certainty::Living, Certainty::Listed, Certainty::Unverified, Certainty::Unknown] {
+    for certainty in [
+        Certainty::Living,
+        Certainty::Listed,
+        Certainty::Unverified,
+        Certainty::Unknown,
+    ] {
         println!(
             "  {}: {}",
             certainty.name(),
-            Game::all().filter(|game| game.certainty == certainty).count()
+            Game::all()
+                .filter(|game| game.certainty == certainty)
+                .count()
         );
     }
     let masters: Vec<_> = Game::all().flat_map(|game| game.masters).collect();
     println!("  {} list servers", masters.len());
-    let expected =
-        [(Protocol::GameSpy1, 72), (Protocol::Quake3, 23), (Protocol::Ut2004, 7), (Protocol::GameSpy4, 9)];
+    let expected = [
+        (Protocol::GameSpy1, 72),
+        (Protocol::Quake3, 23),
+        (Protocol::Ut2004, 7),
+        (Protocol::GameSpy4, 9),
+    ];
     assert_eq!(counts, BTreeMap::from(expected));
-    assert_eq!((total, ours.len(), Game::all().len()), (111, 113, 113 + OTHERS.len()));
+    assert_eq!(
+        (total, ours.len(), Game::all().len()),
+        (111, 113, 113 + OTHERS.len())
+    );
 }
 
 #[test]
@@ -62,14 +81,34 @@ fn every_word_finds_its_game_and_no_other() {
     for game in Game::all() {
         for id in [game.id].iter().chain(game.old_ids) {
             assert!(ids.insert(*id), "{id} is an id of two games");
-            assert!(id.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()), "{id}");
+            assert!(
+                id.bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()),
+                "{id}"
+            );
         }
-        for word in [game.id, game.name].iter().chain(game.old_ids).chain(game.aliases) {
+        for word in [game.id, game.name]
+            .iter()
+            .chain(game.old_ids)
+            .chain(game.aliases)
+        {
             assert_eq!(Game::find(word).unwrap().id, game.id, "{word}");
-            assert_eq!(Game::find(&word.to_uppercase()).unwrap().id, game.id, "{word}");
+            assert_eq!(
+                Game::find(&word.to_uppercase()).unwrap().id,
+                game.id,
+                "{word}"
+            );
         }
-        assert!(game.year.is_none_or(|year| (1996..=2026).contains(&year)), "{}", game.id);
-        assert!(!game.name.is_empty() && !game.source.is_empty(), "{}", game.id);
+        assert!(
+            game.year.is_none_or(|year| (1996..=2026).contains(&year)),
+            "{}",
+            game.id
+        );
+        assert!(
+            !game.name.is_empty() && !game.source.is_empty(),
+            "{}",
+            game.id
+        );
     }
 }
 
@@ -77,8 +116,16 @@ fn every_word_finds_its_game_and_no_other() {
 fn ports_are_legal() {
     for game in Game::all() {
         assert_ne!(game.game_port, Some(0), "{}", game.id);
-        assert!(game.default_query_port().is_some_and(|port| port >= 1024), "{}", game.id);
-        assert!(game.game_port.is_some() || matches!(game.query_port, QueryPort::Fixed(_)), "{}", game.id);
+        assert!(
+            game.default_query_port().is_some_and(|port| port >= 1024),
+            "{}",
+            game.id
+        );
+        assert!(
+            game.game_port.is_some() || matches!(game.query_port, QueryPort::Fixed(_)),
+            "{}",
+            game.id
+        );
         for (_, rule) in game.also_at {
             assert!(rule.of(game.game_port.unwrap()).is_some(), "{}", game.id);
         }
@@ -98,7 +145,8 @@ fn dialects_belong_to_a_protocol_of_the_game() {
             Dialect::SeparateLists => Protocol::Ut2004,
             other => panic!("{other:?}"),
         };
-        let speaks = game.protocol == protocol || game.also_at.iter().any(|(also, _)| *also == protocol);
+        let speaks =
+            game.protocol == protocol || game.also_at.iter().any(|(also, _)| *also == protocol);
         assert!(speaks, "{}", game.id);
     }
 }
@@ -111,10 +159,21 @@ fn list_servers_can_be_asked_as_their_form_says() {
             let (host, port) = master.address.rsplit_once(':').expect(master.address);
             assert!(
                 host.contains('.')
-                    && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
+                    && host
+                        .bytes()
+                        .all(|byte| byte.is_ascii_alphanumeric() || b".-".contains(&byte))
             );
-            assert!(port.parse::<u16>().is_ok_and(|port| port > 0), "{}", master.address);
-            assert!(seen.insert(master.address), "{}: {} twice", game.id, master.address);
+            assert!(
+                port.parse::<u16>().is_ok_and(|port| port > 0),
+                "{}",
+                master.address
+            );
+            assert!(
+                seen.insert(master.address),
+                "{}: {} twice",
+                game.id,
+                master.address
+            );
             let is_quake3 = matches!(
                 master.form,
                 MasterForm::Short
@@ -129,15 +188,36 @@ fn list_servers_can_be_asked_as_their_form_says() {
                 "{}",
                 game.id
             );
-            assert!(!is_quake3 || !game.numbers.is_empty(), "{}: lists by number", game.id);
+            assert!(
+                !is_quake3 || !game.numbers.is_empty(),
+                "{}: lists by number",
+                game.id
+            );
             let by_name = matches!(
                 master.form,
                 MasterForm::Named | MasterForm::Long | MasterForm::GameSpy1 | MasterForm::GameSpy2
             );
-            assert!(!by_name || game.gamename.is_some(), "{}: lists by name", game.id);
-            assert!(master.form != MasterForm::GameSpy2 || game.key.is_some(), "{}: enciphers", game.id);
+            assert!(
+                !by_name || game.gamename.is_some(),
+                "{}: lists by name",
+                game.id
+            );
+            assert!(
+                master.form != MasterForm::GameSpy2 || game.key.is_some(),
+                "{}: enciphers",
+                game.id
+            );
         }
-        assert_eq!(client().servers(game).is_ok(), !game.masters.is_empty(), "{}", game.id);
-        assert!(game.certainty != Certainty::Unknown || game.masters.is_empty(), "{}", game.id);
+        assert_eq!(
+            client().servers(game).is_ok(),
+            !game.masters.is_empty(),
+            "{}",
+            game.id
+        );
+        assert!(
+            game.certainty != Certainty::Unknown || game.masters.is_empty(),
+            "{}",
+            game.id
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict, Wait};
 use queryport::{
-    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, Player, QueryError, QueryOptions, Service,
-    Timing, ToStatus,
+    Detail, Dialect, Limits, Outcome, ParseErrorKind, Part, Player, QueryError, QueryOptions,
+    Service, Timing, ToStatus,
 };
 
 use crate::common::captures::cases;
@@ -26,18 +26,34 @@ fn query_with(options: QueryOptions) -> StatusQuery {
 fn over_a_bad_link_an_answer_is_right_or_incomplete() {
     let (mut complete, mut partial, mut silent) = (0, 0, 0);
     for seed in 0..300 {
-        let conditions = Conditions { loss: 0.3, ..Conditions::bad() };
+        let conditions = Conditions {
+            loss: 0.3,
+            ..Conditions::bad()
+        };
         let dialect = DIALECTS[usize::from(seed % 2 == 0)];
-        let played = play(query(), Timing::default(), (conditions, seed), serve(Service::new(dialect)));
+        let played = play(
+            query(),
+            Timing::default(),
+            (conditions, seed),
+            serve(Service::new(dialect)),
+        );
         assert!(played.elapsed <= Duration::from_secs(4));
         match played.result {
             Ok(outcome) => {
                 let status = outcome.answer.to_status();
                 let players = status.listed_players();
-                assert!(players.iter().all(|player| player.name.plain().starts_with("player number")));
+                assert!(
+                    players
+                        .iter()
+                        .all(|player| player.name.plain().starts_with("player number"))
+                );
                 if status.completeness.is_complete() {
                     complete += 1;
-                    assert_eq!((players.len(), status.rules.len() >= 30), (24, true), "seed {seed}");
+                    assert_eq!(
+                        (players.len(), status.rules.len() >= 30),
+                        (24, true),
+                        "seed {seed}"
+                    );
                 } else {
                     partial += 1;
                     assert!(players.len() <= 24);
@@ -47,17 +63,26 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
             Err(error) => panic!("seed {seed}: {error}"),
         }
     }
-    assert!(complete > 150 && partial > 5, "{complete} complete, {partial} partial, {silent} silent");
+    assert!(
+        complete > 150 && partial > 5,
+        "{complete} complete, {partial} partial, {silent} silent"
+    );
 }
 
 #[test]
 fn a_corrupting_link_never_yields_more_players() {
     for seed in 0..300 {
-        let conditions = Conditions { corruption: 0.3, ..Conditions::bad() };
+        let conditions = Conditions {
+            corruption: 0.3,
+            ..Conditions::bad()
+        };
         let served = serve(Service::new(DIALECTS[usize::from(seed % 2 == 0)]));
         let played = play(query(), Timing::default(), (conditions, seed), served);
         if let Ok(outcome) = played.result {
-            assert!(outcome.answer.to_status().listed_players().len() <= 24, "seed {seed}");
+            assert!(
+                outcome.answer.to_status().listed_players().len() <= 24,
+                "seed {seed}"
+            );
         }
     }
 }
@@ -73,13 +98,21 @@ impl Rig {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         let session = Session::new(query(), at(SERVER), Timing::default(), now);
-        let mut rig = Self { session, now, sent: 0 };
+        let mut rig = Self {
+            session,
+            now,
+            sent: 0,
+        };
         rig.send();
         rig
     }
 
     fn send(&mut self) {
-        self.sent += u32::from(self.session.poll_transmit(self.now, &mut Vec::new()).is_some());
+        self.sent += u32::from(
+            self.session
+                .poll_transmit(self.now, &mut Vec::new())
+                .is_some(),
+        );
     }
 
     pub(crate) fn receive(&mut self, datagram: &[u8]) {
@@ -120,7 +153,10 @@ fn fragments_of_another_reply_are_not_merged() {
     assert!(rig.outcome().is_none());
     rig.receive(br"\player_1\b\queryid\20.2\final\");
     let outcome = rig.outcome().unwrap();
-    assert_eq!((outcome.stats.rejected, names(&outcome.answer)), (2, vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!(
+        (outcome.stats.rejected, names(&outcome.answer)),
+        (2, vec!["a".to_owned(), "b".to_owned()])
+    );
 }
 
 /// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig
@@ -145,7 +181,11 @@ fn a_missing_last_fragment_makes_the_answer_incomplete() {
     let outcome = rig.to_the_end().unwrap();
     assert!(lacks(&outcome.answer, Part::End));
     assert_eq!(names(&outcome.answer), ["a"]);
-    assert_eq!((outcome.stats.requests, rig.sent), (3, 3), "it was asked again before that");
+    assert_eq!(
+        (outcome.stats.requests, rig.sent),
+        (3, 3),
+        "it was asked again before that"
+    );
 }
 
 /// A retry has a number of its own, and its fragments are not mixed with the first ones.
@@ -172,7 +212,10 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     rig.receive(br"\statusresponse\0\hostname\Srv\player_0\new\score_0\eof\");
     rig.pass(200);
     let outcome = rig.outcome().unwrap();
-    assert_eq!(outcome.answer.to_status().listed_players()[0].score, Some(7));
+    assert_eq!(
+        outcome.answer.to_status().listed_players()[0].score,
+        Some(7)
+    );
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
@@ -189,7 +232,15 @@ fn hostile_numbers_allocate_nothing_and_are_no_players() {
     let status = outcome.answer.to_status();
     assert_eq!(names(&outcome.answer), ["far"]);
     assert_eq!(status.max_players, None);
-    assert_eq!(status.rules.get("player_18446744073709551615").unwrap().raw(), b"farther", "kept as it came");
+    assert_eq!(
+        status
+            .rules
+            .get("player_18446744073709551615")
+            .unwrap()
+            .raw(),
+        b"farther",
+        "kept as it came"
+    );
 }
 
 /// UT99 ties its end mark to a count of players, and omits it when it lists fewer.
@@ -197,7 +248,9 @@ fn hostile_numbers_allocate_nothing_and_are_no_players() {
 fn a_server_without_end_mark_is_asked_twice_and_no_more() {
     let mut rig = Rig::new();
     for number in [20, 21] {
-        rig.receive(format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes());
+        rig.receive(
+            format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes(),
+        );
         rig.pass(1800);
     }
     let outcome = rig.to_the_end().unwrap();
@@ -211,7 +264,9 @@ fn a_server_without_end_mark_is_asked_twice_and_no_more() {
 fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
     let mut rig = Rig::new();
     for number in 20..23 {
-        rig.receive(format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes());
+        rig.receive(
+            format!(r"\hostname\Srv\numplayers\2\player_0\a\queryid\{number}.1").as_bytes(),
+        );
         if number > 20 {
             rig.receive(format!(r"\player_1\b\queryid\{number}.2").as_bytes());
         }
@@ -244,13 +299,23 @@ fn a_status_without_description_waits_for_it_and_is_asked_for_again() {
     let rig = |ms| {
         let mut rig = Rig::new();
         rig.receive(&last(20));
-        assert!(rig.outcome().is_none(), "the first fragment can be on its way");
+        assert!(
+            rig.outcome().is_none(),
+            "the first fragment can be on its way"
+        );
         rig.pass(ms);
         rig
     };
     let mut reordered = rig(1);
     reordered.receive(&first(20));
-    assert!(reordered.outcome().unwrap().answer.completeness().is_complete());
+    assert!(
+        reordered
+            .outcome()
+            .unwrap()
+            .answer
+            .completeness()
+            .is_complete()
+    );
     let mut lost = rig(50);
     assert_eq!(lost.sent, 2);
     lost.receive(&last(21));
@@ -259,20 +324,35 @@ fn a_status_without_description_waits_for_it_and_is_asked_for_again() {
     let mut never = rig(50);
     never.receive(&last(21));
     let outcome = never.to_the_end().unwrap();
-    assert!(lacks(&outcome.answer, Part::Info), "{}", outcome.answer.completeness());
+    assert!(
+        lacks(&outcome.answer, Part::Info),
+        "{}",
+        outcome.answer.completeness()
+    );
     assert_eq!(never.sent, 2, "the same twice is asked for no more");
 }
 
 /// The datagrams of a vector.
 fn vector(name: &str) -> Vec<bytes::Bytes> {
-    cases("gamespy1").into_iter().find(|case| case.name == name).unwrap().packets
+    cases("gamespy1")
+        .into_iter()
+        .find(|case| case.name == name)
+        .unwrap()
+        .packets
 }
 
 /// Serious Sam numbers none of the parts of a long reply but the last, which is always 333.1.
 #[test]
 fn parts_without_numbers_are_whole_when_all_players_are_here() {
     let parts = vector("serioussam-64");
-    for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+    for order in [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ] {
         let mut rig = Rig::new();
         rig.pass(30);
         for part in order {
@@ -282,7 +362,11 @@ fn parts_without_numbers_are_whole_when_all_players_are_here() {
         rig.pass(30);
         let outcome = rig.outcome().unwrap();
         assert!(outcome.answer.completeness().is_complete(), "{order:?}");
-        assert_eq!((names(&outcome.answer).len(), rig.sent), (64, 1), "{order:?}");
+        assert_eq!(
+            (names(&outcome.answer).len(), rig.sent),
+            (64, 1),
+            "{order:?}"
+        );
     }
 }
 
@@ -293,7 +377,9 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
         let mut rig = Rig::new();
         for _ in 0..3 {
             rig.pass(30);
-            (0..3).filter(|part| *part != lost).for_each(|part| rig.receive(&parts[part]));
+            (0..3)
+                .filter(|part| *part != lost)
+                .for_each(|part| rig.receive(&parts[part]));
             rig.pass(1500);
         }
         let outcome = rig.to_the_end().unwrap();
@@ -308,7 +394,9 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
 fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
     let parts = vector("serioussam-64");
     for lost in 0..3 {
-        let here = (0..3).filter(|part| *part != lost).map(|part| parts[part].clone());
+        let here = (0..3)
+            .filter(|part| *part != lost)
+            .map(|part| parts[part].clone());
         let answer = Answer::from_datagrams(here, &Limits::default()).unwrap();
         assert!(!answer.completeness().is_complete(), "{lost}");
     }
@@ -339,14 +427,21 @@ fn parts_of_two_replies_are_not_taken_for_one() {
 fn netpanzers_reply_begins_with_a_key() {
     let mut rig = Rig::new();
     let players = br"\player_0\Ann\kills_0\1\score_0\3\flag_0\0\final\";
-    let rules = br"gamename\netpanzer\hostname\Srv\mapname\m\password\y\numplayers\1\gamestyle\Objective";
+    let rules =
+        br"gamename\netpanzer\hostname\Srv\mapname\m\password\y\numplayers\1\gamestyle\Objective";
     rig.receive(&[&rules[..], players].concat());
     rig.pass(50);
     let answer = rig.outcome().unwrap().answer;
     let status = answer.to_status();
     assert!(answer.completeness().is_complete() && status.rules.get("final").is_none());
-    assert_eq!((status.game.unwrap(), status.game_type.unwrap()), ("netpanzer".into(), "Objective".into()));
-    assert_eq!((status.password, status.players.unwrap()[0].score), (Some(true), Some(3)));
+    assert_eq!(
+        (status.game.unwrap(), status.game_type.unwrap()),
+        ("netpanzer".into(), "Objective".into())
+    );
+    assert_eq!(
+        (status.password, status.players.unwrap()[0].score),
+        (Some(true), Some(3))
+    );
 }
 
 /// Descent 3 ends every datagram of a reply with an end mark.
@@ -368,28 +463,46 @@ fn an_end_mark_in_every_datagram_ends_nothing() {
     let mut rig = Rig::new();
     rig.receive(&parts[0]);
     rig.pass(200);
-    assert!(rig.outcome().is_none() && rig.sent == 2, "players are missing: asked again");
-    let again =
-        |part: &[u8]| String::from_utf8_lossy(part).replace("queryid\\1.", "queryid\\2.").into_bytes();
+    assert!(
+        rig.outcome().is_none() && rig.sent == 2,
+        "players are missing: asked again"
+    );
+    let again = |part: &[u8]| {
+        String::from_utf8_lossy(part)
+            .replace("queryid\\1.", "queryid\\2.")
+            .into_bytes()
+    };
     rig.receive(&again(&parts[1]));
     rig.receive(&again(&parts[0]));
     rig.pass(1500);
     let outcome = rig.outcome().unwrap();
     assert!(outcome.answer.completeness().is_complete());
-    assert_eq!((names(&outcome.answer).len(), outcome.answer.reply_number()), (30, Some(2)));
+    assert_eq!(
+        (names(&outcome.answer).len(), outcome.answer.reply_number()),
+        (30, Some(2))
+    );
 }
 
 /// The constant numbers of Serious Sam's replies are numbers like any other in those of Descent 3.
 #[test]
 fn a_reply_of_descent_3_can_have_a_number_of_serious_sam() {
     for number in [5, 6, 333] {
-        let mut query = StatusQuery::commands(&[Command::Players], &QueryOptions::default()).unwrap();
+        let mut query =
+            StatusQuery::commands(&[Command::Players], &QueryOptions::default()).unwrap();
         request(&mut query);
         for part in 1..3 {
-            query.receive(format!("\\player_{part}\\Ann\\final\\queryid\\{number}.{part}\0").as_bytes());
+            query.receive(
+                format!("\\player_{part}\\Ann\\final\\queryid\\{number}.{part}\0").as_bytes(),
+            );
         }
-        let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else { panic!() };
-        assert_eq!((names(&answer).len(), answer.completeness().is_complete()), (2, true), "{number}");
+        let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else {
+            panic!()
+        };
+        assert_eq!(
+            (names(&answer).len(), answer.completeness().is_complete()),
+            (2, true),
+            "{number}"
+        );
     }
 }
 
@@ -399,7 +512,12 @@ fn the_last_rejection_is_reported() {
     rig.receive(br"\status\");
     rig.receive(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n");
     match rig.to_the_end() {
-        Err(QueryError::NoUsableAnswer { requests: 3, rejected: 2, last, .. }) => {
+        Err(QueryError::NoUsableAnswer {
+            requests: 3,
+            rejected: 2,
+            last,
+            ..
+        }) => {
             assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a backslash"));
         }
         other => panic!("{other:?}"),
@@ -411,18 +529,26 @@ fn detail_and_dialect_choose_the_request() {
     let query = || StatusQuery::new(0, &QueryOptions::default());
     assert_eq!(request(&mut query()), br"\status\");
     assert_eq!(
-        request(&mut query_with(QueryOptions::default().with_detail(Detail::Short))),
+        request(&mut query_with(
+            QueryOptions::default().with_detail(Detail::Short)
+        )),
         br"\basic\\info\"
     );
     assert_eq!(
-        request(&mut query_with(QueryOptions::default().with_dialect(Dialect::XServerQuery))),
+        request(&mut query_with(
+            QueryOptions::default().with_dialect(Dialect::XServerQuery)
+        )),
         br"\status\xserverquery"
     );
     let mut reset = query_with(
-        QueryOptions::default().with_dialect(Dialect::XServerQuery).with_dialect(Dialect::Standard),
+        QueryOptions::default()
+            .with_dialect(Dialect::XServerQuery)
+            .with_dialect(Dialect::Standard),
     );
     assert_eq!(request(&mut reset), br"\status\");
-    let options = QueryOptions::default().with_detail(Detail::Short).with_dialect(Dialect::XServerQuery);
+    let options = QueryOptions::default()
+        .with_detail(Detail::Short)
+        .with_dialect(Dialect::XServerQuery);
     for options in [QueryOptions::default(), options] {
         let mut teams = StatusQuery::commands(&[Command::Teams], &options).unwrap();
         assert_eq!(request(&mut teams), br"\teams\");
@@ -441,7 +567,11 @@ fn short() -> StatusQuery {
 #[test]
 fn a_short_query_that_brings_no_description_asks_for_the_status() {
     let status = br"\hostname\Srv\numplayers\1\player_0\a\final\\queryid\1.1";
-    for reply in [None, Some(&br"\final\\queryid\1.1"[..]), Some(br"\gamename\ut\final\\queryid\1.1")] {
+    for reply in [
+        None,
+        Some(&br"\final\\queryid\1.1"[..]),
+        Some(br"\gamename\ut\final\\queryid\1.1"),
+    ] {
         let mut query = short();
         let verdict = reply.map(|reply| query.receive(reply));
         assert!(verdict.is_none_or(|verdict| matches!(verdict, Verdict::Partial(Wait::Grace))));
@@ -452,10 +582,13 @@ fn a_short_query_that_brings_no_description_asks_for_the_status() {
                 break;
             }
         }
-        let Verdict::Done(answer) = query.receive(status) else { panic!("{reply:?}") };
+        let Verdict::Done(answer) = query.receive(status) else {
+            panic!("{reply:?}")
+        };
         assert!(answer.completeness().is_complete());
     }
-    let Verdict::Done(answer) = short().receive(br"\hostname\Srv\numplayers\1\final\\queryid\2.1") else {
+    let Verdict::Done(answer) = short().receive(br"\hostname\Srv\numplayers\1\final\\queryid\2.1")
+    else {
         panic!()
     };
     assert!(answer.completeness().is_complete());
@@ -468,9 +601,14 @@ fn fragments_of_a_description_and_of_a_status_are_not_joined() {
     query.receive(br"\gamename\ut\hostname\Srv\queryid\1.1");
     assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
     request(&mut query);
-    assert!(matches!(query.receive(br"\player_0\a\final\\queryid\1.2"), Verdict::Partial(Wait::Reply)));
+    assert!(matches!(
+        query.receive(br"\player_0\a\final\\queryid\1.2"),
+        Verdict::Partial(Wait::Reply)
+    ));
     let first = br"\gamename\ut\hostname\Srv\numplayers\1\queryid\1.1";
-    let Verdict::Done(answer) = query.receive(first) else { panic!() };
+    let Verdict::Done(answer) = query.receive(first) else {
+        panic!()
+    };
     assert_eq!(answer.get("numplayers"), Some(&b"1"[..]));
 }
 
@@ -487,16 +625,38 @@ fn players_and_teams_of_one_request_are_apart() {
         let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
         request(&mut query);
         let datagram = format!(r"\hostname\Srv{}\queryid\3.1\final\", text.concat());
-        let Verdict::Done(answer) = query.receive(datagram.as_bytes()) else { panic!("{datagram}") };
+        let Verdict::Done(answer) = query.receive(datagram.as_bytes()) else {
+            panic!("{datagram}")
+        };
         let status = answer.to_status();
-        let names = status.teams.iter().map(|team| team.name.as_ref().unwrap().plain().into_owned());
+        let names = status
+            .teams
+            .iter()
+            .map(|team| team.name.as_ref().unwrap().plain().into_owned());
         assert_eq!(names.collect::<Vec<_>>(), ["Red", "Blue"]);
-        let scores: Vec<_> =
-            status.teams.iter().map(|team| (team.id, team.score, team.extra.len())).collect();
-        assert_eq!(scores, [(Some(0), Some(12), 1), (Some(1), Some(-9), 1)], "{commands:?}");
-        let fields = |player: &Player| (player.name.plain().into_owned(), player.score, player.team);
-        let rows = (answer.players().len(), answer.teams().len(), status.rules.len());
-        (status.players.map(|players| players.iter().map(fields).collect::<Vec<_>>()), rows)
+        let scores: Vec<_> = status
+            .teams
+            .iter()
+            .map(|team| (team.id, team.score, team.extra.len()))
+            .collect();
+        assert_eq!(
+            scores,
+            [(Some(0), Some(12), 1), (Some(1), Some(-9), 1)],
+            "{commands:?}"
+        );
+        let fields =
+            |player: &Player| (player.name.plain().into_owned(), player.score, player.team);
+        let rows = (
+            answer.players().len(),
+            answer.teams().len(),
+            status.rules.len(),
+        );
+        (
+            status
+                .players
+                .map(|players| players.iter().map(fields).collect::<Vec<_>>()),
+            rows,
+        )
     };
     let of = |name: &str, score, team| (name.to_owned(), Some(score), Some(team));
     let all = (Some(vec![of("Ann", 7, 1), of("Bob", 3, 0)]), (2, 2, 1));
@@ -504,7 +664,10 @@ fn players_and_teams_of_one_request_are_apart() {
     assert_eq!(read(&[players, both], &[ann, bob, teams]), all);
     assert_eq!(read(&[both, players], &[teams, ann, bob]), all);
     assert_eq!(read(&[Command::Status, both], &[ann, bob, teams]), all);
-    assert_eq!(read(&[players, both], &[ann, teams]), (Some(vec![of("Ann", 7, 1)]), (1, 2, 1)));
+    assert_eq!(
+        read(&[players, both], &[ann, teams]),
+        (Some(vec![of("Ann", 7, 1)]), (1, 2, 1))
+    );
     assert_eq!(read(&[players, both], &[teams]), (Some(vec![]), (0, 2, 1)));
     assert_eq!(read(&[both], &[teams]), (None, (2, 0, 1)));
     // Star Wars: Battlefront 2 answers any request with its status.

@@ -54,21 +54,31 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
             push("gamename", "some".to_owned());
             push("hostname", format!("Server {}", tag % 2));
             push("mapname", format!("map {tag}"));
-            push("numplayers", if numbering == Sections { 0 } else { players }.to_string());
+            push(
+                "numplayers",
+                if numbering == Sections { 0 } else { players }.to_string(),
+            );
         }
         for _ in 0..*count {
             if numbering == Sections {
                 push(&format!("rule{player}"), format!("{tag}"));
             } else {
-                push(&format!("player_{player}"), format!("player {player} of {}", tag % 3));
+                push(
+                    &format!("player_{player}"),
+                    format!("player {player} of {}", tag % 3),
+                );
                 push(&format!("frags_{player}"), format!("{}", tag % 2));
             }
             player += 1;
         }
         parts.push(pairs);
     }
-    let text =
-        |pairs: &Pairs| pairs.iter().map(|(key, value)| format!("\\{key}\\{value}")).collect::<String>();
+    let text = |pairs: &Pairs| {
+        pairs
+            .iter()
+            .map(|(key, value)| format!("\\{key}\\{value}"))
+            .collect::<String>()
+    };
     let last = parts.len() - 1;
     let mut datagrams: Vec<String> = parts
         .iter()
@@ -82,7 +92,9 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
                 Descent3 => format!("{text}\\final\\queryid\\{number}.{part}\0"),
                 Integer if is_last => format!(r"{text}\queryid\{part}\final\"),
                 Integer => format!(r"{text}\queryid\{part}"),
-                AdminMod if is_last => format!(r"\statusresponse\{index}{text}\queryid\AMv1\final\\eof\"),
+                AdminMod if is_last => {
+                    format!(r"\statusresponse\{index}{text}\queryid\AMv1\final\\eof\")
+                }
                 AdminMod => format!(r"\statusresponse\{index}{text}\eof\"),
                 ExtendedAdminMod if is_last => {
                     format!(r"\statusresponse\{index}{text}\queryid\{index}\final\")
@@ -91,7 +103,10 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
                 SeriousSam if is_last => format!(r"{text}\final\\queryid\333.1"),
                 SeriousSam => text,
                 Sections => {
-                    format!(r"{text}\queryid\{number}.{part}{}", if is_last { r"\final\" } else { "" })
+                    format!(
+                        r"{text}\queryid\{number}.{part}{}",
+                        if is_last { r"\final\" } else { "" }
+                    )
                 }
             }
         })
@@ -108,25 +123,42 @@ fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
         // Cut inside the sections: each datagram has the number of the section before.
         let text = datagrams.concat();
         let key = r"\queryid\";
-        let ends = text.match_indices(key).map(|(at, _)| at + key.len() + format!("{number}.1").len() + 3);
+        let ends = text
+            .match_indices(key)
+            .map(|(at, _)| at + key.len() + format!("{number}.1").len() + 3);
         let mut starts: Vec<usize> = [0].into_iter().chain(ends).collect();
         starts.pop();
         let ends = starts.iter().skip(1).copied().chain([text.len()]);
-        datagrams =
-            starts.iter().zip(ends).map(|(start, end)| text.get(*start..end).unwrap().to_owned()).collect();
+        datagrams = starts
+            .iter()
+            .zip(ends)
+            .map(|(start, end)| text.get(*start..end).unwrap().to_owned())
+            .collect();
     }
     let mut pairs: Pairs = parts.concat();
     pairs.sort();
-    Reply { number, datagrams: datagrams.into_iter().map(Bytes::from).collect(), pairs }
+    Reply {
+        number,
+        datagrams: datagrams.into_iter().map(Bytes::from).collect(),
+        pairs,
+    }
 }
 
 fn rows_of(datagram: &[u8]) -> BTreeSet<Vec<u8>> {
     let tokens = datagram.split(|&byte| byte == b'\\');
-    tokens.filter(|token| token.starts_with(b"player_")).map(<[u8]>::to_vec).collect()
+    tokens
+        .filter(|token| token.starts_with(b"player_"))
+        .map(<[u8]>::to_vec)
+        .collect()
 }
 
 /// Whether two datagrams cannot be of one reply.
-fn contradict(numbering: Numbering, replies: &[Reply], one: (usize, usize), other: (usize, usize)) -> bool {
+fn contradict(
+    numbering: Numbering,
+    replies: &[Reply],
+    one: (usize, usize),
+    other: (usize, usize),
+) -> bool {
     let datagram = |(reply, part): (usize, usize)| &replies[reply].datagrams[part];
     let is_last = |(reply, part): (usize, usize)| part + 1 == replies[reply].datagrams.len();
     if datagram(one) == datagram(other) {
@@ -159,7 +191,10 @@ fn check(
         return Ok(());
     }
     let owned = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    let mut pairs: Pairs = answer.pairs().map(|(key, value)| (owned(key), owned(value))).collect();
+    let mut pairs: Pairs = answer
+        .pairs()
+        .map(|(key, value)| (owned(key), owned(value)))
+        .collect();
     pairs.retain(|(key, _)| key != "queryid");
     pairs.sort();
     if replies.iter().any(|reply| reply.pairs == pairs) {
@@ -167,12 +202,18 @@ fn check(
     }
     let mut groups: BTreeMap<u64, Vec<(usize, usize)>> = BTreeMap::new();
     for (request, datagram) in arrived {
-        let group = if numbering.has_number() { replies[datagram.0].number } else { *request as u64 };
+        let group = if numbering.has_number() {
+            replies[datagram.0].number
+        } else {
+            *request as u64
+        };
         groups.entry(group).or_default().push(*datagram);
     }
     let is_excused = |parts: &Vec<(usize, usize)>| {
         let is_mixture = parts.iter().any(|part| part.0 != parts[0].0);
-        let mut all = parts.iter().flat_map(|one| parts.iter().map(move |other| (*one, *other)));
+        let mut all = parts
+            .iter()
+            .flat_map(|one| parts.iter().map(move |other| (*one, *other)));
         is_mixture && !all.any(|(one, other)| contradict(numbering, replies, one, other))
     };
     let excused = groups

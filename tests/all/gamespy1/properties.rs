@@ -31,8 +31,8 @@ fn dialect() -> impl Strategy<Value = Dialect> {
 
 /// Any byte but the separator.
 fn value() -> impl Strategy<Value = Vec<u8>> {
-    let words =
-        ["final", "queryid", "eof", "statusresponse", "7.1", "AMv1"].map(|word| word.as_bytes().to_vec());
+    let words = ["final", "queryid", "eof", "statusresponse", "7.1", "AMv1"]
+        .map(|word| word.as_bytes().to_vec());
     let byte = any::<u8>().prop_map(|b| if b == b'\\' { b'/' } else { b });
     prop_oneof![4 => prop::collection::vec(byte, 0..20), 1 => prop::sample::select(words.to_vec())]
 }
@@ -45,17 +45,28 @@ fn pairs() -> impl Strategy<Value = Pairs> {
         1 => "score_t[0-3]",
     ];
     // `final` and `queryid` as keys belong to the trailer.
-    let key = key.prop_filter("no control key", |key| !["final", "queryid", "eof"].contains(&key.as_str()));
+    let key = key.prop_filter("no control key", |key| {
+        !["final", "queryid", "eof"].contains(&key.as_str())
+    });
     prop::collection::vec((key.prop_map(String::into_bytes), value()), 1..60)
 }
 
 /// The datagrams of a reply, cut at `cuts` (positions in tokens, modulo their number).
 fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
-    let tokens: Vec<&[u8]> = pairs.iter().flat_map(|(key, value)| [&key[..], &value[..]]).collect();
+    let tokens: Vec<&[u8]> = pairs
+        .iter()
+        .flat_map(|(key, value)| [&key[..], &value[..]])
+        .collect();
     let anywhere = matches!(dialect, Dialect::AdminMod | Dialect::ExtendedAdminMod);
     let mut ends: Vec<usize> = cuts
         .iter()
-        .map(|cut| if anywhere { cut % tokens.len() } else { cut % pairs.len() * 2 })
+        .map(|cut| {
+            if anywhere {
+                cut % tokens.len()
+            } else {
+                cut % pairs.len() * 2
+            }
+        })
         .filter(|end| *end > 0)
         .collect();
     ends.push(tokens.len());
@@ -65,7 +76,10 @@ fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
     let last = ends.len();
     let mut datagrams = Vec::new();
     for (number, end) in (1..).zip(ends) {
-        let body: Vec<u8> = tokens[start..end].iter().flat_map(|token| [b"\\", *token].concat()).collect();
+        let body: Vec<u8> = tokens[start..end]
+            .iter()
+            .flat_map(|token| [b"\\", *token].concat())
+            .collect();
         start = end;
         let index = number - 1;
         let (head, tail) = match (dialect, number == last) {
@@ -76,16 +90,24 @@ fn write(pairs: &Pairs, dialect: Dialect, cuts: &[usize]) -> Vec<Bytes> {
             (Dialect::Qr1, true) => (String::new(), format!("\\final\\\\queryid\\77.{number}")),
             (Dialect::Integer, false) => (String::new(), format!("\\queryid\\{number}")),
             (Dialect::Integer, true) => (String::new(), format!("\\queryid\\{number}\\final\\")),
-            (Dialect::AdminMod, false) => (format!("\\statusresponse\\{index}"), "\\eof\\".to_owned()),
-            (Dialect::AdminMod, true) => {
-                (format!("\\statusresponse\\{index}"), "\\queryid\\AMv1\\final\\\\eof\\".to_owned())
+            (Dialect::AdminMod, false) => {
+                (format!("\\statusresponse\\{index}"), "\\eof\\".to_owned())
             }
+            (Dialect::AdminMod, true) => (
+                format!("\\statusresponse\\{index}"),
+                "\\queryid\\AMv1\\final\\\\eof\\".to_owned(),
+            ),
             (Dialect::ExtendedAdminMod, last) => {
                 let end = if last { "\\final\\" } else { "" };
-                (format!("\\statusresponse\\{index}"), format!("\\queryid\\{index}{end}"))
+                (
+                    format!("\\statusresponse\\{index}"),
+                    format!("\\queryid\\{index}{end}"),
+                )
             }
         };
-        datagrams.push(Bytes::from([head.as_bytes(), &body, tail.as_bytes()].concat()));
+        datagrams.push(Bytes::from(
+            [head.as_bytes(), &body, tail.as_bytes()].concat(),
+        ));
     }
     datagrams
 }
@@ -105,7 +127,10 @@ fn read(packets: Vec<Bytes>) -> Option<Answer> {
 }
 
 fn owned(answer: &Answer) -> Pairs {
-    answer.pairs().map(|(key, value)| (key.to_vec(), value.to_vec())).collect()
+    answer
+        .pairs()
+        .map(|(key, value)| (key.to_vec(), value.to_vec()))
+        .collect()
 }
 
 proptest! {

@@ -8,7 +8,9 @@ use crate::gamespy1::conversation::Rig;
 use crate::gamespy1::serving::names;
 
 fn read(datagrams: &[&[u8]]) -> Answer {
-    let datagrams = datagrams.iter().map(|datagram| Bytes::copy_from_slice(datagram));
+    let datagrams = datagrams
+        .iter()
+        .map(|datagram| Bytes::copy_from_slice(datagram));
     Answer::from_datagrams(datagrams, &Limits::default()).unwrap()
 }
 
@@ -25,7 +27,11 @@ fn orders<T: Copy>(all: &[T]) -> Vec<Vec<T>> {
     for first in 0..all.len() {
         let mut rest = all.to_vec();
         let one = rest.remove(first);
-        found.extend(orders(&rest).into_iter().map(|tail| [&[one][..], &tail].concat()));
+        found.extend(
+            orders(&rest)
+                .into_iter()
+                .map(|tail| [&[one][..], &tail].concat()),
+        );
     }
     found
 }
@@ -72,7 +78,11 @@ fn two_replies_with_one_number_are_never_complete() {
         br"\player_2\Dan\queryid\20.3\final\",
     ] {
         for order in orders(&[&first[..], last, other]) {
-            assert!(!is_complete(&read(&order)), "{}", order.concat().escape_ascii());
+            assert!(
+                !is_complete(&read(&order)),
+                "{}",
+                order.concat().escape_ascii()
+            );
         }
     }
 }
@@ -111,7 +121,11 @@ fn two_replies_without_numbers_to_one_request_are_never_complete() {
             assert!(is_complete(&outcome.answer));
             assert_eq!(
                 outcome.answer.get("timeleft"),
-                if other.contains(&b'5') { Some(&b"59"[..]) } else { None }
+                if other.contains(&b'5') {
+                    Some(&b"59"[..])
+                } else {
+                    None
+                }
             );
             assert!(names(&outcome.answer) == ["Bob"] || names(&outcome.answer) == ["Ann"]);
         }
@@ -146,14 +160,21 @@ fn an_end_mark_alone_can_repeat_a_number() {
     for order in orders(&all) {
         let mut rig = Rig::new();
         order.iter().for_each(|datagram| rig.receive(datagram));
-        assert!(is_complete(&rig.outcome().unwrap().answer), "{}", order.concat().escape_ascii());
+        assert!(
+            is_complete(&rig.outcome().unwrap().answer),
+            "{}",
+            order.concat().escape_ascii()
+        );
     }
 }
 
 /// Nothing binds the two parts: the session waits one round trip for one that contradicts.
 #[test]
 fn parts_without_a_reply_number_wait_for_a_contradiction() {
-    let parts = [&br"\hostname\Srv\timeleft\60\queryid\1"[..], br"\player_0\Ann\queryid\2\final\"];
+    let parts = [
+        &br"\hostname\Srv\timeleft\60\queryid\1"[..],
+        br"\player_0\Ann\queryid\2\final\",
+    ];
     let mut rig = Rig::new();
     rig.pass(30);
     parts.iter().for_each(|part| rig.receive(part));
@@ -162,7 +183,10 @@ fn parts_without_a_reply_number_wait_for_a_contradiction() {
     assert!(is_complete(&rig.outcome().unwrap().answer));
     let mut alone = Rig::new();
     alone.receive(br"\hostname\Srv\player_0\Ann\queryid\1\final\");
-    assert!(alone.outcome().is_some(), "a single datagram is a whole reply");
+    assert!(
+        alone.outcome().is_some(),
+        "a single datagram is a whole reply"
+    );
 }
 
 #[test]
@@ -172,7 +196,10 @@ fn two_ends_without_numbers_are_of_two_replies() {
             &br"\hostname\Srv\mapname\Old\numplayers\0\final\"[..],
             br"\hostname\Srv\mapname\New\numplayers\0\final\",
         ],
-        [br"\player_0\Bob\final\\queryid\333.1", br"\player_0\Ann\final\\queryid\333.1"],
+        [
+            br"\player_0\Bob\final\\queryid\333.1",
+            br"\player_0\Ann\final\\queryid\333.1",
+        ],
     ] {
         for order in orders(&datagrams) {
             let answer = read(&order);
@@ -197,7 +224,11 @@ fn a_number_in_a_players_text_changes_nothing() {
             let end = |part: &str| format!("\\queryid\\{number}.{part}").into_bytes();
             let mallory = [&br"\player_1\Mallory\skin_1\"[..], forged, &end("2")].concat();
             let all = [
-                [&br"\hostname\Srv\mapname\DM-Old\numplayers\3\player_0\Ann"[..], &end("1")].concat(),
+                [
+                    &br"\hostname\Srv\mapname\DM-Old\numplayers\3\player_0\Ann"[..],
+                    &end("1"),
+                ]
+                .concat(),
                 mallory,
                 [br"\player_2\Cid", &end(r"3\final\")[..]].concat(),
             ];
@@ -206,11 +237,19 @@ fn a_number_in_a_players_text_changes_nothing() {
                 let answer = read(&order);
                 assert!(is_complete(&answer), "{}", order.concat().escape_ascii());
                 let status = answer.to_status();
-                assert_eq!((status.name.unwrap(), status.map.unwrap()), ("Srv".into(), "DM-Old".into()));
+                assert_eq!(
+                    (status.name.unwrap(), status.map.unwrap()),
+                    ("Srv".into(), "DM-Old".into())
+                );
                 assert_eq!(names(&answer), ["Ann", "Mallory", "Cid"]);
                 for lost in &all {
-                    let kept: Vec<&[u8]> = order.iter().copied().filter(|part| part != lost).collect();
-                    assert!(!is_complete(&read(&kept)), "{}", kept.concat().escape_ascii());
+                    let kept: Vec<&[u8]> =
+                        order.iter().copied().filter(|part| part != lost).collect();
+                    assert!(
+                        !is_complete(&read(&kept)),
+                        "{}",
+                        kept.concat().escape_ascii()
+                    );
                 }
             }
         }
@@ -263,8 +302,10 @@ fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
 /// 333networks' masters: one number throughout, from the first section on, in the order of the text.
 #[test]
 fn sections_are_one_text_with_one_number() {
-    let whole: [&[u8]; 2] =
-        [br"\gamename\333networks\queryid\5.1\hostname\A mas", br"ter\mapname\x\queryid\5.2\final\"];
+    let whole: [&[u8]; 2] = [
+        br"\gamename\333networks\queryid\5.1\hostname\A mas",
+        br"ter\mapname\x\queryid\5.2\final\",
+    ];
     assert!(is_complete(&read(&whole)));
     assert_eq!(read(&whole).get("hostname"), Some(&b"A master"[..]));
     assert!(is_complete(&read(&[&whole.concat()])));
@@ -273,10 +314,20 @@ fn sections_are_one_text_with_one_number() {
         [whole[0], br"ter\mapname\x\queryid\6.2\final\"],
         [whole[0], br"ter\mapname\x\queryid\5.3\final\"],
         [whole[0], br"ter\mapname\x\final\"],
-        [br"\gamename\333networks\queryid\5.2\hostname\A mas", br"ter\mapname\x\queryid\5.3\final\"],
-        [br"\gamename\333networks\queryid\5.1\player_0\A mas", br"ter\hostname\x\queryid\5.2\final\"],
+        [
+            br"\gamename\333networks\queryid\5.2\hostname\A mas",
+            br"ter\mapname\x\queryid\5.3\final\",
+        ],
+        [
+            br"\gamename\333networks\queryid\5.1\player_0\A mas",
+            br"ter\hostname\x\queryid\5.2\final\",
+        ],
     ] {
-        assert!(!is_complete(&read(&broken)), "{}", broken.concat().escape_ascii());
+        assert!(
+            !is_complete(&read(&broken)),
+            "{}",
+            broken.concat().escape_ascii()
+        );
     }
 }
 
@@ -288,7 +339,9 @@ fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     query.request(&mut Vec::new());
     query.receive(br"\hostname\Fake\mapname\DM\numplayers\1\queryid\8.1");
     query.receive(br"\hostname\Srv\mapname\DM\a\1\b\2\c\3\numplayers\1\queryid\8.1");
-    let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else { panic!() };
+    let Verdict::Done(answer) = query.receive(br"\player_0\Ann\final\\queryid\8.2") else {
+        panic!()
+    };
     assert!(!is_complete(&answer));
 }
 
@@ -297,7 +350,9 @@ fn limited(commands: &[Command<'_>], datagrams: &[&[u8]]) -> Option<Answer> {
     let options = QueryOptions::default().with_limits(Limits::default().with_max_players(2));
     let mut query = StatusQuery::commands(commands, &options).unwrap();
     query.request(&mut Vec::new());
-    datagrams.iter().for_each(|datagram| drop(query.receive(datagram)));
+    datagrams
+        .iter()
+        .for_each(|datagram| drop(query.receive(datagram)));
     match query.timeout(Remaining::Nothing) {
         OnTimeout::Done(answer) => Some(answer),
         _ => None,
@@ -306,8 +361,10 @@ fn limited(commands: &[Command<'_>], datagrams: &[&[u8]]) -> Option<Answer> {
 
 #[test]
 fn players_and_teams_are_bounded_over_all_datagrams() {
-    let players =
-        [&br"\player_0\a\player_1\b\queryid\7.1"[..], br"\player_2\c\player_3\d\queryid\7.2\final\"];
+    let players = [
+        &br"\player_0\a\player_1\b\queryid\7.1"[..],
+        br"\player_2\c\player_3\d\queryid\7.2\final\",
+    ];
     for order in orders(&players) {
         let answer = limited(&[Command::Players], &order).unwrap();
         assert_eq!((names(&answer).len(), is_complete(&answer)), (2, false));
@@ -316,10 +373,21 @@ fn players_and_teams_are_bounded_over_all_datagrams() {
         &br"\teamname_0\A\teamname_1\B\teamname_2\C\queryid\7.1\final\"[..],
         br"\team_0\A\size_0\1\team_1\B\size_1\1\team_2\C\size_2\1\queryid\7.1\final\",
     ] {
-        assert!(limited(&[Command::Teams], &[teams]).is_none(), "{}", teams.escape_ascii());
+        assert!(
+            limited(&[Command::Teams], &[teams]).is_none(),
+            "{}",
+            teams.escape_ascii()
+        );
     }
     let two = br"\team_0\A\size_0\1\team_1\B\size_1\1\queryid\7.1\final\";
-    assert_eq!(limited(&[Command::Teams], &[two]).unwrap().to_status().teams.len(), 2);
+    assert_eq!(
+        limited(&[Command::Teams], &[two])
+            .unwrap()
+            .to_status()
+            .teams
+            .len(),
+        2
+    );
 }
 
 /// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the key of a name.

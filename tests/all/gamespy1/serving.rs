@@ -8,7 +8,9 @@ use queryport::gamespy1::{Answer, Command, Request, StatusQuery};
 use queryport::serve::Responder;
 use queryport::session::Machine;
 use queryport::{Engine, QueryOptions, Service};
-use queryport::{Limits, Player, Protocol, QueryError, Rules, Secret, ServerStatus, Team, Timing, ToStatus};
+use queryport::{
+    Limits, Player, Protocol, QueryError, Rules, Secret, ServerStatus, Team, Timing, ToStatus,
+};
 
 use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
@@ -23,7 +25,9 @@ pub(crate) fn status(players: usize) -> ServerStatus {
     status.game = Some("ut".into());
     status.max_players = Some(64);
     status.players = Some((0..players).map(player).collect());
-    status.rules = (0..30).map(|rule| (format!("rule{rule}"), "some value")).collect();
+    status.rules = (0..30)
+        .map(|rule| (format!("rule{rule}"), "some value"))
+        .collect();
     status
 }
 
@@ -41,7 +45,9 @@ fn player(number: usize) -> Player {
 pub(crate) fn serve(options: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
     let (status, mut requester) = (status(24), requester(CLIENT));
     move |_, _, datagram| {
-        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        let Ok(request) = Request::parse(datagram) else {
+            return Vec::new();
+        };
         let replies = queryport::gamespy1::answer(&request, &status, &options, &requester);
         requester.number += 1;
         replies.into_iter().collect()
@@ -50,7 +56,12 @@ pub(crate) fn serve(options: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) 
 
 /// The names of the listed players.
 pub(crate) fn names(answer: &Answer) -> Vec<String> {
-    answer.to_status().listed_players().iter().map(|player| player.name.plain().into_owned()).collect()
+    answer
+        .to_status()
+        .listed_players()
+        .iter()
+        .map(|player| player.name.plain().into_owned())
+        .collect()
 }
 
 #[test]
@@ -69,13 +80,19 @@ fn our_client_reads_our_server_in_both_dialects() {
         let wanted = status(24);
         assert_eq!(read.name.unwrap().plain(), "Grün & Söhne");
         assert_eq!(read.map.unwrap().plain(), "CTF-Coret");
-        assert_eq!((read.game.unwrap().plain(), read.max_players), ("ut".into(), wanted.max_players));
+        assert_eq!(
+            (read.game.unwrap().plain(), read.max_players),
+            ("ut".into(), wanted.max_players)
+        );
         assert_eq!(read.player_count, Some(24));
         let (read, wanted) = (read.players.unwrap(), wanted.players.unwrap());
         assert_eq!(read.len(), 24);
         for (read, wanted) in read.iter().zip(&wanted) {
             assert_eq!(read.name.plain(), wanted.name.plain());
-            assert_eq!((read.score, read.ping, read.team), (wanted.score, wanted.ping, wanted.team));
+            assert_eq!(
+                (read.score, read.ping, read.team),
+                (wanted.score, wanted.ping, wanted.team)
+            );
             assert!(
                 read.extra
                     .iter()
@@ -89,7 +106,9 @@ fn our_client_reads_our_server_in_both_dialects() {
 fn ask(commands: &[Command<'_>], options: Service) -> Result<Answer, QueryError> {
     let query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
-    play(query, Timing::default(), conditions, serve(options)).result.map(|outcome| outcome.answer)
+    play(query, Timing::default(), conditions, serve(options))
+        .result
+        .map(|outcome| outcome.answer)
 }
 
 fn is_silent(commands: &[Command<'_>], options: Service) -> bool {
@@ -105,7 +124,14 @@ fn every_command_is_answered_in_both_dialects() {
         assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
         assert_eq!(names(&ask(Command::Players)).len(), 24);
         assert_eq!(names(&ask(Command::Packets)).len(), 24);
-        assert_eq!(names(&ask(Command::Other { name: b"status", value: b"xserverquery" })).len(), 24);
+        assert_eq!(
+            names(&ask(Command::Other {
+                name: b"status",
+                value: b"xserverquery"
+            }))
+            .len(),
+            24
+        );
         assert!(ask(Command::Teams).completeness().is_complete());
     }
 }
@@ -123,21 +149,38 @@ fn commands_are_answered_in_the_order_of_the_dialect() {
 
 #[test]
 fn echo_and_properties_are_off_by_default() {
-    let asked = [Command::Echo(b"hello"), Command::LevelProperty(b"Title"), Command::PlayerProperty(b"mesh")];
+    let asked = [
+        Command::Echo(b"hello"),
+        Command::LevelProperty(b"Title"),
+        Command::PlayerProperty(b"mesh"),
+    ];
     for dialect in DIALECTS {
         for command in asked {
             assert!(is_silent(&[command], Service::new(dialect)), "{command:?}");
         }
         let level = [("Title", "Coret Facility")].into_iter().collect();
-        let options = Service::new(dialect).with_echo().with_properties(level, Rules::default(), true);
+        let options =
+            Service::new(dialect)
+                .with_echo()
+                .with_properties(level, Rules::default(), true);
         let ask = |command| ask(&[command], options.clone()).unwrap();
         assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
         let level = ask(Command::LevelProperty(b"Title"));
         assert_eq!(level.get("title"), Some(&b"Coret Facility"[..]));
-        assert_eq!(ask(Command::GameProperty(b"AdminPassword")).get("AdminPassword"), Some(&b""[..]));
+        assert_eq!(
+            ask(Command::GameProperty(b"AdminPassword")).get("AdminPassword"),
+            Some(&b""[..])
+        );
         let meshes = ask(Command::PlayerProperty(b"mesh"));
-        let meshes: Vec<_> = meshes.players().map(|row| (row.index(), row.get("mesh").unwrap())).collect();
-        assert_eq!((meshes.len(), meshes[0]), (24, (1, &b"Male Commando"[..])), "rows from 1");
+        let meshes: Vec<_> = meshes
+            .players()
+            .map(|row| (row.index(), row.get("mesh").unwrap()))
+            .collect();
+        assert_eq!(
+            (meshes.len(), meshes[0]),
+            (24, (1, &b"Male Commando"[..])),
+            "rows from 1"
+        );
         assert!(is_silent(&[Command::Echo(&[b'x'; 51])], options.clone()));
     }
 }
@@ -146,9 +189,16 @@ fn echo_and_properties_are_off_by_default() {
 fn secure_is_answered_with_proof_of_the_key() {
     let key = GameKey::new("Nm3aZ9").unwrap();
     for dialect in DIALECTS {
-        assert!(is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(dialect)), "without a key");
+        assert!(
+            is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(dialect)),
+            "without a key"
+        );
         let options = Service::new(dialect).with_key(key.clone());
-        let answer = ask(&[Command::Secure(b"LRPOPQ"), Command::Basic], options.clone()).unwrap();
+        let answer = ask(
+            &[Command::Secure(b"LRPOPQ"), Command::Basic],
+            options.clone(),
+        )
+        .unwrap();
         assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
         assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
         for unusual in [&b"short"[..], b"longer than sixteen", b"a b c d"] {
@@ -160,26 +210,43 @@ fn secure_is_answered_with_proof_of_the_key() {
 #[test]
 fn unknown_commands_are_not_answered() {
     for dialect in DIALECTS {
-        assert!(is_silent(&[Command::Other { name: b"about", value: b"" }], Service::new(dialect)));
+        assert!(is_silent(
+            &[Command::Other {
+                name: b"about",
+                value: b""
+            }],
+            Service::new(dialect)
+        ));
     }
 }
 
 #[test]
 fn the_echo_after_commands_leaves_no_trace_in_the_model() {
-    let commands = [Command::Basic, Command::Other { name: b"about", value: b"" }];
+    let commands = [
+        Command::Basic,
+        Command::Other {
+            name: b"about",
+            value: b"",
+        },
+    ];
     let query = StatusQuery::commands_with_echo(&commands, &QueryOptions::default()).unwrap();
     let mut options = Service::new(Engine::Unreal);
     options = options.with_echo();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
-    let answer = play(query, Timing::default(), conditions, serve(options)).result.unwrap().answer;
+    let answer = play(query, Timing::default(), conditions, serve(options))
+        .result
+        .unwrap()
+        .answer;
     assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"x"[..])));
     assert!(answer.to_status().rules.get("echo_replay").is_none());
 }
 
 #[test]
 fn a_refused_echo_is_recognised() {
-    let answer =
-        Answer::from_datagrams([Bytes::from_static(br"\ignoring\\queryid\4.1\final\")], &Limits::default());
+    let answer = Answer::from_datagrams(
+        [Bytes::from_static(br"\ignoring\\queryid\4.1\final\")],
+        &Limits::default(),
+    );
     assert_eq!(answer.unwrap().echo(), Some((&b"ignoring"[..], &b""[..])));
 }
 
@@ -195,10 +262,19 @@ fn replies_are_numbered_as_the_dialect_does() {
             &Service::new(dialect),
             &requester,
         );
-        Answer::from_datagrams(replies, &Limits::default()).unwrap().reply_number().unwrap()
+        Answer::from_datagrams(replies, &Limits::default())
+            .unwrap()
+            .reply_number()
+            .unwrap()
     };
-    assert_eq!([1, 100, 101, 250].map(|count| number(Engine::Unreal, count)), [1, 100, 1, 50]);
-    assert_eq!([1, 100, 101, u64::MAX].map(|count| number(Engine::Qr1, count)), [2, 101, 102, 4_294_967_295]);
+    assert_eq!(
+        [1, 100, 101, 250].map(|count| number(Engine::Unreal, count)),
+        [1, 100, 1, 50]
+    );
+    assert_eq!(
+        [1, 100, 101, u64::MAX].map(|count| number(Engine::Qr1, count)),
+        [2, 101, 102, 4_294_967_295]
+    );
 }
 
 /// A forged first datagram leads two responders to each other: one reply, and then silence.
@@ -207,7 +283,12 @@ fn two_responders_never_answer_each_other() {
     let mut options = Service::new(Engine::Unreal);
     options = options.with_echo();
     let (now, secret) = (Instant::now(), Secret::new([7; 16]));
-    for request in [&br"\status\"[..], br"\echo\\status\", br"\echo\x", br"\packets\\echo\queryid"] {
+    for request in [
+        &br"\status\"[..],
+        br"\echo\\status\",
+        br"\echo\x",
+        br"\packets\\echo\queryid",
+    ] {
         let (mut a, mut b) = (
             Responder::new(options.clone(), status(24), secret, now),
             Responder::new(Protocol::GameSpy1, status(24), secret, now),
@@ -231,12 +312,14 @@ fn two_responders_never_answer_each_other() {
 /// `echo`.
 #[test]
 fn an_echo_is_no_request_to_openspy() {
-    for (dialect, expected) in
-        [(Engine::Unreal, &br"\echo_replay\x\"[..]), (Engine::Qr1, br"\echoresponse\x\")]
-    {
+    for (dialect, expected) in [
+        (Engine::Unreal, &br"\echo_replay\x\"[..]),
+        (Engine::Qr1, br"\echoresponse\x\"),
+    ] {
         let request = Request::new(&[Command::Echo(b"x")]);
         let options = Service::new(dialect).with_echo();
-        let replies = queryport::gamespy1::answer(&request, &status(0), &options, &requester(CLIENT));
+        let replies =
+            queryport::gamespy1::answer(&request, &status(0), &options, &requester(CLIENT));
         assert!(replies[0].starts_with(expected), "{dialect:?}");
     }
 }
@@ -244,7 +327,8 @@ fn an_echo_is_no_request_to_openspy() {
 /// What the server side says of a status, and what a client makes of it.
 fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
-    let replies = queryport::gamespy1::answer(&request, status, &Service::new(dialect), &requester(CLIENT));
+    let replies =
+        queryport::gamespy1::answer(&request, status, &Service::new(dialect), &requester(CLIENT));
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())
@@ -254,11 +338,20 @@ fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) 
 fn two_thousand_rules_displace_no_player_and_look_incomplete() {
     for dialect in DIALECTS {
         let mut crowded = status(64);
-        crowded.rules = (0..2000).map(|rule| (format!("rule{rule}"), "some value or other")).collect();
+        crowded.rules = (0..2000)
+            .map(|rule| (format!("rule{rule}"), "some value or other"))
+            .collect();
         let (datagrams, read) = served(&crowded, dialect);
         assert!(datagrams.len() <= 32);
-        assert!(!datagrams.iter().any(|datagram| datagram.windows(7).any(|window| window == br"\final\")));
-        assert_eq!((read.listed_players().len(), read.player_count), (64, Some(64)));
+        assert!(
+            !datagrams
+                .iter()
+                .any(|datagram| datagram.windows(7).any(|window| window == br"\final\"))
+        );
+        assert_eq!(
+            (read.listed_players().len(), read.player_count),
+            (64, Some(64))
+        );
         assert!(read.rules.get("rule700").is_some(), "as many as fit");
         assert!(!read.completeness.is_complete());
     }
@@ -282,9 +375,15 @@ fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
         long.rules.push("after", "1");
         let (_, read) = served(&long, dialect);
         assert!(read.rules.get("motd").is_none());
-        assert_eq!(read.rules.get_all("rule7").count() + read.rules.get_all("after").count(), 2);
+        assert_eq!(
+            read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
+            2
+        );
         assert_eq!(read.listed_players().len(), 3);
-        assert!(read.completeness.is_complete(), "the end mark says that nothing else is missing");
+        assert!(
+            read.completeness.is_complete(),
+            "the end mark says that nothing else is missing"
+        );
     }
 }
 
@@ -302,12 +401,30 @@ fn match_of(game: &str) -> ServerStatus {
 fn meaning(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
     let text = |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
     let mutators = status.mutators.as_ref();
-    let mutators = mutators.map(|list| list.iter().map(|name| name.plain().into_owned()).collect::<Vec<_>>());
-    let teams = status.teams.iter().map(|team| (team.id, text(&team.name), team.score)).collect::<Vec<_>>();
+    let mutators = mutators.map(|list| {
+        list.iter()
+            .map(|name| name.plain().into_owned())
+            .collect::<Vec<_>>()
+    });
+    let teams = status
+        .teams
+        .iter()
+        .map(|team| (team.id, text(&team.name), team.score))
+        .collect::<Vec<_>>();
     (
         (text(&status.game), text(&status.mod_name), mutators, teams),
-        (status.password, status.dedicated, status.anti_cheat, status.protocol_version),
-        (status.player_count, status.bot_count, status.max_players, status.private_slots),
+        (
+            status.password,
+            status.dedicated,
+            status.anti_cheat,
+            status.protocol_version,
+        ),
+        (
+            status.player_count,
+            status.bot_count,
+            status.max_players,
+            status.private_slots,
+        ),
         (status.time_limit, status.time_left, status.score_limit),
     )
 }
@@ -346,11 +463,18 @@ fn an_unreal_match_keeps_its_meaning() {
     read.time_limit = Some(Duration::from_secs(1200));
     read.password = Some(false);
     let (_, changed) = served(&read, Engine::Unreal);
-    assert_eq!((changed.time_limit, changed.password), (read.time_limit, Some(false)));
+    assert_eq!(
+        (changed.time_limit, changed.password),
+        (read.time_limit, Some(false))
+    );
     assert_eq!(changed.rules.get_all("timelimit").count(), 1);
     // Bots that no row marks.
     let mut counted = match_of("ut");
-    (counted.protocol_version, counted.bot_count, counted.mutators) = (Some(432), Some(1), Some(Vec::new()));
+    (
+        counted.protocol_version,
+        counted.bot_count,
+        counted.mutators,
+    ) = (Some(432), Some(1), Some(Vec::new()));
     keeps_its_meaning(&counted, Engine::Unreal);
 }
 
@@ -376,16 +500,27 @@ fn matches_of_other_families_keep_their_meaning() {
     keeps_its_meaning(&medal, Engine::Qr1);
 
     let mut swat = match_of("swat4");
-    (swat.time_left, swat.teams) = (Some(Duration::from_secs(77)), vec![team(0, "", 10), team(1, "", 4)]);
+    (swat.time_left, swat.teams) = (
+        Some(Duration::from_secs(77)),
+        vec![team(0, "", 10), team(1, "", 4)],
+    );
     swat.teams.iter_mut().for_each(|team| team.name = None);
     keeps_its_meaning(&swat, Engine::Qr1);
 
     let mut tribes = match_of("tribesv");
     tribes.rules.push("teamone", "Imperial");
     tribes.teams = vec![team(0, "Imperial", 2), team(1, "Phoenix", 0)];
-    tribes.players.iter_mut().flatten().for_each(|player| player.team = Some(1));
+    tribes
+        .players
+        .iter_mut()
+        .flatten()
+        .for_each(|player| player.team = Some(1));
     let read = keeps_its_meaning(&tribes, Engine::Qr1);
-    assert!(read.listed_players().iter().all(|player| player.team == Some(1)));
+    assert!(
+        read.listed_players()
+            .iter()
+            .all(|player| player.team == Some(1))
+    );
 
     let mut sam = match_of("serioussamse");
     (sam.mod_name, sam.time_limit) = (Some("Warped".into()), Some(Duration::from_secs(600)));
@@ -400,19 +535,37 @@ fn matches_of_other_families_keep_their_meaning() {
 fn rules_that_read_as_rows_make_no_players_and_change_none() {
     for dialect in DIALECTS {
         let mut odd = status(2);
-        for key in
-            ["player_8", "frags_3", "frags_1", "playername_0", "teamname_0", "score_t1", "name_tag_distance"]
-        {
+        for key in [
+            "player_8",
+            "frags_3",
+            "frags_1",
+            "playername_0",
+            "teamname_0",
+            "score_t1",
+            "name_tag_distance",
+        ] {
             odd.rules.push(key, "99");
         }
         // So do these without what cannot be sent.
         odd.rules.push("\0play\x01er_9", "99");
         odd.rules.push("team\\name_1", "99");
         let (_, read) = served(&odd, dialect);
-        let scores: Vec<_> = read.listed_players().iter().map(|player| player.score).collect();
+        let scores: Vec<_> = read
+            .listed_players()
+            .iter()
+            .map(|player| player.score)
+            .collect();
         assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
-        assert!(read.listed_players().iter().all(|player| player.extra.len() == 2));
-        assert_eq!(read.rules.get("frags_3").unwrap().raw(), b"99", "no player has this number");
+        assert!(
+            read.listed_players()
+                .iter()
+                .all(|player| player.extra.len() == 2)
+        );
+        assert_eq!(
+            read.rules.get("frags_3").unwrap().raw(),
+            b"99",
+            "no player has this number"
+        );
         assert!(read.rules.get("name_tag_distance").is_some());
     }
 }
@@ -421,19 +574,33 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
 fn a_repeated_command_is_answered_once() {
     for dialect in DIALECTS {
         let options = Service::new(dialect).with_echo();
-        let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+        let answer =
+            |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
         let once = answer(r"\status\");
         assert!(once.len() > 1);
         assert_eq!(answer(&r"\status\".repeat(31)), once, "{dialect:?}");
         assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{dialect:?}");
-        assert_eq!(answer(r"\info\\echo\a\\info\\echo\b"), answer(r"\info\\echo\a"), "{dialect:?}");
+        assert_eq!(
+            answer(r"\info\\echo\a\\info\\echo\b"),
+            answer(r"\info\\echo\a"),
+            "{dialect:?}"
+        );
     }
     // Properties are the same command only with the same name.
-    let level = [("Title", "Coret Facility"), ("Author", "Ann")].into_iter().collect();
+    let level = [("Title", "Coret Facility"), ("Author", "Ann")]
+        .into_iter()
+        .collect();
     let options = Service::new(Engine::Unreal).with_properties(level, Rules::default(), false);
-    let answer = |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+    let answer =
+        |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
     let title = answer(r"\level_property\Title\");
-    assert_eq!(answer(&r"\level_property\Title\\LEVEL_property\Title\".repeat(5)), title);
+    assert_eq!(
+        answer(&r"\level_property\Title\\LEVEL_property\Title\".repeat(5)),
+        title
+    );
     let both = answer(r"\level_property\Title\\level_property\Author\");
-    assert!(both.len() == 1 && both[0].len() > title[0].len(), "{both:?}");
+    assert!(
+        both.len() == 1 && both[0].len() > title[0].len(),
+        "{both:?}"
+    );
 }

@@ -33,7 +33,9 @@ fn named_players(answer: &Answer) -> usize {
 /// Whether the order of a reply's datagrams is on the wire: not where 333networks' masters cut their text, and not in
 /// Serious Sam's long replies.
 fn is_numbered(case: &Case) -> bool {
-    !["chopped", "masterserver", "serioussam-64"].iter().any(|name| case.name.starts_with(name))
+    !["chopped", "masterserver", "serioussam-64"]
+        .iter()
+        .any(|name| case.name.starts_with(name))
 }
 
 #[test]
@@ -68,12 +70,17 @@ fn any_order_and_any_copies_give_the_same_answer() {
 fn with_a_fragment_missing_no_answer_is_complete() {
     let mut random = Random(11);
     // The last part of Serious Sam's is whole in itself; `conversation` holds what a client makes of it.
-    for case in cases("gamespy1").into_iter().filter(|case| case.name != "serioussam-64") {
+    for case in cases("gamespy1")
+        .into_iter()
+        .filter(|case| case.name != "serioussam-64")
+    {
         let all = case.packets.len();
         let whole = view(&decode(&case));
         let subsets: Vec<u64> = match all {
             ..=12 => (1..(1 << all) - 1).collect(),
-            _ => (0..2000).map(|_| 1 + random.below((1 << all) - 2)).collect(),
+            _ => (0..2000)
+                .map(|_| 1 + random.below((1 << all) - 2))
+                .collect(),
         };
         for subset in subsets {
             let mut packets: Vec<Bytes> = (0..all)
@@ -84,8 +91,14 @@ fn with_a_fragment_missing_no_answer_is_complete() {
             if is_numbered(&case) {
                 random.shuffle(&mut packets);
             }
-            let Some(answer) = answer(packets) else { continue };
-            assert!(!answer.completeness().is_complete(), "{}: {subset:b} of {all}", case.name);
+            let Some(answer) = answer(packets) else {
+                continue;
+            };
+            assert!(
+                !answer.completeness().is_complete(),
+                "{}: {subset:b} of {all}",
+                case.name
+            );
             if is_numbered(&case) {
                 nothing_invented(&whole, &view(&answer), &case.name);
             }
@@ -104,7 +117,10 @@ fn nothing_invented(whole: &Value, part: &Value, name: &str) {
         let index = format!("{kind}_index");
         let known = rows(whole, &index, kind);
         for (index, row) in rows(part, &index, kind) {
-            let (_, known) = known.iter().find(|(number, _)| *number == index).expect("a row of the whole");
+            let (_, known) = known
+                .iter()
+                .find(|(number, _)| *number == index)
+                .expect("a row of the whole");
             for (field, value) in row {
                 assert_eq!(known.get(field), Some(value), "{name}: {field}_{index}");
             }
@@ -114,7 +130,11 @@ fn nothing_invented(whole: &Value, part: &Value, name: &str) {
 
 /// The rows of a list with their numbers.
 fn rows<'a>(value: &'a Value, index: &str, kind: &str) -> Vec<(&'a Value, &'a Map<String, Value>)> {
-    let rows = value[kind].as_array().unwrap().iter().map(|row| row.as_object().unwrap());
+    let rows = value[kind]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| row.as_object().unwrap());
     value[index].as_array().unwrap().iter().zip(rows).collect()
 }
 
@@ -129,8 +149,15 @@ fn a_cut_datagram_never_adds_players_or_rules() {
             for cut in cuts(&case.packets[place]) {
                 let mut packets = case.packets.clone();
                 packets[place] = Bytes::copy_from_slice(cut);
-                let Some(answer) = answer(packets) else { continue };
-                assert!(named_players(&answer) <= players, "{}: {place} at {}", case.name, cut.len());
+                let Some(answer) = answer(packets) else {
+                    continue;
+                };
+                assert!(
+                    named_players(&answer) <= players,
+                    "{}: {place} at {}",
+                    case.name,
+                    cut.len()
+                );
                 if answer.completeness().is_complete() {
                     // A lost NUL or closing separator; `final` without the `queryid` that follows it elsewhere.
                     let found = view(&answer);
@@ -164,7 +191,9 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
             for flipped in flips(&case.packets[place]).step_by(step) {
                 let mut packets = case.packets.clone();
                 packets[place] = flipped.into();
-                let Some(answer) = answer(packets) else { continue };
+                let Some(answer) = answer(packets) else {
+                    continue;
+                };
                 let listed = named_players(&answer);
                 assert!(listed <= players, "{}: {listed} of {players}", case.name);
                 assert!(answer.to_status().listed_players().len() <= players);
@@ -176,7 +205,10 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
 /// A single datagram cut anywhere: nothing is invented, neither in the view nor in the model.
 #[test]
 fn a_cut_reply_invents_nothing() {
-    for case in cases("gamespy1").iter().filter(|case| case.packets.len() == 1) {
+    for case in cases("gamespy1")
+        .iter()
+        .filter(|case| case.packets.len() == 1)
+    {
         let whole = view(&decode(case));
         let known: Vec<(&str, &str)> = whole["rules"]
             .as_array()
@@ -185,12 +217,23 @@ fn a_cut_reply_invents_nothing() {
             .map(|rule| (rule[0].as_str().unwrap(), rule[1].as_str().unwrap()))
             .collect();
         for cut in cuts(&case.packets[0]) {
-            let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else { continue };
+            let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else {
+                continue;
+            };
             for (key, value) in &answer.to_status().rules {
                 let (key, value) = (latin1(key.raw()), latin1(value.raw()));
-                let is_row = key.rsplit_once('_').is_some_and(|(_, number)| number.parse::<u32>().is_ok());
-                let is_known = known.iter().any(|(k, v)| *k == key && v.starts_with(&value));
-                assert!(is_known || is_row, "{} at {}: {key} = {value}", case.name, cut.len());
+                let is_row = key
+                    .rsplit_once('_')
+                    .is_some_and(|(_, number)| number.parse::<u32>().is_ok());
+                let is_known = known
+                    .iter()
+                    .any(|(k, v)| *k == key && v.starts_with(&value));
+                assert!(
+                    is_known || is_row,
+                    "{} at {}: {key} = {value}",
+                    case.name,
+                    cut.len()
+                );
             }
         }
     }
@@ -199,10 +242,15 @@ fn a_cut_reply_invents_nothing() {
 /// Known from other tools: names with a quote: qstat, node gamedig, GameQ cut or merge lines.
 #[test]
 fn names_with_quotes_stay_in_one_piece() {
-    let packet =
-        Bytes::from_static(b"\\player_0\\a\"b\\frags_0\\1\\player_1\\ x \\frags_1\\2\\queryid\\1.1\\final\\");
+    let packet = Bytes::from_static(
+        b"\\player_0\\a\"b\\frags_0\\1\\player_1\\ x \\frags_1\\2\\queryid\\1.1\\final\\",
+    );
     let status = answer([packet]).unwrap().to_status();
-    let names: Vec<&[u8]> = status.listed_players().iter().map(|player| player.name.raw()).collect();
+    let names: Vec<&[u8]> = status
+        .listed_players()
+        .iter()
+        .map(|player| player.name.raw())
+        .collect();
     assert_eq!(names, [&b"a\"b"[..], b" x "]);
 }
 
@@ -223,7 +271,12 @@ fn captures_survive_the_way_through_the_encoder() {
             let plain = ["adminmod", "word", "team-rows-t", "descent3"]
                 .iter()
                 .all(|name| !case.name.starts_with(name));
-            assert!(encoded == *packet || !plain, "{}: {}", case.name, latin1(&encoded));
+            assert!(
+                encoded == *packet || !plain,
+                "{}: {}",
+                case.name,
+                latin1(&encoded)
+            );
         }
     }
 }
@@ -232,8 +285,15 @@ fn captures_survive_the_way_through_the_encoder() {
 fn captures_have_no_problems_but_what_adminmod_cuts() {
     for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
         for packet in &case.packets {
-            let problems: Vec<_> = Response::parse(packet, &limits()).unwrap().problems().collect();
-            assert!(problems.is_empty() || case.name.starts_with("adminmod"), "{}: {problems:?}", case.name);
+            let problems: Vec<_> = Response::parse(packet, &limits())
+                .unwrap()
+                .problems()
+                .collect();
+            assert!(
+                problems.is_empty() || case.name.starts_with("adminmod"),
+                "{}: {problems:?}",
+                case.name
+            );
         }
     }
 }
@@ -244,7 +304,11 @@ fn a_single_datagram_is_not_copied() {
     let answer = answer([packet.clone()]).unwrap();
     assert_eq!(answer.raw().as_ptr(), packet.as_ptr());
     let status = answer.to_status();
-    assert_eq!(status.name.unwrap().raw().as_ptr(), packet[10..].as_ptr(), "the model shares the bytes");
+    assert_eq!(
+        status.name.unwrap().raw().as_ptr(),
+        packet[10..].as_ptr(),
+        "the model shares the bytes"
+    );
 }
 
 /// `20.1` and `20.10` are equal as fractions.
@@ -252,7 +316,9 @@ fn a_single_datagram_is_not_copied() {
 fn fragment_ten_is_not_fragment_one() {
     let packets = (1..=11).map(|number| {
         let end = if number == 11 { "\\final\\" } else { "" };
-        Bytes::from(format!("\\key{number}\\{number}\\queryid\\20.{number}{end}"))
+        Bytes::from(format!(
+            "\\key{number}\\{number}\\queryid\\20.{number}{end}"
+        ))
     });
     let answer = answer(packets.rev()).unwrap();
     assert!(answer.completeness().is_complete());
@@ -263,7 +329,11 @@ fn fragment_ten_is_not_fragment_one() {
 /// A fragment beyond the one with the end mark: one of the two is wrong, so nothing is complete.
 #[test]
 fn a_reply_that_reaches_past_its_end_is_not_complete() {
-    let packets = [&br"\a\1\queryid\7.1\final\"[..], br"\b\2\queryid\7.2", br"\c\3\queryid\7.3"];
+    let packets = [
+        &br"\a\1\queryid\7.1\final\"[..],
+        br"\b\2\queryid\7.2",
+        br"\c\3\queryid\7.3",
+    ];
     let forward = answer(packets.map(Bytes::from_static)).unwrap();
     assert!(!forward.completeness().is_complete());
 }
@@ -273,16 +343,25 @@ mod mapping {
     use queryport::{Completeness, Part, ServerStatus};
 
     fn status(name: &str) -> ServerStatus {
-        let case = cases("gamespy1").into_iter().find(|case| case.name == name).unwrap();
+        let case = cases("gamespy1")
+            .into_iter()
+            .find(|case| case.name == name)
+            .unwrap();
         decode(&case).to_status()
     }
 
     #[test]
     fn unreal_rows_become_players() {
         let status = status("unreal-two-fragments");
-        assert_eq!((status.game_port, status.player_count), (Some(7777), Some(1)));
+        assert_eq!(
+            (status.game_port, status.player_count),
+            (Some(7777), Some(1))
+        );
         let ann = &status.listed_players()[0];
-        assert_eq!((ann.score, ann.ping, ann.team), (Some(-3), Some(52), Some(255)));
+        assert_eq!(
+            (ann.score, ann.ping, ann.team),
+            (Some(-3), Some(52), Some(255))
+        );
         assert_eq!(status.version.unwrap().plain(), "451");
     }
 
@@ -290,7 +369,10 @@ mod mapping {
     fn unreal_227_has_the_file_name_elsewhere() {
         let status = status("unreal227");
         assert_eq!(status.map.unwrap().plain(), "DmVeRigo");
-        assert_eq!(status.rules.get("mapname").unwrap().plain(), "Ve Rigo Storm");
+        assert_eq!(
+            status.rules.get("mapname").unwrap().plain(),
+            "Ve Rigo Storm"
+        );
         assert_eq!(status.rules.get_all("mutator").count(), 2);
         assert_eq!(status.password, Some(false));
         assert_eq!(status.players.unwrap().len(), 3);
@@ -300,19 +382,50 @@ mod mapping {
     fn battlefield_1942_numbers_teams_from_one_and_lists_players_who_left() {
         let status = status("bf1942-teams");
         let players = status.listed_players();
-        let team = |id| status.teams.iter().find(|team| team.id == id).unwrap().name.clone().unwrap();
+        let team = |id| {
+            status
+                .teams
+                .iter()
+                .find(|team| team.id == id)
+                .unwrap()
+                .name
+                .clone()
+                .unwrap()
+        };
         assert_eq!(team(players[0].team).plain(), "Allied");
-        assert_eq!(players.iter().map(|player| player.team).collect::<Vec<_>>(), [Some(2), Some(1), Some(1)]);
-        assert_eq!(status.teams.iter().map(|team| team.id).collect::<Vec<_>>(), [Some(1), Some(2)]);
-        assert_eq!((players[0].score, players[0].extra.get("kills").unwrap().raw()), (Some(7), &b"2"[..]));
+        assert_eq!(
+            players.iter().map(|player| player.team).collect::<Vec<_>>(),
+            [Some(2), Some(1), Some(1)]
+        );
+        assert_eq!(
+            status.teams.iter().map(|team| team.id).collect::<Vec<_>>(),
+            [Some(1), Some(2)]
+        );
+        assert_eq!(
+            (
+                players[0].score,
+                players[0].extra.get("kills").unwrap().raw()
+            ),
+            (Some(7), &b"2"[..])
+        );
         // One is present: the row with the lowest number, wherever it stands.
-        assert_eq!(players.iter().map(|player| player.stale).collect::<Vec<_>>(), [false, true, true]);
+        assert_eq!(
+            players
+                .iter()
+                .map(|player| player.stale)
+                .collect::<Vec<_>>(),
+            [false, true, true]
+        );
     }
 
     #[test]
     fn swat_4_leaves_out_zeros_and_counts_objectives_as_rules() {
         let status = status("swat4-columns");
-        let scores: Vec<_> = status.listed_players().iter().map(|player| player.score).collect();
+        let scores: Vec<_> = status
+            .listed_players()
+            .iter()
+            .map(|player| player.score)
+            .collect();
         assert_eq!(scores, [Some(0), Some(5)]);
         assert_eq!(status.rules.get("obj_Rescue_2").unwrap().raw(), b"1");
         assert_eq!(status.name.unwrap().plain(), "Srv");
@@ -321,7 +434,14 @@ mod mapping {
     #[test]
     fn teams_in_rows_of_their_own() {
         let with_t = status("team-rows-t");
-        assert_eq!(with_t.teams.iter().map(|team| team.score).collect::<Vec<_>>(), [Some(3), Some(4)]);
+        assert_eq!(
+            with_t
+                .teams
+                .iter()
+                .map(|team| team.score)
+                .collect::<Vec<_>>(),
+            [Some(3), Some(4)]
+        );
         assert_eq!(with_t.listed_players()[0].team, Some(1));
         let reply = status("teams-reply");
         assert_eq!(reply.players, None);
@@ -332,17 +452,31 @@ mod mapping {
     /// Known from other tools: any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it.
     #[test]
     fn windows_1252_and_utf_8_are_read() {
-        assert_eq!(status("high-bytes").listed_players()[0].name.plain(), "© Jörg±");
-        assert_eq!(status("gs1mod-integer").listed_players()[0].name.plain(), "Jörg™");
+        assert_eq!(
+            status("high-bytes").listed_players()[0].name.plain(),
+            "© Jörg±"
+        );
+        assert_eq!(
+            status("gs1mod-integer").listed_players()[0].name.plain(),
+            "Jörg™"
+        );
     }
 
     #[test]
     fn all_forty_players_are_listed() {
         for name in ["qr1-ut-40-status", "qr1-ut-40-small-status"] {
             let status = status(name);
-            assert_eq!((status.listed_players().len(), status.player_count), (40, Some(40)));
+            assert_eq!(
+                (status.listed_players().len(), status.player_count),
+                (40, Some(40))
+            );
             assert_eq!(status.completeness, Completeness::COMPLETE);
-            assert!(status.listed_players().iter().all(|player| player.bot == Some(true)));
+            assert!(
+                status
+                    .listed_players()
+                    .iter()
+                    .all(|player| player.bot == Some(true))
+            );
         }
     }
 
@@ -357,14 +491,26 @@ mod mapping {
     #[test]
     fn descent_3_ends_every_datagram_and_loses_the_pair_at_the_cut() {
         let status = status("descent3-30");
-        assert_eq!((status.listed_players().len(), status.player_count), (30, Some(30)));
+        assert_eq!(
+            (status.listed_players().len(), status.player_count),
+            (30, Some(30))
+        );
         assert!(status.completeness.is_complete());
         let cut = &status.listed_players()[15];
-        assert_eq!((cut.score, cut.ping, cut.team), (Some(43), Some(65), Some(1)));
+        assert_eq!(
+            (cut.score, cut.ping, cut.team),
+            (Some(43), Some(65), Some(1))
+        );
         // DescentDevelopers/Descent3, gamespy.cpp: `timelimit` 20 where `NF_TIMER` is not set, else 0, and so `fraglimit`.
-        assert_eq!((seconds(status.time_limit), status.score_limit), (None, None));
+        assert_eq!(
+            (seconds(status.time_limit), status.score_limit),
+            (None, None)
+        );
         // The first datagram has an end mark too, and the count says that it is not the end.
-        let case = cases("gamespy1").into_iter().find(|case| case.name == "descent3-30").unwrap();
+        let case = cases("gamespy1")
+            .into_iter()
+            .find(|case| case.name == "descent3-30")
+            .unwrap();
         let first = answer([case.packets[0].clone()]).unwrap();
         let missing = first.completeness();
         assert!(missing.lacks(Part::Players) && !missing.lacks(Part::End));
@@ -373,23 +519,48 @@ mod mapping {
     #[test]
     fn one_backslash_before_the_number() {
         let status = status("nolf2");
-        let scores: Vec<_> =
-            status.listed_players().iter().map(|player| (player.score, player.ping)).collect();
+        let scores: Vec<_> = status
+            .listed_players()
+            .iter()
+            .map(|player| (player.score, player.ping))
+            .collect();
         assert_eq!(scores, [(Some(12), Some(40)), (Some(-1), Some(85))]);
-        assert_eq!((status.password, status.rules.get("options").unwrap().raw()), (Some(false), &b""[..]));
-        assert_eq!((seconds(status.time_limit), status.score_limit), (Some(600), Some(25)));
+        assert_eq!(
+            (status.password, status.rules.get("options").unwrap().raw()),
+            (Some(false), &b""[..])
+        );
+        assert_eq!(
+            (seconds(status.time_limit), status.score_limit),
+            (Some(600), Some(25))
+        );
     }
 
     #[test]
     fn tribes_vengeance_names_its_teams() {
         let status = status("tribes-vengeance");
-        let teams: Vec<_> =
-            status.teams.iter().map(|team| (team.id, plain(&team.name), team.score)).collect();
+        let teams: Vec<_> = status
+            .teams
+            .iter()
+            .map(|team| (team.id, plain(&team.name), team.score))
+            .collect();
         let named = |name: &str| Some(name.to_owned());
-        assert_eq!(teams, [(Some(0), named("Imperial"), Some(2)), (Some(1), named("Phoenix"), Some(0))]);
+        assert_eq!(
+            teams,
+            [
+                (Some(0), named("Imperial"), Some(2)),
+                (Some(1), named("Phoenix"), Some(0))
+            ]
+        );
         let players = status.listed_players();
-        assert_eq!(players.iter().map(|player| player.team).collect::<Vec<_>>(), [Some(1), Some(0), None]);
-        assert_eq!(players[2].extra.get("team").unwrap().raw(), b"Spectators", "no side, and not lost");
+        assert_eq!(
+            players.iter().map(|player| player.team).collect::<Vec<_>>(),
+            [Some(1), Some(0), None]
+        );
+        assert_eq!(
+            players[2].extra.get("team").unwrap().raw(),
+            b"Spectators",
+            "no side, and not lost"
+        );
         assert_eq!(
             (players[0].name.plain(), players[0].score),
             ("[b]Jules".into(), None),
@@ -400,38 +571,78 @@ mod mapping {
     #[test]
     fn serious_sam_has_parts_without_numbers_and_codes_in_names() {
         let long = status("serioussam-64");
-        assert_eq!((long.listed_players().len(), long.player_count), (64, Some(64)));
+        assert_eq!(
+            (long.listed_players().len(), long.player_count),
+            (64, Some(64))
+        );
         assert!(long.completeness.is_complete());
-        assert_eq!(long.listed_players()[63].name.plain(), "Serious player 63 of many names");
-        assert_eq!((plain(&long.name), plain(&long.mod_name)), (Some("Red Dunes ^ x".to_owned()), None));
+        assert_eq!(
+            long.listed_players()[63].name.plain(),
+            "Serious player 63 of many names"
+        );
+        assert_eq!(
+            (plain(&long.name), plain(&long.mod_name)),
+            (Some("Red Dunes ^ x".to_owned()), None)
+        );
         assert_eq!(status("serioussam-2").listed_players().len(), 2);
     }
 
     #[test]
     fn battlefield_1942_is_known_by_its_rows_and_says_what_it_plays() {
         let rows = status("bf1942-players");
-        let team = |id| rows.teams.iter().find(|team| team.id == id).unwrap().name.clone().unwrap();
+        let team = |id| {
+            rows.teams
+                .iter()
+                .find(|team| team.id == id)
+                .unwrap()
+                .name
+                .clone()
+                .unwrap()
+        };
         assert_eq!(team(rows.listed_players()[0].team).plain(), "axis");
         let status = status("bf1942-xpack");
         assert_eq!(plain(&status.mod_name).as_deref(), Some("xpack2"));
-        let mods: Vec<_> = status.mutators.iter().flatten().map(|name| name.plain().into_owned()).collect();
+        let mods: Vec<_> = status
+            .mutators
+            .iter()
+            .flatten()
+            .map(|name| name.plain().into_owned())
+            .collect();
         assert_eq!(mods, ["xpack1", "xpack2"]);
-        assert_eq!((seconds(status.time_limit), seconds(status.time_left)), (Some(2520), Some(1337)));
+        assert_eq!(
+            (seconds(status.time_limit), seconds(status.time_left)),
+            (Some(2520), Some(1337))
+        );
         assert_eq!(
             (status.dedicated, status.anti_cheat, status.password),
             (Some(true), Some(true), Some(true))
         );
-        assert_eq!((status.private_slots, status.max_players), (Some(4), Some(36)));
-        let teams: Vec<_> =
-            status.teams.iter().map(|team| (team.id, plain(&team.name), team.score)).collect();
+        assert_eq!(
+            (status.private_slots, status.max_players),
+            (Some(4), Some(36))
+        );
+        let teams: Vec<_> = status
+            .teams
+            .iter()
+            .map(|team| (team.id, plain(&team.name), team.score))
+            .collect();
         let named = |name: &str| Some(name.to_owned());
-        assert_eq!(teams, [(Some(1), named("axis"), Some(320)), (Some(2), named("allied"), Some(180))]);
+        assert_eq!(
+            teams,
+            [
+                (Some(1), named("axis"), Some(320)),
+                (Some(2), named("allied"), Some(180))
+            ]
+        );
     }
 
     #[test]
     fn a_master_is_a_server_too() {
         let status = status("masterserver-qt5");
-        assert_eq!((plain(&status.game).as_deref(), status.player_count), (Some("333networks"), Some(12)));
+        assert_eq!(
+            (plain(&status.game).as_deref(), status.player_count),
+            (Some("333networks"), Some(12))
+        );
         assert_eq!(status.rules.get("queryid"), None);
         assert!(status.completeness.is_complete());
     }
@@ -440,11 +651,19 @@ mod mapping {
     fn bots_are_counted_where_the_reply_proves_them() {
         let counts = |name| {
             let status = status(name);
-            (status.bot_count, status.player_count, status.listed_players().len())
+            (
+                status.bot_count,
+                status.player_count,
+                status.listed_players().len(),
+            )
         };
         assert_eq!(counts("openmohaa-bots"), (Some(5), Some(7), 2));
         assert_eq!(counts("ut-bots-3"), (Some(2), Some(3), 3));
-        assert_eq!(counts("ut-bots-1"), (Some(2), Some(3), 3), "the server counts people only");
+        assert_eq!(
+            counts("ut-bots-1"),
+            (Some(2), Some(3), 3),
+            "the server counts people only"
+        );
         assert_eq!(counts("qr1-ut-40-status"), (Some(40), Some(40), 40));
         assert_eq!(counts("bf1942-teams").0, None);
         assert_eq!(status("openmohaa-bots").dedicated, Some(true));
@@ -453,29 +672,51 @@ mod mapping {
     #[test]
     fn ut99_says_what_is_played() {
         let status = status("ut-bots-3");
-        let mutators: Vec<_> =
-            status.mutators.iter().flatten().map(|name| name.plain().into_owned()).collect();
+        let mutators: Vec<_> = status
+            .mutators
+            .iter()
+            .flatten()
+            .map(|name| name.plain().into_owned())
+            .collect();
         assert_eq!(mutators, ["Instagib", "Low gravity"]);
         assert_eq!(
             (status.protocol_version, status.dedicated, status.password),
             (Some(432), Some(true), Some(true))
         );
-        assert_eq!((seconds(status.time_limit), status.score_limit), (Some(900), Some(30)));
-        assert_eq!((status.time_left, status.anti_cheat, status.private_slots), (None, None, None));
+        assert_eq!(
+            (seconds(status.time_limit), status.score_limit),
+            (Some(900), Some(30))
+        );
+        assert_eq!(
+            (status.time_left, status.anti_cheat, status.private_slots),
+            (None, None, None)
+        );
     }
 
     #[test]
     fn values_that_are_no_numbers_say_nothing() {
         let reply = br"\gamename\ut\timelimit\soon\fraglimit\\password\maybe\minnetver\x\remainingtime\-5\queryid\1.1\final\";
         let status = answer([Bytes::from_static(reply)]).unwrap().to_status();
-        assert_eq!((status.time_limit, status.time_left, status.score_limit), (None, None, None));
-        assert_eq!((status.password, status.protocol_version, status.dedicated), (None, None, None));
-        assert_eq!((status.mutators, status.bot_count, status.rules.len()), (None, None, 6));
+        assert_eq!(
+            (status.time_limit, status.time_left, status.score_limit),
+            (None, None, None)
+        );
+        assert_eq!(
+            (status.password, status.protocol_version, status.dedicated),
+            (None, None, None)
+        );
+        assert_eq!(
+            (status.mutators, status.bot_count, status.rules.len()),
+            (None, None, 6)
+        );
     }
 
     #[test]
     fn what_is_missing_is_counted() {
-        let case = cases("gamespy1").into_iter().find(|case| case.name == "qr1-ut-40-small-status").unwrap();
+        let case = cases("gamespy1")
+            .into_iter()
+            .find(|case| case.name == "qr1-ut-40-small-status")
+            .unwrap();
         let answer = answer(case.packets[3..10].iter().cloned()).unwrap();
         let missing = answer.completeness();
         assert_eq!(
@@ -488,8 +729,10 @@ mod mapping {
 
     #[test]
     fn regions_and_rows_without_a_name() {
-        let answer =
-            answer([Bytes::from_static(br"\location\12\md5_7\abc\player_0\x\queryid\1.1\final\")]).unwrap();
+        let answer = answer([Bytes::from_static(
+            br"\location\12\md5_7\abc\player_0\x\queryid\1.1\final\",
+        )])
+        .unwrap();
         assert_eq!(answer.region(), Some("Central and South America"));
         let status = answer.to_status();
         assert_eq!(status.rules.get("md5_7").unwrap().raw(), b"abc");
@@ -501,11 +744,21 @@ mod mapping {
 fn the_rest_of_a_cut_key_is_no_rule() {
     let whole = b"\\hostname\\Srv\\player_0\\Ann\\frags_0\\3\\queryid\\7.1\\final\\";
     for cut in cuts(whole) {
-        let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else { continue };
+        let Some(answer) = answer([Bytes::copy_from_slice(cut)]) else {
+            continue;
+        };
         let status = answer.to_status();
         if !status.completeness.is_complete() {
-            let keys: Vec<_> = status.rules.iter().map(|(key, _)| key.plain().into_owned()).collect();
-            assert!(keys.iter().all(|key| key == "hostname"), "cut at {}: {keys:?}", cut.len());
+            let keys: Vec<_> = status
+                .rules
+                .iter()
+                .map(|(key, _)| key.plain().into_owned())
+                .collect();
+            assert!(
+                keys.iter().all(|key| key == "hostname"),
+                "cut at {}: {keys:?}",
+                cut.len()
+            );
         }
     }
 }

@@ -8,8 +8,8 @@ use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
-    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, QueryError, QueryOptions, ServerStatus, Timing,
-    ToStatus, Verification,
+    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, QueryError, QueryOptions,
+    ServerStatus, Timing, ToStatus, Verification,
 };
 
 use crate::common::link::Conditions;
@@ -21,8 +21,11 @@ const PLAYERS: usize = 64;
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players =
-        Some((0..PLAYERS).map(|number| Player::new(format!("a player numbered {number}"))).collect());
+    status.players = Some(
+        (0..PLAYERS)
+            .map(|number| Player::new(format!("a player numbered {number}")))
+            .collect(),
+    );
     status
 }
 
@@ -39,7 +42,9 @@ fn ours(engine: Engine) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> 
     let status = status();
     let mut requester = requester(CLIENT);
     move |now, from, datagram| {
-        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        let Ok(request) = Request::parse(datagram) else {
+            return Vec::new();
+        };
         (requester.now, requester.address) = (now, from);
         queryport::gamespy4::answer(&request, &status, &Service::new(engine), &requester)
             .into_iter()
@@ -76,11 +81,18 @@ fn ask_with(
         assert!(request.id.0.iter().all(|&byte| byte <= 0x7F));
         steps.push(match request.command {
             Command::Challenge => 'c',
-            Command::Data { challenge: None, .. } => '0',
-            Command::Data { challenge: Some(0), .. } => 'z',
+            Command::Data {
+                challenge: None, ..
+            } => '0',
+            Command::Data {
+                challenge: Some(0), ..
+            } => 'z',
             _ => 'd',
         });
-        reply(steps.len(), &request, datagram).into_iter().map(Bytes::from).collect()
+        reply(steps.len(), &request, datagram)
+            .into_iter()
+            .map(Bytes::from)
+            .collect()
     });
     (steps, played)
 }
@@ -98,28 +110,55 @@ fn complete(request: &Request<'_>) -> Vec<u8> {
 }
 
 fn is_complete(played: &Played<Answer>) -> bool {
-    played.result.as_ref().is_ok_and(|outcome| outcome.answer.completeness().is_complete())
+    played
+        .result
+        .as_ref()
+        .is_ok_and(|outcome| outcome.answer.completeness().is_complete())
 }
 
 #[test]
 fn a_challenge_then_the_data() {
-    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft] {
+    for dialect in [
+        Engine::UnrealTournament3,
+        Engine::Battlefield2,
+        Engine::Minecraft,
+    ] {
         let played = play(query(), Timing::default(), quiet(), ours(dialect));
         let outcome = played.result.unwrap();
-        assert_eq!((outcome.stats.requests, outcome.stats.retries, outcome.stats.rejected), (2, 0, 0));
+        assert_eq!(
+            (
+                outcome.stats.requests,
+                outcome.stats.retries,
+                outcome.stats.rejected
+            ),
+            (2, 0, 0)
+        );
         assert_eq!(outcome.answer.verification(), Verification::Verified);
         assert!(outcome.answer.completeness().is_complete());
         assert_eq!(outcome.answer.to_status().listed_players().len(), PLAYERS);
         assert_eq!(outcome.elapsed, Duration::from_millis(80), "no waiting");
     }
     let minecraft = query_with(QueryOptions::default().with_dialect(Dialect::Minecraft));
-    let played = play(minecraft, Timing::default(), quiet(), ours(Engine::Minecraft));
+    let played = play(
+        minecraft,
+        Timing::default(),
+        quiet(),
+        ours(Engine::Minecraft),
+    );
     assert!(is_complete(&played));
-    let short =
-        query_with(QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(Detail::Short));
-    let outcome = play(short, Timing::default(), quiet(), ours(Engine::Minecraft)).result.unwrap();
+    let short = query_with(
+        QueryOptions::default()
+            .with_dialect(Dialect::Minecraft)
+            .with_detail(Detail::Short),
+    );
+    let outcome = play(short, Timing::default(), quiet(), ours(Engine::Minecraft))
+        .result
+        .unwrap();
     let status = outcome.answer.to_status();
-    assert_eq!((status.player_count, status.players), (Some(PLAYERS as u32), None));
+    assert_eq!(
+        (status.player_count, status.players),
+        (Some(PLAYERS as u32), None)
+    );
     assert_eq!(status.verification, Verification::Verified);
 }
 
@@ -127,13 +166,24 @@ fn a_challenge_then_the_data() {
 fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
     let (mut complete, mut partial, mut silent) = (0, 0, 0);
     for seed in 0..300 {
-        let conditions = Conditions { loss: 0.2, ..Conditions::bad() };
-        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::UnrealTournament3));
+        let conditions = Conditions {
+            loss: 0.2,
+            ..Conditions::bad()
+        };
+        let played = play(
+            query(),
+            Timing::default(),
+            (conditions, seed),
+            ours(Engine::UnrealTournament3),
+        );
         match played.result {
             Ok(outcome) if outcome.answer.completeness().is_complete() => {
                 complete += 1;
                 let names = outcome.answer.to_status();
-                let names = names.listed_players().iter().map(|player| player.name.to_string());
+                let names = names
+                    .listed_players()
+                    .iter()
+                    .map(|player| player.name.to_string());
                 assert!(names.eq((0..PLAYERS).map(|number| format!("a player numbered {number}"))));
             }
             Ok(outcome) => {
@@ -152,8 +202,16 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
 #[test]
 fn a_corrupting_link_never_adds_players() {
     for seed in 0..300 {
-        let conditions = Conditions { corruption: 0.5, ..Conditions::bad() };
-        let played = play(query(), Timing::default(), (conditions, seed), ours(Engine::Battlefield2));
+        let conditions = Conditions {
+            corruption: 0.5,
+            ..Conditions::bad()
+        };
+        let played = play(
+            query(),
+            Timing::default(),
+            (conditions, seed),
+            ours(Engine::Battlefield2),
+        );
         if let Ok(outcome) = played.result {
             // A flipped row number can leave a gap, a flipped letter make two values of one.
             assert!(outcome.answer.players().len() <= 256 + PLAYERS);
@@ -165,14 +223,18 @@ fn a_corrupting_link_never_adds_players() {
 fn a_challenge_of_zero_means_no_challenge_and_then_zeros() {
     let (steps, played) = ask(query(), |_, request, _| match request.command {
         Command::Challenge => vec![challenge(request, "0")],
-        Command::Data { challenge: None, .. } => vec![complete(request)],
+        Command::Data {
+            challenge: None, ..
+        } => vec![complete(request)],
         _ => Vec::new(),
     });
     assert_eq!(steps, "c0");
     assert!(is_complete(&played));
     let (steps, played) = ask(query(), |_, request, _| match request.command {
         Command::Challenge => vec![challenge(request, "0")],
-        Command::Data { challenge: Some(0), .. } => vec![complete(request)],
+        Command::Data {
+            challenge: Some(0), ..
+        } => vec![complete(request)],
         _ => Vec::new(),
     });
     assert_eq!(steps, "c0z");
@@ -187,13 +249,18 @@ fn an_empty_reply_is_no_answer() {
         Command::Challenge => vec![challenge(request, "0")],
         _ => vec![[b"\0", &request.id.0[..]].concat()],
     });
-    assert!(matches!(played.result.unwrap_err(), QueryError::NoUsableAnswer { .. }));
+    assert!(matches!(
+        played.result.unwrap_err(),
+        QueryError::NoUsableAnswer { .. }
+    ));
 }
 
 #[test]
 fn where_no_challenge_is_known_the_data_is_requested_without() {
     let unchallenged = |_: usize, request: &Request<'_>, _: &[u8]| match request.command {
-        Command::Data { challenge: None, .. } => vec![complete(request)],
+        Command::Data {
+            challenge: None, ..
+        } => vec![complete(request)],
         _ => Vec::new(),
     };
     let (steps, played) = ask(query(), unchallenged);
@@ -201,8 +268,13 @@ fn where_no_challenge_is_known_the_data_is_requested_without() {
     assert!(is_complete(&played));
     let (steps, played) = ask(query(), |_, _, _| Vec::new());
     assert_eq!(steps, "cc0", "once, within four seconds");
-    assert!(matches!(played.result, Err(QueryError::NoAnswer { requests: 3, .. })));
-    let patient = Timing::default().with_retries(6).with_timeout(Duration::from_secs(60));
+    assert!(matches!(
+        played.result,
+        Err(QueryError::NoAnswer { requests: 3, .. })
+    ));
+    let patient = Timing::default()
+        .with_retries(6)
+        .with_timeout(Duration::from_secs(60));
     let (steps, _) = ask_with(query(), patient, |_, _, _| Vec::new());
     assert_eq!(steps, "cc0c0c0c0");
     // The first reply loses a datagram.
@@ -219,27 +291,35 @@ fn where_no_challenge_is_known_the_data_is_requested_without() {
 
 #[test]
 fn minecraft_always_receives_four_bytes_of_challenge() {
-    let (steps, played) =
-        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, request, datagram| {
-            match request.command {
-                Command::Challenge => vec![challenge(request, "0")],
-                _ => {
-                    assert_eq!((datagram.len(), &datagram[7..]), (15, &[0; 8][..]));
-                    vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
-                }
+    let (steps, played) = ask(
+        query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)),
+        |_, request, datagram| match request.command {
+            Command::Challenge => vec![challenge(request, "0")],
+            _ => {
+                assert_eq!((datagram.len(), &datagram[7..]), (15, &[0; 8][..]));
+                vec![part(
+                    request,
+                    0x80,
+                    b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0",
+                )]
             }
-        });
+        },
+    );
     assert_eq!(steps, "cz");
     assert!(is_complete(&played));
-    let (steps, _) =
-        ask(query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)), |_, _, _| Vec::new());
+    let (steps, _) = ask(
+        query_with(QueryOptions::default().with_dialect(Dialect::Minecraft)),
+        |_, _, _| Vec::new(),
+    );
     assert_eq!(steps, "ccc", "never without a challenge");
 }
 
 /// Geyser and WaterdogPE have no basic reply.
 #[test]
 fn a_full_reply_answers_the_short_request() {
-    let short = QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(Detail::Short);
+    let short = QueryOptions::default()
+        .with_dialect(Dialect::Minecraft)
+        .with_detail(Detail::Short);
     let (steps, played) = ask(query_with(short), |_, request, _| match request.command {
         Command::Challenge => vec![challenge(request, "77")],
         _ => {
@@ -250,24 +330,47 @@ fn a_full_reply_answers_the_short_request() {
     assert_eq!(steps, "cd");
     assert!(is_complete(&played));
     let answer = played.result.unwrap().answer;
-    assert_eq!((answer.form(), answer.players().len()), (Form::MinecraftFull, 1));
+    assert_eq!(
+        (answer.form(), answer.players().len()),
+        (Form::MinecraftFull, 1)
+    );
 }
 
 #[test]
 fn a_reply_over_the_limit_of_bytes_is_no_answer() {
     for dialect in [Dialect::Standard, Dialect::Minecraft] {
         let limits = Limits::default().with_max_answer_bytes(2048);
-        let options = QueryOptions::default().with_dialect(dialect).with_limits(limits);
-        let body = [b"\0hostname\0Srv\0long\0", &[b'x'; 2048][..], b"\0\0\x01player_\0\0\0"].concat();
+        let options = QueryOptions::default()
+            .with_dialect(dialect)
+            .with_limits(limits);
+        let body = [
+            b"\0hostname\0Srv\0long\0",
+            &[b'x'; 2048][..],
+            b"\0\0\x01player_\0\0\0",
+        ]
+        .concat();
         let (steps, played) = ask(query_with(options), |_, request, _| match request.command {
             Command::Challenge => vec![challenge(request, "0")],
             _ => vec![part(request, 0x80, &body)],
         });
-        assert!(steps.starts_with(if dialect == Dialect::Minecraft { "cz" } else { "c0z" }), "{steps}");
+        assert!(
+            steps.starts_with(if dialect == Dialect::Minecraft {
+                "cz"
+            } else {
+                "c0z"
+            }),
+            "{steps}"
+        );
         let Err(QueryError::NoUsableAnswer { last, .. }) = played.result else {
             panic!("{:?}", played.result)
         };
-        assert_eq!(last.kind, ParseErrorKind::Limit { what: "bytes of one answer", limit: 2048 });
+        assert_eq!(
+            last.kind,
+            ParseErrorKind::Limit {
+                what: "bytes of one answer",
+                limit: 2048
+            }
+        );
     }
 }
 
@@ -277,12 +380,20 @@ fn a_raw_token_of_minecrafts_dialect_is_quoted() {
     for token in [b"\xd4\x1d\x8c\xd9", b"\x007\0\0", b"abcd"] {
         let raw = |request: &Request<'_>| vec![[b"\x09", &request.id.0[..], token, b"\0"].concat()];
         for detail in [Detail::Full, Detail::Short] {
-            let options = QueryOptions::default().with_dialect(Dialect::Minecraft).with_detail(detail);
+            let options = QueryOptions::default()
+                .with_dialect(Dialect::Minecraft)
+                .with_detail(detail);
             let (steps, played) = ask(query_with(options), |_, request, datagram| {
-                let Command::Data { selection, .. } = request.command else { return raw(request) };
+                let Command::Data { selection, .. } = request.command else {
+                    return raw(request);
+                };
                 assert_eq!(&datagram[7..11], token);
                 if selection.0 == [0; 8] {
-                    vec![part(request, 0x80, b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0")]
+                    vec![part(
+                        request,
+                        0x80,
+                        b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0",
+                    )]
                 } else {
                     let body = b"Srv\0SMP\0world\x002\x0020\0\xbc\x4a127.0.0.1\0";
                     vec![[b"\0", &request.id.0[..], body].concat()]
@@ -290,12 +401,21 @@ fn a_raw_token_of_minecrafts_dialect_is_quoted() {
             });
             assert_eq!(steps, "cd");
             assert!(is_complete(&played));
-            let form = if detail == Detail::Full { Form::MinecraftFull } else { Form::MinecraftBasic };
+            let form = if detail == Detail::Full {
+                Form::MinecraftFull
+            } else {
+                Form::MinecraftBasic
+            };
             assert_eq!(played.result.unwrap().answer.form(), form);
         }
     }
-    let (_, played) = ask(query(), |_, request, _| vec![[b"\x09", &request.id.0[..], b"abcd\0"].concat()]);
-    assert!(matches!(played.result, Err(QueryError::NoUsableAnswer { .. })), "other servers send a number");
+    let (_, played) = ask(query(), |_, request, _| {
+        vec![[b"\x09", &request.id.0[..], b"abcd\0"].concat()]
+    });
+    assert!(
+        matches!(played.result, Err(QueryError::NoUsableAnswer { .. })),
+        "other servers send a number"
+    );
 }
 
 /// GameSpy's own code accepts each challenge once.
@@ -330,13 +450,20 @@ fn replies_to_two_attempts_are_kept_apart() {
             vec![part(request, 0, first)]
         }
         // The second attempt: half of its own reply, and the rest of the first one's.
-        _ => vec![part(request, 0, b"\0hostname\0new\0\0\x01player_\0\0Eve\0"), late.remove(0)],
+        _ => vec![
+            part(request, 0, b"\0hostname\0new\0\0\x01player_\0\0Eve\0"),
+            late.remove(0),
+        ],
     });
     assert_eq!(steps, "cdcd");
     let answer = played.result.unwrap().answer;
     assert!(answer.completeness().is_complete());
     assert_eq!(answer.get("hostname"), Some(&b"old"[..]));
-    let names: Vec<_> = answer.players().rows().map(|row| row.get("player_").unwrap()).collect();
+    let names: Vec<_> = answer
+        .players()
+        .rows()
+        .map(|row| row.get("player_").unwrap())
+        .collect();
     assert_eq!(names, [b"Ann", b"Bob"]);
 }
 
@@ -347,7 +474,11 @@ fn just_cause_2_needs_no_mark_of_the_last_datagram() {
         Command::Challenge => vec![challenge(request, "-5")],
         _ => {
             assert!(datagram.ends_with(b"\xff\xff\xff\xfb\xff\xff\xff\x02"));
-            vec![part(request, 0, b"\0hostname\0Srv\0\0\0\x01Ann\0STEAM_0:1:2\0\0\x2a")]
+            vec![part(
+                request,
+                0,
+                b"\0hostname\0Srv\0\0\0\x01Ann\0STEAM_0:1:2\0\0\x2a",
+            )]
         }
     });
     assert_eq!(steps, "cd");
@@ -416,7 +547,10 @@ fn a_wrong_request_id_is_rejected() {
     assert_eq!(rig.session.stats().rejected, 2);
     match rig.end().0 {
         Err(QueryError::NoUsableAnswer { last, .. }) => {
-            assert_eq!((last.kind, last.offset), (ParseErrorKind::Mismatch("request id"), 1));
+            assert_eq!(
+                (last.kind, last.offset),
+                (ParseErrorKind::Mismatch("request id"), 1)
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -432,17 +566,32 @@ fn replies_out_of_turn_change_nothing() {
     session.poll_transmit(now, &mut out).unwrap();
     let data = [b"\0", &out[3..7], b"splitnum\0\x80", COMPLETE].concat();
     session.handle_datagram(now, at(SERVER), &data);
-    assert_eq!((session.stats().rejected, session.poll_answer().is_none()), (1, true));
+    assert_eq!(
+        (session.stats().rejected, session.poll_answer().is_none()),
+        (1, true)
+    );
     let mut rig = Rig::new();
     let again = [b"\x09", &rig.id[..], b"124\0"].concat();
     rig.receive(SERVER, &again);
-    assert!(rig.session.poll_transmit(rig.now, &mut Vec::new()).is_none(), "one request for one challenge");
+    assert!(
+        rig.session
+            .poll_transmit(rig.now, &mut Vec::new())
+            .is_none(),
+        "one request for one challenge"
+    );
 }
 
 #[test]
 fn short_datagrams_are_rejected_and_a_far_row_is_incomplete() {
     let mut rig = Rig::new();
-    for datagram in [&b""[..], b"\0", b"\x09", b"\xff", b"\0\x01\x02\x03", b"\x09\x01\x02\x03"] {
+    for datagram in [
+        &b""[..],
+        b"\0",
+        b"\x09",
+        b"\xff",
+        b"\0\x01\x02\x03",
+        b"\x09\x01\x02\x03",
+    ] {
         rig.receive(SERVER, datagram);
     }
     assert_eq!(rig.session.stats().rejected, 6);
@@ -456,7 +605,11 @@ fn short_datagrams_are_rejected_and_a_far_row_is_incomplete() {
 fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {
     let mut rig = Rig::new();
     for number in 0..8 {
-        let mut body = if number == 0 { b"\0hostname\0Srv\0\0\x01player_\0\0".to_vec() } else { Vec::new() };
+        let mut body = if number == 0 {
+            b"\0hostname\0Srv\0\0\x01player_\0\0".to_vec()
+        } else {
+            Vec::new()
+        };
         if number > 0 {
             body.extend_from_slice(&[b"\x01player_\0", &[number * 10][..]].concat());
         }
@@ -470,7 +623,10 @@ fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {
     let answer = result.unwrap();
     assert!(!answer.completeness().is_complete());
     assert_eq!(answer.players().len(), 80);
-    assert!(waited < Duration::from_millis(200), "{waited:?}: another try would bring the same");
+    assert!(
+        waited < Duration::from_millis(200),
+        "{waited:?}: another try would bring the same"
+    );
 }
 
 /// A changed bit in `splitnum` makes a reply without numbers of the last datagram.
@@ -482,8 +638,14 @@ fn a_datagram_without_a_number_is_no_reply_beside_those_that_have_one() {
     query.request(&mut out);
     query.receive(b"\x09\x07\0\0\x001234\0");
     query.request(&mut out);
-    let first = part(b"splitnum\0\0\0", b"hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0");
+    let first = part(
+        b"splitnum\0\0\0",
+        b"hostname\0Srv\0\0\x01player_\0\0Ann\0Bob\0\0",
+    );
     assert!(matches!(query.receive(&first), Verdict::Partial(_)));
-    let last = part(b"s`litnum\0\x81\x01", b"score_\0\x005\x006\0\0\x02team_t\0\0\0\0");
+    let last = part(
+        b"s`litnum\0\x81\x01",
+        b"score_\0\x005\x006\0\0\x02team_t\0\0\0\0",
+    );
     assert!(matches!(query.receive(&last), Verdict::Rejected(_)));
 }

@@ -27,12 +27,19 @@ fn full(title: &[u8]) -> Answer {
 
 /// A datagram that is a basic reply.
 fn basic(datagram: Vec<u8>) -> Option<ServerStatus> {
-    let answer = decode([datagram]).ok().filter(|answer| answer.form() == Form::MinecraftBasic)?;
+    let answer = decode([datagram])
+        .ok()
+        .filter(|answer| answer.form() == Form::MinecraftBasic)?;
     Some(answer.to_status())
 }
 
 fn names(answer: &Answer) -> Vec<String> {
-    answer.to_status().listed_players().iter().map(|player| player.name.to_string()).collect()
+    answer
+        .to_status()
+        .listed_players()
+        .iter()
+        .map(|player| player.name.to_string())
+        .collect()
 }
 
 #[test]
@@ -41,7 +48,10 @@ fn a_full_reply_by_meaning() {
     assert_eq!(answer.form(), Form::MinecraftFull);
     assert!(answer.completeness().is_complete());
     let title = TextRef::new(answer.get("hostname").unwrap(), STYLE);
-    assert_eq!((title.plain(), title.spans().count()), ("Gold café".into(), 2));
+    assert_eq!(
+        (title.plain(), title.spans().count()),
+        ("Gold café".into(), 2)
+    );
     assert_eq!(plugins(answer.get("plugins").unwrap()).0, "");
     let status = answer.to_status();
     assert_eq!(status.name.unwrap(), "Gold café");
@@ -49,7 +59,10 @@ fn a_full_reply_by_meaning() {
         (status.game.unwrap().plain(), status.map.unwrap().plain()),
         ("MINECRAFT".into(), "world".into())
     );
-    assert_eq!((status.player_count, status.max_players, status.game_port), (Some(2), Some(20), Some(25565)));
+    assert_eq!(
+        (status.player_count, status.max_players, status.game_port),
+        (Some(2), Some(20), Some(25565))
+    );
     assert_eq!(names(&answer), ["Ann", "Bob"]);
 }
 
@@ -57,14 +70,19 @@ fn a_full_reply_by_meaning() {
 fn plugins_are_listed_however_much_is_missing() {
     let list = |value: &str| -> (String, Vec<String>) {
         let (software, plugins) = plugins(value.as_bytes());
-        let list = plugins.map(|(name, version)| format!("{name}|{version}")).collect();
+        let list = plugins
+            .map(|(name, version)| format!("{name}|{version}"))
+            .collect();
         (software.to_string(), list)
     };
     assert_eq!(list(""), (String::new(), vec![]));
     assert_eq!(list("Paper on 1.21"), ("Paper on 1.21".into(), vec![]));
     assert_eq!(
         list("Paper: A 1; B;; C  2 beta "),
-        ("Paper".into(), vec!["A|1".into(), "B|".into(), "C|2 beta".into()])
+        (
+            "Paper".into(),
+            vec!["A|1".into(), "B|".into(), "C|2 beta".into()]
+        )
     );
 }
 
@@ -72,8 +90,10 @@ fn plugins_are_listed_however_much_is_missing() {
 #[test]
 fn no_title_shifts_or_forges_a_key() {
     let forged_set = [b"A\0", KEYS, b"\0\x01player_\0\0Fake\0"].concat();
-    let forged_set: Vec<u8> =
-        String::from_utf8(forged_set).unwrap().replace("numplayers\u{0}2", "numplayers\u{0}9").into();
+    let forged_set: Vec<u8> = String::from_utf8(forged_set)
+        .unwrap()
+        .replace("numplayers\u{0}2", "numplayers\u{0}9")
+        .into();
     for title in [
         &b"plain"[..],
         b"",
@@ -89,7 +109,12 @@ fn no_title_shifts_or_forges_a_key() {
         &forged_set,
     ] {
         let answer = full(title);
-        assert_eq!(answer.get("hostname"), Some(title), "{:?}", String::from_utf8_lossy(title));
+        assert_eq!(
+            answer.get("hostname"),
+            Some(title),
+            "{:?}",
+            String::from_utf8_lossy(title)
+        );
         assert_eq!(answer.to_status().player_count, Some(2));
         assert_eq!(answer.get("hostip"), Some(&b"127.0.0.1"[..]));
         assert_eq!(names(&answer), ["Ann", "Bob"]);
@@ -100,23 +125,49 @@ fn no_title_shifts_or_forges_a_key() {
 
 #[test]
 fn other_servers_have_other_fillers_and_keys() {
-    for head in [&b"splitnum\0\x80\0"[..], b"GeyserMC\0\x80\0", b"\0\0\0\0\0\0\0\0\0\0\0"] {
+    for head in [
+        &b"splitnum\0\x80\0"[..],
+        b"GeyserMC\0\x80\0",
+        b"\0\0\0\0\0\0\0\0\0\0\0",
+    ] {
         let keys = b"hostname\0Srv\0gametype\0SMP\0game_id\0MINECRAFTPE\0whitelist\0off\0server_engine\0PocketMine\0\
             extra\0kept\0numplayers\x0091\0maxplayers\x00525\0hostip\x000.0.0.0\0hostport\x0019132\0";
-        let datagram = [b"\0\x01\x02\x03\x04", head, keys, b"\0\x01player_\0\0ste211\0\0"].concat();
+        let datagram = [
+            b"\0\x01\x02\x03\x04",
+            head,
+            keys,
+            b"\0\x01player_\0\0ste211\0\0",
+        ]
+        .concat();
         let answer = decode([datagram]).unwrap();
         assert!(answer.completeness().is_complete());
-        assert_eq!((answer.form(), answer.get("extra")), (Form::MinecraftFull, Some(&b"kept"[..])));
+        assert_eq!(
+            (answer.form(), answer.get("extra")),
+            (Form::MinecraftFull, Some(&b"kept"[..]))
+        );
         assert_eq!(answer.get("whitelist"), Some(&b"off"[..]));
-        assert_eq!((answer.to_status().player_count, answer.players().len()), (Some(91), 1));
+        assert_eq!(
+            (answer.to_status().player_count, answer.players().len()),
+            (Some(91), 1)
+        );
     }
 }
 
 #[test]
 fn a_title_with_nul_does_not_shift_the_basic_reply() {
-    for title in [&b"Srv"[..], b"", b"\0", b"A\0B\0C", b"A\0SMP\0w\x001\x002\0pp6.6.6.6"] {
-        let datagram =
-            [b"\0\x01\x02\x03\x04", title, b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0"].concat();
+    for title in [
+        &b"Srv"[..],
+        b"",
+        b"\0",
+        b"A\0B\0C",
+        b"A\0SMP\0w\x001\x002\0pp6.6.6.6",
+    ] {
+        let datagram = [
+            b"\0\x01\x02\x03\x04",
+            title,
+            b"\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0",
+        ]
+        .concat();
         let basic = basic(datagram).unwrap();
         assert_eq!(basic.rules.get("hostname").unwrap().raw(), title);
         assert_eq!(
@@ -126,9 +177,12 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
     }
     // A port whose bytes are NUL or digits.
     for port in [0_u16, 0x3030, 0x00FF, 0xFF00] {
-        let datagram =
-            [&b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..], &port.to_le_bytes(), b"127.0.0.1\0"]
-                .concat();
+        let datagram = [
+            &b"\0\x01\x02\x03\x04T\0SMP\0world\x002\x0020\0"[..],
+            &port.to_le_bytes(),
+            b"127.0.0.1\0",
+        ]
+        .concat();
         assert_eq!(basic(datagram).unwrap().game_port, Some(port));
     }
 }
@@ -136,9 +190,12 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
 /// A server that writes the port as text: read by the usual layout, the map would be "2" and the counts 20 of 25565.
 #[test]
 fn a_port_as_text_shifts_nothing() {
-    for (title, ip) in
-        [("Srv", "127.0.0.1"), ("Srv", "192.168.10.20"), ("A\0B", "127.0.0.1"), ("", "2001:db8::1")]
-    {
+    for (title, ip) in [
+        ("Srv", "127.0.0.1"),
+        ("Srv", "192.168.10.20"),
+        ("A\0B", "127.0.0.1"),
+        ("", "2001:db8::1"),
+    ] {
         let datagram = [
             b"\0\x01\x02\x03\x04",
             title.as_bytes(),
@@ -148,13 +205,22 @@ fn a_port_as_text_shifts_nothing() {
         ]
         .concat();
         let answer = decode([datagram]).unwrap();
-        assert!(!answer.completeness().is_complete(), "not the layout of any real server");
+        assert!(
+            !answer.completeness().is_complete(),
+            "not the layout of any real server"
+        );
         let status = answer.to_status();
         assert_eq!(status.map.unwrap(), "world");
-        assert_eq!((status.player_count, status.max_players), (Some(2), Some(20)));
+        assert_eq!(
+            (status.player_count, status.max_players),
+            (Some(2), Some(20))
+        );
         assert_eq!(status.game_port, Some(25565));
         assert_eq!(status.rules.get("hostip").unwrap().raw(), ip.as_bytes());
-        assert_eq!(status.rules.get("hostname").unwrap().raw(), title.as_bytes());
+        assert_eq!(
+            status.rules.get("hostname").unwrap().raw(),
+            title.as_bytes()
+        );
     }
 }
 
@@ -167,7 +233,10 @@ fn a_basic_reply_without_an_address_is_incomplete() {
         assert!(!answer.completeness().is_complete());
         let status = answer.to_status();
         assert!(status.name.unwrap() == "Srv" && status.map.unwrap() == "world");
-        assert_eq!((status.player_count, status.max_players, status.game_port), (Some(2), Some(20), None));
+        assert_eq!(
+            (status.player_count, status.max_players, status.game_port),
+            (Some(2), Some(20), None)
+        );
         assert!(status.rules.get("hostport").is_none());
     }
     for body in [
@@ -177,7 +246,11 @@ fn a_basic_reply_without_an_address_is_incomplete() {
         b"Srv\0SMP\0world\x002\x0020\x0025565\x00127.0.0.1\0more\0",
     ] {
         let datagram = [b"\0\x01\x02\x03\x04", body].concat();
-        assert!(basic(datagram.clone()).is_none(), "{:?}", String::from_utf8_lossy(body));
+        assert!(
+            basic(datagram.clone()).is_none(),
+            "{:?}",
+            String::from_utf8_lossy(body)
+        );
         let answer = decode([datagram]);
         assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
     }
@@ -187,7 +260,11 @@ fn a_basic_reply_without_an_address_is_incomplete() {
 fn the_pairs_of_a_basic_reply_are_in_the_order_of_the_wire() {
     let datagram = b"\0\x01\x02\x03\x04Srv\0SMP\0world\x00+2\x0020\0\xdd\x63127.0.0.1\0";
     let status = decode([&datagram[..]]).unwrap().to_status();
-    let pairs: Vec<String> = status.rules.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let pairs: Vec<String> = status
+        .rules
+        .iter()
+        .map(|(key, value)| format!("{key}={value}"))
+        .collect();
     assert_eq!(
         pairs.join(" "),
         "hostname=Srv gametype=SMP map=world numplayers=+2 maxplayers=20 hostport=25565 hostip=127.0.0.1"
@@ -202,7 +279,12 @@ fn a_cut_basic_reply_is_rejected() {
             continue;
         }
         for cut in cuts(packet) {
-            assert!(basic(cut.to_vec()).is_none(), "{} cut at {}", case.name, cut.len());
+            assert!(
+                basic(cut.to_vec()).is_none(),
+                "{} cut at {}",
+                case.name,
+                cut.len()
+            );
             let cut = decode([Bytes::copy_from_slice(cut)]);
             assert!(cut.is_err() || !cut.unwrap().completeness().is_complete());
         }
@@ -224,8 +306,11 @@ fn a_player_called_like_minecrafts_key_changes_nothing() {
 fn a_basic_reply_to_the_full_request_is_incomplete() {
     let mut query = StatusQuery::new(0x0403_0201, &QueryOptions::default());
     let _ = query.receive(b"\x09\x01\x02\x03\x047\0");
-    let verdict = query.receive(b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0");
-    let Verdict::Done(answer) = verdict else { panic!("{verdict:?}") };
+    let verdict =
+        query.receive(b"\0\x01\x02\x03\x04Srv\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0");
+    let Verdict::Done(answer) = verdict else {
+        panic!("{verdict:?}")
+    };
     assert!(!answer.completeness().is_complete());
     assert_eq!(answer.to_status().name.unwrap(), "Srv");
 }
@@ -233,8 +318,12 @@ fn a_basic_reply_to_the_full_request_is_incomplete() {
 /// A cut inside the mark that begins the players must not make the title swallow the keys behind it.
 #[test]
 fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
-    let reply =
-        [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0", KEYS, b"\0\x01player_\0\0Ann\0\0"].concat();
+    let reply = [
+        b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Gold\0",
+        KEYS,
+        b"\0\x01player_\0\0Ann\0\0",
+    ]
+    .concat();
     let keys_end = reply.len() - b"\0\x01player_\0\0Ann\0\0".len();
     for cut in keys_end..reply.len() {
         let answer = decode([reply[..cut].to_vec()]).unwrap();

@@ -23,7 +23,10 @@ fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answe
 /// What the decode example prints of an answer.
 fn describe(answer: &Answer) -> Value {
     let mut line = Map::new();
-    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    line.insert(
+        "complete".to_owned(),
+        json!(answer.completeness().is_complete()),
+    );
     crate::common::wire::describe(&queryport::Answer::GameSpy4(answer.clone()), &mut line);
     line.into()
 }

@@ -11,7 +11,10 @@ use crate::gamespy4::decode;
 use crate::gamespy4::serving::ask_with;
 
 fn vector(name: &str) -> ServerStatus {
-    let case = cases("gamespy4").into_iter().find(|case| case.name == name).unwrap();
+    let case = cases("gamespy4")
+        .into_iter()
+        .find(|case| case.name == name)
+        .unwrap();
     decode(case.packets).unwrap().to_status()
 }
 
@@ -36,18 +39,37 @@ fn shown(text: &Option<Text>) -> Option<String> {
 #[test]
 fn crysis_wars() {
     let status = vector("own-crysis-wars");
-    assert_eq!((status.time_limit, status.time_left), (minutes(75), Some(Duration::from_secs(1719))));
+    assert_eq!(
+        (status.time_limit, status.time_left),
+        (minutes(75), Some(Duration::from_secs(1719)))
+    );
     assert_eq!(
         (shown(&status.game), shown(&status.mod_name)),
         (Some("crysiswars".into()), Some("mwll".into()))
     );
-    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(true)));
-    let scores: Vec<_> = status.listed_players().iter().map(|player| player.score).collect();
+    assert_eq!(
+        (status.dedicated, status.anti_cheat, status.password),
+        (Some(true), Some(true), Some(true))
+    );
+    let scores: Vec<_> = status
+        .listed_players()
+        .iter()
+        .map(|player| player.score)
+        .collect();
     assert_eq!(scores, [Some(6), Some(-1), None]);
     assert_eq!(status.listed_players()[0].extra.get("rank_").unwrap(), "11");
-    assert!(status.listed_players()[0].extra.get("kills_").is_none(), "said once");
-    assert_eq!((status.score_limit, status.bot_count, status.mutators), (None, None, None));
-    assert_eq!(pairs(&[("dx10", "0"), ("timelimit", "0"), ("timeleft", "-")]).time_left, None);
+    assert!(
+        status.listed_players()[0].extra.get("kills_").is_none(),
+        "said once"
+    );
+    assert_eq!(
+        (status.score_limit, status.bot_count, status.mutators),
+        (None, None, None)
+    );
+    assert_eq!(
+        pairs(&[("dx10", "0"), ("timelimit", "0"), ("timeleft", "-")]).time_left,
+        None
+    );
 }
 
 #[test]
@@ -62,33 +84,82 @@ fn kills_beside_a_score_are_something_else() {
 fn battlefield_2_with_bots() {
     let status = vector("own-bf2-coop");
     assert_eq!((status.player_count, status.bot_count), (Some(4), Some(3)));
-    assert_eq!((status.max_players, status.private_slots), (Some(16), Some(2)));
+    assert_eq!(
+        (status.max_players, status.private_slots),
+        (Some(16), Some(2))
+    );
     assert_eq!(status.time_limit, minutes(30), "in seconds on the wire");
-    assert_eq!((status.score_limit, status.time_left), (Some(250), None), "roundtime is a number of rounds");
-    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(false)));
+    assert_eq!(
+        (status.score_limit, status.time_left),
+        (Some(250), None),
+        "roundtime is a number of rounds"
+    );
+    assert_eq!(
+        (status.dedicated, status.anti_cheat, status.password),
+        (Some(true), Some(true), Some(false))
+    );
     assert_eq!(
         (shown(&status.game), shown(&status.mod_name)),
         (Some("battlefield2".into()), Some("xpack".into()))
     );
-    let bots: Vec<_> = status.listed_players().iter().map(|player| player.bot).collect();
+    let bots: Vec<_> = status
+        .listed_players()
+        .iter()
+        .map(|player| player.bot)
+        .collect();
     assert_eq!(bots, [Some(false), Some(true), Some(true), Some(true)]);
-    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect();
-    assert_eq!(teams, [(Some(1), Some("MEC".into()), Some(120)), (Some(2), Some("US".into()), Some(98))]);
+    let teams: Vec<_> = status
+        .teams
+        .iter()
+        .map(|team| (team.id, shown(&team.name), team.score))
+        .collect();
+    assert_eq!(
+        teams,
+        [
+            (Some(1), Some("MEC".into()), Some(120)),
+            (Some(2), Some("US".into()), Some(98))
+        ]
+    );
 }
 
 /// `bf2_bots` says whether there are bots, and never how many.
 #[test]
 fn battlefield_2_without_a_list() {
     let read = |bots: &[(&str, &str)]| {
-        let keys = [("bf2_dedicated", "1"), ("gamevariant", "bf2"), ("bf2_team1", "CH"), ("bf2_team2", "US")];
+        let keys = [
+            ("bf2_dedicated", "1"),
+            ("gamevariant", "bf2"),
+            ("bf2_team1", "CH"),
+            ("bf2_team2", "US"),
+        ];
         pairs(&[&keys[..], bots].concat())
     };
     let status = read(&[("bf2_bots", "0"), ("bf2_coopbotcount", "")]);
-    assert_eq!((status.bot_count, status.mod_name), (Some(0), None), "bf2 is the game itself");
-    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect();
-    assert_eq!(teams, [(Some(1), Some("CH".into()), None), (Some(2), Some("US".into()), None)]);
-    assert_eq!(read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "48")]).bot_count, Some(48));
-    assert_eq!(read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "")]).bot_count, None);
+    assert_eq!(
+        (status.bot_count, status.mod_name),
+        (Some(0), None),
+        "bf2 is the game itself"
+    );
+    let teams: Vec<_> = status
+        .teams
+        .iter()
+        .map(|team| (team.id, shown(&team.name), team.score))
+        .collect();
+    assert_eq!(
+        teams,
+        [
+            (Some(1), Some("CH".into()), None),
+            (Some(2), Some("US".into()), None)
+        ]
+    );
+    assert_eq!(
+        read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "48")]).bot_count,
+        Some(48)
+    );
+    assert_eq!(
+        read(&[("bf2_bots", "1"), ("bf2_coopbotcount", "")]).bot_count,
+        None
+    );
     assert_eq!(read(&[]).bot_count, None);
 }
 
@@ -96,9 +167,15 @@ fn battlefield_2_without_a_list() {
 fn arma() {
     let status = vector("own-arma2");
     assert_eq!(shown(&status.mod_name), Some("CA;Expansion;@ACE".into()));
-    assert_eq!((status.dedicated, status.anti_cheat, status.password), (Some(true), Some(true), Some(true)));
+    assert_eq!(
+        (status.dedicated, status.anti_cheat, status.password),
+        (Some(true), Some(true), Some(true))
+    );
     assert_eq!(status.time_limit, None, "in a unit that is not known");
-    assert_eq!(pairs(&[("timelimit", "0")]).time_limit, Some(Duration::ZERO));
+    assert_eq!(
+        pairs(&[("timelimit", "0")]).time_limit,
+        Some(Duration::ZERO)
+    );
 }
 
 #[test]
@@ -110,10 +187,20 @@ fn minecraft() {
         "Bedrock's colours and hexadecimal ones"
     );
     assert_eq!(shown(&status.mod_name), Some("PocketMine-MP 5.20.0".into()));
-    assert_eq!((shown(&status.game), status.player_count), (Some("MINECRAFTPE".into()), Some(2)));
-    assert_eq!((status.password, status.dedicated, status.time_limit), (None, None, None), "it does not say");
+    assert_eq!(
+        (shown(&status.game), status.player_count),
+        (Some("MINECRAFTPE".into()), Some(2))
+    );
+    assert_eq!(
+        (status.password, status.dedicated, status.time_limit),
+        (None, None, None),
+        "it does not say"
+    );
     let basic = vector("own-pocketmine-basic");
-    assert_eq!((basic.game_port, basic.player_count, basic.max_players), (Some(19132), Some(2), Some(20)));
+    assert_eq!(
+        (basic.game_port, basic.player_count, basic.max_players),
+        (Some(19132), Some(2), Some(20))
+    );
     assert_eq!(basic.mod_name, None);
 }
 
@@ -128,8 +215,18 @@ fn nothing_is_guessed() {
         ("p268435703", ""),
         ("MinNetVersion", "4294967296"),
     ]);
-    assert_eq!((status.time_limit, status.password, status.dedicated), (None, None, None));
-    assert_eq!((status.private_slots, status.bot_count, status.protocol_version), (None, None, None));
+    assert_eq!(
+        (status.time_limit, status.password, status.dedicated),
+        (None, None, None)
+    );
+    assert_eq!(
+        (
+            status.private_slots,
+            status.bot_count,
+            status.protocol_version
+        ),
+        (None, None, None)
+    );
     assert_eq!(status.rules.len(), 6);
     let disagreeing = pairs(&[("sv_punkbuster", "0"), ("sv_battleye", "1")]);
     assert_eq!(disagreeing.anti_cheat, Some(true));
@@ -147,10 +244,17 @@ fn nameless_rows_are_bots_only_where_their_number_is_right() {
         ]
         .concat();
         let status = decode([datagram]).unwrap().to_status();
-        let bots: Vec<_> = status.listed_players().iter().map(|player| player.bot).collect();
+        let bots: Vec<_> = status
+            .listed_players()
+            .iter()
+            .map(|player| player.bot)
+            .collect();
         (status.player_count, bots)
     };
-    assert_eq!(bots("2"), (Some(3), vec![Some(false), Some(true), Some(true)]));
+    assert_eq!(
+        bots("2"),
+        (Some(3), vec![Some(false), Some(true), Some(true)])
+    );
     assert_eq!(bots("1"), (Some(2), vec![None, None, None]));
 }
 
@@ -172,12 +276,24 @@ fn a_status_keeps_its_fields_from_server_to_server() {
     // The same without rules to fall back on.
     let mut status = vector("own-ut3");
     status.rules = queryport::Rules::default();
-    let served = ask_with(Selection::ALL, &status, &Service::new(Engine::UnrealTournament3));
-    check_same(&status, &decode(served).unwrap().to_status(), "UT3 without rules");
+    let served = ask_with(
+        Selection::ALL,
+        &status,
+        &Service::new(Engine::UnrealTournament3),
+    );
+    check_same(
+        &status,
+        &decode(served).unwrap().to_status(),
+        "UT3 without rules",
+    );
     let mut status = vector("own-bf2-coop");
     status.rules = queryport::Rules::default();
     let served = ask_with(Selection::ALL, &status, &Service::new(Engine::Battlefield2));
-    check_same(&status, &decode(served).unwrap().to_status(), "Battlefield 2 without rules");
+    check_same(
+        &status,
+        &decode(served).unwrap().to_status(),
+        "Battlefield 2 without rules",
+    );
 }
 
 fn check_same(first: &ServerStatus, second: &ServerStatus, name: &str) {
@@ -193,24 +309,39 @@ fn check_same(first: &ServerStatus, second: &ServerStatus, name: &str) {
         assert_eq!(shown(one), shown(other), "{name}");
     }
     let counts = |status: &ServerStatus| {
-        (status.player_count, status.bot_count, status.max_players, status.private_slots, status.score_limit)
+        (
+            status.player_count,
+            status.bot_count,
+            status.max_players,
+            status.private_slots,
+            status.score_limit,
+        )
     };
     assert_eq!(counts(first), counts(second), "{name}");
-    let limits = |status: &ServerStatus| (status.time_limit, status.protocol_version, status.game_port);
+    let limits =
+        |status: &ServerStatus| (status.time_limit, status.protocol_version, status.game_port);
     assert_eq!(limits(first), limits(second), "{name}");
     let flags = |status: &ServerStatus| (status.password, status.dedicated, status.anti_cheat);
     assert_eq!(flags(first), flags(second), "{name}");
     let mutators = |status: &ServerStatus| -> Option<Vec<String>> {
-        status.mutators.as_ref().map(|names| names.iter().map(ToString::to_string).collect())
+        status
+            .mutators
+            .as_ref()
+            .map(|names| names.iter().map(ToString::to_string).collect())
     };
     assert_eq!(mutators(first), mutators(second), "{name}");
     let players = |status: &ServerStatus| -> Vec<_> {
-        let player = |player: &queryport::Player| (player.name.to_string().trim().to_owned(), player.bot);
+        let player =
+            |player: &queryport::Player| (player.name.to_string().trim().to_owned(), player.bot);
         status.listed_players().iter().map(player).collect()
     };
     assert_eq!(players(first), players(second), "{name}");
     let teams = |status: &ServerStatus| -> Vec<_> {
-        status.teams.iter().map(|team| (team.id, shown(&team.name), team.score)).collect()
+        status
+            .teams
+            .iter()
+            .map(|team| (team.id, shown(&team.name), team.score))
+            .collect()
     };
     assert_eq!(teams(first), teams(second), "{name}");
 }

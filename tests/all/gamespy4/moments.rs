@@ -15,10 +15,15 @@ use crate::common::pair::CLIENT;
 fn status(moment: u64, players: u64) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some(format!("moment {moment}").into());
-    status.players =
-        Some((0..players).map(|number| Player::new(format!("moment {moment} {number}"))).collect());
+    status.players = Some(
+        (0..players)
+            .map(|number| Player::new(format!("moment {moment} {number}")))
+            .collect(),
+    );
     status.player_count = Some(players as u32);
-    status.rules = (0..20).map(|number| (format!("rule {number}"), format!("moment {moment}"))).collect();
+    status.rules = (0..20)
+        .map(|number| (format!("rule {number}"), format!("moment {moment}")))
+        .collect();
     status
 }
 
@@ -28,7 +33,8 @@ fn a_token_outlives_its_status() {
     let now = Instant::now();
     let client: SocketAddr = CLIENT.parse().unwrap();
     let options = Service::new(Engine::Battlefield2);
-    let mut responder = Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
+    let mut responder =
+        Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
     let mut exchange = |moment: u64, datagram: &[u8]| {
         responder.set_status(status(moment, 50));
         responder.handle_datagram(now, client, datagram);
@@ -37,8 +43,16 @@ fn a_token_outlives_its_status() {
         out
     };
     let challenge = exchange(1, b"\xfe\xfd\x09\x01\x02\x03\x04");
-    let token: i32 = std::str::from_utf8(&challenge[5..challenge.len() - 1]).unwrap().parse().unwrap();
-    let data = [b"\xfe\xfd\x00\x01\x02\x03\x04", &token.to_be_bytes()[..], &[0xFF, 0xFF, 0xFF, 1]].concat();
+    let token: i32 = std::str::from_utf8(&challenge[5..challenge.len() - 1])
+        .unwrap()
+        .parse()
+        .unwrap();
+    let data = [
+        b"\xfe\xfd\x00\x01\x02\x03\x04",
+        &token.to_be_bytes()[..],
+        &[0xFF, 0xFF, 0xFF, 1],
+    ]
+    .concat();
     for moment in 1..100 {
         let reply = exchange(moment, &data);
         assert!(reply.len() > 1400);
@@ -71,12 +85,16 @@ fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     let again = ask(&mut query);
     assert_eq!(again[2], 9);
     assert_ne!(again[3..7], id);
-    let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else { panic!() };
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Nothing) else {
+        panic!()
+    };
     assert!(!answer.completeness().is_complete());
     let id = again[3..7].to_vec();
     let _ = query.receive(&[b"\x09", &id[..], b"6\0"].concat());
     let _ = query.receive(&part(&id, 0, &other[15..]));
-    let Verdict::Done(answer) = query.receive(&part(&id, 0x81, &last[15..])) else { panic!() };
+    let Verdict::Done(answer) = query.receive(&part(&id, 0x81, &last[15..])) else {
+        panic!()
+    };
     assert!(answer.completeness().is_complete());
     assert_eq!(answer.get("hostname"), Some(&b"new"[..]));
 }
@@ -88,7 +106,8 @@ fn a_cut_value_that_is_not_continued_is_of_another_moment() {
         let id = [1, 2, 3, 4];
         let first = [b"\0hostname\0Srv\0\0\x01player_\0\0Ann\0", cut, b"\0"].concat();
         let second = [b"\x01player_\0\x01", repeated, b"\0\0\0\x02team_t\0\0\0\0"].concat();
-        let answer = crate::gamespy4::decode([part(&id, 0, &first), part(&id, 0x81, &second)]).unwrap();
+        let answer =
+            crate::gamespy4::decode([part(&id, 0, &first), part(&id, 0x81, &second)]).unwrap();
         answer.completeness().is_complete()
     };
     assert!(complete(b"heku", b"hekutooo") && complete(b"", b"Bob") && complete(b"Bob", b"Bob"));

@@ -28,7 +28,12 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
             if round == 0 {
                 packets = case.packets.iter().rev().cloned().collect();
             }
-            assert_eq!(describe(&decode(packets).unwrap()), expected, "{}", case.name);
+            assert_eq!(
+                describe(&decode(packets).unwrap()),
+                expected,
+                "{}",
+                case.name
+            );
         }
     }
 }
@@ -47,7 +52,8 @@ fn datagrams_of_one_number_that_differ_make_it_incomplete() {
             for at in [0, case.packets.len()] {
                 let mut packets = case.packets.clone();
                 packets.insert(at, other.clone().into());
-                let is_complete = decode(packets).is_ok_and(|answer| answer.completeness().is_complete());
+                let is_complete =
+                    decode(packets).is_ok_and(|answer| answer.completeness().is_complete());
                 assert!(!is_complete, "{}: {number} at {at}", case.name);
             }
         }
@@ -56,17 +62,28 @@ fn datagrams_of_one_number_that_differ_make_it_incomplete() {
 
 #[test]
 fn a_missing_datagram_makes_it_incomplete() {
-    for case in cases("gamespy4").into_iter().filter(|case| case.packets.len() > 1) {
+    for case in cases("gamespy4")
+        .into_iter()
+        .filter(|case| case.packets.len() > 1)
+    {
         let expected = describe(&captured(&case));
         for missing in 0..case.packets.len() {
             let mut packets = case.packets.clone();
             packets.remove(missing);
             let answer = decode(packets).unwrap();
-            assert!(!answer.completeness().is_complete(), "{} without {missing}", case.name);
+            assert!(
+                !answer.completeness().is_complete(),
+                "{} without {missing}",
+                case.name
+            );
             let pairs = expected["rules"].as_array().unwrap();
             let seen = describe(&answer);
             for pair in seen["rules"].as_array().unwrap() {
-                assert!(pairs.contains(pair), "{} without {missing} invents {pair}", case.name);
+                assert!(
+                    pairs.contains(pair),
+                    "{} without {missing} invents {pair}",
+                    case.name
+                );
             }
             assert!(listed(&answer) <= expected["players"].as_array().unwrap().len());
         }
@@ -91,7 +108,9 @@ fn a_reply_cut_anywhere_is_never_complete() {
             for cut in cuts(&case.packets[number]) {
                 let mut packets = case.packets.clone();
                 packets[number] = Bytes::copy_from_slice(cut);
-                let Ok(answer) = decode(packets) else { continue };
+                let Ok(answer) = decode(packets) else {
+                    continue;
+                };
                 tried += 1;
                 let at = format!("{}: datagram {number} cut at {}", case.name, cut.len());
                 if answer.completeness().is_complete() {
@@ -99,7 +118,11 @@ fn a_reply_cut_anywhere_is_never_complete() {
                     assert_eq!(describe(&answer), expected, "{at}");
                     harmless += 1;
                 }
-                assert!(listed(&answer) <= players.max(1), "{at}: {} players", listed(&answer));
+                assert!(
+                    listed(&answer) <= players.max(1),
+                    "{at}: {} players",
+                    listed(&answer)
+                );
                 if answer.form() == Form::Sections {
                     for (key, value) in answer.rules() {
                         let pair = json!([latin1(key), latin1(value)]);
@@ -122,7 +145,8 @@ fn a_cut_behind_an_empty_team_name_can_look_complete() {
     assert_eq!(decode([&packet[..]]).unwrap().teams().len(), 2);
     let looks_complete: Vec<&[u8]> = cuts(packet)
         .filter(|cut| {
-            decode([Bytes::copy_from_slice(cut)]).is_ok_and(|answer| answer.completeness().is_complete())
+            decode([Bytes::copy_from_slice(cut)])
+                .is_ok_and(|answer| answer.completeness().is_complete())
         })
         .collect();
     assert_eq!(looks_complete.len(), 1);
@@ -140,7 +164,9 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
                 }
                 let mut packets = case.packets.clone();
                 packets[number] = flipped.into();
-                let Ok(answer) = decode(packets) else { continue };
+                let Ok(answer) = decode(packets) else {
+                    continue;
+                };
                 // A row number can be at most 255, and each row after it takes a byte.
                 assert!(listed(&answer) <= 255 + case.packets[number].len());
                 if round % 49 == 0 {
@@ -156,24 +182,43 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
 fn limits_hold_and_are_named_in_the_error() {
     let limit = |what, limit| Err(ParseErrorKind::Limit { what, limit });
     let kind = |datagram: &[u8], limits| {
-        Answer::from_datagrams([datagram.to_vec().into()], &limits).map(|_| ()).map_err(|error| error.kind)
+        Answer::from_datagrams([datagram.to_vec().into()], &limits)
+            .map(|_| ())
+            .map_err(|error| error.kind)
     };
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0".to_vec();
     datagram.extend_from_slice(&b"x\0".repeat(2000));
     assert_eq!(kind(&datagram, Limits::default()), limit("players", 1024));
-    assert_eq!(kind(&datagram, Limits::default().with_max_players(2000)), Ok(()));
+    assert_eq!(
+        kind(&datagram, Limits::default().with_max_players(2000)),
+        Ok(())
+    );
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0".to_vec();
     datagram.extend_from_slice(&b"k\0v\0".repeat(11));
-    assert_eq!(kind(&datagram, Limits::default().with_max_rules(10)), limit("rules", 10));
+    assert_eq!(
+        kind(&datagram, Limits::default().with_max_rules(10)),
+        limit("rules", 10)
+    );
     let mut datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01".to_vec();
     datagram.extend_from_slice(&b"c_\0\0\0".repeat(65));
     assert_eq!(kind(&datagram, Limits::default()), limit("columns", 64));
-    let datagram = [b"\0\x01\x02\x03\x04k\0", &[b'v'; 2048][..], b"\0\0\0\0\0\0\0\0"].concat();
+    let datagram = [
+        b"\0\x01\x02\x03\x04k\0",
+        &[b'v'; 2048][..],
+        b"\0\0\0\0\0\0\0\0",
+    ]
+    .concat();
     let limits = Limits::default().with_max_answer_bytes(2048);
     assert_eq!(kind(&datagram, limits), limit("bytes of one answer", 2048));
     let datagram = b"\0\x01\x02\x03\x04splitnum\0\0\0k\0v\0\0\0\x02Ann\0S\0\0\x2aBob\0S\0\0\x2a";
-    assert_eq!(kind(datagram, Limits::default().with_max_players(2)), Ok(()));
-    assert_eq!(kind(datagram, Limits::default().with_max_players(1)), limit("players", 1));
+    assert_eq!(
+        kind(datagram, Limits::default().with_max_players(2)),
+        Ok(())
+    );
+    assert_eq!(
+        kind(datagram, Limits::default().with_max_players(1)),
+        limit("players", 1)
+    );
 }
 
 proptest! {

@@ -17,20 +17,41 @@ fn below(random: &mut Random, bound: usize) -> usize {
 fn text(random: &mut Random, most: usize) -> Vec<u8> {
     const BYTES: &[u8] = b"abcXYZ019 .-[]=_\xA7\xE4\xFC\x1b";
     let length = 1 + below(random, most);
-    let mut text: Vec<u8> = (0..length).map(|_| BYTES[below(random, BYTES.len())]).collect();
+    let mut text: Vec<u8> = (0..length)
+        .map(|_| BYTES[below(random, BYTES.len())])
+        .collect();
     if text.ends_with(b"_") || text.ends_with(b"_t") {
         text.push(b'.');
     }
     text
 }
 
-fn columns(random: &mut Random, suffix: &str, fields: usize, rows: usize, empties: usize) -> Columns {
-    const STEMS: [&str; 8] = ["player", "score", "ping", "team", "deaths", "pid", "skill", "AIBot"];
-    let fields: Vec<_> = STEMS[..fields].iter().map(|stem| format!("{stem}{suffix}").into_bytes()).collect();
+fn columns(
+    random: &mut Random,
+    suffix: &str,
+    fields: usize,
+    rows: usize,
+    empties: usize,
+) -> Columns {
+    const STEMS: [&str; 8] = [
+        "player", "score", "ping", "team", "deaths", "pid", "skill", "AIBot",
+    ];
+    let fields: Vec<_> = STEMS[..fields]
+        .iter()
+        .map(|stem| format!("{stem}{suffix}").into_bytes())
+        .collect();
     let longest = 1 + below(random, 20);
-    let mut cell = || if below(random, 100) < empties { Vec::new() } else { text(random, longest) };
+    let mut cell = || {
+        if below(random, 100) < empties {
+            Vec::new()
+        } else {
+            text(random, longest)
+        }
+    };
     let rows = if fields.is_empty() { 0 } else { rows };
-    let rows = (0..rows).map(|_| fields.iter().map(|_| cell()).collect()).collect();
+    let rows = (0..rows)
+        .map(|_| fields.iter().map(|_| cell()).collect())
+        .collect();
     Columns { fields, rows }
 }
 
@@ -41,7 +62,14 @@ fn content(random: &mut Random) -> Content {
         let mut key = text(random, 12);
         key.extend_from_slice(number.to_string().as_bytes());
         let is_empty = below(random, 5) == 0;
-        (key, if is_empty { Vec::new() } else { text(random, if long { 60 } else { 25 }) })
+        (
+            key,
+            if is_empty {
+                Vec::new()
+            } else {
+                text(random, if long { 60 } else { 25 })
+            },
+        )
     });
     let pairs = pairs.collect();
     let empties = below(random, 51);
@@ -53,20 +81,32 @@ fn content(random: &mut Random) -> Content {
     let players = columns(random, "_", fields, rows, empties);
     let (fields, rows) = (below(random, 3), below(random, 4));
     let teams = columns(random, "_t", fields, rows, empties);
-    Content { pairs, players, teams }
+    Content {
+        pairs,
+        players,
+        teams,
+    }
 }
 
 /// A table as it was sent. Cells that never arrived are an error here.
 fn read_columns(table: Table<'_>) -> Columns {
     let row = |row: queryport::gamespy4::Row<'_>| {
-        row.fields().map(|(_, value)| value.expect("every cell arrived").to_vec()).collect()
+        row.fields()
+            .map(|(_, value)| value.expect("every cell arrived").to_vec())
+            .collect()
     };
-    Columns { fields: table.fields().map(<[u8]>::to_vec).collect(), rows: table.rows().map(row).collect() }
+    Columns {
+        fields: table.fields().map(<[u8]>::to_vec).collect(),
+        rows: table.rows().map(row).collect(),
+    }
 }
 
 fn read(answer: &Answer) -> Content {
     Content {
-        pairs: answer.rules().map(|(key, value)| (key.to_vec(), value.to_vec())).collect(),
+        pairs: answer
+            .rules()
+            .map(|(key, value)| (key.to_vec(), value.to_vec()))
+            .collect(),
         players: read_columns(answer.players()),
         teams: read_columns(answer.teams()),
     }
@@ -80,7 +120,11 @@ fn what_the_engine_cuts_is_put_together_again() {
         let sent = content(&mut random);
         let mut datagrams = send(&sent);
         datagrams_of[datagrams.len()] += 1;
-        assert!(datagrams.iter().all(|datagram| datagram.len() <= MAX_DATAGRAM));
+        assert!(
+            datagrams
+                .iter()
+                .all(|datagram| datagram.len() <= MAX_DATAGRAM)
+        );
         with_server_cut += u32::from(datagrams.iter().skip(1).any(|datagram| datagram[15] == 0));
         let has_end = datagrams.last().unwrap()[14] & 0x80 != 0;
         cut_off += u32::from(!has_end);
@@ -90,7 +134,11 @@ fn what_the_engine_cuts_is_put_together_again() {
         random.shuffle(&mut datagrams);
         let answer = decode(datagrams).unwrap();
         let completeness = answer.completeness();
-        assert_eq!(completeness.is_complete(), has_end, "reply {seed}: {completeness}");
+        assert_eq!(
+            completeness.is_complete(),
+            has_end,
+            "reply {seed}: {completeness}"
+        );
         if has_end {
             assert_eq!(read(&answer), sent, "reply {seed}");
         }
@@ -99,7 +147,9 @@ fn what_the_engine_cuts_is_put_together_again() {
         "{REPLIES} replies; by number of datagrams: {datagrams_of:?}; server keys continued: {with_server_cut}; \
          more than the sender sends: {cut_off}"
     );
-    assert!(datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 100 && cut_off > 0);
+    assert!(
+        datagrams_of[1..].iter().all(|&count| count > 0) && with_server_cut > 100 && cut_off > 0
+    );
 }
 
 /// A lost datagram is noticed, whichever it is, and nothing is invented for it.
@@ -115,15 +165,23 @@ fn a_lost_datagram_is_noticed_and_nothing_is_invented() {
                 continue;
             }
             let answer = decode(rest).unwrap();
-            let at = format!("reply {seed} without datagram {lost} of {}", datagrams.len());
+            let at = format!(
+                "reply {seed} without datagram {lost} of {}",
+                datagrams.len()
+            );
             assert!(!answer.completeness().is_complete(), "{at}");
             for (key, value) in answer.rules() {
                 assert!(sent.pairs.contains(&(key.to_vec(), value.to_vec())), "{at}");
             }
-            for (table, sent) in [(answer.players(), &sent.players), (answer.teams(), &sent.teams)] {
+            for (table, sent) in [
+                (answer.players(), &sent.players),
+                (answer.teams(), &sent.teams),
+            ] {
                 for (row, values) in table.rows().zip(&sent.rows) {
                     for (field, value) in row.fields() {
-                        let Some(value) = value.filter(|value| !value.is_empty()) else { continue };
+                        let Some(value) = value.filter(|value| !value.is_empty()) else {
+                            continue;
+                        };
                         let index = sent.fields.iter().position(|known| known == field);
                         assert_eq!(index.map(|index| &values[index][..]), Some(value), "{at}");
                     }
@@ -142,19 +200,29 @@ fn server_keys_continue_in_the_second_datagram() {
     first.extend_from_slice(b"\0bf2_sponsorl\0");
     assert_eq!(first.len(), MAX_DATAGRAM);
     let second =
-        b"\0\x01\x02\x03\x04splitnum\0\x81\0bf2_sponsorlogo_url\0\0bf2_x\x001\0\0\x01\0\x02\0".to_vec();
+        b"\0\x01\x02\x03\x04splitnum\0\x81\0bf2_sponsorlogo_url\0\0bf2_x\x001\0\0\x01\0\x02\0"
+            .to_vec();
     let answer = decode([second, first]).unwrap();
     assert!(answer.completeness().is_complete());
     let keys: Vec<_> = answer.rules().map(|(key, _)| key).collect();
-    assert_eq!(keys, [&b"hostname"[..], b"filler", b"bf2_sponsorlogo_url", b"bf2_x"]);
+    assert_eq!(
+        keys,
+        [
+            &b"hostname"[..],
+            b"filler",
+            b"bf2_sponsorlogo_url",
+            b"bf2_x"
+        ]
+    );
 }
 
 /// A server whose keys changed between two replies with one id: the second datagram of the later reply does not repeat the pair that
 /// the first datagram of the earlier one was cut in.
 #[test]
 fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
-    let datagram =
-        |number: u8, body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0", &[number, 0][..], body].concat();
+    let datagram = |number: u8, body: &[u8]| {
+        [b"\0\x01\x02\x03\x04splitnum\0", &[number, 0][..], body].concat()
+    };
     let (long, rest) = (vec![b'x'; 1400 - 16 - 12 - 12], b"\0\x01\0\x02\0");
     let cut = |pair: &[u8]| {
         let mut first = datagram(0, &[b"long\0", &long[..], b"\0", pair].concat());
@@ -164,13 +232,22 @@ fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
     };
     let second = |pair: &[u8]| datagram(0x81, &[pair, rest].concat());
     for (pair, next, is_one) in [
-        (&b"fourteen\0"[..], &b"fourteen\0yyyyyyyyyyyyyyyyyyyy\0"[..], true),
+        (
+            &b"fourteen\0"[..],
+            &b"fourteen\0yyyyyyyyyyyyyyyyyyyy\0"[..],
+            true,
+        ),
         (b"fourteen\0", b"sixty-seven\0yyyyyyyyyyyyyyyyyyyy\0", false),
         (b"fourtee", b"fourteeyyyyyyyyyyyyyyyyyyyyy\0a\0", true),
         (b"fourtee", b"sixty-seven\0a\0", false),
     ] {
         let answer = decode([cut(pair), second(next)]).unwrap();
-        assert_eq!(answer.completeness().is_complete(), is_one, "{}", next.escape_ascii());
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_one,
+            "{}",
+            next.escape_ascii()
+        );
     }
 }
 
@@ -186,9 +263,18 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
     let fields: Vec<_> = answer.players().fields().collect();
     assert_eq!(fields, [&b"player_"[..], b"score_", b"player_", b"score_"]);
     let players = answer.to_status().players.unwrap();
-    let names: Vec<_> = players.iter().map(|player| player.name.to_string()).collect();
+    let names: Vec<_> = players
+        .iter()
+        .map(|player| player.name.to_string())
+        .collect();
     assert_eq!(names, ["Ann", "Bob", "Cat"]);
-    assert_eq!(players.iter().map(|player| player.score).collect::<Vec<_>>(), [Some(5), Some(6), Some(7)]);
+    assert_eq!(
+        players
+            .iter()
+            .map(|player| player.score)
+            .collect::<Vec<_>>(),
+        [Some(5), Some(6), Some(7)]
+    );
     assert_eq!(
         players[1].extra.get("player_").unwrap(),
         "Cat",
@@ -201,9 +287,19 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
 fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
     let datagram = |names: &[u8]| {
         let scores = b"score_\0\x001\x002\x003\0\0\0\x02team_t\0\0\0\0";
-        [&b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0"[..], names, scores].concat()
+        [
+            &b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0"[..],
+            names,
+            scores,
+        ]
+        .concat()
     };
-    assert!(decode([datagram(b"Ann\0Bob\0Cat\0\0")]).unwrap().completeness().is_complete());
+    assert!(
+        decode([datagram(b"Ann\0Bob\0Cat\0\0")])
+            .unwrap()
+            .completeness()
+            .is_complete()
+    );
     let answer = decode([datagram(b"\0pid_\0\0\0")]).unwrap();
     assert!(!answer.completeness().is_complete());
 }
@@ -212,34 +308,59 @@ fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
 /// taken for it.
 #[test]
 fn a_key_that_begins_like_a_section_is_a_key() {
-    let datagram = |body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0", body].concat();
+    let datagram =
+        |body: &[u8]| [b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0", body].concat();
     for (body, pairs, is_complete) in [
         (&b"odd\0\0\x01\0\x02\0"[..], &[("odd", "")][..], true),
         (b"\x02odd\0x\0\0\x01\0\x02\0", &[("\x02odd", "x")], true),
-        (b"\x02\0odd\0x\0\0\x01\0\x02\0", &[("\x02", "odd"), ("x", "")], true),
+        (
+            b"\x02\0odd\0x\0\0\x01\0\x02\0",
+            &[("\x02", "odd"), ("x", "")],
+            true,
+        ),
         // What follows is no end of the teams.
-        (b"\x02\0odd\0x\0y\0\0\x01player_\0\0Ann\0\0team_\0\0", &[("\x02", "odd"), ("x", "y")], false),
+        (
+            b"\x02\0odd\0x\0y\0\0\x01player_\0\0Ann\0\0team_\0\0",
+            &[("\x02", "odd"), ("x", "y")],
+            false,
+        ),
     ] {
         let answer = decode([datagram(body)]).unwrap();
         let read: Vec<_> = answer.rules().skip(1).collect();
-        let pairs: Vec<_> = pairs.iter().map(|(key, value)| (key.as_bytes(), value.as_bytes())).collect();
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|(key, value)| (key.as_bytes(), value.as_bytes()))
+            .collect();
         assert_eq!(read, pairs, "{}", body.escape_ascii());
-        assert_eq!(answer.completeness().is_complete(), is_complete, "{}", body.escape_ascii());
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_complete,
+            "{}",
+            body.escape_ascii()
+        );
     }
 }
 
 #[test]
 fn a_cut_field_name_is_no_value() {
-    let mut first = b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0AA\0".to_vec();
+    let mut first =
+        b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0AA\0".to_vec();
     first.resize(1390, b'B');
     first.extend_from_slice(b"\0CC\0\0scor\0");
     first.truncate(MAX_DATAGRAM);
     let last = b"\0\x01\x02\x03\x04splitnum\0\x81\x01score_\0\x005\x006\x007\0\0\0\x02\0".to_vec();
     let answer = decode([first, last]).unwrap();
-    assert!(answer.completeness().is_complete(), "{}", answer.completeness());
+    assert!(
+        answer.completeness().is_complete(),
+        "{}",
+        answer.completeness()
+    );
     let players = answer.players();
     assert_eq!((players.len(), players.fields().len()), (3, 2));
-    assert_eq!(players.rows().last().unwrap().get("player_"), Some(&b"CC"[..]));
+    assert_eq!(
+        players.rows().last().unwrap().get("player_"),
+        Some(&b"CC"[..])
+    );
 }
 
 /// GameSpy's own code asks only that the fields of players end in an underscore.
@@ -248,7 +369,11 @@ fn a_field_name_can_have_underscores_within() {
     let reply = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0time_on_\0\x005\0\0\0\x02\0";
     let answer = decode([&reply[..]]).unwrap();
     assert!(answer.completeness().is_complete());
-    let players: Vec<_> = answer.players().rows().map(|row| row.get("time_on_").unwrap()).collect();
+    let players: Vec<_> = answer
+        .players()
+        .rows()
+        .map(|row| row.get("time_on_").unwrap())
+        .collect();
     assert_eq!(players, [b"5"]);
 }
 
@@ -263,6 +388,10 @@ fn rows_that_never_came_are_no_empty_values() {
     assert!(!answer.completeness().is_complete(), "255 rows never came");
     let mut rows = answer.players().rows();
     assert_eq!(rows.len(), 256);
-    assert_eq!(rows.next().unwrap().get("player_"), None, "not an empty name: no name");
+    assert_eq!(
+        rows.next().unwrap().get("player_"),
+        None,
+        "not an empty name: no name"
+    );
     assert_eq!(rows.last().unwrap().get("player_"), Some(&b"Zoe"[..]));
 }

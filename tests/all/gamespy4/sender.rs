@@ -29,7 +29,10 @@ pub(crate) struct Columns {
 
 /// The datagrams; without a last one when there are more than the sender sends.
 pub(crate) fn send(content: &Content) -> Vec<Vec<u8>> {
-    let mut sender = Sender { sent: Vec::new(), now: Vec::new() };
+    let mut sender = Sender {
+        sent: Vec::new(),
+        now: Vec::new(),
+    };
     sender.open();
     sender.now.push(0);
     for (key, value) in &content.pairs {
@@ -70,7 +73,8 @@ impl Sender {
         if room == 0 {
             return false;
         }
-        self.now.extend_from_slice(&text[..text.len().min(room - 1)]);
+        self.now
+            .extend_from_slice(&text[..text.len().min(room - 1)]);
         self.now.push(0);
         self.room() > 0
     }

@@ -17,7 +17,11 @@ use crate::common::{at, requester};
 use crate::gamespy4::decode;
 use crate::gamespy4::sender::MAX_DATAGRAM;
 
-const DIALECTS: [Engine; 3] = [Engine::UnrealTournament3, Engine::Battlefield2, Engine::Minecraft];
+const DIALECTS: [Engine; 3] = [
+    Engine::UnrealTournament3,
+    Engine::Battlefield2,
+    Engine::Minecraft,
+];
 const ID: RequestId = RequestId([1, 2, 3, 4]);
 
 fn status(players: usize, rules: usize) -> ServerStatus {
@@ -39,7 +43,9 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     let mut team = Team::default();
     (team.name, team.score) = (Some("Red".into()), Some(5));
     status.teams = vec![team];
-    status.rules = (0..rules).map(|n| (format!("rule_{n}"), format!("value number {n}"))).collect();
+    status.rules = (0..rules)
+        .map(|n| (format!("rule_{n}"), format!("value number {n}")))
+        .collect();
     status
 }
 
@@ -48,10 +54,19 @@ fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Engine) -> Vec<
 }
 
 /// The reply to a data request with a valid token.
-pub(crate) fn ask_with(selection: Selection<'_>, status: &ServerStatus, options: &Service) -> Vec<Bytes> {
+pub(crate) fn ask_with(
+    selection: Selection<'_>,
+    status: &ServerStatus,
+    options: &Service,
+) -> Vec<Bytes> {
     let requester = requester(CLIENT);
-    let command = Command::Data { challenge: Some(token(&requester)), selection };
-    queryport::gamespy4::answer(&Request::new(ID, command), status, options, &requester).into_iter().collect()
+    let command = Command::Data {
+        challenge: Some(token(&requester)),
+        selection,
+    };
+    queryport::gamespy4::answer(&Request::new(ID, command), status, options, &requester)
+        .into_iter()
+        .collect()
 }
 
 /// The token of a requester, from the reply to a challenge request.
@@ -86,26 +101,42 @@ fn a_status_goes_to_the_wire_and_back() {
             if dialect == Engine::Minecraft {
                 assert_eq!(datagrams.len(), 1);
             } else {
-                assert!(datagrams.iter().all(|datagram| datagram.len() <= MAX_DATAGRAM));
+                assert!(
+                    datagrams
+                        .iter()
+                        .all(|datagram| datagram.len() <= MAX_DATAGRAM)
+                );
             }
             random.shuffle(&mut datagrams);
             let answer = decode(datagrams).unwrap();
             let completeness = answer.completeness();
-            assert!(completeness.is_complete(), "{players} {dialect:?}: {completeness}");
+            assert!(
+                completeness.is_complete(),
+                "{players} {dialect:?}: {completeness}"
+            );
             let read = answer.to_status();
             assert_eq!(read.name.as_ref().unwrap().plain(), "Srv");
             assert_eq!(read.map.as_ref().unwrap().plain(), "DM-Deck");
-            assert_eq!((read.player_count, read.max_players), (served.player_count, served.max_players));
+            assert_eq!(
+                (read.player_count, read.max_players),
+                (served.player_count, served.max_players)
+            );
             assert_eq!(read.game_port, served.game_port);
             for (key, value) in &served.rules {
-                assert_eq!(read.rules.get(&key.decoded()).map(|v| v.raw()), Some(value.raw()));
+                assert_eq!(
+                    read.rules.get(&key.decoded()).map(|v| v.raw()),
+                    Some(value.raw())
+                );
             }
             let (read, served) = (read.listed_players(), served.listed_players());
             assert_eq!(read.len(), served.len());
             for (read, served) in read.iter().zip(served) {
                 assert_eq!(read.name.raw(), served.name.raw());
                 if dialect != Engine::Minecraft {
-                    assert_eq!((read.score, read.ping, read.team), (served.score, served.ping, served.team));
+                    assert_eq!(
+                        (read.score, read.ping, read.team),
+                        (served.score, served.ping, served.team)
+                    );
                     assert_eq!(
                         read.extra.get("pid_").unwrap().raw(),
                         served.extra.get("pid_").unwrap().raw()
@@ -129,7 +160,10 @@ fn server_keys_continue_in_a_second_datagram() {
         );
         let answer = decode(datagrams).unwrap();
         assert!(answer.completeness().is_complete());
-        let rules = answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).count();
+        let rules = answer
+            .rules()
+            .filter(|(key, _)| key.starts_with(b"rule_"))
+            .count();
         assert_eq!(rules, served.rules.len());
     }
 }
@@ -145,11 +179,21 @@ fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
         let answer = decode(datagrams).unwrap();
         assert!(!answer.completeness().is_complete(), "{dialect:?}");
         let read = answer.to_status();
-        assert_eq!((read.player_count, read.listed_players().len()), (Some(20), 20));
-        let rules: Vec<_> = answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).collect();
+        assert_eq!(
+            (read.player_count, read.listed_players().len()),
+            (Some(20), 20)
+        );
+        let rules: Vec<_> = answer
+            .rules()
+            .filter(|(key, _)| key.starts_with(b"rule_"))
+            .collect();
         assert!(rules.len() > 200, "{}", rules.len());
         for (number, (key, value)) in rules.iter().enumerate() {
-            assert_eq!(*key, format!("rule_{number}").as_bytes(), "no rule before it was left out");
+            assert_eq!(
+                *key,
+                format!("rule_{number}").as_bytes(),
+                "no rule before it was left out"
+            );
             assert_eq!(*value, format!("value number {number}").as_bytes());
         }
     }
@@ -167,8 +211,14 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
         assert!(!answer.completeness().is_complete(), "and that can be seen");
         options = options.with_max_reply(1400);
         let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
-        assert_eq!((answer.get("long"), answer.get("last")), (None, Some(&b"after it"[..])));
-        assert_eq!((answer.get("rule_9").is_some(), answer.players().len()), (true, 5));
+        assert_eq!(
+            (answer.get("long"), answer.get("last")),
+            (None, Some(&b"after it"[..]))
+        );
+        assert_eq!(
+            (answer.get("rule_9").is_some(), answer.players().len()),
+            (true, 5)
+        );
         assert!(!answer.completeness().is_complete());
     }
 }
@@ -179,17 +229,43 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
     let long = |length| Some("x".repeat(length).into());
     type Change<'a> = &'a dyn Fn(&mut ServerStatus, usize);
     let changes: [(Change<'_>, usize, &[Engine]); 8] = [
-        (&|status, length| status.name = long(length), 1200, &DIALECTS),
+        (
+            &|status, length| status.name = long(length),
+            1200,
+            &DIALECTS,
+        ),
         (&|status, length| status.map = long(length), 1200, &DIALECTS),
-        (&|status, length| status.game_type = long(length), 1200, &DIALECTS),
-        (&|status, length| status.version = long(length), 1200, &DIALECTS),
-        (&|status, length| status.mod_name = long(length), 1200, &DIALECTS[1..]),
-        (&|status, length| status.rules.push("gamemode", &"x".repeat(length)), 1200, &DIALECTS[..2]),
-        (&|status, length| status.teams[0].name = long(length), 200, &DIALECTS[..2]),
+        (
+            &|status, length| status.game_type = long(length),
+            1200,
+            &DIALECTS,
+        ),
+        (
+            &|status, length| status.version = long(length),
+            1200,
+            &DIALECTS,
+        ),
+        (
+            &|status, length| status.mod_name = long(length),
+            1200,
+            &DIALECTS[1..],
+        ),
+        (
+            &|status, length| status.rules.push("gamemode", &"x".repeat(length)),
+            1200,
+            &DIALECTS[..2],
+        ),
+        (
+            &|status, length| status.teams[0].name = long(length),
+            200,
+            &DIALECTS[..2],
+        ),
         (
             &|status, length| {
                 status.players.as_mut().unwrap()[0].extra = Default::default();
-                status.players.as_mut().unwrap()[0].extra.push("pid_", &"x".repeat(length));
+                status.players.as_mut().unwrap()[0]
+                    .extra
+                    .push("pid_", &"x".repeat(length));
             },
             200,
             &DIALECTS[..2],
@@ -202,10 +278,15 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
                 change(&mut served, length);
                 let replies = ask(Selection::ALL, &served, dialect);
                 assert!(
-                    dialect == Engine::Minecraft || replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM)
+                    dialect == Engine::Minecraft
+                        || replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM)
                 );
                 let answer = decode(replies).unwrap();
-                assert_eq!(answer.completeness().is_complete(), is_whole, "{number} {dialect:?} {length}");
+                assert_eq!(
+                    answer.completeness().is_complete(),
+                    is_whole,
+                    "{number} {dialect:?} {length}"
+                );
             }
         }
     }
@@ -227,7 +308,13 @@ fn a_list_of_mutators_is_cut_behind_a_whole_name() {
         assert!(replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM));
         let answer = decode(replies).unwrap();
         assert_eq!(answer.completeness().is_complete(), is_whole);
-        let read: Vec<_> = answer.to_status().mutators.unwrap().iter().map(ToString::to_string).collect();
+        let read: Vec<_> = answer
+            .to_status()
+            .mutators
+            .unwrap()
+            .iter()
+            .map(ToString::to_string)
+            .collect();
         assert_eq!(read, (0..50).map(name).collect::<Vec<_>>());
     }
 }
@@ -241,12 +328,28 @@ fn the_row_of_a_team_is_its_number() {
         (team.id, team.name) = (Some(id), Some(name.into()));
         team
     };
-    status.teams = [(2, "US"), (1, "MEC"), (-1, "below the first row"), (i32::MAX, "far")].map(team).to_vec();
+    status.teams = [
+        (2, "US"),
+        (1, "MEC"),
+        (-1, "below the first row"),
+        (i32::MAX, "far"),
+    ]
+    .map(team)
+    .to_vec();
     for dialect in &DIALECTS[..2] {
-        let read = decode(ask(Selection::ALL, &status, *dialect)).unwrap().to_status();
-        let named = read.teams.iter().map(|team| (team.id, team.name.as_ref().unwrap().raw()));
+        let read = decode(ask(Selection::ALL, &status, *dialect))
+            .unwrap()
+            .to_status();
+        let named = read
+            .teams
+            .iter()
+            .map(|team| (team.id, team.name.as_ref().unwrap().raw()));
         let named: Vec<_> = named.filter(|(_, name)| *name != b" ").collect();
-        assert_eq!(named, [(Some(1), &b"MEC"[..]), (Some(2), b"US")], "{dialect:?}");
+        assert_eq!(
+            named,
+            [(Some(1), &b"MEC"[..]), (Some(2), b"US")],
+            "{dialect:?}"
+        );
     }
 }
 
@@ -255,7 +358,13 @@ fn the_row_of_a_team_is_its_number() {
 fn a_list_of_players_that_was_cut_is_incomplete() {
     let mut cut = 0;
     for dialect in DIALECTS {
-        for (players, max_reply) in [(300, 11_200), (255, 11_200), (64, 1400), (64, 2800), (3, 300)] {
+        for (players, max_reply) in [
+            (300, 11_200),
+            (255, 11_200),
+            (64, 1400),
+            (64, 2800),
+            (3, 300),
+        ] {
             let served = status(players, 50);
             let mut options = Service::new(dialect);
             options = options.with_max_reply(max_reply);
@@ -265,8 +374,16 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             let read = answer.to_status();
             assert_eq!(read.player_count, Some(players as u32));
             let is_whole = read.listed_players().len() == players
-                && answer.rules().filter(|(key, _)| key.starts_with(b"rule_")).count() == 50;
-            assert_eq!(answer.completeness().is_complete(), is_whole, "{dialect:?} {players} {max_reply}");
+                && answer
+                    .rules()
+                    .filter(|(key, _)| key.starts_with(b"rule_"))
+                    .count()
+                    == 50;
+            assert_eq!(
+                answer.completeness().is_complete(),
+                is_whole,
+                "{dialect:?} {players} {max_reply}"
+            );
             cut += u32::from(!is_whole);
         }
     }
@@ -281,13 +398,21 @@ fn hostile_texts_shift_nothing() {
     served.rules.push("a\0b", "c\0d");
     served.rules.push("\u{1}player_", "x");
     served.rules.push("", "empty key");
-    served.players = Some(["", "\0", "\u{1}x", "score_", "\u{2}"].map(Player::new).into());
+    served.players = Some(
+        ["", "\0", "\u{1}x", "score_", "\u{2}"]
+            .map(Player::new)
+            .into(),
+    );
     for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
         let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
         assert!(answer.completeness().is_complete());
         assert_eq!(answer.get("hostname"), Some(&b"Ahostport1"[..]));
         assert_eq!(answer.get("ab"), Some(&b"cd"[..]));
-        let names: Vec<_> = answer.players().rows().map(|row| row.get("player_").unwrap()).collect();
+        let names: Vec<_> = answer
+            .players()
+            .rows()
+            .map(|row| row.get("player_").unwrap())
+            .collect();
         assert_eq!(names, [&b" "[..], b" ", b"x", b"score_", b" "]);
     }
 }
@@ -306,11 +431,21 @@ fn the_selection_of_a_request_chooses_the_reply() {
             (basic.player_count, basic.max_players, basic.game_port),
             (Some(2), Some(256), Some(7777))
         );
-        for full in [&[0xFF, 0xFF, 0xFF, 1][..], &[0, 0, 0, 1], &[0; 4], &[0xFF, 0xFF, 0xFF, 0], b"abcd"] {
+        for full in [
+            &[0xFF, 0xFF, 0xFF, 1][..],
+            &[0, 0, 0, 1],
+            &[0; 4],
+            &[0xFF, 0xFF, 0xFF, 0],
+            b"abcd",
+        ] {
             let replies = ask(Selection(full), &served, dialect);
             if dialect == Engine::Minecraft || full[3] == 1 {
                 let answer = decode(replies).unwrap();
-                let form = if dialect == Engine::Minecraft { Form::MinecraftFull } else { Form::Sections };
+                let form = if dialect == Engine::Minecraft {
+                    Form::MinecraftFull
+                } else {
+                    Form::Sections
+                };
                 assert_eq!((answer.form(), answer.players().len()), (form, 2));
             } else if full[0] == 0xFF {
                 assert_eq!(decode(replies).unwrap().form(), Form::Legacy);
@@ -333,13 +468,20 @@ fn the_selection_of_a_request_chooses_the_reply() {
             (&[0; 5][..], &[0; 4][..]),
             (&[0xFF, 0xFF, 0xFF, 1, b'\n'], &[0xFF, 0xFF, 0xFF, 1]),
             (&[0xFF, 0xFF, 0xFF, 1, 0], &[0xFF, 0xFF, 0xFF, 1]),
-            (&[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0], &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0]),
+            (
+                &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0, 0],
+                &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0],
+            ),
         ] {
             let replies = ask(Selection(other), &served, dialect);
             if dialect == Engine::Minecraft {
                 assert_eq!(replies, others, "{other:?}");
             } else {
-                assert_eq!(replies, ask(Selection(flagged), &served, dialect), "{other:?}");
+                assert_eq!(
+                    replies,
+                    ask(Selection(flagged), &served, dialect),
+                    "{other:?}"
+                );
             }
         }
     }
@@ -366,11 +508,18 @@ fn minecraft_is_answered_as_by_its_own_server() {
         numplayers\x002\0maxplayers\x0020\0hostport\x0025565\0hostip\x00127.0.0.1\0\0\
         \x01player_\0\0Ann\0Bob_\0\0";
     for four in [&[0; 4], &[0xFF, 0xFF, 0xFF, 1]] {
-        assert_eq!(ask(Selection(four), &served, Engine::Minecraft), [&full[..]]);
+        assert_eq!(
+            ask(Selection(four), &served, Engine::Minecraft),
+            [&full[..]]
+        );
     }
     // gamespy_query sends a line feed behind the four bytes.
     for other in [&b"\n"[..], &[0; 3], b"\xff\xff\xff\x01\n", QSTAT] {
-        assert_eq!(ask(Selection(other), &served, Engine::Minecraft), basic, "{other:?}");
+        assert_eq!(
+            ask(Selection(other), &served, Engine::Minecraft),
+            basic,
+            "{other:?}"
+        );
     }
 }
 
@@ -381,13 +530,19 @@ fn minecraft_writes_its_title_as_the_version_that_it_says_does() {
         let mut served = ServerStatus::default();
         served.name = Some(name);
         served.version = Some(version.into());
-        let [reply] = &ask(Selection(&[]), &served, Engine::Minecraft)[..] else { panic!() };
+        let [reply] = &ask(Selection(&[]), &served, Engine::Minecraft)[..] else {
+            panic!()
+        };
         reply[5..].split(|&byte| byte == 0).next().unwrap().to_vec()
     };
     let title = |version: &str| {
         let latin1 = Style::new(Charset::Latin1, Colours::SectionSign);
         let title = title_of("\u{a7}6café".into(), version);
-        assert_eq!(title_of(Text::new(&b"\xa76caf\xe9"[..], latin1), version), title, "{version}");
+        assert_eq!(
+            title_of(Text::new(&b"\xa76caf\xe9"[..], latin1), version),
+            title,
+            "{version}"
+        );
         title
     };
     for newer in ["1.21.11", "1.21.11-rc2", "1.21.12", "1.22", "26.1"] {
@@ -415,7 +570,10 @@ fn keys_by_id_bring_values_without_names() {
             b"\0\x02player with number 000\x000\0-5\0player with number 001\x000\0-4\0",
         ),
         (b"\0\0\x02\x1d\x1c\x02", b"\0\x015\0Red\0"),
-        (b"\x01\x08\x01\x1a\xff", b"2\0\0\x020\x001\0\0\x01team_t\0score_t\0\0Red\x005\0"),
+        (
+            b"\x01\x08\x01\x1a\xff",
+            b"2\0\0\x020\x001\0\0\x01team_t\0score_t\0\0Red\x005\0",
+        ),
     ] {
         served.game_type = Some("gpm_cq".into());
         let replies = ask(Selection(selection), &served, Engine::Battlefield2);
@@ -438,18 +596,29 @@ fn without_the_flag_the_reply_is_one_datagram_with_names() {
         hostname\0Srv\0numplayers\x001\0maxplayers\x008\0gamemode\0openplaying\0bf2_d_idx\0http://\0\0\
         \0\x01player_\0score_\0ping_\0team_\0deaths_\0pid_\0skill_\0\0Ann\0-5\x0040\x001\x000\x000\x000\0\
         \0\0team_t\0score_t\0\0";
-    let replies = ask(Selection(&[0xFF, 0xFF, 0xFF]), &served, Engine::Battlefield2);
+    let replies = ask(
+        Selection(&[0xFF, 0xFF, 0xFF]),
+        &served,
+        Engine::Battlefield2,
+    );
     assert_eq!(replies, [&full[..]], "{}", replies[0].escape_ascii());
     let only_players = ask(Selection(&[0, 0xFF, 0, 0]), &served, Engine::Battlefield2);
-    let start = full.windows(9).position(|part| part == b"\0\x01player_").unwrap();
+    let start = full
+        .windows(9)
+        .position(|part| part == b"\0\x01player_")
+        .unwrap();
     assert_eq!(only_players[0][5..], full[start..full.len() - 18]);
 }
 
 #[test]
 fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
-    for (players, rules, max_reply) in
-        [(0, 0, 11_200), (10, 5, 11_200), (10, 200, 11_200), (64, 5, 11_200), (10, 5, 300)]
-    {
+    for (players, rules, max_reply) in [
+        (0, 0, 11_200),
+        (10, 5, 11_200),
+        (10, 200, 11_200),
+        (64, 5, 11_200),
+        (10, 5, 300),
+    ] {
         let mut options = Service::new(Engine::Battlefield2);
         options = options.with_max_reply(max_reply);
         let served = status(players, rules);
@@ -457,15 +626,28 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
         assert!(replies.len() == 1 && replies[0].len() <= MAX_DATAGRAM.min(max_reply));
         let answer = decode(replies).unwrap();
         let is_whole = (players, rules) == (0, 0) || (players, rules, max_reply) == (10, 5, 11_200);
-        assert_eq!(answer.completeness().is_complete(), is_whole, "{players} {rules} {max_reply}");
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_whole,
+            "{players} {rules} {max_reply}"
+        );
         if max_reply > 300 && players <= 10 {
-            assert_eq!(answer.players().len(), players, "rules do not displace players");
+            assert_eq!(
+                answer.players().len(),
+                players,
+                "rules do not displace players"
+            );
         }
     }
 }
 
 fn responder(dialect: Engine, now: Instant) -> Responder {
-    Responder::new(Service::new(dialect), status(64, 50), Secret::new([9; 16]), now)
+    Responder::new(
+        Service::new(dialect),
+        status(64, 50),
+        Secret::new([9; 16]),
+        now,
+    )
 }
 
 /// Sends a datagram and returns everything that is sent back.
@@ -485,7 +667,12 @@ fn challenge(responder: &mut Responder, now: Instant, from: &str) -> i32 {
 }
 
 fn data(token: i32, tail: &[u8]) -> Vec<u8> {
-    [b"\xfe\xfd\x00\x01\x02\x03\x04", &token.to_be_bytes()[..], tail].concat()
+    [
+        b"\xfe\xfd\x00\x01\x02\x03\x04",
+        &token.to_be_bytes()[..],
+        tail,
+    ]
+    .concat()
 }
 
 /// The Ruby client gamespy_query ends each request with a line feed; GameSpy's own code looks at nothing after the flags (QR2
@@ -496,19 +683,33 @@ fn bytes_after_the_flags_change_no_reply() {
     for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
         let mut responder = responder(dialect, now);
         let from = "192.0.2.1:5000";
-        let token =
-            read_challenge(&exchange(&mut responder, now, from, b"\xfe\xfd\x09\x04\x05\x06\x07\n")[0]);
+        let token = read_challenge(
+            &exchange(&mut responder, now, from, b"\xfe\xfd\x09\x04\x05\x06\x07\n")[0],
+        );
         let head = [b"\xfe\xfd\x00\x04\x05\x06\x07", &token.to_be_bytes()[..]].concat();
         let mut ask = |head: &[u8], tail: &[u8]| {
-            exchange(&mut responder, now, from, &[head, b"\xff\xff\xff\x01", tail].concat())
+            exchange(
+                &mut responder,
+                now,
+                from,
+                &[head, b"\xff\xff\xff\x01", tail].concat(),
+            )
         };
         let whole = ask(&head, b"");
         assert!(!whole.is_empty());
-        assert!(whole.iter().all(|reply| reply.starts_with(b"\0\x04\x05\x06\x07splitnum\0")));
+        assert!(
+            whole
+                .iter()
+                .all(|reply| reply.starts_with(b"\0\x04\x05\x06\x07splitnum\0"))
+        );
         for tail in [&b"\n"[..], b"\0"] {
             assert_eq!(ask(&head, tail), whole, "{tail:?}");
             let is_answered = !ask(&head[..7], tail).is_empty();
-            assert_eq!(is_answered, dialect == Engine::Battlefield2, "without a challenge: {tail:?}");
+            assert_eq!(
+                is_answered,
+                dialect == Engine::Battlefield2,
+                "without a challenge: {tail:?}"
+            );
         }
     }
 }
@@ -524,13 +725,20 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
         let token = challenge(&mut responder, now, "192.0.2.1:5000");
         assert!(token > 0);
         let full = data(token, &[0xFF, 0xFF, 0xFF, 1]);
-        let mut answers = |from, later| !exchange(&mut responder, now + later, from, &full).is_empty();
+        let mut answers =
+            |from, later| !exchange(&mut responder, now + later, from, &full).is_empty();
         assert!(answers("192.0.2.1:5000", Duration::ZERO));
-        assert!(answers("[::ffff:192.0.2.1]:5000", Duration::ZERO), "the same address");
+        assert!(
+            answers("[::ffff:192.0.2.1]:5000", Duration::ZERO),
+            "the same address"
+        );
         assert!(!answers("192.0.2.1:5001", Duration::ZERO));
         assert!(!answers("192.0.2.2:5000", Duration::ZERO));
         assert!(answers("192.0.2.1:5000", WINDOW), "at least a window long");
-        assert!(!answers("192.0.2.1:5000", WINDOW * 3), "at most two windows");
+        assert!(
+            !answers("192.0.2.1:5000", WINDOW * 3),
+            "at most two windows"
+        );
     }
 }
 
@@ -548,8 +756,9 @@ fn a_token_says_nothing_about_the_token_of_another_address() {
         met[low_bits(token)] += 1;
         assert!(!exchange(&mut responder, now, &from, &data(token, &[])).is_empty());
         let others = (0..64).filter(|bits| token ^ bits != token);
-        let accepted =
-            others.filter(|bits| !exchange(&mut responder, now, &from, &data(token ^ bits, &[])).is_empty());
+        let accepted = others.filter(|bits| {
+            !exchange(&mut responder, now, &from, &data(token ^ bits, &[])).is_empty()
+        });
         assert_eq!(accepted.count(), 0, "one status, one token");
     }
     assert!(met.iter().all(|&times| times > 0 && times < 100), "{met:?}");
@@ -572,10 +781,20 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
             match round % 3 {
                 0 => {}
                 1 if datagram.len() > 2 => datagram[2] = 9,
-                _ => datagram.iter_mut().skip(2).for_each(|byte| *byte = random.next() as u8),
+                _ => datagram
+                    .iter_mut()
+                    .skip(2)
+                    .for_each(|byte| *byte = random.next() as u8),
             }
-            let from = format!("198.51.100.{}:{}", random.below(250) + 1, random.below(60_000) + 1);
-            let out: usize = exchange(&mut responder, now, &from, &datagram).iter().map(Vec::len).sum();
+            let from = format!(
+                "198.51.100.{}:{}",
+                random.below(250) + 1,
+                random.below(60_000) + 1
+            );
+            let out: usize = exchange(&mut responder, now, &from, &datagram)
+                .iter()
+                .map(Vec::len)
+                .sum();
             let factor = out as f64 / datagram.len().max(1) as f64;
             most = most.max(factor);
             assert!(factor <= 2.5, "{out} bytes for {datagram:?}");
@@ -597,25 +816,53 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
     let mut responder = responder(Engine::Battlefield2, now);
     let token = challenge(&mut responder, now, "192.0.2.1:5000");
     let quoted = data(token, &[0xFF, 0xFF, 0xFF, 1]);
-    let body = |replies: Vec<Vec<u8>>| replies.iter().map(|reply| reply[5..].to_vec()).collect::<Vec<_>>();
+    let body = |replies: Vec<Vec<u8>>| {
+        replies
+            .iter()
+            .map(|reply| reply[5..].to_vec())
+            .collect::<Vec<_>>()
+    };
     let proved = body(exchange(&mut responder, now, "192.0.2.1:5000", &quoted));
-    assert_eq!(body(exchange(&mut responder, now, "192.0.2.1:5000", request)), proved);
+    assert_eq!(
+        body(exchange(&mut responder, now, "192.0.2.1:5000", request)),
+        proved
+    );
     // What qstat sends (`-gs3`), and clients of GameSpy's version 2: no challenge, no flag.
-    for (selection, begin) in
-        [(QSTAT, &b"Srv\0"[..]), (&[0xFF; 3], b"hostname\0Srv\0"), (&[0xFF, 0, 0], b"hostname\0")]
-    {
+    for (selection, begin) in [
+        (QSTAT, &b"Srv\0"[..]),
+        (&[0xFF; 3], b"hostname\0Srv\0"),
+        (&[0xFF, 0, 0], b"hostname\0"),
+    ] {
         let request = [b"\xfe\xfd\x00\x10\x20\x30\x40", selection].concat();
         let replies = exchange(&mut responder, now, "192.0.2.3:5000", &request);
-        assert!(replies[0][5..].starts_with(begin), "{}", replies[0].escape_ascii());
+        assert!(
+            replies[0][5..].starts_with(begin),
+            "{}",
+            replies[0].escape_ascii()
+        );
         assert_eq!(
-            body(exchange(&mut responder, now, "192.0.2.1:5000", &data(token, selection))),
+            body(exchange(
+                &mut responder,
+                now,
+                "192.0.2.1:5000",
+                &data(token, selection)
+            )),
             body(replies)
         );
-        assert!(exchange(&mut responder, now, "192.0.2.1:5000", &data(token ^ 64, selection)).is_empty());
+        assert!(
+            exchange(
+                &mut responder,
+                now,
+                "192.0.2.1:5000",
+                &data(token ^ 64, selection)
+            )
+            .is_empty()
+        );
     }
     // A victim of forged requests: the burst of 64 KiB and the last reply, and then 8 KiB a second.
     let mut flood = |now| {
-        let replies = (0..1000).flat_map(|_| exchange(&mut responder, now, "192.0.2.2:5000", request));
+        let replies =
+            (0..1000).flat_map(|_| exchange(&mut responder, now, "192.0.2.2:5000", request));
         replies.map(|reply| reply.len()).sum::<usize>()
     };
     let (burst, rate) = (flood(now), flood(now + Duration::from_secs(2)));

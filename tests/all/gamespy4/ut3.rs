@@ -10,10 +10,16 @@ use crate::gamespy4::decode;
 
 #[test]
 fn every_key_has_its_meaning() {
-    let case = cases("gamespy4").into_iter().find(|case| case.name == "own-ut3").unwrap();
+    let case = cases("gamespy4")
+        .into_iter()
+        .find(|case| case.name == "own-ut3")
+        .unwrap();
     let answer = decode(case.packets).unwrap();
     let status = answer.to_status();
-    for settings in [Settings::new(answer.rules()), Settings::from_rules(&status.rules)] {
+    for settings in [
+        Settings::new(answer.rules()),
+        Settings::from_rules(&status.rules),
+    ] {
         let text = |key| settings.get(key).unwrap_or_else(|| panic!("{key}"));
         for (key, value) in [
             ("hostname", "queryport vCTF"),
@@ -51,7 +57,10 @@ fn every_key_has_its_meaning() {
         assert_eq!(text("AverageSkillRating").parse(), Ok(1000.0));
         assert!(text("p1073741829").ends_with(", UTMutator_x"));
         let names: Vec<_> = settings.iter().map(|(name, _)| name).collect();
-        assert!(names.contains(&"goal score") && !names.contains(&"Steam id"), "{names:?}");
+        assert!(
+            names.contains(&"goal score") && !names.contains(&"Steam id"),
+            "{names:?}"
+        );
         // The property without a value, and the one after it.
         assert_eq!(settings.get("p268435968"), None);
         assert_eq!(answer.get("p268435968"), Some(&b""[..]));
@@ -62,25 +71,54 @@ fn every_key_has_its_meaning() {
 
 #[test]
 fn the_model_has_map_class_and_bots_under_their_own_names() {
-    let case = cases("gamespy4").into_iter().find(|case| case.name == "own-ut3").unwrap();
+    let case = cases("gamespy4")
+        .into_iter()
+        .find(|case| case.name == "own-ut3")
+        .unwrap();
     let status = decode(case.packets).unwrap().to_status();
-    assert_eq!(status.map.unwrap(), "VCTF-Suspense", "never the key mapname");
-    assert_eq!(status.game_type.unwrap(), "UTGameContent.UTVehicleCTFGame_Content");
+    assert_eq!(
+        status.map.unwrap(),
+        "VCTF-Suspense",
+        "never the key mapname"
+    );
+    assert_eq!(
+        status.game_type.unwrap(),
+        "UTGameContent.UTVehicleCTFGame_Content"
+    );
     assert_eq!(
         (status.player_count, status.bot_count),
         (Some(3), Some(2)),
         "everyone, though numplayers is 1"
     );
     let players = status.players.unwrap();
-    let players: Vec<_> = players.iter().map(|player| (player.name.to_string(), player.bot)).collect();
+    let players: Vec<_> = players
+        .iter()
+        .map(|player| (player.name.to_string(), player.bot))
+        .collect();
     let bot = (String::new(), Some(true));
-    assert_eq!(players, [("Ann".to_owned(), Some(false)), bot.clone(), bot], "bots have no names");
+    assert_eq!(
+        players,
+        [("Ann".to_owned(), Some(false)), bot.clone(), bot],
+        "bots have no names"
+    );
     assert_eq!(
         (status.password, status.dedicated, status.anti_cheat),
         (Some(false), Some(true), Some(false))
     );
     assert_eq!(status.time_limit, Some(Duration::from_secs(20 * 60)));
-    assert_eq!((status.score_limit, status.protocol_version), (Some(3), Some(3467)));
-    let mutators: Vec<_> = status.mutators.unwrap().iter().map(ToString::to_string).collect();
-    assert_eq!(mutators, ["LowGrav", "WeaponReplacement", "NoTags", "X"], "its own and custom ones");
+    assert_eq!(
+        (status.score_limit, status.protocol_version),
+        (Some(3), Some(3467))
+    );
+    let mutators: Vec<_> = status
+        .mutators
+        .unwrap()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_eq!(
+        mutators,
+        ["LowGrav", "WeaponReplacement", "NoTags", "X"],
+        "its own and custom ones"
+    );
 }

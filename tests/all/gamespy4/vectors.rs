@@ -10,7 +10,8 @@ use crate::gamespy4::{decode, describe};
 #[test]
 fn captures_decode_exactly() {
     for case in cases("gamespy4") {
-        let answer = decode(case.packets.clone()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
+        let answer =
+            decode(case.packets.clone()).unwrap_or_else(|error| panic!("{}: {error}", case.name));
         check(&case, &describe(&answer));
     }
 }
@@ -20,7 +21,10 @@ fn captures_have_no_problems_in_their_heads() {
     for case in cases("gamespy4") {
         for packet in &case.packets {
             let response = Response::parse(packet, &Limits::default()).unwrap();
-            let problems: Vec<_> = response.problems().map(|problem| problem.to_string()).collect();
+            let problems: Vec<_> = response
+                .problems()
+                .map(|problem| problem.to_string())
+                .collect();
             assert_eq!(problems, [""; 0], "{}", case.name);
         }
     }
@@ -29,16 +33,29 @@ fn captures_have_no_problems_in_their_heads() {
 #[test]
 fn problems_of_an_answer_have_an_offset() {
     let problems = |packet: &[u8]| -> Vec<String> {
-        decode([packet.to_vec()]).unwrap().problems().map(|problem| problem.to_string()).collect()
+        decode([packet.to_vec()])
+            .unwrap()
+            .problems()
+            .map(|problem| problem.to_string())
+            .collect()
     };
     let head = b"\0\x01\x02\x03\x04splitnum\0\x80";
-    assert_eq!(problems(&[&head[..], b"\0k\0\0p1\0\0\0\x01\0\x02\0"].concat()), [""; 0]);
+    assert_eq!(
+        problems(&[&head[..], b"\0k\0\0p1\0\0\0\x01\0\x02\0"].concat()),
+        [""; 0]
+    );
     assert_eq!(
         problems(&[&head[..], b"\0p1\0s2\x003\0\0\x01\0\x02\0more"].concat()),
-        ["malformed key: no value at byte 18", "malformed section: bytes that belong to none at byte 29"]
+        [
+            "malformed key: no value at byte 18",
+            "malformed section: bytes that belong to none at byte 29"
+        ]
     );
     let legacy = b"\0\x01\x02\x03\x04k\0v\0\0\0\0\0\0\0\0more";
-    assert_eq!(problems(legacy), ["malformed section: bytes that belong to none at byte 16"]);
+    assert_eq!(
+        problems(legacy),
+        ["malformed section: bytes that belong to none at byte 16"]
+    );
     // A reply that was cut inside a text: the offset is that of the text.
     for (cut, offset) in [
         (&b"\0\x01\x02\x03\x04k\0v\0k"[..], 9),
@@ -64,9 +81,13 @@ fn high_bytes_are_kept_and_shown() {
 /// `numplayers` says 64 over 63 rows on a real server, and lists can be hidden.
 #[test]
 fn the_number_of_players_is_not_the_number_of_rows() {
-    let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0numplayers\x0064\0\0\x01player_\0\0Ann\0\0\0\x02\0";
+    let datagram =
+        b"\0\x01\x02\x03\x04splitnum\0\x80\0numplayers\x0064\0\0\x01player_\0\0Ann\0\0\0\x02\0";
     let status = decode([&datagram[..]]).unwrap().to_status();
-    assert_eq!((status.player_count, status.listed_players().len()), (Some(64), 1));
+    assert_eq!(
+        (status.player_count, status.listed_players().len()),
+        (Some(64), 1)
+    );
     let answer = decode([&datagram[..]]).unwrap();
     assert!(!answer.players().is_empty() && answer.teams().is_empty());
 }
@@ -89,7 +110,10 @@ fn recorded_exchanges_are_understood_on_both_sides() {
             panic!("{vector}")
         };
         assert_eq!(i64::from(value), vector["challenge"].as_i64().unwrap());
-        let command = Command::Data { challenge: Some(value), selection: Selection::ALL };
+        let command = Command::Data {
+            challenge: Some(value),
+            selection: Selection::ALL,
+        };
         let mut request = Vec::new();
         Request::new(id, command).encode(&mut request).unwrap();
         assert_eq!(request, bytes(&vector["request_all_info"]));
@@ -98,7 +122,10 @@ fn recorded_exchanges_are_understood_on_both_sides() {
     for request in recorded["requests"].as_array().unwrap() {
         let request = bytes(request);
         let mut written = Vec::new();
-        Request::parse(&request).unwrap().encode(&mut written).unwrap();
+        Request::parse(&request)
+            .unwrap()
+            .encode(&mut written)
+            .unwrap();
         assert_eq!(written, request);
     }
     let mut data = 0;

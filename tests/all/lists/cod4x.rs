@@ -15,17 +15,26 @@ const REPLY: &str = "ffffffff67657473657276657273526573706f6e7365\
 
 fn read(stream: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
     let now = Instant::now();
-    let mut session =
-        ListRequest::from(Cod4xList::new(6)).session(0, Timing::default(), now).unwrap().with_limits(limits);
+    let mut session = ListRequest::from(Cod4xList::new(6))
+        .session(0, Timing::default(), now)
+        .unwrap()
+        .with_limits(limits);
     session.poll_transmit(now, &mut Vec::new());
-    stream.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+    stream
+        .chunks(piece)
+        .for_each(|piece| session.handle_bytes(now, piece));
     session.handle_end(now);
     session.poll_answer().unwrap()
 }
 
 /// A list of these entries.
 fn reply(entries: &[&[u8]]) -> Vec<u8> {
-    [b"\xff\xff\xff\xffgetserversResponse", &entries.concat()[..], b"\\EOF"].concat()
+    [
+        b"\xff\xff\xff\xffgetserversResponse",
+        &entries.concat()[..],
+        b"\\EOF",
+    ]
+    .concat()
 }
 
 fn v4(ip: [u8; 4], port: u16) -> Vec<u8> {
@@ -41,7 +50,11 @@ fn a_list_is_read_whole_and_in_pieces_of_any_length() {
     let reply = hex::decode(REPLY).unwrap();
     for piece in 1..=reply.len() {
         let list = read(&reply, piece, Limits::default()).unwrap();
-        assert_eq!(list.servers, servers(&["192.0.2.10:28960", "198.51.100.7:28961"]), "{piece}");
+        assert_eq!(
+            list.servers,
+            servers(&["192.0.2.10:28960", "198.51.100.7:28961"]),
+            "{piece}"
+        );
         assert!(list.completeness.is_complete());
     }
 }
@@ -55,20 +68,42 @@ fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
                 assert_eq!(list.servers.len(), (cut.len() - 22) / 12, "{}", cut.len());
                 assert!(!list.completeness.is_complete());
             }
-            Err(error) => assert!(error == ListError::NoReply && cut.len() < 22, "{}", cut.len()),
+            Err(error) => assert!(
+                error == ListError::NoReply && cut.len() < 22,
+                "{}",
+                cut.len()
+            ),
         }
     }
 }
 
 #[test]
 fn end_marks_count_between_entries_only() {
-    let look_alikes =
-        [v4([69, 79, 70, 92], 0x5C45), v4([0x5C, 0x45, 0x4F, 0x46], 0x5C5C), v4([69, 79, 84, 0], 1)];
-    let v6 = [&b"\\\0\0\0\0\x05\x20\x01\x0d\xb8"[..], &[0; 4], b"\\EOF", &[0; 3], b"\x01\x71\x20"].concat();
-    let entries: Vec<&[u8]> = look_alikes.iter().map(Vec::as_slice).chain([&v6[..]]).collect();
+    let look_alikes = [
+        v4([69, 79, 70, 92], 0x5C45),
+        v4([0x5C, 0x45, 0x4F, 0x46], 0x5C5C),
+        v4([69, 79, 84, 0], 1),
+    ];
+    let v6 = [
+        &b"\\\0\0\0\0\x05\x20\x01\x0d\xb8"[..],
+        &[0; 4],
+        b"\\EOF",
+        &[0; 3],
+        b"\x01\x71\x20",
+    ]
+    .concat();
+    let entries: Vec<&[u8]> = look_alikes
+        .iter()
+        .map(Vec::as_slice)
+        .chain([&v6[..]])
+        .collect();
     let list = read(&reply(&entries), 5, Limits::default()).unwrap();
-    let expected =
-        ["69.79.70.92:23621", "92.69.79.70:23644", "69.79.84.0:1", "[2001:db8::5c45:4f46:0:1]:28960"];
+    let expected = [
+        "69.79.70.92:23621",
+        "92.69.79.70:23644",
+        "69.79.84.0:1",
+        "[2001:db8::5c45:4f46:0:1]:28960",
+    ];
     assert_eq!(list.servers, servers(&expected));
     assert!(list.completeness.is_complete());
 }
@@ -77,12 +112,26 @@ fn end_marks_count_between_entries_only() {
 fn other_replies_are_no_list() {
     let read = |stream: &[u8]| read(stream, 4096, Limits::default());
     assert_eq!(read(b""), Err(ListError::NoReply));
-    assert_eq!(read(b"HTTP/1.1 400 Bad Request\r\n"), Err(ListError::Malformed(0)));
-    assert_eq!(read(b"\xff\xff\xff\xffdisconnect"), Err(ListError::Malformed(0)));
+    assert_eq!(
+        read(b"HTTP/1.1 400 Bad Request\r\n"),
+        Err(ListError::Malformed(0))
+    );
+    assert_eq!(
+        read(b"\xff\xff\xff\xffdisconnect"),
+        Err(ListError::Malformed(0))
+    );
     let unknown = reply(&[&v4([192, 0, 2, 1], 1), b"\\\0\0\0\0\x06\0\0\0\0\0\0"]);
     let list = read(&unknown).unwrap();
-    assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false), "an entry of another type");
-    assert_eq!(read(&reply(&[b"\\\xc0\0\x02\x01\x71\x20"])), Err(ListError::Malformed(22)), "id's entries");
+    assert_eq!(
+        (list.servers.len(), list.completeness.is_complete()),
+        (1, false),
+        "an entry of another type"
+    );
+    assert_eq!(
+        read(&reply(&[b"\\\xc0\0\x02\x01\x71\x20"])),
+        Err(ListError::Malformed(22)),
+        "id's entries"
+    );
 }
 
 #[test]
@@ -98,14 +147,29 @@ fn no_change_of_a_byte_panics_or_adds_servers() {
 fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     let entries = [1, 1, 2, 3].map(|host| v4([192, 0, 2, host], 28960));
     let entries: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
-    let list = read(&reply(&entries), 4096, Limits::default().with_max_servers(2)).unwrap();
-    assert_eq!((list.servers.len(), list.over_limit, list.completeness.is_complete()), (2, 1, false));
+    let list = read(
+        &reply(&entries),
+        4096,
+        Limits::default().with_max_servers(2),
+    )
+    .unwrap();
+    assert_eq!(
+        (
+            list.servers.len(),
+            list.over_limit,
+            list.completeness.is_complete()
+        ),
+        (2, 1, false)
+    );
     let endless: Vec<u8> = reply(&[])
         .into_iter()
         .take(22)
         .chain(v4([192, 0, 2, 1], 1).into_iter().cycle().take(5 << 20))
         .collect();
-    assert_eq!(read(&endless, 65_536, Limits::default()), Err(ListError::TooLong));
+    assert_eq!(
+        read(&endless, 65_536, Limits::default()),
+        Err(ListError::TooLong)
+    );
 }
 
 proptest! {

@@ -16,7 +16,9 @@ const COMPRESSED: bool = true;
 fn session(compressed: bool, now: Instant) -> ListSession {
     let mut request = GameSpy1List::new("ut", GameKey::new("Z5Nfb0").unwrap());
     request.compressed = compressed;
-    ListRequest::from(request).session(0, Timing::default(), now).unwrap()
+    ListRequest::from(request)
+        .session(0, Timing::default(), now)
+        .unwrap()
 }
 
 /// Greeting and list, each cut at every byte: the same list each time.
@@ -46,7 +48,12 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 
 #[test]
 fn plain_lists_are_read() {
-    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\").unwrap();
+    let list = run(
+        PLAIN,
+        GREETING,
+        br"\ip\192.0.2.1:7778\ip\::ffff:192.0.2.2:1\final\",
+    )
+    .unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.2:1"]));
     assert!(is_complete(&list));
     let greeting = br"\basic\\secure\WFXNEA\final\";
@@ -59,12 +66,26 @@ fn plain_lists_are_read() {
 #[test]
 fn a_cut_list_is_incomplete() {
     let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:7778\ip\192.0.2.2:77").unwrap();
-    assert_eq!((list.servers.len(), is_complete(&list)), (1, false), "the last address may be cut");
+    assert_eq!(
+        (list.servers.len(), is_complete(&list)),
+        (1, false),
+        "the last address may be cut"
+    );
     let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\xc0\0\x02").unwrap();
-    assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false));
+    assert_eq!(
+        (&list.servers, is_complete(&list)),
+        (&servers(&["192.0.2.1:7778"]), false)
+    );
     let list = run(COMPRESSED, GREETING, b"\xc0\0\x02\x01\x1e\x62\\final").unwrap();
-    assert_eq!((&list.servers, is_complete(&list)), (&servers(&["192.0.2.1:7778"]), false), "a cut end mark");
-    assert_eq!(run(COMPRESSED, GREETING, b"\xc0").map(|list| is_complete(&list)), Ok(false));
+    assert_eq!(
+        (&list.servers, is_complete(&list)),
+        (&servers(&["192.0.2.1:7778"]), false),
+        "a cut end mark"
+    );
+    assert_eq!(
+        run(COMPRESSED, GREETING, b"\xc0").map(|list| is_complete(&list)),
+        Ok(false)
+    );
 }
 
 /// 92.102.105.110:24940 is `\final`, and a server at 92.x follows.
@@ -72,22 +93,51 @@ fn a_cut_list_is_incomplete() {
 fn a_record_may_look_like_the_end() {
     let record = |ip: [u8; 4], port: u16| [&ip[..], &port.to_be_bytes()].concat();
     let look_alike = record([92, 102, 105, 110], 24940);
-    let list = [&record([192, 0, 2, 1], 7778)[..], &look_alike, &record([92, 1, 2, 3], 1), END].concat();
+    let list = [
+        &record([192, 0, 2, 1], 7778)[..],
+        &look_alike,
+        &record([92, 1, 2, 3], 1),
+        END,
+    ]
+    .concat();
     let list = run(COMPRESSED, GREETING, &list).unwrap();
-    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "92.102.105.110:24940", "92.1.2.3:1"]));
+    assert_eq!(
+        list.servers,
+        servers(&["192.0.2.1:7778", "92.102.105.110:24940", "92.1.2.3:1"])
+    );
     assert!(is_complete(&list));
-    let list = run(COMPRESSED, br"\basic\\secure\WFXNEA\final\", &[&look_alike[..], END].concat());
+    let list = run(
+        COMPRESSED,
+        br"\basic\\secure\WFXNEA\final\",
+        &[&look_alike[..], END].concat(),
+    );
     assert_eq!(list.unwrap().servers, servers(&["92.102.105.110:24940"]));
-    assert_eq!(run(COMPRESSED, GREETING, END).map(|list| is_complete(&list)), Ok(true));
+    assert_eq!(
+        run(COMPRESSED, GREETING, END).map(|list| is_complete(&list)),
+        Ok(true)
+    );
 }
 
 #[test]
 fn refusals_and_other_services_are_told_apart() {
     let refused = run(PLAIN, GREETING, br"\fatal\1\error\Validation error");
-    assert_eq!(refused, Err(ListError::Refused("Validation error".to_owned())));
-    let refused = run(COMPRESSED, GREETING, br"\error\Invalid source gamename\final\");
-    assert_eq!(refused, Err(ListError::Refused("Invalid source gamename".to_owned())));
-    assert_eq!(run(PLAIN, GREETING, br"\ip\nonsense\final\"), Err(ListError::Malformed(GREETING.len())));
+    assert_eq!(
+        refused,
+        Err(ListError::Refused("Validation error".to_owned()))
+    );
+    let refused = run(
+        COMPRESSED,
+        GREETING,
+        br"\error\Invalid source gamename\final\",
+    );
+    assert_eq!(
+        refused,
+        Err(ListError::Refused("Invalid source gamename".to_owned()))
+    );
+    assert_eq!(
+        run(PLAIN, GREETING, br"\ip\nonsense\final\"),
+        Err(ListError::Malformed(GREETING.len()))
+    );
     let now = Instant::now();
     let mut ssh = session(PLAIN, now);
     ssh.handle_bytes(now, b"SSH-2.0-x");
@@ -95,7 +145,11 @@ fn refusals_and_other_services_are_told_apart() {
     assert_eq!(ssh.poll_answer(), Some(Err(ListError::NoGreeting)));
     let mut empty = session(PLAIN, now);
     empty.handle_bytes(now, br"\basic\\secure\\ip\192.0.2.1:1\final\");
-    assert_eq!(empty.poll_answer(), Some(Err(ListError::NoGreeting)), "a challenge of no bytes");
+    assert_eq!(
+        empty.poll_answer(),
+        Some(Err(ListError::NoGreeting)),
+        "a challenge of no bytes"
+    );
 }
 
 #[test]
@@ -132,10 +186,16 @@ fn silence_ends_at_the_deadline() {
     let start = Instant::now();
     let deadline = start + Timing::default().timeout();
     let mut silent = session(PLAIN, start);
-    assert_eq!(wait(&mut silent, start), (deadline, Err(ListError::NoGreeting)));
+    assert_eq!(
+        wait(&mut silent, start),
+        (deadline, Err(ListError::NoGreeting))
+    );
     let mut greeted = session(PLAIN, start);
     greeted.handle_bytes(start, GREETING);
-    assert!(greeted.poll_timeout().unwrap() <= start, "the request waits");
+    assert!(
+        greeted.poll_timeout().unwrap() <= start,
+        "the request waits"
+    );
     let (end, list) = wait(&mut greeted, start);
     assert_eq!((end, is_complete(&list.unwrap())), (deadline, false));
 }
@@ -166,7 +226,11 @@ fn a_list_that_looks_ended_settles() {
         session.handle_bytes(start, list);
         assert_eq!(session.poll_answer(), None, "more may follow");
         let (end, list) = wait(&mut session, start);
-        assert_eq!((end, is_complete(&list.unwrap())), (start + settle, true), "{format:?}");
+        assert_eq!(
+            (end, is_complete(&list.unwrap())),
+            (start + settle, true),
+            "{format:?}"
+        );
     }
 }
 
@@ -211,7 +275,17 @@ fn servers_are_listed_once_and_up_to_the_limit() {
         session.handle_bytes(start, list);
         session.poll_answer().unwrap().unwrap()
     };
-    assert_eq!(run(Limits::default()).servers, servers(&["192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1"]));
+    assert_eq!(
+        run(Limits::default()).servers,
+        servers(&["192.0.2.1:1", "192.0.2.2:1", "192.0.2.3:1"])
+    );
     let limited = run(Limits::default().with_max_servers(2));
-    assert_eq!((limited.servers.len(), limited.over_limit, is_complete(&limited)), (2, 1, false));
+    assert_eq!(
+        (
+            limited.servers.len(),
+            limited.over_limit,
+            is_complete(&limited)
+        ),
+        (2, 1, false)
+    );
 }

@@ -31,7 +31,9 @@ fn asked(request: GameSpy2List, limits: Limits) -> (ListSession, Request) {
 /// What the session makes of these bytes, in pieces of this length.
 fn read(mut session: ListSession, reply: &[u8], piece: usize) -> Result<ServerList, ListError> {
     let now = Instant::now();
-    reply.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+    reply
+        .chunks(piece)
+        .for_each(|piece| session.handle_bytes(now, piece));
     session.handle_end(now);
     session.poll_answer().unwrap()
 }
@@ -39,7 +41,11 @@ fn read(mut session: ListSession, reply: &[u8], piece: usize) -> Result<ServerLi
 /// The same of a list that is enciphered with the right key.
 fn listed(plain: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
     let (session, request) = asked(request(), limits);
-    read(session, &request.reply(KEY, &[0, 128, 7], &[9; 25], plain), piece)
+    read(
+        session,
+        &request.reply(KEY, &[0, 128, 7], &[9; 25], plain),
+        piece,
+    )
 }
 
 fn text(text: &str) -> Vec<u8> {
@@ -50,11 +56,28 @@ fn text(text: &str) -> Vec<u8> {
 fn everything() -> Vec<u8> {
     let fields = [(0, "hostname"), (1, "numplayers"), (2, "hostport")];
     let alpha = [&[0xFF][..], &text("Alpha"), &[12], &10480_u16.to_be_bytes()].concat();
-    let pairs = [text("player_0"), text("Ann"), text("gamever"), text("1.1"), vec![0]].concat();
+    let pairs = [
+        text("player_0"),
+        text("Ann"),
+        text("gamever"),
+        text("1.1"),
+        vec![0],
+    ]
+    .concat();
     Plain::head([203, 0, 113, 9], 6500, &fields, &["", "Popular"])
         .server(0x51, [192, 0, 2, 1], &[&10481_u16.to_be_bytes(), &alpha])
         .server(0x40, [192, 0, 2, 2], &[&[1, 0, 0xFF, 0xFF]])
-        .server(0x7E, [192, 0, 2, 3], &[&[0, 1], &[10, 0, 0, 1], &[0, 2], &[10, 0, 0, 2], &[0, 7, 0, 9]])
+        .server(
+            0x7E,
+            [192, 0, 2, 3],
+            &[
+                &[0, 1],
+                &[10, 0, 0, 1],
+                &[0, 2],
+                &[10, 0, 0, 2],
+                &[0, 7, 0, 9],
+            ],
+        )
         .server(0x80, [192, 0, 2, 4], &[&pairs])
         .server(0x01, [192, 0, 2, 5], &[])
         .end()
@@ -64,26 +87,58 @@ fn everything() -> Vec<u8> {
 fn every_part_of_a_server_is_read() {
     let list = listed(&everything(), 4096, Limits::default()).unwrap();
     let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
-    let expected = ["192.0.2.1:10481", "192.0.2.2:6500", "192.0.2.3:1", "192.0.2.4:6500", "192.0.2.5:6500"];
+    let expected = [
+        "192.0.2.1:10481",
+        "192.0.2.2:6500",
+        "192.0.2.3:1",
+        "192.0.2.4:6500",
+        "192.0.2.5:6500",
+    ];
     assert_eq!(servers, expected);
-    assert_eq!((list.completeness.is_complete(), list.backend_flags), (true, Some(128)));
+    assert_eq!(
+        (list.completeness.is_complete(), list.backend_flags),
+        (true, Some(128))
+    );
     assert_eq!(list.client, Some(Ipv4Addr::new(203, 0, 113, 9)));
     let entries = &list.entries;
-    let expected = [("hostname", "Alpha"), ("numplayers", "12"), ("hostport", "10480")];
-    assert_eq!(fields(&entries[0]), expected.map(|(name, value)| (name.into(), value.into())));
+    let expected = [
+        ("hostname", "Alpha"),
+        ("numplayers", "12"),
+        ("hostport", "10480"),
+    ];
+    assert_eq!(
+        fields(&entries[0]),
+        expected.map(|(name, value)| (name.into(), value.into()))
+    );
     assert_eq!(entries[1].fields.get("hostname").unwrap(), "Popular");
     assert_eq!(entries[1].fields.get("hostport").unwrap(), "65535");
-    assert_eq!((entries[2].private_address, entries[2].private_port), (Some([10, 0, 0, 1].into()), Some(2)));
-    assert_eq!((entries[2].ping_address, entries[2].flags), (Some([10, 0, 0, 2].into()), Some(0x7E)));
+    assert_eq!(
+        (entries[2].private_address, entries[2].private_port),
+        (Some([10, 0, 0, 1].into()), Some(2))
+    );
+    assert_eq!(
+        (entries[2].ping_address, entries[2].flags),
+        (Some([10, 0, 0, 2].into()), Some(0x7E))
+    );
     assert_eq!(entries[2].fields.get("hostname").unwrap(), "");
     let expected = [("player_0", "Ann"), ("gamever", "1.1")];
-    assert_eq!(fields(&entries[3]), expected.map(|(name, value)| (name.into(), value.into())));
-    assert_eq!((entries[4].fields.len(), entries[4].private_address), (0, None));
+    assert_eq!(
+        fields(&entries[3]),
+        expected.map(|(name, value)| (name.into(), value.into()))
+    );
+    assert_eq!(
+        (entries[4].fields.len(), entries[4].private_address),
+        (0, None)
+    );
 }
 
 /// Names and values, as they came.
 fn fields(entry: &ListedServer) -> Vec<(Vec<u8>, Vec<u8>)> {
-    entry.fields.iter().map(|(name, value)| (name.raw().to_vec(), value.raw().to_vec())).collect()
+    entry
+        .fields
+        .iter()
+        .map(|(name, value)| (name.raw().to_vec(), value.raw().to_vec()))
+        .collect()
 }
 
 #[test]
@@ -91,7 +146,11 @@ fn pieces_of_any_length_give_the_same_list() {
     let whole = listed(&everything(), 4096, Limits::default());
     assert!(whole.is_ok());
     for piece in 1..everything().len() + 30 {
-        assert_eq!(listed(&everything(), piece, Limits::default()), whole, "{piece}");
+        assert_eq!(
+            listed(&everything(), piece, Limits::default()),
+            whole,
+            "{piece}"
+        );
     }
 }
 
@@ -121,12 +180,25 @@ fn messages_after_the_list_are_not_read() {
     let keys = [&[0, 14, 1, 1, 0][..], &text("hostname")].concat();
     let plain = [&everything()[..], &keys, &keep_alive, &delete, &[0xFF; 40]].concat();
     for piece in [1, 7, 4096] {
-        assert_eq!(listed(&plain, piece, Limits::default()), listed(&everything(), piece, Limits::default()));
+        assert_eq!(
+            listed(&plain, piece, Limits::default()),
+            listed(&everything(), piece, Limits::default())
+        );
     }
     // The list counts at once, although the server keeps the connection open.
     let (mut session, request) = asked(request(), Limits::default());
-    session.handle_bytes(Instant::now(), &request.reply(KEY, &[0; 10], &[1; 25], &everything()));
-    assert!(session.poll_answer().unwrap().unwrap().completeness.is_complete());
+    session.handle_bytes(
+        Instant::now(),
+        &request.reply(KEY, &[0; 10], &[1; 25], &everything()),
+    );
+    assert!(
+        session
+            .poll_answer()
+            .unwrap()
+            .unwrap()
+            .completeness
+            .is_complete()
+    );
 }
 
 #[test]
@@ -164,12 +236,18 @@ fn a_wrong_key_is_named() {
 fn refusals_are_reported_in_the_words_of_the_server() {
     let refused = |words: &str| Err(ListError::Refused(words.to_owned()));
     let clear = |reply: &[u8]| read(asked(request(), Limits::default()).0, reply, 3);
-    assert_eq!(clear(b"Invalid source gamename"), refused("Invalid source gamename"));
+    assert_eq!(
+        clear(b"Invalid source gamename"),
+        refused("Invalid source gamename")
+    );
     assert_eq!(clear(b"Query Error: no such game"), refused("no such game"));
     assert_eq!(clear(b""), Err(ListError::NoReply));
     assert_eq!(clear(&[0xE6, 1, 2]), Err(ListError::NoReply));
     let enciphered = [&[203, 0, 113, 9, 0xFF, 0xFF][..], &text("unknown game")].concat();
-    assert_eq!(listed(&enciphered, 2, Limits::default()), refused("unknown game"));
+    assert_eq!(
+        listed(&enciphered, 2, Limits::default()),
+        refused("unknown game")
+    );
     assert_eq!(clear(&[b'x'; 5 * 1024 * 1024]), Err(ListError::TooLong));
 }
 
@@ -177,15 +255,30 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 fn impossible_elements_are_errors_or_cut_the_list_short() {
     let head = |fields: &[(u8, &str)]| Plain::head([203, 0, 113, 9], 6500, fields, &[]);
     let run = |plain: Vec<u8>| listed(&plain, 4096, Limits::default());
-    assert_eq!(run(head(&[(3, "hostname")]).end()), Err(ListError::WrongKey), "no type");
+    assert_eq!(
+        run(head(&[(3, "hostname")]).end()),
+        Err(ListError::WrongKey),
+        "no type"
+    );
     let long = "x".repeat(4096);
-    assert_eq!(run(head(&[(0, &long)]).end()), Err(ListError::WrongKey), "a name without end");
+    assert_eq!(
+        run(head(&[(0, &long)]).end()),
+        Err(ListError::WrongKey),
+        "a name without end"
+    );
     let server = |plain: Plain| plain.server(0x40, [192, 0, 2, 1], &[&[0xFF], &text("One")]);
-    let no_popular = server(head(&[(0, "hostname")])).server(0x40, [192, 0, 2, 2], &[&[0]]).end();
-    let long = server(head(&[(0, "hostname")])).server(0x80, [192, 0, 2, 2], &[&text(&long)]).end();
+    let no_popular = server(head(&[(0, "hostname")]))
+        .server(0x40, [192, 0, 2, 2], &[&[0]])
+        .end();
+    let long = server(head(&[(0, "hostname")]))
+        .server(0x80, [192, 0, 2, 2], &[&text(&long)])
+        .end();
     for damaged in [no_popular, long] {
         let list = run(damaged).unwrap();
-        assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
+        assert_eq!(
+            (list.servers.len(), list.completeness.is_complete()),
+            (1, false)
+        );
     }
 }
 
@@ -197,7 +290,10 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     let list = listed(&plain, 4096, Limits::default()).unwrap();
     assert_eq!((list.servers.len(), list.entries.len()), (3, 4));
     let list = listed(&plain, 4096, Limits::default().with_max_servers(2)).unwrap();
-    assert_eq!((list.servers.len(), list.over_limit, list.entries.len()), (2, 1, 2));
+    assert_eq!(
+        (list.servers.len(), list.over_limit, list.entries.len()),
+        (2, 1, 2)
+    );
     assert!(!list.completeness.is_complete());
 }
 
@@ -214,7 +310,9 @@ fn popular_values_do_not_make_a_short_list_large() {
         let plain = (0..servers).fold(head, server);
         let list = listed(&plain.end(), 4096, Limits::default()).unwrap();
         let values = list.entries.iter().flat_map(fields);
-        let bytes: usize = values.map(|(name, value)| name.len() + value.len() + 24).sum();
+        let bytes: usize = values
+            .map(|(name, value)| name.len() + value.len() + 24)
+            .sum();
         assert!(bytes <= 8 << 20, "{bytes}");
         assert!(!list.servers.is_empty() && !list.completeness.is_complete());
     }
@@ -250,25 +348,47 @@ fn requests_that_cannot_be_written_are_refused() {
     let error = |change: fn(&mut GameSpy2List)| {
         let mut request = request();
         change(&mut request);
-        let mut session = ListRequest::from(request).session(7, Timing::default(), Instant::now()).unwrap();
+        let mut session = ListRequest::from(request)
+            .session(7, Timing::default(), Instant::now())
+            .unwrap();
         assert_eq!(session.poll_transmit(Instant::now(), &mut Vec::new()), None);
         session.poll_answer().unwrap().unwrap_err()
     };
     let empty = |field| ListError::Request(EncodeError::Empty(field));
     assert_eq!(error(|request| request.key.clear()), empty("key"));
     assert_eq!(error(|request| request.game.clear()), empty("game"));
-    let nul = EncodeError::Forbidden { field: "filter", byte: 0 };
-    assert_eq!(error(|request| request.filter.push('\0')), ListError::Request(nul));
-    let backslash = EncodeError::Forbidden { field: "name of a field", byte: b'\\' };
-    assert_eq!(error(|request| request.fields[0].push('\\')), ListError::Request(backslash));
-    let long = EncodeError::TooLong { field: "list of fields", limit: 256 };
-    assert_eq!(error(|request| request.fields = vec!["field".to_owned(); 50]), ListError::Request(long));
+    let nul = EncodeError::Forbidden {
+        field: "filter",
+        byte: 0,
+    };
+    assert_eq!(
+        error(|request| request.filter.push('\0')),
+        ListError::Request(nul)
+    );
+    let backslash = EncodeError::Forbidden {
+        field: "name of a field",
+        byte: b'\\',
+    };
+    assert_eq!(
+        error(|request| request.fields[0].push('\\')),
+        ListError::Request(backslash)
+    );
+    let long = EncodeError::TooLong {
+        field: "list of fields",
+        limit: 256,
+    };
+    assert_eq!(
+        error(|request| request.fields = vec!["field".to_owned(); 50]),
+        ListError::Request(long)
+    );
 }
 
 #[test]
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();
-    let mut session = ListRequest::from(request()).session(7, Timing::default(), start).unwrap();
+    let mut session = ListRequest::from(request())
+        .session(7, Timing::default(), start)
+        .unwrap();
     session.poll_transmit(start, &mut Vec::new());
     let deadline = start + Timing::default().timeout();
     assert_eq!(session.poll_timeout(), Some(deadline));
@@ -276,12 +396,17 @@ fn silence_ends_at_the_deadline() {
     assert_eq!(session.poll_answer(), None);
     session.handle_bytes(deadline, &[0xE6]);
     assert_eq!(session.poll_answer(), Some(Err(ListError::NoReply)));
-    assert_eq!((session.poll_timeout(), session.poll_answer()), (None, None));
+    assert_eq!(
+        (session.poll_timeout(), session.poll_answer()),
+        (None, None)
+    );
 }
 
 fn challenge(nonce: u64) -> [u8; 8] {
     let (mut out, now) = (Vec::new(), Instant::now());
-    let mut session = ListRequest::from(request()).session(nonce, Timing::default(), now).unwrap();
+    let mut session = ListRequest::from(request())
+        .session(nonce, Timing::default(), now)
+        .unwrap();
     session.poll_transmit(now, &mut out);
     Request::parse(&out).challenge
 }
@@ -359,8 +484,14 @@ proptest! {
 #[test]
 fn debug_output_shows_no_key() {
     let request = request();
-    let shown = format!("{request:?} {:?}", asked(request.clone(), Limits::default()).0);
-    assert!(shown.contains(r#"game: "swat4""#) && shown.contains("expected"), "{shown}");
+    let shown = format!(
+        "{request:?} {:?}",
+        asked(request.clone(), Limits::default()).0
+    );
+    assert!(
+        shown.contains(r#"game: "swat4""#) && shown.contains("expected"),
+        "{shown}"
+    );
     for key in ["tG3j8c", "116, 71, 51"] {
         assert!(!shown.contains(key), "{shown}");
     }

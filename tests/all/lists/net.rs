@@ -14,13 +14,23 @@ use crate::common::list_servers::tcp::{self, listen, send};
 use crate::common::list_servers::ut2004::{ListServer, Listed};
 
 fn client() -> Client {
-    Client::new().unwrap().with_timing(Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0))
+    Client::new().unwrap().with_timing(
+        Timing::default()
+            .with_timeout(Duration::from_secs(2))
+            .with_retries(0),
+    )
 }
 
 #[tokio::test]
 async fn the_lists_of_ut2004_and_ut2003_are_read() {
-    let servers =
-        || (1..=40).map(|number| Listed { players: number, ..Listed::new(number, b"Srv") }).collect();
+    let servers = || {
+        (1..=40)
+            .map(|number| Listed {
+                players: number,
+                ..Listed::new(number, b"Srv")
+            })
+            .collect()
+    };
     for request in [Ut2004List::new(3369), Ut2004List::new(2225)] {
         let request = request.with_condition("currentplayers", Comparison::Less, "31");
         let master = tcp::ut2004(servers()).await;
@@ -41,22 +51,34 @@ fn plain() -> Vec<u8> {
 async fn the_lists_of_gamespy_v2_are_read() {
     let master = tcp::gamespy4(b"tG3j8c", plain()).await;
     let request = GameSpy2List::new("swat4", "tG3j8c");
-    let list = client().list(&master.to_string(), request.clone()).await.unwrap();
-    let expected: [SocketAddr; 2] = [([192, 0, 2, 1], 6500), ([192, 0, 2, 2], 10_481)].map(SocketAddr::from);
+    let list = client()
+        .list(&master.to_string(), request.clone())
+        .await
+        .unwrap();
+    let expected: [SocketAddr; 2] =
+        [([192, 0, 2, 1], 6500), ([192, 0, 2, 2], 10_481)].map(SocketAddr::from);
     assert_eq!(list.servers, expected);
     assert!(list.completeness.is_complete());
-    let names: Vec<_> =
-        list.entries.iter().map(|entry| entry.fields.get("hostname").unwrap().plain()).collect();
+    let names: Vec<_> = list
+        .entries
+        .iter()
+        .map(|entry| entry.fields.get("hostname").unwrap().plain())
+        .collect();
     assert_eq!(names, ["Alpha", "Popular"]);
 }
 
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     let request = GameSpy2List::new("swat4", "tG3j8c");
-    let ask =
-        async |master: SocketAddr| client().list(&master.to_string(), request.clone()).await.unwrap_err();
+    let ask = async |master: SocketAddr| {
+        client()
+            .list(&master.to_string(), request.clone())
+            .await
+            .unwrap_err()
+    };
     let refusing =
-        listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await }).await;
+        listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await })
+            .await;
     let error = ask(refusing).await;
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(words), .. } if words.starts_with("Invalid"))
@@ -70,12 +92,23 @@ async fn each_failure_of_a_list_server_has_its_error() {
     assert_eq!(ask(silent).await.kind(), ErrorKind::Offline);
     let denied = listen(|mut stream| async move {
         let (_, greeting) = ListServer::new(Vec::new());
-        send(&mut stream, &[&greeting[..], b"\x08\0\0\0\x07DENIED\0"].concat(), 29).await;
+        send(
+            &mut stream,
+            &[&greeting[..], b"\x08\0\0\0\x07DENIED\0"].concat(),
+            29,
+        )
+        .await;
         assert_ne!(stream.read(&mut [0; 512]).await.unwrap(), 0, "the login");
     })
     .await;
-    let error = client().list(&denied.to_string(), Ut2004List::new(3369)).await.unwrap_err();
-    assert_eq!(error.to_string(), format!("{denied}: the list server refused: \"DENIED\""));
+    let error = client()
+        .list(&denied.to_string(), Ut2004List::new(3369))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("{denied}: the list server refused: \"DENIED\"")
+    );
 }
 
 /// What is left out of the servers is not among the entries either.
@@ -83,9 +116,15 @@ async fn each_failure_of_a_list_server_has_its_error() {
 async fn entries_are_of_servers_in_scope() {
     let server = |plain: Plain, ip| plain.server(0x41, ip, &[b"\xffSrv\0"]);
     let head = Plain::head([203, 0, 113, 9], 6500, &[(0, "hostname")], &[]);
-    let plain = [[127, 0, 0, 1], [192, 0, 2, 1], [0, 0, 0, 0]].into_iter().fold(head, server).end();
+    let plain = [[127, 0, 0, 1], [192, 0, 2, 1], [0, 0, 0, 0]]
+        .into_iter()
+        .fold(head, server)
+        .end();
     let master = tcp::gamespy4(b"tG3j8c", plain).await;
-    let list = client().list(&master.to_string(), GameSpy2List::new("swat4", "tG3j8c")).await.unwrap();
+    let list = client()
+        .list(&master.to_string(), GameSpy2List::new("swat4", "tG3j8c"))
+        .await
+        .unwrap();
     assert_eq!((list.servers.len(), list.out_of_scope), (1, 2));
     let entries: Vec<_> = list.entries.iter().map(|entry| entry.server).collect();
     assert_eq!(entries, list.servers);
@@ -97,11 +136,20 @@ async fn a_list_that_is_cut_by_time_is_incomplete() {
     let cut = plain().len() - 5;
     let master = tcp::gamespy4(b"tG3j8c", plain()[..cut].to_vec()).await;
     let request = GameSpy2List::new("swat4", "tG3j8c");
-    let mut servers =
-        client().servers_at(&master.to_string(), request).with_timeout(Duration::from_millis(300));
+    let mut servers = client()
+        .servers_at(&master.to_string(), request)
+        .with_timeout(Duration::from_millis(300));
     while servers.next().await.is_some() {}
-    let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap();
-    assert_eq!((list.servers.len(), list.completeness.is_complete()), (2, false));
+    let list = servers.masters()[0]
+        .list
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap();
+    assert_eq!(
+        (list.servers.len(), list.completeness.is_complete()),
+        (2, false)
+    );
 }
 
 #[test]
@@ -115,5 +163,8 @@ fn each_form_has_the_usual_port_of_its_list_servers() {
         Ut2004List::new(3369).into(),
         Cod4xList::new(18).into(),
     ];
-    assert_eq!(forms.each_ref().map(ListRequest::default_port), [27950, 28900, 28910, 28902, 20810]);
+    assert_eq!(
+        forms.each_ref().map(ListRequest::default_port),
+        [27950, 28900, 28910, 28902, 20810]
+    );
 }

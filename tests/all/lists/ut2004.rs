@@ -40,11 +40,9 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 fn ut2004_request() -> Ut2004List {
     let mut request = Ut2004List::new(3369);
     request.cd_key = "AAAAA-BBBBB-CCCCC-DDDDD".to_owned();
-    request.with_condition("gametype", Comparison::Equal, "xDeathMatch").with_condition(
-        "currentplayers",
-        Comparison::Greater,
-        "0",
-    )
+    request
+        .with_condition("gametype", Comparison::Equal, "xDeathMatch")
+        .with_condition("currentplayers", Comparison::Greater, "0")
 }
 
 fn ut2003_request() -> Ut2004List {
@@ -54,7 +52,9 @@ fn ut2003_request() -> Ut2004List {
 }
 
 fn session(request: Ut2004List) -> ListSession {
-    ListRequest::from(request).session(0, Timing::default(), Instant::now()).unwrap()
+    ListRequest::from(request)
+        .session(0, Timing::default(), Instant::now())
+        .unwrap()
 }
 
 /// Plays a conversation, the server's messages in pieces of this length, and compares what the client sends.
@@ -62,12 +62,21 @@ fn play(request: Ut2004List, turns: &[&str], piece: usize) -> Result<ServerList,
     let (mut session, now) = (session(request), Instant::now());
     for (turn, message) in turns.iter().enumerate() {
         if turn % 2 == 0 {
-            bytes(message).chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+            bytes(message)
+                .chunks(piece)
+                .for_each(|piece| session.handle_bytes(now, piece));
         } else {
             let mut out = Vec::new();
-            assert!(session.poll_timeout().unwrap() <= now, "bytes wait to be sent");
+            assert!(
+                session.poll_timeout().unwrap() <= now,
+                "bytes wait to be sent"
+            );
             assert_eq!(session.poll_transmit(now, &mut out), Some(out.len()));
-            assert_eq!(hex::encode(&out), hex::encode(bytes(message)), "turn {turn}");
+            assert_eq!(
+                hex::encode(&out),
+                hex::encode(bytes(message)),
+                "turn {turn}"
+            );
             assert_eq!(session.poll_transmit(now, &mut out), None);
         }
     }
@@ -81,10 +90,15 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
 
 /// What the session makes of a list after a UT2003 login, in pieces of this length.
 fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
-    let (mut session, now) = (session(Ut2004List::new(2225)).with_limits(limits), Instant::now());
+    let (mut session, now) = (
+        session(Ut2004List::new(2225)).with_limits(limits),
+        Instant::now(),
+    );
     session.handle_bytes(now, &frame(&text(CHALLENGE)));
     session.handle_bytes(now, &frame(&text(b"APPROVED")));
-    frames.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+    frames
+        .chunks(piece)
+        .for_each(|piece| session.handle_bytes(now, piece));
     session.handle_end(now);
     session.poll_answer().unwrap()
 }
@@ -93,16 +107,30 @@ fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<ServerList, Lis
 fn frames(count: u32, entries: &[Listed]) -> Vec<u8> {
     let count = frame(&[&count.to_le_bytes()[..], &[1]].concat());
     let entries = entries.iter().map(|entry| frame(&entry.entry(false)));
-    std::iter::once(count).chain(entries).collect::<Vec<_>>().concat()
+    std::iter::once(count)
+        .chain(entries)
+        .collect::<Vec<_>>()
+        .concat()
 }
 
 #[test]
 fn the_session_speaks_as_pyut2serverlist_does() {
     let list = play(ut2004_request(), &UT2004, 4096).unwrap();
-    assert_eq!(list.servers, servers(&["192.0.2.10:7778", "198.51.100.7:7798"]));
-    assert_eq!((list.completeness.is_complete(), list.announced), (true, Some(2)));
-    let [first, second] = &list.entries[..] else { panic!("two entries") };
-    assert_eq!((first.server, first.game_port), ("192.0.2.10:7778".parse().unwrap(), Some(7777)));
+    assert_eq!(
+        list.servers,
+        servers(&["192.0.2.10:7778", "198.51.100.7:7798"])
+    );
+    assert_eq!(
+        (list.completeness.is_complete(), list.announced),
+        (true, Some(2))
+    );
+    let [first, second] = &list.entries[..] else {
+        panic!("two entries")
+    };
+    assert_eq!(
+        (first.server, first.game_port),
+        ("192.0.2.10:7778".parse().unwrap(), Some(7777))
+    );
     let expected = [
         ("ServerName", "Alpha DM"),
         ("MapName", "DM-Rankin"),
@@ -111,31 +139,53 @@ fn the_session_speaks_as_pyut2serverlist_does() {
         ("MaxPlayers", "16"),
         ("SkillLevel", "2"),
     ];
-    assert_eq!(fields(first), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    assert_eq!(
+        fields(first),
+        expected.map(|(name, value)| (name.to_owned(), value.to_owned()))
+    );
     assert_eq!((first.flags, second.game_port), (Some(0x24), Some(7797)));
     let name = second.fields.get("ServerName").unwrap();
-    assert_eq!((name.raw(), name.plain()), (&b"\x1b\xff\x01\x01Red"[..], "Red".into()));
-    assert_eq!((field(second, "MapName"), field(second, "SkillLevel")), (Some(""), Some("")));
+    assert_eq!(
+        (name.raw(), name.plain()),
+        (&b"\x1b\xff\x01\x01Red"[..], "Red".into())
+    );
+    assert_eq!(
+        (field(second, "MapName"), field(second, "SkillLevel")),
+        (Some(""), Some(""))
+    );
 
     let list = play(ut2003_request(), &UT2003, 4096).unwrap();
     let entry = &list.entries[0];
     assert_eq!(list.servers, servers(&["192.0.2.10:7778"]));
-    assert_eq!((field(entry, "ServerName"), entry.flags), (Some("Beta"), Some(0x50)));
+    assert_eq!(
+        (field(entry, "ServerName"), entry.flags),
+        (Some("Beta"), Some(0x50))
+    );
     assert_eq!(field(entry, "SkillLevel"), None);
 }
 
 fn fields(entry: &ListedServer) -> Vec<(String, String)> {
-    entry.fields.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect()
+    entry
+        .fields
+        .iter()
+        .map(|(name, value)| (name.to_string(), value.to_string()))
+        .collect()
 }
 
 /// A value in ASCII.
 fn field<'a>(entry: &'a ListedServer, name: &str) -> Option<&'a str> {
-    entry.fields.get(name).map(|value| std::str::from_utf8(value.raw()).unwrap())
+    entry
+        .fields
+        .get(name)
+        .map(|value| std::str::from_utf8(value.raw()).unwrap())
 }
 
 #[test]
 fn pieces_of_any_length_give_the_same_list() {
-    let whole = [play(ut2004_request(), &UT2004, 4096), play(ut2003_request(), &UT2003, 4096)];
+    let whole = [
+        play(ut2004_request(), &UT2004, 4096),
+        play(ut2003_request(), &UT2003, 4096),
+    ];
     for piece in 1..60 {
         assert_eq!(play(ut2004_request(), &UT2004, piece), whole[0], "{piece}");
         assert_eq!(play(ut2003_request(), &UT2003, piece), whole[1], "{piece}");
@@ -151,7 +201,10 @@ fn a_cut_list_is_incomplete_and_has_the_servers_that_came() {
     for cut in cuts(&stream) {
         let list = listed(cut, 3, Limits::default()).unwrap();
         assert!(!list.completeness.is_complete());
-        assert_eq!(list.servers[..], whole.servers[..usize::from(cut.len() >= first)]);
+        assert_eq!(
+            list.servers[..],
+            whole.servers[..usize::from(cut.len() >= first)]
+        );
         assert_eq!(list.entries.len(), list.servers.len());
     }
 }
@@ -181,16 +234,27 @@ fn refusals_are_reported_in_the_words_of_the_server() {
     let refusal = |frames: &[Vec<u8>]| {
         let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
         session.handle_bytes(now, &frame(&text(CHALLENGE)));
-        frames.iter().for_each(|frame| session.handle_bytes(now, frame));
+        frames
+            .iter()
+            .for_each(|frame| session.handle_bytes(now, frame));
         session.handle_end(now);
         session.poll_answer().unwrap().unwrap_err()
     };
     let refused = |words: &str| ListError::Refused(words.to_owned());
-    assert_eq!(refusal(&[bytes("080000000744454e49454400")]), refused("DENIED"));
+    assert_eq!(
+        refusal(&[bytes("080000000744454e49454400")]),
+        refused("DENIED")
+    );
     let upgrade = [&text(b"UPGRADE")[..], &3369_u32.to_le_bytes(), &[0; 4]].concat();
-    assert_eq!(refusal(&[frame(&upgrade)]), refused("UPGRADE to version 3369"));
+    assert_eq!(
+        refusal(&[frame(&upgrade)]),
+        refused("UPGRADE to version 3369")
+    );
     let approved = frame(&[&text(b"APPROVED")[..], &[3, 0, 0, 0]].concat());
-    assert_eq!(refusal(&[approved.clone(), frame(&text(b"BANNED"))]), refused("BANNED"));
+    assert_eq!(
+        refusal(&[approved.clone(), frame(&text(b"BANNED"))]),
+        refused("BANNED")
+    );
     assert_eq!(refusal(&[]), ListError::NoReply);
     assert_eq!(refusal(&[approved]), ListError::NoReply);
     assert_eq!(refusal(&[frame(b"\x09APPR")]), ListError::Malformed(18));
@@ -198,11 +262,21 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 
 #[test]
 fn other_services_are_no_list_servers() {
-    for greeting in [&b"SSH-2.0-OpenSSH_9.7\r\n"[..], b"\\basic\\\\secure\\WFXNEA", b"\0\0\0\0", b""] {
+    for greeting in [
+        &b"SSH-2.0-OpenSSH_9.7\r\n"[..],
+        b"\\basic\\\\secure\\WFXNEA",
+        b"\0\0\0\0",
+        b"",
+    ] {
         let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
         session.handle_bytes(now, greeting);
         session.handle_end(now);
-        assert_eq!(session.poll_answer(), Some(Err(ListError::NoGreeting)), "{}", greeting.escape_ascii());
+        assert_eq!(
+            session.poll_answer(),
+            Some(Err(ListError::NoGreeting)),
+            "{}",
+            greeting.escape_ascii()
+        );
     }
 }
 
@@ -210,18 +284,39 @@ fn other_services_are_no_list_servers() {
 fn messages_that_are_no_list_are_named_with_their_place() {
     let login = 14 + 14;
     let list = |stream: &[u8]| listed(stream, 4096, Limits::default());
-    assert_eq!(list(&bytes("050000000100000002")), Err(ListError::Malformed(login + 4)), "not compact");
-    assert_eq!(list(&bytes("0400000001000000")), Err(ListError::Malformed(login + 4)));
-    assert_eq!(list(&bytes("0500000001000000010300000001ffff")), Err(ListError::Malformed(login + 13)));
-    assert_eq!(list(&bytes("0500000001000000010000010001ffff")), Err(ListError::Malformed(login + 9)));
+    assert_eq!(
+        list(&bytes("050000000100000002")),
+        Err(ListError::Malformed(login + 4)),
+        "not compact"
+    );
+    assert_eq!(
+        list(&bytes("0400000001000000")),
+        Err(ListError::Malformed(login + 4))
+    );
+    assert_eq!(
+        list(&bytes("0500000001000000010300000001ffff")),
+        Err(ListError::Malformed(login + 13))
+    );
+    assert_eq!(
+        list(&bytes("0500000001000000010000010001ffff")),
+        Err(ListError::Malformed(login + 9))
+    );
 }
 
 #[test]
 fn damaged_bytes_behind_servers_cut_the_list_short() {
     let whole = frames(3, &[1, 2].map(|number| Listed::new(number, b"Name")));
     for damaged in ["0300000001ffff", "0000010001ffff"] {
-        let list = listed(&[&whole[..], &bytes(damaged)].concat(), 4096, Limits::default()).unwrap();
-        assert_eq!((list.servers.len(), list.completeness), (2, ListCompleteness::Incomplete));
+        let list = listed(
+            &[&whole[..], &bytes(damaged)].concat(),
+            4096,
+            Limits::default(),
+        )
+        .unwrap();
+        assert_eq!(
+            (list.servers.len(), list.completeness),
+            (2, ListCompleteness::Incomplete)
+        );
     }
 }
 
@@ -229,7 +324,12 @@ fn damaged_bytes_behind_servers_cut_the_list_short() {
 fn entries_without_flags_and_with_more_than_is_known_are_read() {
     let mut bare = Listed::new(1, b"XMP").entry(false);
     bare.pop();
-    let stream = [frames(2, &[]), frame(&bare), frame(&[&bare[..], b"\x08more"].concat())].concat();
+    let stream = [
+        frames(2, &[]),
+        frame(&bare),
+        frame(&[&bare[..], b"\x08more"].concat()),
+    ]
+    .concat();
     let list = listed(&stream, 4096, Limits::default()).unwrap();
     let flags: Vec<_> = list.entries.iter().map(|entry| entry.flags).collect();
     assert_eq!(flags, [None, Some(8)]);
@@ -242,12 +342,19 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     assert_eq!((list.servers.len(), list.entries.len()), (3, 4));
     let limits = Limits::default().with_max_servers(2);
     let list = listed(&frames(4, &entries), 4096, limits).unwrap();
-    assert_eq!((list.servers.len(), list.over_limit, list.entries.len()), (2, 1, 2));
+    assert_eq!(
+        (list.servers.len(), list.over_limit, list.entries.len()),
+        (2, 1, 2)
+    );
     assert!(!list.completeness.is_complete());
-    let endless =
-        frames(u32::MAX, &[]).into_iter().chain(frame(&entries[0].entry(false)).into_iter().cycle());
+    let endless = frames(u32::MAX, &[])
+        .into_iter()
+        .chain(frame(&entries[0].entry(false)).into_iter().cycle());
     let endless: Vec<u8> = endless.take(5 * 1024 * 1024).collect();
-    assert_eq!(listed(&endless, 65_536, Limits::default()), Err(ListError::TooLong));
+    assert_eq!(
+        listed(&endless, 65_536, Limits::default()),
+        Err(ListError::TooLong)
+    );
 }
 
 /// Follows the documented order of the verbs, without any bytes.
@@ -255,20 +362,28 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();
     let deadline = start + Timing::default().timeout();
-    for (greeting, expected) in
-        [(vec![], ListError::NoGreeting), (frame(&text(CHALLENGE)), ListError::NoReply)]
-    {
-        let mut session =
-            ListRequest::from(Ut2004List::new(3369)).session(0, Timing::default(), start).unwrap();
+    for (greeting, expected) in [
+        (vec![], ListError::NoGreeting),
+        (frame(&text(CHALLENGE)), ListError::NoReply),
+    ] {
+        let mut session = ListRequest::from(Ut2004List::new(3369))
+            .session(0, Timing::default(), start)
+            .unwrap();
         session.handle_bytes(start, &greeting);
         session.poll_transmit(start, &mut Vec::new());
         assert_eq!(session.poll_timeout(), Some(deadline));
         session.handle_timeout(deadline - Duration::from_millis(1));
         assert_eq!(session.poll_answer(), None);
         session.handle_timeout(deadline);
-        assert!(session.poll_timeout().unwrap() <= deadline, "the answer waits");
+        assert!(
+            session.poll_timeout().unwrap() <= deadline,
+            "the answer waits"
+        );
         assert_eq!(session.poll_answer(), Some(Err(expected)));
-        assert_eq!((session.poll_timeout(), session.poll_answer()), (None, None));
+        assert_eq!(
+            (session.poll_timeout(), session.poll_answer()),
+            (None, None)
+        );
     }
 }
 
@@ -281,26 +396,41 @@ fn requests_that_cannot_be_written_are_refused() {
         session.poll_answer().unwrap().unwrap_err()
     };
     let long = condition("x".repeat(256), Comparison::Equal, "");
-    let too_long = EncodeError::TooLong { field: "key of a condition", limit: 255 };
+    let too_long = EncodeError::TooLong {
+        field: "key of a condition",
+        limit: 255,
+    };
     assert_eq!(error(vec![long]), ListError::Request(too_long));
     let many = vec![condition("a", Comparison::Equal, "b"); 64];
-    assert!(matches!(error(many), ListError::Request(EncodeError::TooLong { limit: 63, .. })));
+    assert!(matches!(
+        error(many),
+        ListError::Request(EncodeError::TooLong { limit: 63, .. })
+    ));
     let nul = condition("a", Comparison::Equal, "\0");
-    assert!(matches!(error(vec![nul]), ListError::Request(EncodeError::Forbidden { byte: 0, .. })));
+    assert!(matches!(
+        error(vec![nul]),
+        ListError::Request(EncodeError::Forbidden { byte: 0, .. })
+    ));
 }
 
 /// A text that Latin-1 does not hold is written as UTF-16 with a negative length (Unreal's `FString`), any other as Latin-1.
 #[test]
 fn conditions_in_other_scripts_are_utf_16() {
-    let (mut session, now) =
-        (session(request(vec![condition("Gefäß", Comparison::Equal, "Жx")])), Instant::now());
+    let (mut session, now) = (
+        session(request(vec![condition("Gefäß", Comparison::Equal, "Жx")])),
+        Instant::now(),
+    );
     session.handle_bytes(now, &frame(&text(CHALLENGE)));
     session.poll_transmit(now, &mut Vec::new());
     session.handle_bytes(now, &frame(&text(b"APPROVED")));
     let mut out = Vec::new();
     session.poll_transmit(now, &mut out);
     let (key, value) = (&b"\x06Gef\xe4\xdf\0"[..], &b"\x83\x16\x04x\0\0\0"[..]);
-    assert!(out.ends_with(&[key, value, &[0]].concat()), "{}", out.escape_ascii());
+    assert!(
+        out.ends_with(&[key, value, &[0]].concat()),
+        "{}",
+        out.escape_ascii()
+    );
 }
 
 /// A key, a comparison and a value.
@@ -311,7 +441,9 @@ fn condition(key: impl Into<String>, comparison: Comparison, value: &str) -> Con
 }
 
 fn request(conditions: Vec<Condition>) -> Ut2004List {
-    let with = |request: Ut2004List, (key, comparison, value)| request.with_condition(key, comparison, value);
+    let with = |request: Ut2004List, (key, comparison, value)| {
+        request.with_condition(key, comparison, value)
+    };
     conditions.into_iter().fold(Ut2004List::new(2225), with)
 }
 
@@ -320,7 +452,9 @@ fn converse(request: Ut2004List, servers: Vec<Listed>, piece: usize) -> ServerLi
     let (mut session, now) = (session(request), Instant::now());
     let (mut server, mut bytes) = ListServer::new(servers);
     loop {
-        bytes.chunks(piece).for_each(|piece| session.handle_bytes(now, piece));
+        bytes
+            .chunks(piece)
+            .for_each(|piece| session.handle_bytes(now, piece));
         let mut out = Vec::new();
         if session.poll_transmit(now, &mut out).is_none() {
             return session.poll_answer().unwrap().unwrap();
@@ -331,8 +465,12 @@ fn converse(request: Ut2004List, servers: Vec<Listed>, piece: usize) -> ServerLi
 
 #[test]
 fn every_comparison_means_to_a_server_what_it_says() {
-    let entries: Vec<Listed> =
-        (0..5).map(|players| Listed { players, ..Listed::new(players, b"Server") }).collect();
+    let entries: Vec<Listed> = (0..5)
+        .map(|players| Listed {
+            players,
+            ..Listed::new(players, b"Server")
+        })
+        .collect();
     for (comparison, expected) in [
         (Comparison::Equal, vec!["2"]),
         (Comparison::NotEqual, vec!["0", "1", "3", "4"]),
@@ -341,9 +479,16 @@ fn every_comparison_means_to_a_server_what_it_says() {
         (Comparison::Greater, vec!["3", "4"]),
         (Comparison::GreaterOrEqual, vec!["2", "3", "4"]),
     ] {
-        let list = converse(request(vec![condition("currentplayers", comparison, "2")]), entries.clone(), 9);
-        let players: Vec<_> =
-            list.entries.iter().filter_map(|entry| field(entry, "CurrentPlayers")).collect();
+        let list = converse(
+            request(vec![condition("currentplayers", comparison, "2")]),
+            entries.clone(),
+            9,
+        );
+        let players: Vec<_> = list
+            .entries
+            .iter()
+            .filter_map(|entry| field(entry, "CurrentPlayers"))
+            .collect();
         assert_eq!(players, expected, "{comparison:?}");
     }
 }

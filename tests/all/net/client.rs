@@ -6,15 +6,17 @@ use async_trait::async_trait;
 use queryport::net::Family;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player, Protocol,
-    Query, QueryError, QueryOptions, ServerStatus, Service, Timing, Verification,
+    Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player,
+    Protocol, Query, QueryError, QueryOptions, ServerStatus, Service, Timing, Verification,
 };
 use tokio::net::UdpSocket;
 
 use crate::net::start;
 
 fn client() -> Client {
-    let timing = Timing::default().with_timeout(Duration::from_millis(400)).with_retries(0);
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(400))
+        .with_retries(0);
     Client::new().unwrap().with_timing(timing)
 }
 
@@ -33,7 +35,11 @@ async fn every_protocol_is_queried_and_answered_over_both_families() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         for protocol in Protocol::ALL {
             let address = start(bind, protocol, status("Srv")).await;
-            let outcome = Client::new().unwrap().query(protocol, &address.to_string()).await.unwrap();
+            let outcome = Client::new()
+                .unwrap()
+                .query(protocol, &address.to_string())
+                .await
+                .unwrap();
             assert_eq!(outcome.peer, address);
             assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
             assert_eq!(outcome.answer.listed_players().len(), 2, "{protocol}");
@@ -45,7 +51,10 @@ async fn every_protocol_is_queried_and_answered_over_both_families() {
 #[tokio::test]
 async fn a_name_with_two_addresses_is_tried_until_one_answers() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
-    let outcome = client().query(Protocol::Quake3, &format!("localhost:{}", address.port())).await.unwrap();
+    let outcome = client()
+        .query(Protocol::Quake3, &format!("localhost:{}", address.port()))
+        .await
+        .unwrap();
     assert_eq!(outcome.peer, address);
     assert_eq!(outcome.answer.verification, Verification::Verified);
 }
@@ -61,10 +70,15 @@ impl Query for Mock {
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         match self.0 {
-            true => {
-                Ok(Outcome::new(status("Mock"), ([192, 0, 2, 1], 1).into(), Some(Duration::from_millis(9))))
-            }
-            false => Err(Error::BadAddress { text: "mock".to_owned(), why: "it is a mock" }),
+            true => Ok(Outcome::new(
+                status("Mock"),
+                ([192, 0, 2, 1], 1).into(),
+                Some(Duration::from_millis(9)),
+            )),
+            false => Err(Error::BadAddress {
+                text: "mock".to_owned(),
+                why: "it is a mock",
+            }),
         }
     }
 }
@@ -73,13 +87,23 @@ impl Query for Mock {
 async fn a_query_is_an_object() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
     let shared: std::sync::Arc<dyn Query> = std::sync::Arc::new(Mock(true));
-    let servers: Vec<Box<dyn Query>> =
-        vec![Box::new(Mock(false)), Box::new(shared), client().target(Protocol::Quake3, address)];
+    let servers: Vec<Box<dyn Query>> = vec![
+        Box::new(Mock(false)),
+        Box::new(shared),
+        client().target(Protocol::Quake3, address),
+    ];
     let mut names = Vec::new();
     for server in &servers {
         names.push((server.name().to_owned(), server.query().await.is_ok()));
     }
-    assert_eq!(names, [("mock".to_owned(), false), ("mock".to_owned(), true), (address.to_string(), true)]);
+    assert_eq!(
+        names,
+        [
+            ("mock".to_owned(), false),
+            ("mock".to_owned(), true),
+            (address.to_string(), true)
+        ]
+    );
 }
 
 /// A protocol of the caller's: `ping` is answered with `pong` and a name.
@@ -116,13 +140,22 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
         }
     });
     let client = client();
-    assert_eq!(client.target(Protocol::Ut2004, "192.0.2.1").name(), "192.0.2.1");
+    assert_eq!(
+        client.target(Protocol::Ut2004, "192.0.2.1").name(),
+        "192.0.2.1"
+    );
     // The port is the default one where the text has none.
-    for (server, default_port) in [("127.0.0.1".to_owned(), port), (format!("127.0.0.1:{port}"), 1)] {
+    for (server, default_port) in [
+        ("127.0.0.1".to_owned(), port),
+        (format!("127.0.0.1:{port}"), 1),
+    ] {
         let target = client.target_with(&server, default_port, |_| Ping);
         assert_eq!(target.name(), server);
         let outcome = target.query().await.unwrap();
-        assert_eq!((outcome.answer.name.unwrap(), outcome.stats.rejected), ("Toy".into(), 1));
+        assert_eq!(
+            (outcome.answer.name.unwrap(), outcome.stats.rejected),
+            ("Toy".into(), 1)
+        );
     }
 }
 
@@ -130,14 +163,20 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
 async fn each_failure_has_its_error() {
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
-    let error = client().query(Protocol::Quake3, &quiet.local_addr().unwrap().to_string()).await.unwrap_err();
+    let error = client()
+        .query(Protocol::Quake3, &quiet.local_addr().unwrap().to_string())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Offline);
     assert!(error.to_string().contains("no answer within 4"), "{error}");
     assert!(started.elapsed() >= Duration::from_millis(400));
 
     let closed = quiet.local_addr().unwrap();
     drop(quiet);
-    let error = client().query(Protocol::Quake3, &closed.to_string()).await.unwrap_err();
+    let error = client()
+        .query(Protocol::Quake3, &closed.to_string())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unreachable);
 
     let talker = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -146,7 +185,10 @@ async fn each_failure_has_its_error() {
         let mut buffer = [0; 100];
         let (_, from) = talker.recv_from(&mut buffer).await.unwrap();
         talker.send_to(b"\\final\\", from).await.unwrap();
-        talker.send_to(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\x\n", from).await.unwrap();
+        talker
+            .send_to(b"\xff\xff\xff\xffstatusResponse\n\\challenge\\x\n", from)
+            .await
+            .unwrap();
     };
     let text = address.to_string();
     let client = client();
@@ -154,7 +196,11 @@ async fn each_failure_has_its_error() {
     let error = error.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::WrongReply);
     let text = error.to_string();
-    for part in ["within 4", "2 datagrams rejected", "the challenge is not the one sent at byte"] {
+    for part in [
+        "within 4",
+        "2 datagrams rejected",
+        "the challenge is not the one sent at byte",
+    ] {
         assert!(text.contains(part), "{text}");
     }
 }
@@ -164,15 +210,40 @@ async fn bad_addresses_are_reported_before_anything_is_sent() {
     for bad in ["", "host:port", "a b", "[::1", "host:1:2"] {
         let error = client().query(Protocol::Quake3, bad).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::BadAddress, "{bad}");
-        assert!(error.to_string().contains("write HOST, HOST:PORT or [IPV6]:PORT"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("write HOST, HOST:PORT or [IPV6]:PORT"),
+            "{error}"
+        );
     }
-    for address in ["255.255.255.255:1", "224.0.0.1:1", "0.0.0.0:1", "[ff02::1]:1"] {
+    for address in [
+        "255.255.255.255:1",
+        "224.0.0.1:1",
+        "0.0.0.0:1",
+        "[ff02::1]:1",
+    ] {
         let error = client().query(Protocol::Quake3, address).await.unwrap_err();
-        assert!(matches!(error, Error::Query { error: QueryError::NotOneServer, .. }), "{address}: {error}");
+        assert!(
+            matches!(
+                error,
+                Error::Query {
+                    error: QueryError::NotOneServer,
+                    ..
+                }
+            ),
+            "{address}: {error}"
+        );
     }
-    let error = client().query(Protocol::Quake3, "no.such.host.invalid").await.unwrap_err();
+    let error = client()
+        .query(Protocol::Quake3, "no.such.host.invalid")
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NameResolution);
-    assert!(std::error::Error::source(&error).is_some(), "the resolver's words");
+    assert!(
+        std::error::Error::source(&error).is_some(),
+        "the resolver's words"
+    );
 }
 
 /// One deadline over all addresses of a name, here two that never answer.
@@ -181,26 +252,51 @@ async fn the_deadline_covers_all_addresses() {
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let port = quiet.local_addr().unwrap().port();
     let _other = UdpSocket::bind(("::1", port)).await;
-    let client = Client::new().unwrap().with_deadline(Duration::from_millis(300));
+    let client = Client::new()
+        .unwrap()
+        .with_deadline(Duration::from_millis(300));
     let started = Instant::now();
-    client.query(Protocol::Quake3, &format!("localhost:{port}")).await.unwrap_err();
+    client
+        .query(Protocol::Quake3, &format!("localhost:{port}"))
+        .await
+        .unwrap_err();
     let took = started.elapsed();
-    assert!((Duration::from_millis(140)..Duration::from_millis(800)).contains(&took), "{took:?}");
+    assert!(
+        (Duration::from_millis(140)..Duration::from_millis(800)).contains(&took),
+        "{took:?}"
+    );
 }
 
 #[tokio::test]
 async fn the_caller_chooses_the_family_and_the_local_address() {
     let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await;
     let name = format!("localhost:{}", address.port());
-    assert!(client().with_family(Family::Ipv4).query(Protocol::Quake3, &name).await.is_ok());
-    let error = client().with_family(Family::Ipv6).query(Protocol::Quake3, &name).await.unwrap_err();
-    assert!(matches!(error.kind(), ErrorKind::Unreachable | ErrorKind::Offline | ErrorKind::NameResolution));
+    assert!(
+        client()
+            .with_family(Family::Ipv4)
+            .query(Protocol::Quake3, &name)
+            .await
+            .is_ok()
+    );
+    let error = client()
+        .with_family(Family::Ipv6)
+        .query(Protocol::Quake3, &name)
+        .await
+        .unwrap_err();
+    assert!(matches!(
+        error.kind(),
+        ErrorKind::Unreachable | ErrorKind::Offline | ErrorKind::NameResolution
+    ));
 
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let target = server.local_addr().unwrap();
-    let free = std::net::UdpSocket::bind("127.0.0.5:0").unwrap().local_addr().unwrap();
+    let free = std::net::UdpSocket::bind("127.0.0.5:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let client = client().with_local_address(free);
-    let asked = tokio::spawn(async move { client.query(Protocol::Quake3, &target.to_string()).await });
+    let asked =
+        tokio::spawn(async move { client.query(Protocol::Quake3, &target.to_string()).await });
     let (_, from) = server.recv_from(&mut [0; 100]).await.unwrap();
     assert_eq!(from, free);
     asked.await.unwrap().unwrap_err();
@@ -210,19 +306,37 @@ async fn the_caller_chooses_the_family_and_the_local_address() {
 #[tokio::test]
 async fn options_set_the_dialect_and_the_detail() {
     let minecraft = Service::new(Engine::Minecraft);
-    let address = start("127.0.0.1:0", minecraft, status("A Minecraft Server")).await.to_string();
+    let address = start("127.0.0.1:0", minecraft, status("A Minecraft Server"))
+        .await
+        .to_string();
     let options = QueryOptions::default().with_dialect(Dialect::Minecraft);
-    let full = client().with_options(options).query(Protocol::GameSpy4, &address).await.unwrap().answer;
+    let full = client()
+        .with_options(options)
+        .query(Protocol::GameSpy4, &address)
+        .await
+        .unwrap()
+        .answer;
     assert_eq!(full.listed_players().len(), 2);
     let short = client().with_options(options.with_detail(Detail::Short));
-    let short = short.query(Protocol::GameSpy4, &address).await.unwrap().answer;
+    let short = short
+        .query(Protocol::GameSpy4, &address)
+        .await
+        .unwrap()
+        .answer;
     assert_eq!((short.players, short.player_count), (None, Some(2)));
     assert_eq!(short.name.unwrap(), "A Minecraft Server");
 
     let options = QueryOptions::default().with_detail(Detail::Short);
     for protocol in [Protocol::Quake3, Protocol::Ut2004, Protocol::GameSpy1] {
-        let address = start("127.0.0.1:0", protocol, status("Srv")).await.to_string();
-        let status = client().with_options(options).query(protocol, &address).await.unwrap().answer;
+        let address = start("127.0.0.1:0", protocol, status("Srv"))
+            .await
+            .to_string();
+        let status = client()
+            .with_options(options)
+            .query(protocol, &address)
+            .await
+            .unwrap()
+            .answer;
         assert!(status.listed_players().is_empty());
         assert_eq!(status.name.unwrap(), "Srv");
         assert!(status.completeness.is_complete(), "{protocol}");
@@ -231,7 +345,8 @@ async fn options_set_the_dialect_and_the_detail() {
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let target = server.local_addr().unwrap();
     let client = client().with_options(options.with_dialect(Dialect::MedalOfHonor));
-    let asked = tokio::spawn(async move { client.query(Protocol::Quake3, &target.to_string()).await });
+    let asked =
+        tokio::spawn(async move { client.query(Protocol::Quake3, &target.to_string()).await });
     let mut request = [0; 100];
     server.recv_from(&mut request).await.unwrap();
     assert_eq!(request[..12], *b"\xff\xff\xff\xff\x02getinfo");
@@ -242,8 +357,13 @@ async fn options_set_the_dialect_and_the_detail() {
 async fn detect_finds_the_protocols_of_a_host() {
     let address = start("127.0.0.1:0", Protocol::GameSpy1, status("Srv")).await;
     let detected = client().detect(&address.to_string()).await.unwrap();
-    let [detected] = &detected[..] else { panic!("{detected:?}") };
-    assert_eq!((detected.protocol, detected.outcome.peer), (Protocol::GameSpy1, address));
+    let [detected] = &detected[..] else {
+        panic!("{detected:?}")
+    };
+    assert_eq!(
+        (detected.protocol, detected.outcome.peer),
+        (Protocol::GameSpy1, address)
+    );
     // The game port is given, the query port is the one behind it.
     let behind = loop {
         let address = start("127.0.0.1:0", Protocol::Ut2004, status("Srv")).await;
@@ -253,9 +373,16 @@ async fn detect_finds_the_protocols_of_a_host() {
     };
     let game_port = SocketAddr::new(behind.ip(), behind.port() - 1);
     let detected = client().detect(&game_port.to_string()).await.unwrap();
-    assert!(detected.iter().any(|found| found.protocol == Protocol::Ut2004 && found.outcome.peer == behind));
+    assert!(
+        detected
+            .iter()
+            .any(|found| found.protocol == Protocol::Ut2004 && found.outcome.peer == behind)
+    );
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let nothing = client().detect(&quiet.local_addr().unwrap().to_string()).await.unwrap();
+    let nothing = client()
+        .detect(&quiet.local_addr().unwrap().to_string())
+        .await
+        .unwrap();
     assert!(nothing.is_empty());
 }
 
@@ -267,8 +394,13 @@ async fn detect_tries_the_usual_ports_of_games() {
     status.rules.push("gamename", "Warsow");
     let address = start("127.83.0.1:44400", Protocol::Quake3, status).await;
     let detected = client().detect("127.83.0.1").await.unwrap();
-    let [detected] = &detected[..] else { panic!("{detected:?}") };
-    assert_eq!((detected.outcome.peer, detected.game().map(|game| game.id)), (address, Some("warsow")));
+    let [detected] = &detected[..] else {
+        panic!("{detected:?}")
+    };
+    assert_eq!(
+        (detected.outcome.peer, detected.game().map(|game| game.id)),
+        (address, Some("warsow"))
+    );
 }
 
 /// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
@@ -283,7 +415,10 @@ async fn a_reply_from_another_port_is_ignored() {
         let challenge = String::from_utf8_lossy(&request[14..length]).into_owned();
         for (socket, name) in [(&spoofer, "spoofed"), (&server, "real")] {
             let reply = format!("statusResponse\n\\sv_hostname\\{name}\\challenge\\{challenge}\n");
-            socket.send_to(&[b"\xff\xff\xff\xff", reply.as_bytes()].concat(), from).await.unwrap();
+            socket
+                .send_to(&[b"\xff\xff\xff\xff", reply.as_bytes()].concat(), from)
+                .await
+                .unwrap();
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
@@ -298,27 +433,39 @@ async fn dropping_a_query_cancels_it() {
     let address = quiet.local_addr().unwrap().to_string();
     let client = Client::new().unwrap();
     let query = client.query(Protocol::Quake3, &address);
-    assert!(tokio::time::timeout(Duration::from_millis(50), query).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), query)
+            .await
+            .is_err()
+    );
     let mut buffer = [0; 100];
     let (_, from) = quiet.recv_from(&mut buffer).await.unwrap();
     // Its socket is gone: a late answer meets a closed port.
     quiet.send_to(b"late", from).await.unwrap();
-    let refused = tokio::time::timeout(Duration::from_millis(300), quiet.recv_from(&mut buffer)).await;
-    assert!(refused.is_err() || refused.unwrap().is_err(), "a dropped query sends no retry");
+    let refused =
+        tokio::time::timeout(Duration::from_millis(300), quiet.recv_from(&mut buffer)).await;
+    assert!(
+        refused.is_err() || refused.unwrap().is_err(),
+        "a dropped query sends no retry"
+    );
 }
 
 /// What a program gives to `tokio::spawn`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_scans_lists_and_servers_can_go_to_another_thread() {
     fn is_send<T: Send>(_: &T) {}
-    let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv")).await.to_string();
+    let address = start("127.0.0.1:0", Protocol::Quake3, status("Srv"))
+        .await
+        .to_string();
     let client = client();
     let game = queryport::games::Game::find("openarena").unwrap();
     is_send(&client.query(Protocol::Quake3, &address));
     is_send(&client.query_game(game, &address));
     is_send(&client.detect(&address));
     let targets = [(Protocol::Quake3, address.parse::<SocketAddr>().unwrap())];
-    let mut scan = client.scan(targets, queryport::ScanOptions::default()).unwrap();
+    let mut scan = client
+        .scan(targets, queryport::ScanOptions::default())
+        .unwrap();
     let mut servers = client.servers(game).unwrap();
     is_send(&servers.next());
     let found = tokio::spawn(async move {

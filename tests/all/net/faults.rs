@@ -15,10 +15,12 @@ use queryport::quake3::Password;
 use queryport::quake3::master::ListRequest;
 use queryport::scan::Scanner;
 use queryport::serve::Responder;
-use queryport::session::{Conversation, Handled, Machine, OnTimeout, Remaining, Session, Transmit, Verdict};
+use queryport::session::{
+    Conversation, Handled, Machine, OnTimeout, Remaining, Session, Transmit, Verdict,
+};
 use queryport::{
-    Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret, ServerStatus,
-    StatusQuery, Timing,
+    Client, Error, ErrorKind, Limits, Protocol, QueryError, QueryOptions, ScanOptions, Secret,
+    ServerStatus, StatusQuery, Timing,
 };
 use tokio::net::UdpSocket;
 
@@ -28,7 +30,10 @@ fn client() -> Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_millis(600))
         .with_retry_after(Duration::from_millis(200));
-    Client::new().unwrap().with_timing(timing).with_deadline(3 * SECOND)
+    Client::new()
+        .unwrap()
+        .with_timing(timing)
+        .with_deadline(3 * SECOND)
 }
 
 fn status() -> ServerStatus {
@@ -54,13 +59,19 @@ fn alone(name: &str, shell: &str) -> bool {
         .env(IS_ALONE, "1");
     let output = process::output(&mut command);
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    assert!(
+        output.status.success() && text.contains("1 passed"),
+        "{text}"
+    );
     print!("{text}");
     false
 }
 
 fn runtime() -> tokio::runtime::Runtime {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
 }
 
 fn open_descriptors() -> usize {
@@ -97,7 +108,10 @@ async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize 
         tokio::task::yield_now().await;
         if ended.is_some() {
             let after = open_descriptors();
-            assert!(after <= before, "{name}: {before} descriptors before, {after} after");
+            assert!(
+                after <= before,
+                "{name}: {before} descriptors before, {after} after"
+            );
             println!("{name}: dropped at {} awaits", polls - 1);
             return polls - 1;
         }
@@ -119,19 +133,38 @@ fn a_future_may_be_dropped_at_every_await() {
             let server = crate::net::start("127.0.0.1:0", protocol, status()).await;
             let name = server.to_string();
             // Tasks and threads of the runtime that live on.
-            client.query(protocol, &format!("localhost:{}", server.port())).await.unwrap();
-            let polls = drop_everywhere(&format!("{protocol} query"), || client.query(protocol, &name)).await;
+            client
+                .query(protocol, &format!("localhost:{}", server.port()))
+                .await
+                .unwrap();
+            let polls = drop_everywhere(&format!("{protocol} query"), || {
+                client.query(protocol, &name)
+            })
+            .await;
             assert!(polls > 0);
             let host = format!("localhost:{}", server.port());
-            drop_everywhere(&format!("{protocol} query of a host name"), || client.answer(protocol, &host))
-                .await;
+            drop_everywhere(&format!("{protocol} query of a host name"), || {
+                client.answer(protocol, &host)
+            })
+            .await;
             let polls = drop_everywhere(&format!("{protocol} scan"), || async {
-                let mut scan = client.scan([(protocol, server)], ScanOptions::default()).unwrap();
+                let mut scan = client
+                    .scan([(protocol, server)], ScanOptions::default())
+                    .unwrap();
                 scan.next().await
             })
             .await;
             assert!(polls > 0);
-            assert_eq!(client.query(protocol, &name).await.unwrap().answer.name.unwrap(), "Srv");
+            assert_eq!(
+                client
+                    .query(protocol, &name)
+                    .await
+                    .unwrap()
+                    .answer
+                    .name
+                    .unwrap(),
+                "Srv"
+            );
         }
         let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let silent = &silent.local_addr().unwrap().to_string();
@@ -139,9 +172,13 @@ fn a_future_may_be_dropped_at_every_await() {
         let timing = Timing::default()
             .with_timeout(Duration::from_millis(90))
             .with_retry_after(Duration::from_millis(30));
-        let client = &self::client().with_timing(timing).with_deadline(Duration::from_millis(450));
-        let polls =
-            drop_everywhere("query of a silent server", || client.query(Protocol::GameSpy4, silent)).await;
+        let client = &self::client()
+            .with_timing(timing)
+            .with_deadline(Duration::from_millis(450));
+        let polls = drop_everywhere("query of a silent server", || {
+            client.query(Protocol::GameSpy4, silent)
+        })
+        .await;
         assert!(polls > 2, "retries");
         let hurried = &client.clone().with_deadline(Duration::from_millis(100));
         drop_everywhere("detect", || hurried.detect("127.0.0.1")).await;
@@ -151,17 +188,26 @@ fn a_future_may_be_dropped_at_every_await() {
         })
         .await;
         drop_everywhere("list over UDP", || async {
-            let query = Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+            let query =
+                Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
             client.list(silent, query).await
         })
         .await;
         // A list server that accepts and says nothing.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let master = &listener.local_addr().unwrap().to_string();
-        drop_everywhere("list over TCP", || client.list(master, Ut2004List::new(3369))).await;
+        drop_everywhere("list over TCP", || {
+            client.list(master, Ut2004List::new(3369))
+        })
+        .await;
         // A server ends with its socket only.
         let socket = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
-        let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());
+        let mut responder = Responder::new(
+            Protocol::Quake3,
+            status(),
+            Secret::new([9; 16]),
+            Instant::now(),
+        );
         let asks = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         asks.connect(socket[0].local_addr().unwrap()).await.unwrap();
         let (request, mut reply) = (b"\xff\xff\xff\xffgetstatus", [0; 2048]);
@@ -184,7 +230,10 @@ fn a_future_may_be_dropped_at_every_await() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
-    if !alone("faults::an_exhausted_descriptor_table_is_an_error_and_not_the_end", "ulimit -n 64;") {
+    if !alone(
+        "faults::an_exhausted_descriptor_table_is_an_error_and_not_the_end",
+        "ulimit -n 64;",
+    ) {
         return;
     }
     runtime().block_on(async {
@@ -198,14 +247,38 @@ fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
         for _ in 0..3 {
             let started = Instant::now();
             let error = client.query(Protocol::Quake3, &name).await.unwrap_err();
-            assert!(matches!(error, Error::Io { doing: "open a UDP socket", .. }), "{error:?}");
+            assert!(
+                matches!(
+                    error,
+                    Error::Io {
+                        doing: "open a UDP socket",
+                        ..
+                    }
+                ),
+                "{error:?}"
+            );
             assert_eq!(error.kind(), ErrorKind::Io);
             assert!(started.elapsed() < SECOND, "no timeout is waited for");
         }
-        assert!(client.scan([(Protocol::Quake3, server)], ScanOptions::default()).is_err());
+        assert!(
+            client
+                .scan([(Protocol::Quake3, server)], ScanOptions::default())
+                .is_err()
+        );
         held.truncate(held.len() - 4);
-        assert_eq!(client.query(Protocol::Quake3, &name).await.unwrap().answer.name.unwrap(), "Srv");
-        let mut scan = client.scan([(Protocol::Quake3, server)], ScanOptions::default()).unwrap();
+        assert_eq!(
+            client
+                .query(Protocol::Quake3, &name)
+                .await
+                .unwrap()
+                .answer
+                .name
+                .unwrap(),
+            "Srv"
+        );
+        let mut scan = client
+            .scan([(Protocol::Quake3, server)], ScanOptions::default())
+            .unwrap();
         assert!(scan.next().await.unwrap().result.is_ok());
     });
 }
@@ -214,7 +287,10 @@ fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
-    if !alone("faults::a_socket_that_is_closed_under_a_query_ends_it_with_an_error", "") {
+    if !alone(
+        "faults::a_socket_that_is_closed_under_a_query_ends_it_with_an_error",
+        "",
+    ) {
         return;
     }
     runtime().block_on(async {
@@ -222,12 +298,16 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
         let name = silent.local_addr().unwrap().to_string();
         let client = client();
         let sockets = || {
-            let all = std::fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
-                let entry = entry.ok()?;
-                let is_socket =
-                    std::fs::read_link(entry.path()).ok()?.to_string_lossy().starts_with("socket:");
-                is_socket.then(|| entry.file_name().to_string_lossy().parse::<i32>().unwrap())
-            });
+            let all = std::fs::read_dir("/proc/self/fd")
+                .unwrap()
+                .filter_map(|entry| {
+                    let entry = entry.ok()?;
+                    let is_socket = std::fs::read_link(entry.path())
+                        .ok()?
+                        .to_string_lossy()
+                        .starts_with("socket:");
+                    is_socket.then(|| entry.file_name().to_string_lossy().parse::<i32>().unwrap())
+                });
             all.collect::<std::collections::BTreeSet<i32>>()
         };
         let before = sockets();
@@ -242,12 +322,20 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
         let started = Instant::now();
         let (result, file) = tokio::join!(client.query(Protocol::Quake3, &name), close);
         let error = result.unwrap_err();
-        assert!(matches!(error.kind(), ErrorKind::Io | ErrorKind::Offline), "{error:?}");
+        assert!(
+            matches!(error.kind(), ErrorKind::Io | ErrorKind::Offline),
+            "{error:?}"
+        );
         assert!(started.elapsed() < 3 * SECOND);
         // The query has closed the number once more.
         std::mem::forget(file);
         let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
-        assert!(client.query(Protocol::Quake3, &server.to_string()).await.is_ok());
+        assert!(
+            client
+                .query(Protocol::Quake3, &server.to_string())
+                .await
+                .is_ok()
+        );
     });
 }
 
@@ -282,7 +370,8 @@ impl Machine for TooLong {
     }
 
     fn handle_datagram(&mut self, _: Instant, from: SocketAddr, _: &[u8]) -> Handled {
-        self.waiting.extend([(from, 11), (from, 65_508), (from, 12)]);
+        self.waiting
+            .extend([(from, 11), (from, 65_508), (from, 12)]);
         Handled::Ignored
     }
 
@@ -343,8 +432,20 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
     });
     let client = client();
     let error = client.ask(address, Long(65_508)).await.unwrap_err();
-    assert!(matches!(error, Error::Query { error: QueryError::RequestTooLong(65_508), .. }), "{error:?}");
-    assert_eq!(client.ask(address, Long(65_507)).await.unwrap().answer, 65_507);
+    assert!(
+        matches!(
+            error,
+            Error::Query {
+                error: QueryError::RequestTooLong(65_508),
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    assert_eq!(
+        client.ask(address, Long(65_507)).await.unwrap().answer,
+        65_507
+    );
 }
 
 /// No interface is up, not even loopback: the address cannot be reached, and the query says so at once.
@@ -352,7 +453,10 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
 #[test]
 fn without_any_network_a_query_fails_at_once() {
     const NAME: &str = "faults::without_any_network_a_query_fails_at_once";
-    let may = Command::new("unshare").args(["-rn", "true"]).status().is_ok_and(|status| status.success());
+    let may = Command::new("unshare")
+        .args(["-rn", "true"])
+        .status()
+        .is_ok_and(|status| status.success());
     if !may {
         println!("no network namespace may be made here: passed over");
         return;
@@ -368,9 +472,15 @@ fn without_any_network_a_query_fails_at_once() {
             let kinds = [ErrorKind::Unreachable, ErrorKind::Io];
             assert!(kinds.contains(&error.kind()), "{host}: {error:?}");
         }
-        let targets = [(Protocol::Quake3, "192.0.2.1:1".parse::<SocketAddr>().unwrap())];
+        let targets = [(
+            Protocol::Quake3,
+            "192.0.2.1:1".parse::<SocketAddr>().unwrap(),
+        )];
         let mut scan = client().scan(targets, ScanOptions::default()).unwrap();
-        assert_eq!(scan.next().await.unwrap().result.unwrap_err().kind(), ErrorKind::Unreachable);
+        assert_eq!(
+            scan.next().await.unwrap().result.unwrap_err().kind(),
+            ErrorKind::Unreachable
+        );
         assert!(started.elapsed() < SECOND);
     });
 }
@@ -388,9 +498,14 @@ async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
     };
     let (result, ()) = tokio::join!(client.query(Protocol::Quake3, name), jump());
     assert_eq!(result.unwrap_err().kind(), ErrorKind::Offline);
-    let mut scan = client.scan([(Protocol::Quake3, address)], ScanOptions::default()).unwrap();
+    let mut scan = client
+        .scan([(Protocol::Quake3, address)], ScanOptions::default())
+        .unwrap();
     let (scanned, ()) = tokio::join!(scan.next(), jump());
-    assert_eq!(scanned.unwrap().result.unwrap_err().kind(), ErrorKind::Offline);
+    assert_eq!(
+        scanned.unwrap().result.unwrap_err().kind(),
+        ErrorKind::Offline
+    );
     assert!(scan.next().await.is_none());
 }
 
@@ -409,8 +524,12 @@ fn machines_go_on_after_the_time_has_jumped() {
             session.handle_timeout(jumped);
             session.handle_datagram(jumped, server, b"nonsense");
             assert_eq!(session.poll_answer().is_some(), ends, "{protocol}");
-            let mut scanner =
-                Scanner::new([(server, query())], Timing::default(), ScanOptions::default(), start);
+            let mut scanner = Scanner::new(
+                [(server, query())],
+                Timing::default(),
+                ScanOptions::default(),
+                start,
+            );
             scanner.poll_transmit(start, &mut out);
             scanner.handle_timeout(jumped);
             assert_eq!(scanner.poll_answer().is_some(), ends, "{protocol}");
@@ -424,7 +543,10 @@ fn machines_go_on_after_the_time_has_jumped() {
         // Its limits do not open earlier because the time went back, as an `Instant` of the system never does.
         for now in [start, start + hour, start + 2 * hour] {
             responder.handle_datagram(now, server, &request);
-            assert!(responder.poll_transmit(now, &mut Vec::new()).is_some(), "{protocol}");
+            assert!(
+                responder.poll_transmit(now, &mut Vec::new()).is_some(),
+                "{protocol}"
+            );
         }
     }
 }
@@ -433,7 +555,11 @@ fn machines_go_on_after_the_time_has_jumped() {
 #[test]
 fn a_client_outlives_its_runtime() {
     let client = client();
-    let first = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let first = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap();
     let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let name = silent.local_addr().unwrap().to_string();
     let query = first.spawn({
@@ -442,8 +568,16 @@ fn a_client_outlives_its_runtime() {
     });
     let served = first.spawn(async {
         let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
-        serve(&sockets, Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now()))
-            .await
+        serve(
+            &sockets,
+            Responder::new(
+                Protocol::Quake3,
+                status(),
+                Secret::new([9; 16]),
+                Instant::now(),
+            ),
+        )
+        .await
     });
     let mut request = [0; 64];
     silent.set_read_timeout(Some(10 * SECOND)).unwrap();
@@ -455,7 +589,12 @@ fn a_client_outlives_its_runtime() {
             assert!(ended.is_err_and(|error| error.is_cancelled()));
         }
         let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
-        assert!(client.query(Protocol::Quake3, &server.to_string()).await.is_ok());
+        assert!(
+            client
+                .query(Protocol::Quake3, &server.to_string())
+                .await
+                .is_ok()
+        );
     });
 }
 
@@ -465,7 +604,12 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
     let first = runtime();
     let sockets = first.block_on(async { [UdpSocket::bind("127.0.0.1:0").await.unwrap()] });
     drop(first);
-    let responder = Responder::new(Protocol::Quake3, status(), Secret::new([9; 16]), Instant::now());
+    let responder = Responder::new(
+        Protocol::Quake3,
+        status(),
+        Secret::new([9; 16]),
+        Instant::now(),
+    );
     let (ended, result) = std::sync::mpsc::channel();
     std::thread::spawn(move || ended.send(runtime().block_on(serve(&sockets, responder)).is_err()));
     assert_eq!(result.recv_timeout(10 * SECOND), Ok(true));
@@ -475,7 +619,11 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
 #[test]
 fn what_is_left_of_a_runtime_ends_in_another_one() {
     const NAME: &str = "faults::what_is_left_of_a_runtime_ends_in_another_one";
-    let limit = if cfg!(target_os = "linux") { "exec timeout 30 \"$0\" \"$@\";" } else { "" };
+    let limit = if cfg!(target_os = "linux") {
+        "exec timeout 30 \"$0\" \"$@\";"
+    } else {
+        ""
+    };
     if !alone(NAME, limit) {
         return;
     }
@@ -518,16 +666,25 @@ fn a_thousand_clients_in_one_process_each_have_their_answer() {
             let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
             servers.push((protocol, sockets[0].local_addr().unwrap()));
             let responder =
-                Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now()).with_guard(None);
+                Responder::new(protocol, status(), Secret::new([9; 16]), Instant::now())
+                    .with_guard(None);
             tokio::spawn(async move { serve(&sockets, responder).await });
         }
         for number in 0..1000 {
             let (protocol, server) = servers[number % 4];
             queries.spawn(async move {
-                let timing =
-                    Timing::default().with_timeout(20 * SECOND).with_retry_after(SECOND / 2).with_retries(20);
-                let client = Client::new().unwrap().with_timing(timing).with_deadline(30 * SECOND);
-                client.query(protocol, &server.to_string()).await.map(|outcome| outcome.answer.name)
+                let timing = Timing::default()
+                    .with_timeout(20 * SECOND)
+                    .with_retry_after(SECOND / 2)
+                    .with_retries(20);
+                let client = Client::new()
+                    .unwrap()
+                    .with_timing(timing)
+                    .with_deadline(30 * SECOND);
+                client
+                    .query(protocol, &server.to_string())
+                    .await
+                    .map(|outcome| outcome.answer.name)
             });
         }
         let mut answered = 0;

@@ -5,14 +5,18 @@ use std::time::{Duration, Instant};
 use queryport::GameKey;
 use queryport::gamespy1::{Command, StatusQuery};
 use queryport::lists::{GameSpy1List, ListError};
-use queryport::{Client, Error, ErrorKind, Player, Protocol, QueryOptions, ServerStatus, Service, Timing};
+use queryport::{
+    Client, Error, ErrorKind, Player, Protocol, QueryOptions, ServerStatus, Service, Timing,
+};
 use tokio::net::TcpListener;
 
 use crate::common::list_servers::tcp::GameSpy1;
 use crate::net::start;
 
 fn client() -> Client {
-    let timing = Timing::default().with_timeout(Duration::from_secs(2)).with_retries(0);
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(2))
+        .with_retries(0);
     Client::new().unwrap().with_timing(timing)
 }
 
@@ -22,13 +26,24 @@ async fn commands_are_answered() {
     options = options.with_echo();
     options = options.with_key(GameKey::new("Nm3aZ9").unwrap());
     let mut status = ServerStatus::default();
-    status.players =
-        Some((0..24).map(|number| Player::new(format!("a player of some length {number}"))).collect());
+    status.players = Some(
+        (0..24)
+            .map(|number| Player::new(format!("a player of some length {number}")))
+            .collect(),
+    );
     let address = start("127.0.0.1:0", options, status).await.to_string();
 
-    let commands = [Command::Secure(b"LRPOPQ"), Command::Players, Command::Echo(b"hello")];
+    let commands = [
+        Command::Secure(b"LRPOPQ"),
+        Command::Players,
+        Command::Echo(b"hello"),
+    ];
     let query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
-    let answer = client().ask_host(&address, 7778, |_nonce| query.clone()).await.unwrap().answer;
+    let answer = client()
+        .ask_host(&address, 7778, |_nonce| query.clone())
+        .await
+        .unwrap()
+        .answer;
     assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
     assert_eq!(answer.echo(), Some((&b"echo_replay"[..], &b"hello"[..])));
     assert_eq!(answer.players().count(), 24);
@@ -38,7 +53,16 @@ async fn commands_are_answered() {
 
 async fn master(format: &'static str, list: Vec<u8>, closes: bool) -> SocketAddr {
     let (login, game, key) = ("ut", "ut", "Z5Nfb0");
-    GameSpy1 { login, key, game, format, pieces: (5, 1), closes }.start(list).await
+    GameSpy1 {
+        login,
+        key,
+        game,
+        format,
+        pieces: (5, 1),
+        closes,
+    }
+    .start(list)
+    .await
 }
 
 fn request() -> GameSpy1List {
@@ -49,7 +73,12 @@ fn request() -> GameSpy1List {
 async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
     for close in [true, false] {
         let plain = br"\ip\192.0.2.1:7778\ip\192.0.2.2:7788\final\".to_vec();
-        let records = [&[192, 0, 2, 1, 0x1E, 0x62][..], &[192, 0, 2, 2, 0x1E, 0x6C], br"\final\"].concat();
+        let records = [
+            &[192, 0, 2, 1, 0x1E, 0x62][..],
+            &[192, 0, 2, 2, 0x1E, 0x6C],
+            br"\final\",
+        ]
+        .concat();
         for (format, word, list) in [(false, "", plain), (true, "cmp", records)] {
             let address = master(word, list, close).await;
             let mut request = request();
@@ -65,12 +94,21 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     let address = master("", br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
-    let list = client().list(&address.to_string(), request()).await.unwrap();
-    assert_eq!((list.servers.len(), list.completeness.is_complete()), (1, false));
+    let list = client()
+        .list(&address.to_string(), request())
+        .await
+        .unwrap();
+    assert_eq!(
+        (list.servers.len(), list.completeness.is_complete()),
+        (1, false)
+    );
 
     let wrong_key = GameSpy1List::new("ut", GameKey::new("Z5Nfb1").unwrap());
     let address = master("", Vec::new(), true).await;
-    let error = client().list(&address.to_string(), wrong_key).await.unwrap_err();
+    let error = client()
+        .list(&address.to_string(), wrong_key)
+        .await
+        .unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
     );
@@ -81,12 +119,32 @@ async fn each_failure_of_a_list_server_has_its_error() {
         .servers_at(&silent.local_addr().unwrap().to_string(), request())
         .with_timeout(Duration::from_secs(1));
     assert_eq!(servers.next().await, None);
-    let error = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap_err();
-    assert!(matches!(error, Error::List { error: ListError::NoGreeting, .. }), "{error}");
-    assert!(started.elapsed() < Duration::from_secs(3), "not longer than the timeout");
+    let error = servers.masters()[0]
+        .list
+        .as_ref()
+        .unwrap()
+        .as_ref()
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::List {
+                error: ListError::NoGreeting,
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(
+        started.elapsed() < Duration::from_secs(3),
+        "not longer than the timeout"
+    );
 
     let closed = silent.local_addr().unwrap();
     drop(silent);
-    let error = client().list(&closed.to_string(), request()).await.unwrap_err();
+    let error = client()
+        .list(&closed.to_string(), request())
+        .await
+        .unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io, "{error}");
 }

@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use queryport::games::Game;
 use queryport::serve::Responder;
 use queryport::{
-    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus, Verification,
+    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus,
+    Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -29,7 +30,9 @@ async fn start(
     status: ServerStatus,
 ) -> u16 {
     for port in ports {
-        let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await else { continue };
+        let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port)).await else {
+            continue;
+        };
         let mut responder =
             Responder::new(service, status, Secret::new([9; 16]), Instant::now()).with_guard(None);
         tokio::spawn(async move { queryport::net::serve(&[socket], &mut responder).await });
@@ -46,19 +49,30 @@ fn named(name: &str) -> ServerStatus {
 }
 
 /// Name, protocol and verification by port, of the servers that this test has started. Other programs' servers may be there.
-async fn found(mut scan: Scan) -> BTreeMap<u16, Vec<Result<(String, Protocol, Verification), ErrorKind>>> {
+async fn found(
+    mut scan: Scan,
+) -> BTreeMap<u16, Vec<Result<(String, Protocol, Verification), ErrorKind>>> {
     let mut found: BTreeMap<u16, Vec<_>> = BTreeMap::new();
     let all = async {
         while let Some(scanned) = scan.next_answer().await {
             let port = scanned.peer.unwrap().port();
             let result = scanned.result.map(|outcome| {
                 let status = outcome.answer.to_status();
-                (status.name.unwrap_or_default().to_string(), outcome.answer.protocol(), status.verification)
+                (
+                    status.name.unwrap_or_default().to_string(),
+                    outcome.answer.protocol(),
+                    status.verification,
+                )
             });
-            found.entry(port).or_default().push(result.map_err(|error| error.kind()));
+            found
+                .entry(port)
+                .or_default()
+                .push(result.map_err(|error| error.kind()));
         }
     };
-    tokio::time::timeout(Duration::from_secs(20), all).await.expect("a search ends");
+    tokio::time::timeout(Duration::from_secs(20), all)
+        .await
+        .expect("a search ends");
     found
 }
 
@@ -81,7 +95,10 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
             "seventh" => Protocol::Ut2004,
             _ => Protocol::Quake3,
         };
-        expected.insert(start(ports, service, named(name)).await, (name.to_owned(), protocol));
+        expected.insert(
+            start(ports, service, named(name)).await,
+            (name.to_owned(), protocol),
+        );
     }
     assert_eq!(expected.len(), 7);
     let found = found(client().lan(None, &LOOPBACK).unwrap()).await;
@@ -91,7 +108,11 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
             Protocol::GameSpy1 | Protocol::Ut2004 => Verification::Unavailable,
             _ => Verification::Verified,
         };
-        assert_eq!(found.get(port), Some(&vec![Ok((name.clone(), *protocol, verification))]), "{port}");
+        assert_eq!(
+            found.get(port),
+            Some(&vec![Ok((name.clone(), *protocol, verification))]),
+            "{port}"
+        );
     }
 }
 
@@ -101,7 +122,14 @@ async fn a_search_for_one_game_asks_its_ports_only() {
     let other = start(30720..=30723, Protocol::Quake3, named("other")).await;
     let jedi_academy = Game::find("jka").unwrap();
     let found = found(client().lan(Some(jedi_academy), &LOOPBACK).unwrap()).await;
-    assert_eq!(found[&own], [Ok(("own".to_owned(), Protocol::Quake3, Verification::Verified))]);
+    assert_eq!(
+        found[&own],
+        [Ok((
+            "own".to_owned(),
+            Protocol::Quake3,
+            Verification::Verified
+        ))]
+    );
     assert!(!found.contains_key(&other));
 }
 
@@ -114,12 +142,23 @@ async fn the_beacon_of_unreal_leads_to_the_query_port() {
         let mut buffer = [0; 100];
         while let Ok((length, from)) = beacon.recv_from(&mut buffer).await {
             if &buffer[..length] == b"REPORTQUERY" {
-                let _ = beacon.send_to(format!("ut {}", address.port()).as_bytes(), from).await;
+                let _ = beacon
+                    .send_to(format!("ut {}", address.port()).as_bytes(), from)
+                    .await;
             }
         }
     });
-    let found = found(client().lan(Some(Game::find("ut99").unwrap()), &LOOPBACK).unwrap()).await;
-    let expected = ("hidden".to_owned(), Protocol::GameSpy1, Verification::Unavailable);
+    let found = found(
+        client()
+            .lan(Some(Game::find("ut99").unwrap()), &LOOPBACK)
+            .unwrap(),
+    )
+    .await;
+    let expected = (
+        "hidden".to_owned(),
+        Protocol::GameSpy1,
+        Verification::Unavailable,
+    );
     assert_eq!(found[&address.port()], [Ok(expected)]);
 }
 
@@ -136,17 +175,35 @@ async fn bound(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
 /// A caller that does something else for longer than the search waits.
 #[tokio::test]
 async fn a_pause_of_the_caller_loses_no_server() {
-    let late = bound(29253..=29256).await.expect("a free port of Elite Force 2");
-    let mut scan = client().lan(Some(Game::find("stvef2").unwrap()), &LOOPBACK).unwrap();
-    assert!(tokio::time::timeout(Duration::from_millis(300), scan.next()).await.is_err(), "all is sent");
+    let late = bound(29253..=29256)
+        .await
+        .expect("a free port of Elite Force 2");
+    let mut scan = client()
+        .lan(Some(Game::find("stvef2").unwrap()), &LOOPBACK)
+        .unwrap();
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), scan.next())
+            .await
+            .is_err(),
+        "all is sent"
+    );
     let mut request = [0; 256];
     let (length, to) = late.recv_from(&mut request).await.unwrap();
-    let challenge = request[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ").unwrap();
-    let answer = [b"\xff\xff\xff\xffinfoResponse\n\\hostname\\late\\challenge\\", challenge].concat();
+    let challenge = request[..length]
+        .strip_prefix(b"\xff\xff\xff\xffgetinfo ")
+        .unwrap();
+    let answer = [
+        b"\xff\xff\xff\xffinfoResponse\n\\hostname\\late\\challenge\\",
+        challenge,
+    ]
+    .concat();
     late.send_to(&answer, to).await.unwrap();
     tokio::time::sleep(Duration::from_millis(1500)).await;
     let found = scan.next().await.expect("a server");
-    assert_eq!(found.peer.map(|peer| peer.port()), Some(late.local_addr().unwrap().port()));
+    assert_eq!(
+        found.peer.map(|peer| peer.port()),
+        Some(late.local_addr().unwrap().port())
+    );
 }
 
 /// A host that answers with everything but a status: nonsense, our own request, a copy of its answer again and again. It
@@ -158,11 +215,17 @@ async fn a_hostile_host_costs_one_failed_query() {
     let flood = tokio::spawn(async move {
         let mut buffer = [0; 2048];
         loop {
-            let Ok((length, from)) = hostile.recv_from(&mut buffer).await else { continue };
+            let Ok((length, from)) = hostile.recv_from(&mut buffer).await else {
+                continue;
+            };
             let Some(challenge) = buffer[..length].strip_prefix(b"\xff\xff\xff\xffgetinfo ") else {
                 continue;
             };
-            let answer = [b"\xff\xff\xff\xffinfoResponse\n\\hostname\\bad\\challenge\\", challenge].concat();
+            let answer = [
+                b"\xff\xff\xff\xffinfoResponse\n\\hostname\\bad\\challenge\\",
+                challenge,
+            ]
+            .concat();
             for _ in 0..500 {
                 for datagram in [&b"nonsense"[..], &buffer[..length], &answer] {
                     let _ = hostile.send_to(datagram, from).await;
@@ -172,24 +235,40 @@ async fn a_hostile_host_costs_one_failed_query() {
         }
     });
     let good = start(44400..=44403, Protocol::Quake3, named("good")).await;
-    let found = found(client().lan(Some(Game::find("warsow").unwrap()), &LOOPBACK).unwrap()).await;
+    let found = found(
+        client()
+            .lan(Some(Game::find("warsow").unwrap()), &LOOPBACK)
+            .unwrap(),
+    )
+    .await;
     flood.abort();
     assert_eq!(found[&port], [Err(ErrorKind::Offline)]);
-    assert_eq!(found[&good], [Ok(("good".to_owned(), Protocol::Quake3, Verification::Verified))]);
+    assert_eq!(
+        found[&good],
+        [Ok((
+            "good".to_owned(),
+            Protocol::Quake3,
+            Verification::Verified
+        ))]
+    );
 }
 
 /// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the search ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_from_ten_thousand_addresses_are_bounded() {
     let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
-    let listener = bound(11004..=11007).await.expect("a free port of Hidden & Dangerous 2");
+    let listener = bound(11004..=11007)
+        .await
+        .expect("a free port of Hidden & Dangerous 2");
     let hostile = tokio::spawn(async move {
         let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
         // The good server answers first: of a flood that is faster, the bound may leave nothing to it.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for host in 0..10_000_u32 {
             let from = Ipv4Addr::from_bits(0x7F50_0001 + host);
-            let Ok(socket) = std::net::UdpSocket::bind((from, 0)) else { continue };
+            let Ok(socket) = std::net::UdpSocket::bind((from, 0)) else {
+                continue;
+            };
             let _ = socket.send_to(br"\hostname\bad\final\\queryid\1.1", to);
             if host % 16 == 0 {
                 tokio::task::yield_now().await;
@@ -201,11 +280,17 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
     let (mut peers, mut answered) = (BTreeSet::new(), Vec::new());
     let all = async {
         while let Some(scanned) = scan.next().await {
-            assert!(peers.insert(scanned.peer.unwrap()), "{:?} twice", scanned.peer);
+            assert!(
+                peers.insert(scanned.peer.unwrap()),
+                "{:?} twice",
+                scanned.peer
+            );
             answered.extend(scanned.result.ok().map(|outcome| outcome.peer.port()));
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), all).await.expect("a search ends");
+    tokio::time::timeout(Duration::from_secs(60), all)
+        .await
+        .expect("a search ends");
     hostile.await.unwrap();
     println!("{} addresses queried", peers.len());
     assert!((500..=4096).contains(&peers.len()), "{}", peers.len());
@@ -227,14 +312,37 @@ async fn the_local_address_chooses_the_network() {
 
 #[tokio::test]
 async fn a_network_that_cannot_be_reached_is_an_error() {
-    let none = client().with_local_address("192.0.2.77:0".parse().unwrap()).lan(None, &[]).unwrap_err();
-    assert!(matches!(none, Error::Io { .. }), "the machine does not have the address: {none}");
+    let none = client()
+        .with_local_address("192.0.2.77:0".parse().unwrap())
+        .lan(None, &[])
+        .unwrap_err();
+    assert!(
+        matches!(none, Error::Io { .. }),
+        "the machine does not have the address: {none}"
+    );
     // No datagram leaves loopback with loopback's address: it is known before the first.
     let loopback = client().with_local_address("127.0.0.1:0".parse().unwrap());
-    let none = loopback.lan(None, &["192.0.2.255".parse().unwrap()]).unwrap_err();
-    assert!(matches!(none, Error::Io { doing: "reach the local network", .. }), "{none}");
-    let one = loopback.lan(None, &["127.255.255.255", "192.0.2.255"].map(|network| network.parse().unwrap()));
-    assert!(matches!(one, Err(Error::Io { .. })), "each of the given networks must work");
+    let none = loopback
+        .lan(None, &["192.0.2.255".parse().unwrap()])
+        .unwrap_err();
+    assert!(
+        matches!(
+            none,
+            Error::Io {
+                doing: "reach the local network",
+                ..
+            }
+        ),
+        "{none}"
+    );
+    let one = loopback.lan(
+        None,
+        &["127.255.255.255", "192.0.2.255"].map(|network| network.parse().unwrap()),
+    );
+    assert!(
+        matches!(one, Err(Error::Io { .. })),
+        "each of the given networks must work"
+    );
 }
 
 #[test]

@@ -28,9 +28,14 @@ pub async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus
 /// asked, also after requests of clients that are gone.
 #[tokio::test]
 async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
-    let sockets =
-        [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("127.0.0.1:0").await.unwrap()];
-    let addresses = [sockets[0].local_addr().unwrap(), sockets[1].local_addr().unwrap()];
+    let sockets = [
+        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+    ];
+    let addresses = [
+        sockets[0].local_addr().unwrap(),
+        sockets[1].local_addr().unwrap(),
+    ];
     let mut responder = Responder::new(
         queryport::Protocol::Quake3,
         ServerStatus::default(),
@@ -80,7 +85,8 @@ async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
     let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();
     dual.set_only_v6(false).unwrap();
     dual.set_nonblocking(true).unwrap();
-    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into())
+        .unwrap();
     let sockets = [
         UdpSocket::bind("127.0.0.1:0").await.unwrap(),
         UdpSocket::bind("[::1]:0").await.unwrap(),
@@ -97,13 +103,23 @@ async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
         let asking = async {
             let of_dual = |ip: &str| SocketAddr::new(ip.parse().unwrap(), dual.port());
             for server in [ipv4, ipv6, of_dual("127.0.0.1"), of_dual("::1")] {
-                let bind = if server.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" };
+                let bind = if server.is_ipv4() {
+                    "127.0.0.1:0"
+                } else {
+                    "[::1]:0"
+                };
                 let client = UdpSocket::bind(bind).await.unwrap();
-                client.send_to(b"\xff\xff\xff\xffgetinfo", server).await.unwrap();
+                client
+                    .send_to(b"\xff\xff\xff\xffgetinfo", server)
+                    .await
+                    .unwrap();
                 let mut reply = [0; 2048];
                 let (length, from) = client.recv_from(&mut reply).await.unwrap();
                 assert_eq!(from, server);
-                assert!(String::from_utf8_lossy(&reply[..length]).contains(map), "{server}");
+                assert!(
+                    String::from_utf8_lossy(&reply[..length]).contains(map),
+                    "{server}"
+                );
             }
         };
         tokio::select! {
@@ -127,7 +143,10 @@ impl Machine for Ticker {
         let byte = (self.sent < self.ticks).then_some(self.ticks)?;
         self.sent = byte;
         out.push(byte);
-        Some(Transmit { to: self.to, len: 1 })
+        Some(Transmit {
+            to: self.to,
+            len: 1,
+        })
     }
 
     fn handle_datagram(&mut self, _: Instant, _: SocketAddr, _: &[u8]) -> Handled {
@@ -152,16 +171,24 @@ async fn timers_run_during_a_flood() {
     let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();
     dual.set_only_v6(false).unwrap();
     dual.set_nonblocking(true).unwrap();
-    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into()).unwrap();
+    dual.bind(&"[::]:0".parse::<SocketAddr>().unwrap().into())
+        .unwrap();
     let sockets = [UdpSocket::from_std(dual.into()).unwrap()];
     let port = sockets[0].local_addr().unwrap().port();
     let collector = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let ticker = Ticker { to: collector.local_addr().unwrap(), next: Instant::now(), ticks: 0, sent: 0 };
+    let ticker = Ticker {
+        to: collector.local_addr().unwrap(),
+        next: Instant::now(),
+        ticks: 0,
+        sent: 0,
+    };
     let serving = queryport::net::serve(&sockets, ticker);
     let flooding = async {
         let flood = UdpSocket::bind("[::1]:0").await.unwrap();
         loop {
-            let _ = flood.send_to(b"flood", (std::net::Ipv6Addr::LOCALHOST, port)).await;
+            let _ = flood
+                .send_to(b"flood", (std::net::Ipv6Addr::LOCALHOST, port))
+                .await;
             tokio::task::yield_now().await;
         }
     };

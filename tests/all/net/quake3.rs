@@ -8,12 +8,15 @@ use queryport::net::{Rcon, serve};
 use queryport::quake3::master::{ListRequest, Master, Options};
 use queryport::quake3::{Command, Password, RconError, RconMode, Reply, Request};
 use queryport::serve::{Announcer, Responder};
-use queryport::{Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Service, Timing};
+use queryport::{
+    Client, Error, ErrorKind, Limits, Player, Protocol, Secret, ServerStatus, Service, Timing,
+};
 use tokio::net::UdpSocket;
 
 fn client() -> Client {
-    let timing =
-        Timing::default().with_timeout(Duration::from_secs(5)).with_quiet(Duration::from_millis(100));
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(5))
+        .with_quiet(Duration::from_millis(100));
     Client::new().unwrap().with_timing(timing)
 }
 
@@ -24,10 +27,14 @@ async fn console(bind: &str) -> SocketAddr {
     tokio::spawn(async move {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
-            let Ok(request) = Request::parse(&buffer[..length]) else { continue };
+            let Ok(request) = Request::parse(&buffer[..length]) else {
+                continue;
+            };
             let text = match request.command {
                 Command::Rcon(rcon) if rcon.password == b"hunter2" => b"map: q3dm17\n".to_vec(),
-                Command::Rcon(rcon) if rcon.password == b"two words" && rcon.quoted => vec![b'x'; 3000],
+                Command::Rcon(rcon) if rcon.password == b"two words" && rcon.quoted => {
+                    vec![b'x'; 3000]
+                }
                 Command::Rcon(_) => b"Bad rconpassword.\n".to_vec(),
                 _ => continue,
             };
@@ -43,14 +50,22 @@ async fn console(bind: &str) -> SocketAddr {
 async fn commands_keep_to_the_rate_limits_of_servers() {
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         let address = console(bind).await.to_string();
-        let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2")).await.unwrap();
+        let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2"))
+            .await
+            .unwrap();
         let started = Instant::now();
         for _ in 0..3 {
             let outcome = rcon.run("status").await.unwrap();
             assert_eq!(outcome.answer.text, "map: q3dm17");
         }
-        assert!(started.elapsed() >= Duration::from_millis(1300), "two gaps of 650 ms");
-        assert!(!format!("{rcon:?}").contains("hunter2"), "no password in any output");
+        assert!(
+            started.elapsed() >= Duration::from_millis(1300),
+            "two gaps of 650 ms"
+        );
+        assert!(
+            !format!("{rcon:?}").contains("hunter2"),
+            "no password in any output"
+        );
     }
 }
 
@@ -58,32 +73,69 @@ async fn commands_keep_to_the_rate_limits_of_servers() {
 async fn wrong_and_invalid_passwords_are_errors() {
     let address = console("127.0.0.1:0").await.to_string();
     let rcon = async |password: &str| {
-        Rcon::new(&client(), &address, Password::new(password.to_owned())).await.unwrap()
+        Rcon::new(&client(), &address, Password::new(password.to_owned()))
+            .await
+            .unwrap()
     };
     let wrong = rcon("guess").await.run("status").await;
-    assert!(matches!(wrong, Err(Error::Rcon { error: RconError::BadPassword, .. })), "{wrong:?}");
+    assert!(
+        matches!(
+            wrong,
+            Err(Error::Rcon {
+                error: RconError::BadPassword,
+                ..
+            })
+        ),
+        "{wrong:?}"
+    );
     let blank = rcon("two words").await.run("status").await;
     assert!(matches!(blank, Err(Error::Request(_))), "{blank:?}");
-    let quoted = rcon("two words").await.with_mode(RconMode::Quoted).run("status").await.unwrap();
-    assert_eq!((quoted.answer.text.raw().len(), quoted.answer.datagrams), (3000, 3));
-    let nobody = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let mut rcon = Rcon::new(&client(), &nobody.to_string(), Password::new("x")).await.unwrap();
-    assert_eq!(rcon.run("status").await.unwrap_err().kind(), ErrorKind::Unreachable);
+    let quoted = rcon("two words")
+        .await
+        .with_mode(RconMode::Quoted)
+        .run("status")
+        .await
+        .unwrap();
+    assert_eq!(
+        (quoted.answer.text.raw().len(), quoted.answer.datagrams),
+        (3000, 3)
+    );
+    let nobody = UdpSocket::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let mut rcon = Rcon::new(&client(), &nobody.to_string(), Password::new("x"))
+        .await
+        .unwrap();
+    assert_eq!(
+        rcon.run("status").await.unwrap_err().kind(),
+        ErrorKind::Unreachable
+    );
 }
 
 /// A master on both families, three game servers that send heartbeats, and a client of the list.
 #[tokio::test]
 async fn announced_servers_are_listed_and_queried() {
-    let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
-    let masters: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    let sockets = [
+        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+        UdpSocket::bind("[::1]:0").await.unwrap(),
+    ];
+    let masters: Vec<SocketAddr> = sockets
+        .iter()
+        .map(|socket| socket.local_addr().unwrap())
+        .collect();
     let mut options = Options::default();
     options.scope = Scope::Any;
     let mut master = Master::new(Secret::new([1; 16]), options, Instant::now());
     tokio::spawn(async move { serve(&sockets, &mut master).await });
 
     let mut expected = BTreeSet::new();
-    for (bind, master) in [("127.0.0.1:0", masters[0]), ("127.0.0.1:0", masters[0]), ("[::1]:0", masters[1])]
-    {
+    for (bind, master) in [
+        ("127.0.0.1:0", masters[0]),
+        ("127.0.0.1:0", masters[0]),
+        ("[::1]:0", masters[1]),
+    ] {
         let socket = UdpSocket::bind(bind).await.unwrap();
         expected.insert(socket.local_addr().unwrap());
         let mut status = ServerStatus::default();
@@ -93,20 +145,28 @@ async fn announced_servers_are_listed_and_queried() {
         status.players = Some(vec![Player::new("Ann")]);
         tokio::spawn(async move {
             let (now, options) = (Instant::now(), Service::from(Protocol::Quake3));
-            let mut announcer = Announcer::quake3("DarkPlaces", [master], &status, options, now).unwrap();
+            let mut announcer =
+                Announcer::quake3("DarkPlaces", [master], &status, options, now).unwrap();
             let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([2; 16]), now);
             serve(&[socket], (&mut responder, &mut announcer)).await
         });
     }
     let client = client();
     let ask = async |master: SocketAddr| {
-        let query = Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+        let query =
+            Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
         let mut servers = client.servers_at(&master.to_string(), query.with_scope(Scope::Any));
         let mut found = BTreeSet::new();
         while let Some(listed) = servers.next().await {
             assert!(found.insert(listed.server));
         }
-        let list = servers.masters()[0].list.as_ref().unwrap().as_ref().unwrap().clone();
+        let list = servers.masters()[0]
+            .list
+            .as_ref()
+            .unwrap()
+            .as_ref()
+            .unwrap()
+            .clone();
         // A server that joins between the passes leaves the list unsettled.
         let is_settled = list.completeness.is_settled();
         assert_eq!(list.servers.into_iter().collect::<BTreeSet<_>>(), found);
@@ -117,12 +177,17 @@ async fn announced_servers_are_listed_and_queried() {
     while found != expected {
         assert!(Instant::now() < deadline, "{found:?} of {expected:?}");
         tokio::time::sleep(Duration::from_millis(100)).await;
-        if let Ok((now, true)) = tokio::time::timeout(Duration::from_secs(5), ask(masters[0])).await {
+        if let Ok((now, true)) = tokio::time::timeout(Duration::from_secs(5), ask(masters[0])).await
+        {
             found = now;
         }
     }
     for server in found {
-        let status = client.query(Protocol::Quake3, &server.to_string()).await.unwrap().answer;
+        let status = client
+            .query(Protocol::Quake3, &server.to_string())
+            .await
+            .unwrap()
+            .answer;
         assert_eq!(status.name.unwrap(), "Srv");
     }
 }
@@ -134,16 +199,26 @@ async fn a_refused_connect_is_an_answer() {
     tokio::spawn(async move {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
-            let reply: &[u8] = match Request::parse(&buffer[..length]).map(|request| request.command) {
-                Ok(Command::GetChallenge { .. }) => b"\xff\xff\xff\xffchallengeResponse 5",
-                _ => b"\xff\xff\xff\xffprint\nServer is full.\n",
-            };
+            let reply: &[u8] =
+                match Request::parse(&buffer[..length]).map(|request| request.command) {
+                    Ok(Command::GetChallenge { .. }) => b"\xff\xff\xff\xffchallengeResponse 5",
+                    _ => b"\xff\xff\xff\xffprint\nServer is full.\n",
+                };
             socket.send_to(reply, from).await.unwrap();
         }
     });
-    let outcome =
-        client().ask_host(&address.to_string(), 27960, queryport::quake3::ConnectQuery::new).await.unwrap();
-    assert_eq!(outcome.answer.unwrap_err().to_string(), "the server refused: Server is full.");
+    let outcome = client()
+        .ask_host(
+            &address.to_string(),
+            27960,
+            queryport::quake3::ConnectQuery::new,
+        )
+        .await
+        .unwrap();
+    assert_eq!(
+        outcome.answer.unwrap_err().to_string(),
+        "the server refused: Server is full."
+    );
 }
 
 /// A DarkPlaces console that takes commands signed with `hunter2` only: with its challenge, or with the time of the clock.
@@ -159,15 +234,23 @@ async fn signed_commands_are_answered() {
         let mut buffer = [0; 2048];
         while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
             let reply = match Request::parse(&buffer[..length]).unwrap().command {
-                Command::GetChallenge { .. } => [b"\xff\xff\xff\xffchallenge ", CHALLENGE, b"\0"].concat(),
+                Command::GetChallenge { .. } => {
+                    [b"\xff\xff\xff\xffchallenge ", CHALLENGE, b"\0"].concat()
+                }
                 Command::SecureRcon(signed) if signed.verify(&Password::new("hunter2")) => {
                     let nonce = std::str::from_utf8(signed.nonce()).unwrap();
-                    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+                    let now = SystemTime::now()
+                        .duration_since(UNIX_EPOCH)
+                        .unwrap()
+                        .as_secs_f64();
                     let is_fresh = match signed.timed {
                         false => nonce.as_bytes() == CHALLENGE,
                         true => (now - nonce.parse::<f64>().unwrap()).abs() < 60.0,
                     };
-                    let text = format!("{} {is_fresh}\n", if signed.timed { "Time" } else { "Challenge" });
+                    let text = format!(
+                        "{} {is_fresh}\n",
+                        if signed.timed { "Time" } else { "Challenge" }
+                    );
                     Reply::print(text.as_bytes(), true)[0].to_vec()
                 }
                 // As DarkPlaces: a wrong signature has no answer.
@@ -176,12 +259,18 @@ async fn signed_commands_are_answered() {
             socket.send_to(&reply, from).await.unwrap();
         }
     });
-    for (mode, text) in [(RconMode::Time, "Time true"), (RconMode::Challenge, "Challenge true")] {
+    for (mode, text) in [
+        (RconMode::Time, "Time true"),
+        (RconMode::Challenge, "Challenge true"),
+    ] {
         let rcon = async |password: &'static str| {
-            let timing =
-                Timing::default().with_timeout(Duration::from_secs(3)).with_quiet(Duration::from_millis(100));
+            let timing = Timing::default()
+                .with_timeout(Duration::from_secs(3))
+                .with_quiet(Duration::from_millis(100));
             let client = client().with_timing(timing);
-            let rcon = Rcon::new(&client, &address, Password::new(password)).await.unwrap();
+            let rcon = Rcon::new(&client, &address, Password::new(password))
+                .await
+                .unwrap();
             rcon.with_mode(mode).run("status").await
         };
         assert_eq!(rcon("hunter2").await.unwrap().answer.text, text);

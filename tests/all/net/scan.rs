@@ -11,8 +11,8 @@ use queryport::net::ScanTarget;
 use queryport::scan::Scanned;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
-    Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions, ScanOptions,
-    Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
+    Client, Dialect, Engine, Error, ErrorKind, Player, Protocol, QueryError, QueryOptions,
+    ScanOptions, Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
 };
 use tokio::net::UdpSocket;
 
@@ -41,7 +41,10 @@ fn options() -> ScanOptions {
 
 fn timing() -> Timing {
     let timeout = Duration::from_millis(2000);
-    Timing::default().with_timeout(timeout).with_retries(0).with_retry_after(timeout)
+    Timing::default()
+        .with_timeout(timeout)
+        .with_retries(0)
+        .with_retry_after(timeout)
 }
 
 fn client() -> Client {
@@ -78,11 +81,19 @@ async fn each_answer_is_that_of_its_server() {
 async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
     let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let options = options().with_receive_buffer(Some(65_536));
-    let mut scan = client().scan([(Protocol::Quake3, server.local_addr().unwrap())], options).unwrap();
-    assert!(tokio::time::timeout(Duration::from_millis(50), scan.next()).await.is_err());
+    let mut scan = client()
+        .scan([(Protocol::Quake3, server.local_addr().unwrap())], options)
+        .unwrap();
+    assert!(
+        tokio::time::timeout(Duration::from_millis(50), scan.next())
+            .await
+            .is_err()
+    );
     let mut request = [0; 64];
     let (_, to) = server.recv_from(&mut request).unwrap();
-    server.send_to(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n", to).unwrap();
+    server
+        .send_to(b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n", to)
+        .unwrap();
     for _ in 0..scan.io().receive_buffer / 1000 {
         server.send_to(&[0; 1400], to).unwrap();
     }
@@ -96,7 +107,10 @@ async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
 async fn dead_servers_do_not_delay_the_others() {
     let mut targets = servers(60, "127.0.0.1:0").await;
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let closed = [UdpSocket::bind("127.0.0.1:0").await.unwrap(), UdpSocket::bind("[::1]:0").await.unwrap()];
+    let closed = [
+        UdpSocket::bind("127.0.0.1:0").await.unwrap(),
+        UdpSocket::bind("[::1]:0").await.unwrap(),
+    ];
     let closed = closed.map(|socket| socket.local_addr().unwrap());
     targets.insert(3, (Protocol::Quake3, silent.local_addr().unwrap()));
     targets.insert(7, (Protocol::Quake3, closed[0]));
@@ -113,7 +127,11 @@ async fn dead_servers_do_not_delay_the_others() {
                 match error.kind() {
                     ErrorKind::Unreachable => assert!(has_icmp && closed.contains(&peer)),
                     ErrorKind::Offline => {
-                        assert!(peer == silent.local_addr().unwrap() || !has_icmp, "{peer} {:?}", scan.io());
+                        assert!(
+                            peer == silent.local_addr().unwrap() || !has_icmp,
+                            "{peer} {:?}",
+                            scan.io()
+                        );
                     }
                     other => panic!("{other:?}"),
                 }
@@ -122,19 +140,34 @@ async fn dead_servers_do_not_delay_the_others() {
     }
     assert_eq!(answered, 60);
     // One timeout, not several in a row.
-    assert!(start.elapsed() < 2 * timing().timeout(), "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < 2 * timing().timeout(),
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 /// An ICMP error is noticed when nothing else happens.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_scan_of_a_closed_port_ends_at_once() {
-    let closed = UdpSocket::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let closed = UdpSocket::bind("127.0.0.1:0")
+        .await
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let start = Instant::now();
     let mut scan = scan(&[(Protocol::Quake3, closed)]);
-    assert_eq!(scan.next().await.unwrap().result.unwrap_err().kind(), ErrorKind::Unreachable);
+    assert_eq!(
+        scan.next().await.unwrap().result.unwrap_err().kind(),
+        ErrorKind::Unreachable
+    );
     assert!(scan.next().await.is_none());
-    assert!(start.elapsed() < timing().timeout() / 2, "{:?}", start.elapsed());
+    assert!(
+        start.elapsed() < timing().timeout() / 2,
+        "{:?}",
+        start.elapsed()
+    );
 }
 
 /// A dropped future loses nothing, however often.
@@ -160,7 +193,13 @@ async fn a_scan_is_a_stream_and_reports_duplicates() {
     let mut scan = client().scan(targets, options()).unwrap();
     let mut results = Vec::new();
     while let Some(scanned) = poll_fn(|cx| Pin::new(&mut scan).poll_next(cx)).await {
-        let duplicate = matches!(scanned.result, Err(Error::Query { error: QueryError::Duplicate, .. }));
+        let duplicate = matches!(
+            scanned.result,
+            Err(Error::Query {
+                error: QueryError::Duplicate,
+                ..
+            })
+        );
         assert!(duplicate || scanned.result.is_ok());
         results.push((scanned.index, duplicate));
     }
@@ -188,10 +227,18 @@ async fn a_slow_caller_loses_no_answer() {
 async fn a_pause_longer_than_the_timeout_loses_no_answer() {
     let mut targets = Vec::new();
     for _ in 0..100 {
-        targets.push((Protocol::Quake3, start("127.0.0.1:0", Protocol::Quake3).await));
+        targets.push((
+            Protocol::Quake3,
+            start("127.0.0.1:0", Protocol::Quake3).await,
+        ));
     }
-    let timing = Timing::default().with_timeout(Duration::from_millis(300)).with_retries(0);
-    let mut scan = client().with_timing(timing).scan(targets, options().with_window(100)).unwrap();
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(300))
+        .with_retries(0);
+    let mut scan = client()
+        .with_timing(timing)
+        .scan(targets, options().with_window(100))
+        .unwrap();
     let mut answered = 0;
     while let Some(scanned) = scan.next().await {
         answered += usize::from(scanned.result.is_ok());
@@ -221,7 +268,11 @@ impl Conversation for Unmarked {
     }
 
     fn timeout(&mut self, _: Remaining) -> OnTimeout<()> {
-        if self.has_come { OnTimeout::Done(()) } else { OnTimeout::Retry }
+        if self.has_come {
+            OnTimeout::Done(())
+        } else {
+            OnTimeout::Retry
+        }
     }
 }
 
@@ -229,12 +280,22 @@ impl Conversation for Unmarked {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
-    let servers: Vec<_> = (0..350).map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
-    let targets: Vec<_> =
-        servers.iter().map(|server| (server.local_addr().unwrap(), Unmarked::default())).collect();
-    let timing = Timing::default().with_timeout(Duration::from_millis(500)).with_retries(0);
+    let servers: Vec<_> = (0..350)
+        .map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap())
+        .collect();
+    let targets: Vec<_> = servers
+        .iter()
+        .map(|server| (server.local_addr().unwrap(), Unmarked::default()))
+        .collect();
+    let timing = Timing::default()
+        .with_timeout(Duration::from_millis(500))
+        .with_retries(0);
     let mut scan = Scan::new(targets, timing, options().with_window(350)).unwrap();
-    assert!(tokio::time::timeout(Duration::from_millis(300), scan.next_answer()).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_millis(300), scan.next_answer())
+            .await
+            .is_err()
+    );
     for server in &servers {
         let (_, to) = server.recv_from(&mut [0; 8]).unwrap();
         server.send_to(b"!", to).unwrap();
@@ -255,7 +316,10 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
     let port = silent.local_addr().unwrap().port();
     let target = move |host: u16| {
         let [high, low] = host.to_be_bytes();
-        (Protocol::Quake3, SocketAddr::from(([127, 1, high, low], port)))
+        (
+            Protocol::Quake3,
+            SocketAddr::from(([127, 1, high, low], port)),
+        )
     };
     let options = ScanOptions::default().with_rate(Some(10_000_000));
     let mut scan = client().scan((1..=4000).map(target), options).unwrap();
@@ -282,8 +346,14 @@ async fn a_local_address_that_cannot_be_bound_is_reported() {
 #[tokio::test]
 async fn local_send_errors_do_not_end_a_scan() {
     let mut targets = servers(100, "127.0.0.1:0").await;
-    targets.insert(20, (Protocol::Quake3, "[fe80::1%999999]:27960".parse().unwrap()));
-    targets.insert(21, (Protocol::Quake3, "[fe80::2%999999]:27960".parse().unwrap()));
+    targets.insert(
+        20,
+        (Protocol::Quake3, "[fe80::1%999999]:27960".parse().unwrap()),
+    );
+    targets.insert(
+        21,
+        (Protocol::Quake3, "[fe80::2%999999]:27960".parse().unwrap()),
+    );
     let mut scan = scan(&targets);
     let mut results = (0, 0);
     while let Some(scanned) = scan.next().await {
@@ -332,15 +402,28 @@ async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
     let targets = servers(8, "127.0.0.1:0").await;
     let too_wide = (SocketAddr::from(([127, 0, 0, 1], 9)), Wide::TooWide);
     let fit = |(protocol, server)| {
-        (server, Wide::Fit(Box::new(StatusQuery::new(protocol, 7, &QueryOptions::default()))))
+        (
+            server,
+            Wide::Fit(Box::new(StatusQuery::new(
+                protocol,
+                7,
+                &QueryOptions::default(),
+            ))),
+        )
     };
-    let list: Vec<_> = [too_wide].into_iter().chain(targets.into_iter().map(fit)).collect();
+    let list: Vec<_> = [too_wide]
+        .into_iter()
+        .chain(targets.into_iter().map(fit))
+        .collect();
     let mut scan = Scan::new(list, timing(), options()).unwrap();
     let mut answered = 0;
     while let Some(scanned) = scan.next().await {
         match scanned.result {
             Ok(_) => answered += 1,
-            Err(Error::Query { error: QueryError::RequestTooLong(65_508), .. }) => {
+            Err(Error::Query {
+                error: QueryError::RequestTooLong(65_508),
+                ..
+            }) => {
                 assert_eq!(scanned.index, 0);
             }
             Err(error) => panic!("{error}"),
@@ -353,11 +436,17 @@ async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_scan_asks_for_a_large_receive_buffer() {
-    let Ok(most) = std::fs::read_to_string("/proc/sys/net/core/rmem_max") else { return };
+    let Ok(most) = std::fs::read_to_string("/proc/sys/net/core/rmem_max") else {
+        return;
+    };
     let most: usize = most.trim().parse().unwrap();
     let given = |bytes| {
         let options = options().with_receive_buffer(bytes);
-        client().scan(Vec::<Target>::new(), options).unwrap().io().receive_buffer
+        client()
+            .scan(Vec::<Target>::new(), options)
+            .unwrap()
+            .io()
+            .receive_buffer
     };
     let without = given(Some(65_536));
     assert_eq!(given(None), without.max(2 * most.min(4 << 20)));
@@ -383,9 +472,17 @@ async fn a_target_has_a_host_name_and_options() {
     let mut kinds = std::collections::BTreeMap::new();
     while let Some(scanned) = scan.next().await {
         assert_eq!(scanned.peer.is_some(), scanned.index % 2 == 0);
-        kinds.insert(scanned.index, scanned.result.map(|_| ()).map_err(|error| error.kind()));
+        kinds.insert(
+            scanned.index,
+            scanned.result.map(|_| ()).map_err(|error| error.kind()),
+        );
     }
-    let expected = [Ok(()), Err(ErrorKind::NameResolution), Ok(()), Err(ErrorKind::BadAddress)];
+    let expected = [
+        Ok(()),
+        Err(ErrorKind::NameResolution),
+        Ok(()),
+        Err(ErrorKind::BadAddress),
+    ];
     assert_eq!(kinds.into_values().collect::<Vec<_>>(), expected);
 }
 
@@ -399,7 +496,8 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
     status.name = Some("Minecraft".into());
     let minecraft = crate::net::start("127.0.0.1:0", Service::new(Engine::Minecraft), status).await;
     let ut2004 = start("127.0.0.1:0", Protocol::Ut2004).await;
-    let [minecraft_game, mut ut2004_game] = ["minecraft", "ut2004"].map(|game| *Game::find(game).unwrap());
+    let [minecraft_game, mut ut2004_game] =
+        ["minecraft", "ut2004"].map(|game| *Game::find(game).unwrap());
     let targets = vec![
         ScanTarget::from((&minecraft_game, minecraft.to_string())),
         ScanTarget::from((&ut2004_game, format!("127.0.0.1:{}", ut2004.port() - 1))),
@@ -412,10 +510,16 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
     let mut scan = client().scan(targets, options()).unwrap();
     let mut ended = std::collections::BTreeMap::new();
     while let Some(Scanned { index, result, .. }) = scan.next_answer().await {
-        let ok = result.map(|outcome| (outcome.peer, outcome.answer.to_status().name.unwrap().to_string()));
+        let ok = result.map(|outcome| {
+            (
+                outcome.peer,
+                outcome.answer.to_status().name.unwrap().to_string(),
+            )
+        });
         ended.insert(index, ok.map_err(|error| error.to_string()));
     }
-    let unknown = "the game has no default port, and no port is given; write HOST, HOST:PORT or [IPV6]:PORT";
+    let unknown =
+        "the game has no default port, and no port is given; write HOST, HOST:PORT or [IPV6]:PORT";
     let expected = [
         Ok((minecraft, "Minecraft".to_owned())),
         Ok((ut2004, ut2004.to_string())),

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::quake3::{
-    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply, Request,
-    huffman,
+    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply,
+    Request, huffman,
 };
 use queryport::session::{Conversation, Verdict};
 use queryport::{
-    EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing, Verification,
+    EncodeError, Engine, Protocol, QueryError, Requester, ServerStatus, Service, Timing,
+    Verification,
 };
 
 use crate::common::link::Conditions;
@@ -40,18 +41,34 @@ impl GameServer {
         status.game = Some("Quake3Arena".into());
         let mut options = Service::from(Protocol::Quake3);
         options = options.with_protocol_version(71);
-        Self { requester: requester("192.0.2.1:5000"), options, status, slots, connected: Vec::new() }
+        Self {
+            requester: requester("192.0.2.1:5000"),
+            options,
+            status,
+            slots,
+            connected: Vec::new(),
+        }
     }
 
     fn answer(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
-        let refuse = |text: &str| written(&Reply::Print { dark_places: false, text: text.as_bytes() });
+        let refuse = |text: &str| {
+            written(&Reply::Print {
+                dark_places: false,
+                text: text.as_bytes(),
+            })
+        };
         (self.requester.now, self.requester.address) = (now, from);
-        let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+        let Ok(request) = Request::parse(datagram) else {
+            return Vec::new();
+        };
         let Command::Connect(connect) = request.command else {
-            let replies = queryport::quake3::answer(&request, &self.status, &self.options, &self.requester);
+            let replies =
+                queryport::quake3::answer(&request, &self.status, &self.options, &self.requester);
             return replies.into_iter().collect();
         };
-        let Ok(userinfo) = connect.userinfo() else { return Vec::new() };
+        let Ok(userinfo) = connect.userinfo() else {
+            return Vec::new();
+        };
         let info = InfoString::new(&userinfo);
         let challenge = info.get("challenge").unwrap_or_default();
         if info.get("protocol") != Some(b"71") {
@@ -66,7 +83,11 @@ impl GameServer {
             }
             self.connected.push(from);
         }
-        written(&Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None })
+        written(&Reply::Connected {
+            dark_places: false,
+            challenge: Some(challenge),
+            protocol: None,
+        })
     }
 }
 
@@ -75,22 +96,35 @@ fn connect(
     server: &mut GameServer,
     link: (Conditions, u64),
 ) -> Result<Result<Connected, Refusal>, QueryError> {
-    let timing = Timing::default().with_timeout(Duration::from_secs(30)).with_retries(12);
-    let played = play(query, timing, link, |now, from, datagram| server.answer(now, from, datagram));
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(30))
+        .with_retries(12);
+    let played = play(query, timing, link, |now, from, datagram| {
+        server.answer(now, from, datagram)
+    });
     played.result.map(|outcome| outcome.answer)
 }
 
 fn client() -> ConnectQuery {
-    ConnectQuery::new(77).with_game("Quake3Arena").with("name", "Ann").unwrap()
+    ConnectQuery::new(77)
+        .with_game("Quake3Arena")
+        .with("name", "Ann")
+        .unwrap()
 }
 
 #[test]
 fn a_client_gets_its_slot_over_a_bad_link() {
     for seed in 0..40 {
         let mut server = GameServer::new(1);
-        let connected = connect(client(), &mut server, (Conditions::bad(), seed)).unwrap().unwrap();
+        let connected = connect(client(), &mut server, (Conditions::bad(), seed))
+            .unwrap()
+            .unwrap();
         assert_eq!(connected.verification, Verification::Verified);
-        assert_eq!(server.connected.len(), 1, "seed {seed}: one slot, however often it was asked for");
+        assert_eq!(
+            server.connected.len(),
+            1,
+            "seed {seed}: one slot, however often it was asked for"
+        );
     }
 }
 
@@ -103,25 +137,50 @@ fn a_client_connects_to_darkplaces() {
         Timing::default(),
         (Conditions::perfect(Duration::from_millis(20)), 1),
         |now, from, datagram| {
-            let Ok(Request { command: Command::Connect(connect), .. }) = Request::parse(datagram) else {
+            let Ok(Request {
+                command: Command::Connect(connect),
+                ..
+            }) = Request::parse(datagram)
+            else {
                 return game.answer(now, from, datagram);
             };
-            assert!(matches!(connect, ConnectRequest::Plain(_)), "not compressed");
+            assert!(
+                matches!(connect, ConnectRequest::Plain(_)),
+                "not compressed"
+            );
             let userinfo = connect.userinfo().unwrap();
             let challenge = InfoString::new(&userinfo).get("challenge").unwrap();
-            assert!(queryport::quake3::verify_challenge(challenge, &game.options, &game.requester));
-            written(&Reply::Connected { dark_places: true, challenge: None, protocol: None })
+            assert!(queryport::quake3::verify_challenge(
+                challenge,
+                &game.options,
+                &game.requester
+            ));
+            written(&Reply::Connected {
+                dark_places: true,
+                challenge: None,
+                protocol: None,
+            })
         },
     );
-    assert_eq!(played.result.unwrap().answer.unwrap().verification, Verification::Unverified);
+    assert_eq!(
+        played.result.unwrap().answer.unwrap().verification,
+        Verification::Unverified
+    );
 }
 
 #[test]
 fn refusals_are_errors_with_a_reason() {
     let link = || (Conditions::perfect(Duration::from_millis(20)), 1);
-    let refused = |query, slots| connect(query, &mut GameServer::new(slots), link()).unwrap().unwrap_err();
+    let refused = |query, slots| {
+        connect(query, &mut GameServer::new(slots), link())
+            .unwrap()
+            .unwrap_err()
+    };
     assert_eq!(refused(client(), 0).reason(), RefusalReason::ServerFull);
-    assert_eq!(refused(client().with_protocol(68), 1).reason(), RefusalReason::WrongProtocol);
+    assert_eq!(
+        refused(client().with_protocol(68), 1).reason(),
+        RefusalReason::WrongProtocol
+    );
     let other = ConnectQuery::new(1).with_game("Other");
     assert_eq!(refused(other, 1).reason(), RefusalReason::WrongGame);
 }
@@ -131,9 +190,12 @@ fn refusals_are_errors_with_a_reason() {
 fn a_stale_challenge_is_refused() {
     let mut server = GameServer::new(1);
     let slow = (Conditions::perfect(Duration::from_millis(20_000)), 1);
-    let timing =
-        Timing::default().with_timeout(Duration::from_secs(300)).with_retry_after(Duration::from_secs(60));
-    let played = play(client(), timing, slow, |now, from, datagram| server.answer(now, from, datagram));
+    let timing = Timing::default()
+        .with_timeout(Duration::from_secs(300))
+        .with_retry_after(Duration::from_secs(60));
+    let played = play(client(), timing, slow, |now, from, datagram| {
+        server.answer(now, from, datagram)
+    });
     let refusal = played.result.unwrap().answer.unwrap_err();
     assert_eq!(refusal.reason(), RefusalReason::BadChallenge);
 }
@@ -144,7 +206,10 @@ fn a_server_that_only_hands_out_challenges_ends_the_query() {
     let played = play(client(), Timing::default(), link, |_, _, _| {
         vec![Bytes::from_static(b"\xff\xff\xff\xffchallengeResponse 5")]
     });
-    assert!(matches!(played.result, Err(QueryError::NoUsableAnswer { .. })));
+    assert!(matches!(
+        played.result,
+        Err(QueryError::NoUsableAnswer { .. })
+    ));
     assert!(played.elapsed <= Timing::default().timeout());
 }
 
@@ -153,7 +218,10 @@ fn a_server_that_only_hands_out_challenges_ends_the_query() {
 fn the_keys_of_the_query_itself_cannot_be_added() {
     for key in ["challenge", "QPort", "PROTOCOL"] {
         let error = ConnectQuery::new(7).with(key, "1").unwrap_err();
-        assert!(matches!(error, EncodeError::Reserved(own) if own.eq_ignore_ascii_case(key)), "{key}");
+        assert!(
+            matches!(error, EncodeError::Reserved(own) if own.eq_ignore_ascii_case(key)),
+            "{key}"
+        );
     }
     assert!(ConnectQuery::new(7).with("protocols", "DP7").is_ok());
 }
@@ -161,29 +229,46 @@ fn the_keys_of_the_query_itself_cannot_be_added() {
 #[test]
 fn connect_packets_that_real_servers_took() {
     let client = from("openarena-connect-accepted", "client");
-    let Command::GetChallenge { client: Some(ours), game } = Request::parse(&client[0]).unwrap().command
+    let Command::GetChallenge {
+        client: Some(ours),
+        game,
+    } = Request::parse(&client[0]).unwrap().command
     else {
         panic!()
     };
     assert_eq!(game, Some(&b"Quake3Arena"[..]));
     let server = from("openarena-connect-accepted", "server");
-    let Reply::Challenge { challenge, client: quoted, protocol, .. } = Reply::parse(&server[0]).unwrap()
+    let Reply::Challenge {
+        challenge,
+        client: quoted,
+        protocol,
+        ..
+    } = Reply::parse(&server[0]).unwrap()
     else {
         panic!()
     };
     assert_eq!((quoted, protocol), (Some(ours), Some(&b"71"[..])));
 
-    let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else { panic!() };
+    let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else {
+        panic!()
+    };
     let userinfo = connect.userinfo().unwrap();
     let info = InfoString::new(&userinfo);
     assert_eq!(info.get("challenge"), Some(challenge));
-    assert_eq!((info.get("protocol"), info.get("name")), (Some(&b"71"[..]), Some(&b"Ann"[..])));
+    assert_eq!(
+        (info.get("protocol"), info.get("name")),
+        (Some(&b"71"[..]), Some(&b"Ann"[..]))
+    );
     // What we wrote then is what we write now.
     let mut packed = Vec::new();
     ConnectRequest::pack(&userinfo, &mut packed).unwrap();
     assert_eq!(ConnectRequest::Compressed(&packed), connect);
 
-    let expected = Reply::Connected { dark_places: false, challenge: Some(challenge), protocol: None };
+    let expected = Reply::Connected {
+        dark_places: false,
+        challenge: Some(challenge),
+        protocol: None,
+    };
     assert_eq!(Reply::parse(&server[1]), Ok(expected));
 }
 
@@ -196,21 +281,33 @@ fn every_form_of_challenge_got_a_slot() {
         ("etlegacy-connect-accepted", Verification::Unverified),
     ] {
         let (client, server) = (from(name, "client"), from(name, "server"));
-        let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else { panic!("{name}") };
+        let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else {
+            panic!("{name}")
+        };
         let userinfo = connect.userinfo().unwrap();
         let info = InfoString::new(&userinfo);
-        let number = |key| info.get(key).and_then(|value| std::str::from_utf8(value).ok()?.parse().ok());
-        let Command::GetChallenge { client: Some(ours), game } = Request::parse(&client[0]).unwrap().command
+        let number = |key| {
+            info.get(key)
+                .and_then(|value| std::str::from_utf8(value).ok()?.parse().ok())
+        };
+        let Command::GetChallenge {
+            client: Some(ours),
+            game,
+        } = Request::parse(&client[0]).unwrap().command
         else {
             panic!("{name}")
         };
-        let (ours, game) = (std::str::from_utf8(ours).unwrap(), std::str::from_utf8(game.unwrap()).unwrap());
+        let (ours, game) = (
+            std::str::from_utf8(ours).unwrap(),
+            std::str::from_utf8(game.unwrap()).unwrap(),
+        );
         let qport: u64 = number("qport").unwrap();
         let mut query = ConnectQuery::new(qport << 48 | ours.parse::<u64>().unwrap())
             .with_game(game)
             .with_protocol(number("protocol").unwrap().try_into().unwrap());
-        for (key, value) in
-            info.iter().filter(|(key, _)| ![&b"protocol"[..], b"qport", b"challenge"].contains(key))
+        for (key, value) in info
+            .iter()
+            .filter(|(key, _)| ![&b"protocol"[..], b"qport", b"challenge"].contains(key))
         {
             let text = |bytes| std::str::from_utf8(bytes).unwrap();
             query = query.with(text(key), text(value)).unwrap();
@@ -218,7 +315,9 @@ fn every_form_of_challenge_got_a_slot() {
         assert_eq!(request(&mut query), client[0], "{name}");
         assert_eq!(query.receive(&server[0]), Verdict::Next, "{name}");
         assert_eq!(request(&mut query), client[1], "{name}");
-        let Verdict::Done(Ok(connected)) = query.receive(&server[1]) else { panic!("{name}") };
+        let Verdict::Done(Ok(connected)) = query.receive(&server[1]) else {
+            panic!("{name}")
+        };
         assert_eq!(
             (connected.verification, info.get("challenge")),
             (verification, Some(&connected.challenge[..]))
@@ -229,28 +328,52 @@ fn every_form_of_challenge_got_a_slot() {
 #[test]
 fn a_darkplaces_server_takes_a_plain_connect() {
     let client = from("nexuiz-connect-accepted", "client");
-    let Command::Connect(ConnectRequest::Plain(userinfo)) = Request::parse(&client[1]).unwrap().command
+    let Command::Connect(ConnectRequest::Plain(userinfo)) =
+        Request::parse(&client[1]).unwrap().command
     else {
         panic!()
     };
     let server = from("nexuiz-connect-accepted", "server");
-    let Reply::Challenge { dark_places, challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
+    let Reply::Challenge {
+        dark_places,
+        challenge,
+        ..
+    } = Reply::parse(&server[0]).unwrap()
+    else {
+        panic!()
+    };
     assert_eq!((dark_places, challenge.len()), (true, 11));
     assert_eq!(InfoString::new(userinfo).get("challenge"), Some(challenge));
     let accepted = Reply::parse(&server[1]);
-    assert!(matches!(accepted, Ok(Reply::Connected { dark_places: true, .. })), "{accepted:?}");
+    assert!(
+        matches!(
+            accepted,
+            Ok(Reply::Connected {
+                dark_places: true,
+                ..
+            })
+        ),
+        "{accepted:?}"
+    );
 }
 
 #[test]
 fn recorded_refusals_have_a_reason() {
     for (name, reason) in [
-        ("openarena-connect-wrong-protocol", RefusalReason::WrongProtocol),
+        (
+            "openarena-connect-wrong-protocol",
+            RefusalReason::WrongProtocol,
+        ),
         ("openarena-challenge-wrong-game", RefusalReason::WrongGame),
         ("openjk-connect-without-password", RefusalReason::Password),
         ("etlegacy-connect-without-password", RefusalReason::Password),
     ] {
         let server = from(name, "server");
-        let Reply::Print { dark_places: false, text } = Reply::parse(server.last().unwrap()).unwrap() else {
+        let Reply::Print {
+            dark_places: false,
+            text,
+        } = Reply::parse(server.last().unwrap()).unwrap()
+        else {
             panic!("{name}")
         };
         assert_eq!(Refusal::new(text.to_vec()).reason(), reason, "{name}");
@@ -261,20 +384,28 @@ fn recorded_refusals_have_a_reason() {
 #[test]
 fn known_answers_of_the_coding() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
-        println!("QUERYPORT_CAPTURES is not set: only the known answers beside the code were checked");
+        println!(
+            "QUERYPORT_CAPTURES is not set: only the known answers beside the code were checked"
+        );
         return;
     };
     let path = Path::new(&folder).join("vectors/quake3-connect-huffman.txt");
     let text = std::fs::read_to_string(path).unwrap();
     let field = |block: &str, name: &str| {
-        let line = block.lines().find_map(|line| line.trim().strip_prefix(name))?;
+        let line = block
+            .lines()
+            .find_map(|line| line.trim().strip_prefix(name))?;
         hex::decode(line.trim()).ok()
     };
     let mut checked = 0;
     for block in text.split("== ").filter(|block| !block.trim().is_empty()) {
         let title = block.lines().next().unwrap();
         let (plain, coded) = (field(block, "in :").unwrap(), field(block, "out:").unwrap());
-        let start = if plain.starts_with(b"\xff\xff\xff\xffconnect ") { 12 } else { 0 };
+        let start = if plain.starts_with(b"\xff\xff\xff\xffconnect ") {
+            12
+        } else {
+            0
+        };
         if plain.len() <= start || title.contains("noop") {
             assert_eq!(plain, coded, "{title}: nothing to compress");
             continue;
@@ -282,7 +413,11 @@ fn known_answers_of_the_coding() {
         let mut out = plain[..start].to_vec();
         huffman::compress(&plain[start..], &mut out).unwrap();
         assert_eq!(out, coded, "{title}");
-        assert_eq!(huffman::decompress(&coded[start..], 65_535).unwrap(), &plain[start..], "{title}");
+        assert_eq!(
+            huffman::decompress(&coded[start..], 65_535).unwrap(),
+            &plain[start..],
+            "{title}"
+        );
         checked += 1;
     }
     assert!(checked >= 13, "{checked} vectors");
@@ -293,13 +428,23 @@ fn known_answers_of_the_coding() {
 #[test]
 fn a_userinfo_too_long_for_a_packet_is_refused() {
     // No byte twice in a row of 128, so the adaptive coding gains nothing.
-    let userinfo = |length| (0..length).map(|at: u32| 128 + (at % 127) as u8).collect::<Vec<u8>>();
+    let userinfo = |length| {
+        (0..length)
+            .map(|at: u32| 128 + (at % 127) as u8)
+            .collect::<Vec<u8>>()
+    };
     let mut out = Vec::new();
     ConnectRequest::pack(&userinfo(1000), &mut out).unwrap();
     let packed = ConnectRequest::Compressed(&out).userinfo().unwrap();
     assert!(packed == userinfo(1000));
     let before = out.clone();
     let error = ConnectRequest::pack(&userinfo(4000), &mut out).unwrap_err();
-    assert_eq!(error, EncodeError::TooLong { field: "userinfo", limit: 2048 });
+    assert_eq!(
+        error,
+        EncodeError::TooLong {
+            field: "userinfo",
+            limit: 2048
+        }
+    );
     assert!(out == before);
 }

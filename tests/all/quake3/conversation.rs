@@ -6,7 +6,8 @@ use bytes::Bytes;
 use queryport::quake3::{Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
-    Dialect, ParseErrorKind, Protocol, QueryError, QueryOptions, Service, Timing, ToStatus, Verification,
+    Dialect, ParseErrorKind, Protocol, QueryError, QueryOptions, Service, Timing, ToStatus,
+    Verification,
 };
 use queryport::{Player, ServerStatus};
 
@@ -17,16 +18,27 @@ use crate::common::{at, requester};
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some((0..20).map(|number| Player::new(format!("player {number}"))).collect());
+    status.players = Some(
+        (0..20)
+            .map(|number| Player::new(format!("player {number}")))
+            .collect(),
+    );
     status
 }
 
 fn answer(_: Instant, _: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
-    let Ok(request) = Request::parse(datagram) else { return Vec::new() };
+    let Ok(request) = Request::parse(datagram) else {
+        return Vec::new();
+    };
     let requester = requester("192.0.2.1:5000");
-    queryport::quake3::answer(&request, &status(), &Service::from(Protocol::Quake3), &requester)
-        .into_iter()
-        .collect()
+    queryport::quake3::answer(
+        &request,
+        &status(),
+        &Service::from(Protocol::Quake3),
+        &requester,
+    )
+    .into_iter()
+    .collect()
 }
 
 fn query() -> StatusQuery {
@@ -41,8 +53,18 @@ fn query_with(options: QueryOptions) -> StatusQuery {
 fn over_a_bad_link_an_answer_is_right_or_none() {
     let (mut answered, mut silent) = (0, 0);
     for seed in 0..300 {
-        let played =
-            play(query(), Timing::default(), (Conditions { loss: 0.4, ..Conditions::bad() }, seed), answer);
+        let played = play(
+            query(),
+            Timing::default(),
+            (
+                Conditions {
+                    loss: 0.4,
+                    ..Conditions::bad()
+                },
+                seed,
+            ),
+            answer,
+        );
         match played.result {
             Ok(outcome) => {
                 answered += 1;
@@ -57,13 +79,19 @@ fn over_a_bad_link_an_answer_is_right_or_none() {
         assert!(played.elapsed <= Duration::from_secs(4));
     }
     // Each of three tries passes with about 0.6² (and duplicates help).
-    assert!(answered > 200 && silent > 10, "{answered} answered, {silent} silent");
+    assert!(
+        answered > 200 && silent > 10,
+        "{answered} answered, {silent} silent"
+    );
 }
 
 #[test]
 fn a_corrupting_link_never_yields_another_server() {
     for seed in 0..300 {
-        let conditions = Conditions { corruption: 0.5, ..Conditions::bad() };
+        let conditions = Conditions {
+            corruption: 0.5,
+            ..Conditions::bad()
+        };
         let played = play(query(), Timing::default(), (conditions, seed), answer);
         if let Ok(outcome) = played.result {
             assert!(outcome.answer.players().count() <= 20);
@@ -73,10 +101,20 @@ fn a_corrupting_link_never_yields_another_server() {
 
 #[test]
 fn a_dead_server_takes_three_requests_and_the_timeout() {
-    let played =
-        play(query(), Timing::default(), (Conditions::perfect(Duration::ZERO), 0), |_, _, _| Vec::new());
+    let played = play(
+        query(),
+        Timing::default(),
+        (Conditions::perfect(Duration::ZERO), 0),
+        |_, _, _| Vec::new(),
+    );
     let waited = Duration::from_secs(4);
-    assert_eq!(played.result.unwrap_err(), QueryError::NoAnswer { requests: 3, waited });
+    assert_eq!(
+        played.result.unwrap_err(),
+        QueryError::NoAnswer {
+            requests: 3,
+            waited
+        }
+    );
     assert_eq!(played.elapsed, waited);
 }
 
@@ -90,7 +128,11 @@ fn retries_are_spaced_by_more_than_a_second() {
         Vec::new()
     });
     assert_eq!(asked.len(), 3);
-    assert!(asked.windows(2).all(|pair| pair[1] - pair[0] > Duration::from_secs(1)));
+    assert!(
+        asked
+            .windows(2)
+            .all(|pair| pair[1] - pair[0] > Duration::from_secs(1))
+    );
 }
 
 /// A session that has sent its request, and the challenge in it.
@@ -106,7 +148,11 @@ impl Asked {
         let mut session = Session::new(query(), at(SERVER), Timing::default(), now);
         let mut out = Vec::new();
         session.poll_transmit(now, &mut out).unwrap();
-        Self { session, now, challenge: String::from_utf8_lossy(&out[14..]).into_owned() }
+        Self {
+            session,
+            now,
+            challenge: String::from_utf8_lossy(&out[14..]).into_owned(),
+        }
     }
 
     fn receive(&mut self, from: &str, datagram: &[u8]) {
@@ -114,13 +160,19 @@ impl Asked {
     }
 
     fn reply(&self, name: &str) -> Vec<u8> {
-        let text = format!("statusResponse\n\\challenge\\{}\n0 0 \"{name}\"\n", self.challenge);
+        let text = format!(
+            "statusResponse\n\\challenge\\{}\n0 0 \"{name}\"\n",
+            self.challenge
+        );
         [b"\xff\xff\xff\xff", text.as_bytes()].concat()
     }
 
     fn name(&mut self) -> String {
         let outcome = self.session.poll_answer().unwrap().unwrap();
-        outcome.answer.to_status().listed_players()[0].name.plain().into_owned()
+        outcome.answer.to_status().listed_players()[0]
+            .name
+            .plain()
+            .into_owned()
     }
 }
 
@@ -153,9 +205,17 @@ fn endless_nonsense_ends_at_the_deadline_with_the_last_rejection() {
     };
     assert_eq!(asked.now - start, Timing::default().timeout());
     match error {
-        QueryError::NoUsableAnswer { requests: 3, rejected, last, .. } => {
+        QueryError::NoUsableAnswer {
+            requests: 3,
+            rejected,
+            last,
+            ..
+        } => {
             assert_eq!(rejected, 1200);
-            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("four bytes 0xff"));
+            assert_eq!(
+                last.kind,
+                ParseErrorKind::NotThisProtocol("four bytes 0xff")
+            );
         }
         other => panic!("{other:?}"),
     }
@@ -170,17 +230,25 @@ fn a_server_that_demands_an_echo_gets_one_and_answers() {
     for loss in [0.0, 0.2] {
         let (mut answered, mut echoes) = (0, 0);
         for seed in 0..100 {
-            let conditions = Conditions { loss, ..Conditions::perfect(Duration::from_millis(20)) };
+            let conditions = Conditions {
+                loss,
+                ..Conditions::perfect(Duration::from_millis(20))
+            };
             let mut status_request = Vec::new();
             let open = query_with(QueryOptions::default().with_dialect(Dialect::OpenJk));
-            let played = play(open, Timing::default(), (conditions, seed), |now, from, datagram| {
-                if datagram == ECHO {
-                    echoes += 1;
-                    return answer(now, from, &status_request);
-                }
-                status_request = datagram.to_vec();
-                vec![Bytes::from_static(DEMAND)]
-            });
+            let played = play(
+                open,
+                Timing::default(),
+                (conditions, seed),
+                |now, from, datagram| {
+                    if datagram == ECHO {
+                        echoes += 1;
+                        return answer(now, from, &status_request);
+                    }
+                    status_request = datagram.to_vec();
+                    vec![Bytes::from_static(DEMAND)]
+                },
+            );
             if let Ok(outcome) = played.result {
                 assert_eq!(outcome.answer.to_status().listed_players().len(), 20);
                 answered += 1;
@@ -198,7 +266,10 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         matches!(query.receive(datagram), Verdict::Next)
     };
     assert!(received(Dialect::OpenJk, DEMAND));
-    assert!(!received(Dialect::Standard, DEMAND), "not without the option");
+    assert!(
+        !received(Dialect::Standard, DEMAND),
+        "not without the option"
+    );
     let long = format!("echo \"echoResponse getstatus {}\"", "x".repeat(110));
     for refused in [
         &b"echo \"rcon x quit\""[..],
@@ -209,17 +280,28 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         b"echo echoResponse getstatus abc",
         long.as_bytes(),
     ] {
-        assert!(!received(Dialect::OpenJk, &[b"\xff\xff\xff\xff", refused].concat()), "{refused:?}");
+        assert!(
+            !received(Dialect::OpenJk, &[b"\xff\xff\xff\xff", refused].concat()),
+            "{refused:?}"
+        );
     }
-    let (mut query, mut out) =
-        (query_with(QueryOptions::default().with_dialect(Dialect::OpenJk)), Vec::new());
+    let (mut query, mut out) = (
+        query_with(QueryOptions::default().with_dialect(Dialect::OpenJk)),
+        Vec::new(),
+    );
     query.receive(DEMAND);
     query.request(&mut out);
     assert_eq!(out, ECHO);
-    assert!(matches!(query.receive(DEMAND), Verdict::Rejected(_)), "one a query");
+    assert!(
+        matches!(query.receive(DEMAND), Verdict::Rejected(_)),
+        "one a query"
+    );
     out.clear();
     query.request(&mut out);
-    assert!(out.starts_with(b"\xff\xff\xff\xffgetstatus "), "a retry asks again");
+    assert!(
+        out.starts_with(b"\xff\xff\xff\xffgetstatus "),
+        "a retry asks again"
+    );
     // Our server side demands and answers none: two of ours never go on for ever.
     assert!(Request::parse(DEMAND).is_err() && Request::parse(ECHO).is_err());
 }

@@ -10,21 +10,48 @@ fn folder() -> PathBuf {
 /// The names of all exchanges.
 pub(crate) fn names() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).unwrap();
-    entries.map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned()).collect()
+    entries
+        .map(|entry| {
+            entry
+                .unwrap()
+                .path()
+                .file_stem()
+                .unwrap()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect()
 }
 
 /// Datagrams with who sent them: `client`, `server`, `master`.
 pub(crate) fn exchange(name: &str) -> Vec<(String, Vec<u8>)> {
     let text = std::fs::read_to_string(folder().join(name).with_extension("json")).unwrap();
     let object: Value = serde_json::from_str(&text).unwrap();
-    assert!(object["origin"].as_str().is_some_and(|origin| !origin.is_empty()), "{name}: origin");
+    assert!(
+        object["origin"]
+            .as_str()
+            .is_some_and(|origin| !origin.is_empty()),
+        "{name}: origin"
+    );
     let datagram = |entry: &Value| {
-        (entry["from"].as_str().unwrap().to_owned(), hex::decode(entry["hex"].as_str().unwrap()).unwrap())
+        (
+            entry["from"].as_str().unwrap().to_owned(),
+            hex::decode(entry["hex"].as_str().unwrap()).unwrap(),
+        )
     };
-    object["exchange"].as_array().unwrap().iter().map(datagram).collect()
+    object["exchange"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(datagram)
+        .collect()
 }
 
 /// The datagrams of one side.
 pub(crate) fn from(name: &str, who: &str) -> Vec<Vec<u8>> {
-    exchange(name).into_iter().filter(|(sender, _)| sender == who).map(|(_, datagram)| datagram).collect()
+    exchange(name)
+        .into_iter()
+        .filter(|(sender, _)| sender == who)
+        .map(|(_, datagram)| datagram)
+        .collect()
 }

@@ -24,9 +24,18 @@ fn server(number: u32) -> SocketAddr {
     let mixed = number.wrapping_mul(2_654_435_761);
     let port = 27_960 + u16::try_from(number % 5).unwrap();
     if number.is_multiple_of(2) {
-        (Ipv4Addr::from_bits(0x0B00_0000 | (mixed & 0x00FF_FFFF)), port).into()
+        (
+            Ipv4Addr::from_bits(0x0B00_0000 | (mixed & 0x00FF_FFFF)),
+            port,
+        )
+            .into()
     } else {
-        (Ipv6Addr::from_bits((0x2001_5C2F << 96) | (u128::from(mixed) << 64) | u128::from(number)), port)
+        (
+            Ipv6Addr::from_bits(
+                (0x2001_5C2F << 96) | (u128::from(mixed) << 64) | u128::from(number),
+            ),
+            port,
+        )
             .into()
     }
 }
@@ -36,8 +45,12 @@ pub(crate) fn register(master: &mut Master, now: Instant, from: SocketAddr) {
     master.handle_datagram(now, from, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
     let mut getinfo = Vec::new();
     while master.poll_transmit(now, &mut getinfo).is_some() {}
-    let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
-        Request::parse(&getinfo)
+    let Ok(Request {
+        command: Command::GetInfo {
+            challenge: Some(challenge),
+        },
+        ..
+    }) = Request::parse(&getinfo)
     else {
         return;
     };
@@ -52,7 +65,8 @@ fn master(now: Instant, servers: u32) -> (Master, BTreeSet<SocketAddr>) {
     options.lists_in_a_row = 8;
     let mut master = Master::new(Secret::new([5; 16]), options, now);
     let all: BTreeSet<SocketAddr> = (0..servers).map(server).collect();
-    all.iter().for_each(|server| register(&mut master, now, *server));
+    all.iter()
+        .for_each(|server| register(&mut master, now, *server));
     (master, all)
 }
 
@@ -65,10 +79,19 @@ fn fetch(
     (master, start): (&mut Master, Instant),
     passes: u8,
     (conditions, seed): (Conditions, u64),
-) -> (Result<Outcome<ServerList>, QueryError>, BTreeSet<SocketAddr>) {
+) -> (
+    Result<Outcome<ServerList>, QueryError>,
+    BTreeSet<SocketAddr>,
+) {
     let (client_at, master_at) = (at(CLIENT), at(MASTER));
-    let request = ListRequest { empty: true, full: true, ..ListRequest::extended(b"Test", 3) };
-    let query = Quake3List::new(&request, &Limits::default()).unwrap().with_passes(passes);
+    let request = ListRequest {
+        empty: true,
+        full: true,
+        ..ListRequest::extended(b"Test", 3)
+    };
+    let query = Quake3List::new(&request, &Limits::default())
+        .unwrap()
+        .with_passes(passes);
     let timing = Timing::default().with_timeout(Duration::from_secs(30));
     let mut now = start;
     let mut session = Session::new(query, master_at, timing, now);
@@ -78,22 +101,44 @@ fn fetch(
     loop {
         let mut out = Vec::new();
         while let Some(transmit) = session.poll_transmit(now, &mut out) {
-            link.send(now, Datagram { from: client_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+            link.send(
+                now,
+                Datagram {
+                    from: client_at,
+                    to: transmit.to,
+                    bytes: std::mem::take(&mut out),
+                },
+            );
         }
         while master.poll_event().is_some() {}
         while let Some(transmit) = master.poll_transmit(now, &mut out) {
-            link.send(now, Datagram { from: master_at, to: transmit.to, bytes: std::mem::take(&mut out) });
+            link.send(
+                now,
+                Datagram {
+                    from: master_at,
+                    to: transmit.to,
+                    bytes: std::mem::take(&mut out),
+                },
+            );
         }
         for server in session.conversation_mut().take_new() {
             assert!(as_they_come.insert(server), "{server} came twice");
         }
         if let Some(result) = session.poll_answer() {
             if let Ok(outcome) = &result {
-                assert_eq!(to_set(&outcome.answer).len(), outcome.answer.servers.len(), "each once");
+                assert_eq!(
+                    to_set(&outcome.answer).len(),
+                    outcome.answer.servers.len(),
+                    "each once"
+                );
             }
             return (result, arrived);
         }
-        let timers = [link.next_arrival(), session.poll_timeout(), master.poll_timeout()];
+        let timers = [
+            link.next_arrival(),
+            session.poll_timeout(),
+            master.poll_timeout(),
+        ];
         now = timers.into_iter().flatten().min().unwrap().max(now);
         while let Some(datagram) = link.arrive(now) {
             if datagram.to == master_at {
@@ -120,9 +165,19 @@ fn twenty_thousand_servers_over_a_perfect_link_come_in_one_pass() {
     let (result, _) = fetch((&mut master, now), 1, (conditions, 1));
     let outcome = result.unwrap();
     assert_eq!(to_set(&outcome.answer), all);
-    assert_eq!(outcome.answer.completeness, ListCompleteness::Passes { count: 1, once: 20_000 });
+    assert_eq!(
+        outcome.answer.completeness,
+        ListCompleteness::Passes {
+            count: 1,
+            once: 20_000
+        }
+    );
     let v4 = all.iter().filter(|server| server.is_ipv4()).count();
-    println!("{v4} IPv4 and {} IPv6 servers in {:?}", all.len() - v4, outcome.elapsed);
+    println!(
+        "{v4} IPv4 and {} IPv6 servers in {:?}",
+        all.len() - v4,
+        outcome.elapsed
+    );
 }
 
 /// Loss of 10 %, copies of 10 %, reordering over 60 ms.
@@ -141,19 +196,32 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
                 Err(QueryError::NoAnswer { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
-            assert!(to_set(&list).is_subset(&arrived) && arrived.is_subset(&all), "nothing invented");
+            assert!(
+                to_set(&list).is_subset(&arrived) && arrived.is_subset(&all),
+                "nothing invented"
+            );
             let missing = all.len() - list.servers.len();
             assert!(!list.completeness.is_complete());
             if list.completeness.is_settled() {
-                assert_eq!((to_set(&list), missing), (arrived, 0), "seed {seed}: settled");
+                assert_eq!(
+                    (to_set(&list), missing),
+                    (arrived, 0),
+                    "seed {seed}: settled"
+                );
                 settled += 1;
             } else {
                 unsettled += 1;
             }
-            println!("seed {seed}, {passes} passes at most: {missing} missing, {}", list.completeness);
+            println!(
+                "seed {seed}, {passes} passes at most: {missing} missing, {}",
+                list.completeness
+            );
         }
     }
-    assert!(settled >= 2 && unsettled >= 2, "{settled} settled, {unsettled} not");
+    assert!(
+        settled >= 2 && unsettled >= 2,
+        "{settled} settled, {unsettled} not"
+    );
 }
 
 /// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within the stated bound and
@@ -182,7 +250,10 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
                     out.clear();
                     continue;
                 }
-                assert!(transmit.len <= 25, "the request is no longer than the heartbeat");
+                assert!(
+                    transmit.len <= 25,
+                    "the request is no longer than the heartbeat"
+                );
                 asked += 1;
                 // The attacker sees a few challenges, and answers from elsewhere, or too late.
                 if stolen.len() < 64 && n % 250 == 0 {
@@ -193,7 +264,9 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
             let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\x\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
             let mut forged = [&info[..], b"AAAAAAAAAAA"].concat();
             master.handle_datagram(now, from, &forged);
-            if let Some((owner, challenge)) = stolen.get(n as usize % 64).filter(|(owner, _)| *owner != from)
+            if let Some((owner, challenge)) = stolen
+                .get(n as usize % 64)
+                .filter(|(owner, _)| *owner != from)
             {
                 forged.truncate(info.len());
                 forged.extend_from_slice(challenge);
@@ -210,8 +283,15 @@ fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
     assert_eq!(master.stats().listed, 0);
     assert!(asked > 37_500 && master.stats().unproved > 50_000);
     let held = u64::try_from(bound).unwrap();
-    println!("bound {bound} bytes, at most {} held at a time during the flood", counted.bytes_max);
-    assert!(counted.bytes_max < held / 4, "{} of {bound}", counted.bytes_max);
+    println!(
+        "bound {bound} bytes, at most {} held at a time during the flood",
+        counted.bytes_max
+    );
+    assert!(
+        counted.bytes_max < held / 4,
+        "{} of {bound}",
+        counted.bytes_max
+    );
 }
 
 #[test]
@@ -226,7 +306,11 @@ fn a_full_master_stays_within_its_stated_memory() {
         let mut master = Master::new(Secret::new([6; 16]), options.clone(), start);
         // In order: the tree's nodes end up half full, which is the worst.
         for n in 0..25_000_u32 {
-            register(&mut master, start, SocketAddr::from((Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)));
+            register(
+                &mut master,
+                start,
+                SocketAddr::from((Ipv4Addr::from_bits(0x0B00_0000 + n), 27_960)),
+            );
         }
         for client in 0..5000_u32 {
             let from = SocketAddr::from((Ipv4Addr::from_bits(0x0C00_0000 + client), 9));
@@ -237,7 +321,11 @@ fn a_full_master_stays_within_its_stated_memory() {
     });
     println!("bound {bound} bytes, {} held at most", counted.bytes_max);
     assert_eq!(listed, 20_000);
-    assert!(counted.bytes_max <= u64::try_from(bound).unwrap(), "{} of {bound}", counted.bytes_max);
+    assert!(
+        counted.bytes_max <= u64::try_from(bound).unwrap(),
+        "{} of {bound}",
+        counted.bytes_max
+    );
 }
 
 /// What a forged request for a list can make the master send, to all together.
@@ -260,7 +348,10 @@ fn lists_stay_within_the_budget() {
             out.clear();
         }
     }
-    println!("{sent} bytes and {lists} ends of lists in two seconds, {:?}", master.stats());
+    println!(
+        "{sent} bytes and {lists} ends of lists in two seconds, {:?}",
+        master.stats()
+    );
     assert!(sent <= 2 * 4 * 1024 * 1024 + 128 * 1024);
     assert!(lists > 10, "and those who are served are served to the end");
 }
@@ -275,17 +366,28 @@ fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
         let now = start + Duration::from_millis(ms.into());
         for n in 0..20_u32 {
             let victim = SocketAddr::from((Ipv4Addr::from_bits(0x0D00_0000 + ms * 20 + n), 9));
-            master.handle_datagram(now, victim, b"\xff\xff\xff\xffgetserversExt Test 3 gametype=none");
+            master.handle_datagram(
+                now,
+                victim,
+                b"\xff\xff\xff\xffgetserversExt Test 3 gametype=none",
+            );
         }
         let mut out = Vec::new();
         while master.poll_transmit(now, &mut out).is_some() {
-            assert!(out.ends_with(b"EOT\0\0\0") && out.len() < 40, "no server has this game type");
+            assert!(
+                out.ends_with(b"EOT\0\0\0") && out.len() < 40,
+                "no server has this game type"
+            );
             lists += 1;
             out.clear();
         }
     }
     // 4 MiB a second and a burst of 64 KiB, at seven bytes a server.
-    assert!((30..=61).contains(&lists), "{lists} lists, {:?}", master.stats());
+    assert!(
+        (30..=61).contains(&lists),
+        "{lists} lists, {:?}",
+        master.stats()
+    );
 }
 
 /// Drives a master in exactly the documented order and nothing else: transmit until `None`, take events, sleep until the
@@ -300,19 +402,31 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
     let clients = 8_u16;
     // Heartbeats first, then the answers to what the master sends, then requests for the list.
     let mut arriving: Vec<(SocketAddr, Vec<u8>)> = (0..3000)
-        .map(|number| (server(number), b"\xff\xff\xff\xffheartbeat DarkPlaces\n".to_vec()))
-        .chain(
-            (0..clients)
-                .map(|port| (SocketAddr::from((Ipv4Addr::new(198, 51, 100, 2), 1000 + port)), Vec::new())),
-        )
+        .map(|number| {
+            (
+                server(number),
+                b"\xff\xff\xff\xffheartbeat DarkPlaces\n".to_vec(),
+            )
+        })
+        .chain((0..clients).map(|port| {
+            (
+                SocketAddr::from((Ipv4Addr::new(198, 51, 100, 2), 1000 + port)),
+                Vec::new(),
+            )
+        }))
         .rev()
         .collect();
     let (mut listed, mut expired, mut ended) = (0, 0, 0);
     loop {
         let mut out = Vec::new();
         while let Some(transmit) = master.poll_transmit(now, &mut out) {
-            if let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
-                Request::parse(&out)
+            if let Ok(Request {
+                command:
+                    Command::GetInfo {
+                        challenge: Some(challenge),
+                    },
+                ..
+            }) = Request::parse(&out)
             {
                 let info = b"\xff\xff\xff\xffinfoResponse\n\\gamename\\Test\\protocol\\3\\clients\\1\\sv_maxclients\\8\\challenge\\";
                 arriving.push((transmit.to, [info, challenge].concat()));
@@ -344,8 +458,14 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
     // Of what expires at one moment, the latest 256 events are kept. All clients have one address, which gets four lists.
     assert_eq!((listed, expired, ended), (3000, 256, 4));
     assert_eq!(master.servers().count(), 0);
-    assert_eq!(u16::try_from(master.stats().lists_refused).unwrap(), clients - 4);
-    assert!(now - start <= Duration::from_secs(75), "all were gone a sweep after their time");
+    assert_eq!(
+        u16::try_from(master.stats().lists_refused).unwrap(),
+        clients - 4
+    );
+    assert!(
+        now - start <= Duration::from_secs(75),
+        "all were gone a sweep after their time"
+    );
 }
 
 #[test]
@@ -378,7 +498,8 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
     status.max_players = Some(8);
     status.player_count = Some(1);
     let options = Service::from(Protocol::Quake3);
-    let mut announcer = Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
+    let mut announcer =
+        Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
     let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([1; 16]), now);
     let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
     let mut out = Vec::new();
@@ -414,12 +535,22 @@ fn heartbeats_and_descriptions_of_real_servers() {
         ("etlegacy-heartbeat", "EnemyTerritory-1", Some("et")),
     ] {
         let (server, master) = (from(name, "server"), from(name, "master"));
-        assert_eq!(Request::parse(&server[0]).unwrap().command, Command::Heartbeat { tag: tag.as_bytes() });
-        let Command::GetInfo { challenge: Some(challenge) } = Request::parse(&master[0]).unwrap().command
+        assert_eq!(
+            Request::parse(&server[0]).unwrap().command,
+            Command::Heartbeat {
+                tag: tag.as_bytes()
+            }
+        );
+        let Command::GetInfo {
+            challenge: Some(challenge),
+        } = Request::parse(&master[0]).unwrap().command
         else {
             panic!()
         };
-        assert!(master[0].len() <= server[0].len(), "{name}: no amplification");
+        assert!(
+            master[0].len() <= server[0].len(),
+            "{name}: no amplification"
+        );
         let response = Response::parse(&server[1], &Limits::default()).unwrap();
         assert_eq!(response.info().get("challenge"), Some(challenge));
         assert_eq!(response.info().get("gamename"), game.map(str::as_bytes));
@@ -429,19 +560,49 @@ fn heartbeats_and_descriptions_of_real_servers() {
 #[test]
 fn lists_that_qstat_read() {
     for (name, request, servers) in [
-        ("master-list-extended", ListRequest::extended(b"Nexuiz", 3), 2),
+        (
+            "master-list-extended",
+            ListRequest::extended(b"Nexuiz", 3),
+            2,
+        ),
         ("master-list-qstat-openarena", ListRequest::new(71), 1),
-        ("master-list-qstat-nexuiz", ListRequest { game: Some(b"Nexuiz"), ..ListRequest::new(3) }, 1),
+        (
+            "master-list-qstat-nexuiz",
+            ListRequest {
+                game: Some(b"Nexuiz"),
+                ..ListRequest::new(3)
+            },
+            1,
+        ),
     ] {
-        let request = ListRequest { empty: true, full: true, ..request };
-        let mut query =
-            Quake3List::new(&request, &Limits::default()).unwrap().with_scope(Scope::Any).with_passes(1);
-        assert_eq!(crate::common::request(&mut query), from(name, "client")[0], "{name}");
+        let request = ListRequest {
+            empty: true,
+            full: true,
+            ..request
+        };
+        let mut query = Quake3List::new(&request, &Limits::default())
+            .unwrap()
+            .with_scope(Scope::Any)
+            .with_passes(1);
+        assert_eq!(
+            crate::common::request(&mut query),
+            from(name, "client")[0],
+            "{name}"
+        );
         for datagram in from(name, "master") {
             assert!(matches!(query.receive(&datagram), Verdict::Partial(_)));
         }
-        let OnTimeout::Done(list) = query.timeout(Remaining::Step) else { panic!() };
+        let OnTimeout::Done(list) = query.timeout(Remaining::Step) else {
+            panic!()
+        };
         assert_eq!(list.servers.len(), servers as usize, "{name}");
-        assert_eq!(list.completeness, ListCompleteness::Passes { count: 1, once: servers }, "{name}");
+        assert_eq!(
+            list.completeness,
+            ListCompleteness::Passes {
+                count: 1,
+                once: servers
+            },
+            "{name}"
+        );
     }
 }

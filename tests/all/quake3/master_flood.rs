@@ -24,14 +24,22 @@ fn master(now: Instant, servers: u32) -> Master {
     options.list_bytes_per_second = servers * 262;
     let mut master = Master::new(Secret::new([5; 16]), options, now);
     for n in 0..servers {
-        register(&mut master, now, (Ipv4Addr::from_bits(0x0B00_0000 + n * 7), 27_960).into());
+        register(
+            &mut master,
+            now,
+            (Ipv4Addr::from_bits(0x0B00_0000 + n * 7), 27_960).into(),
+        );
     }
     assert_eq!(master.servers().count(), servers as usize);
     master
 }
 
 /// The share of honest clients that get the whole list in time, while forged requests come at these times.
-fn answered(name: &str, servers: u32, forged: impl IntoIterator<Item = (Duration, SocketAddr)>) -> f64 {
+fn answered(
+    name: &str,
+    servers: u32,
+    forged: impl IntoIterator<Item = (Duration, SocketAddr)>,
+) -> f64 {
     let start = Instant::now();
     let mut master = master(start, servers);
     let mut random = Random(7);
@@ -39,14 +47,22 @@ fn answered(name: &str, servers: u32, forged: impl IntoIterator<Item = (Duration
     let forged = arriving.len();
     for n in 0..CLIENTS {
         let at = Duration::from_secs(SECONDS.into()) * n / CLIENTS;
-        let at =
-            at + Duration::from_micros(random.next() % 1_000_000 * u64::from(SECONDS) / u64::from(CLIENTS));
-        arriving.push((at, (Ipv4Addr::from_bits(0xC633_0000 + n * 256), 5000).into()));
+        let at = at
+            + Duration::from_micros(
+                random.next() % 1_000_000 * u64::from(SECONDS) / u64::from(CLIENTS),
+            );
+        arriving.push((
+            at,
+            (Ipv4Addr::from_bits(0xC633_0000 + n * 256), 5000).into(),
+        ));
     }
     arriving.sort();
     let mut waiting: BTreeMap<SocketAddr, (Instant, u32)> = BTreeMap::new();
     let (mut answered, mut out) = (0, Vec::new());
-    arriving.push((Duration::from_secs(SECONDS.into()) + PATIENCE, "192.0.2.1:9".parse().unwrap()));
+    arriving.push((
+        Duration::from_secs(SECONDS.into()) + PATIENCE,
+        "192.0.2.1:9".parse().unwrap(),
+    ));
     for (at, from) in arriving {
         let at = start + at;
         while let Some(now) = master.poll_timeout().filter(|due| *due <= at) {
@@ -79,12 +95,21 @@ fn answered(name: &str, servers: u32, forged: impl IntoIterator<Item = (Duration
 
 /// A forged client; no two have one source.
 fn client(n: u32) -> SocketAddr {
-    (Ipv4Addr::from_bits(0x2000_0000 | (n.wrapping_mul(2_654_435_761) >> 3)), 9).into()
+    (
+        Ipv4Addr::from_bits(0x2000_0000 | (n.wrapping_mul(2_654_435_761) >> 3)),
+        9,
+    )
+        .into()
 }
 
 /// Forged requests in bursts of a size, so many a second on average.
 fn bursts(rate: u32, burst: u32) -> impl Iterator<Item = (Duration, SocketAddr)> {
-    (0..rate * SECONDS).map(move |n| (Duration::from_secs(1) * (n / burst * burst) / rate, client(n)))
+    (0..rate * SECONDS).map(move |n| {
+        (
+            Duration::from_secs(1) * (n / burst * burst) / rate,
+            client(n),
+        )
+    })
 }
 
 /// Each request has the same chance to be one of the 37 in a second.
@@ -101,15 +126,22 @@ fn lists_are_shared_by_all_who_ask_whatever_the_rhythm_of_a_flood() {
         (2_000, 80, 200, 0.3),
     ] {
         let share = answered(&format!("bursts of {burst}"), servers, bursts(rate, burst));
-        assert!(share >= least, "{rate} forged requests a second in bursts of {burst}: {share}");
+        assert!(
+            share >= least,
+            "{rate} forged requests a second in bursts of {burst}: {share}"
+        );
     }
 }
 
 /// A source gets no more lists for asking more often, or from many ports.
 #[test]
 fn few_sources_take_nothing_from_the_others() {
-    let from =
-        |n: u32| SocketAddr::from((Ipv4Addr::from_bits(0x2000_0000 | (n % 8)), 1024 + (n % 60_000) as u16));
+    let from = |n: u32| {
+        SocketAddr::from((
+            Ipv4Addr::from_bits(0x2000_0000 | (n % 8)),
+            1024 + (n % 60_000) as u16,
+        ))
+    };
     let flood = (0..2000 * SECONDS).map(|n| (Duration::from_secs(1) * n / 2000, from(n)));
     let share = answered("8 sources", 2_000, flood);
     assert!(share >= 0.99, "{share}");

@@ -25,7 +25,12 @@ fn plain(text: &Option<Text>) -> Option<String> {
 
 /// Everyone, bots, slots, private slots.
 fn counts(status: &ServerStatus) -> [Option<u32>; 4] {
-    [status.player_count, status.bot_count, status.max_players, status.private_slots]
+    [
+        status.player_count,
+        status.bot_count,
+        status.max_players,
+        status.private_slots,
+    ]
 }
 
 /// etlegacy, src/server/sv_main.c, `SVC_Info`: `sv_maxclients` is written less `sv_privateClients`, `clients` counts all.
@@ -77,28 +82,68 @@ const FTE: &str = "statusResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modnam
 
 #[test]
 fn counts_mean_everyone_and_all_slots() {
-    assert_eq!(counts(&read(ET_LEGACY)), [Some(12), Some(3), Some(32), Some(4)]);
-    assert_eq!(counts(&read(IOQUAKE3)), [Some(8), Some(3), Some(12), None], "private slots are not told");
-    assert_eq!(counts(&read(CALL_OF_DUTY_2)), [Some(0), None, Some(20), None], "nobody, and no key says so");
+    assert_eq!(
+        counts(&read(ET_LEGACY)),
+        [Some(12), Some(3), Some(32), Some(4)]
+    );
+    assert_eq!(
+        counts(&read(IOQUAKE3)),
+        [Some(8), Some(3), Some(12), None],
+        "private slots are not told"
+    );
+    assert_eq!(
+        counts(&read(CALL_OF_DUTY_2)),
+        [Some(0), None, Some(20), None],
+        "nobody, and no key says so"
+    );
     assert_eq!(counts(&read(IW5M)), [Some(6), None, Some(18), None]);
     assert_eq!(counts(&read(IW4X)), [Some(10), Some(4), Some(18), None]);
-    assert_eq!(counts(&read(IW6)), [Some(6), Some(4), Some(18), None], "IW6 and later count bots");
-    assert_eq!(counts(&read(UNVANQUISHED)), [Some(8), Some(5), Some(24), None]);
+    assert_eq!(
+        counts(&read(IW6)),
+        [Some(6), Some(4), Some(18), None],
+        "IW6 and later count bots"
+    );
+    assert_eq!(
+        counts(&read(UNVANQUISHED)),
+        [Some(8), Some(5), Some(24), None]
+    );
     assert_eq!(counts(&read(XONOTIC)), [Some(3), Some(1), Some(16), None]);
     assert_eq!(counts(&read(FTE)), [Some(2), None, Some(16), None]);
     let status = "statusResponse\n\\sv_maxclients\\32\\sv_privateClients\\4\n1 0 \"x\"\n";
-    assert_eq!(counts(&read(status)), [Some(1), None, Some(32), Some(4)], "a status counts private slots");
-    for whole in [ET_LEGACY, IOQUAKE3, CALL_OF_DUTY_2, IW4X, IW6, UNVANQUISHED, XONOTIC, FTE] {
+    assert_eq!(
+        counts(&read(status)),
+        [Some(1), None, Some(32), Some(4)],
+        "a status counts private slots"
+    );
+    for whole in [
+        ET_LEGACY,
+        IOQUAKE3,
+        CALL_OF_DUTY_2,
+        IW4X,
+        IW6,
+        UNVANQUISHED,
+        XONOTIC,
+        FTE,
+    ] {
         assert!(read(whole).completeness.is_complete(), "{whole}");
     }
 }
 
 #[test]
 fn bots_are_told_by_their_ping_on_darkplaces_only() {
-    let bots = |body| -> Vec<_> { read(body).listed_players().iter().map(|player| player.bot).collect() };
+    let bots = |body| -> Vec<_> {
+        read(body)
+            .listed_players()
+            .iter()
+            .map(|player| player.bot)
+            .collect()
+    };
     assert_eq!(bots(XONOTIC), [Some(false), Some(true), Some(false)]);
     assert_eq!(bots(FTE), [None, None]);
-    assert_eq!(bots("statusResponse\n\\version\\ioq3 1.36\n0 0 \"We are recruiting!\"\n"), [None]);
+    assert_eq!(
+        bots("statusResponse\n\\version\\ioq3 1.36\n0 0 \"We are recruiting!\"\n"),
+        [None]
+    );
 }
 
 #[test]
@@ -111,7 +156,11 @@ fn game_and_modification_are_apart() {
     assert_eq!(names(IOQUAKE3), named("Quake3Arena", Some("cpma")));
     assert_eq!(names(ET_LEGACY), named("et", Some("legacy")));
     assert_eq!(names(IW4X), named("IW4", Some("mods/best")));
-    assert_eq!(names(XONOTIC), named("Xonotic", None), "`data` is its own folder");
+    assert_eq!(
+        names(XONOTIC),
+        named("Xonotic", None),
+        "`data` is its own folder"
+    );
     assert_eq!(names(FTE), named("FTE-Quake", Some("ctf")));
     // ioquake3's status: `gamename` is set by what runs in the game.
     let status = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\cpma\n";
@@ -120,12 +169,20 @@ fn game_and_modification_are_apart() {
         names("statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseq3\n"),
         named("Quake3Arena", None)
     );
-    assert_eq!(names("statusResponse\n\\gamename\\Warsow\\fs_game\\basewsw\n"), named("Warsow", None));
+    assert_eq!(
+        names("statusResponse\n\\gamename\\Warsow\\fs_game\\basewsw\n"),
+        named("Warsow", None)
+    );
     // Recorded from OpenArena 0.8.8, whose infoResponse has no key for a modification either.
     let openarena = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\baseoa\n";
     assert_eq!(names(openarena), named("Quake3Arena", None));
-    let again = serve(&read(openarena), Detail::Full, &Service::new(Engine::Quake3));
-    let pairs = ["com_gamename", "gamename"].map(|key| again.rules.get(key).unwrap().plain().into_owned());
+    let again = serve(
+        &read(openarena),
+        Detail::Full,
+        &Service::new(Engine::Quake3),
+    );
+    let pairs =
+        ["com_gamename", "gamename"].map(|key| again.rules.get(key).unwrap().plain().into_owned());
     assert_eq!(pairs, ["Quake3Arena", "baseoa"]);
 }
 
@@ -139,16 +196,25 @@ fn colour_codes_are_those_of_the_game() {
     assert_eq!(shown(OPENMOHAA), "Mo^_H");
     assert_eq!(shown(UNVANQUISHED), "Unv^1 # server");
     assert_eq!(
-        shown("statusResponse\n\\version\\Unvanquished 0.55.4 linux-amd64\\sv_hostname\\^x08FUnv^*\n"),
+        shown(
+            "statusResponse\n\\version\\Unvanquished 0.55.4 linux-amd64\\sv_hostname\\^x08FUnv^*\n"
+        ),
         "Unv"
     );
     // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a player's name is written twice.
     let warsow = read("statusResponse\n\\gamename\\Warsow\n5 20 \"^1o^^^7_^^1\" 2\n");
     assert_eq!(warsow.listed_players()[0].name.plain(), "o^_^1");
     let colours = |info: &str| {
-        read(&format!("statusResponse\n{info}\\sv_hostname\\^1a\n")).name.unwrap().style().colours
+        read(&format!("statusResponse\n{info}\\sv_hostname\\^1a\n"))
+            .name
+            .unwrap()
+            .style()
+            .colours
     };
-    assert_eq!(colours(r"\gamename\sof2mp\modname\RPM\protocol\2004"), Colours::Caret);
+    assert_eq!(
+        colours(r"\gamename\sof2mp\modname\RPM\protocol\2004"),
+        Colours::Caret
+    );
     assert_eq!(colours(r"\g_jediVmerc\0\protocol\26"), Colours::CaretDigit);
     assert_eq!(colours(r"\version\ET 3.00\gamename\nitmod"), Colours::Caret);
 }
@@ -159,30 +225,68 @@ fn limits_and_locks_are_read_by_game() {
     let limit = |info: &str| status(&format!(r"\fraglimit\20\capturelimit\8{info}")).score_limit;
     assert_eq!(limit(r"\g_gametype\0\gamename\baseq3"), Some(20));
     assert_eq!(limit(r"\g_gametype\4\gamename\baseq3"), Some(8));
-    assert_eq!(limit(r"\g_gametype\5\gamename\Wolf"), None, "objectives of Return to Castle Wolfenstein");
+    assert_eq!(
+        limit(r"\g_gametype\5\gamename\Wolf"),
+        None,
+        "objectives of Return to Castle Wolfenstein"
+    );
     assert_eq!(limit(r"\g_gametype\7\gamename\q3urt43"), Some(8));
-    assert_eq!(limit(r"\g_gametype\8\gamename\q3ut4"), None, "rounds with a bomb");
-    assert_eq!(limit(r"\g_gametype\3\g_jediVmerc\0\protocol\26\duel_fraglimit\10"), Some(10));
-    assert_eq!(limit(r"\g_gametype\7\g_jediVmerc\0\protocol\26"), None, "a siege");
-    assert_eq!(limit(r"\g_gametype\7\g_jediVmerc\0\protocol\16"), Some(8), "capture the flag");
-    assert_eq!(limit(r"\g_gametype\CTF\scorelimit\10"), Some(10), "Soldier of Fortune II");
+    assert_eq!(
+        limit(r"\g_gametype\8\gamename\q3ut4"),
+        None,
+        "rounds with a bomb"
+    );
+    assert_eq!(
+        limit(r"\g_gametype\3\g_jediVmerc\0\protocol\26\duel_fraglimit\10"),
+        Some(10)
+    );
+    assert_eq!(
+        limit(r"\g_gametype\7\g_jediVmerc\0\protocol\26"),
+        None,
+        "a siege"
+    );
+    assert_eq!(
+        limit(r"\g_gametype\7\g_jediVmerc\0\protocol\16"),
+        Some(8),
+        "capture the flag"
+    );
+    assert_eq!(
+        limit(r"\g_gametype\CTF\scorelimit\10"),
+        Some(10),
+        "Soldier of Fortune II"
+    );
     assert_eq!(limit(""), None);
-    assert_eq!(status(r"\timelimit\12.5").time_limit, Some(Duration::from_secs(750)));
+    assert_eq!(
+        status(r"\timelimit\12.5").time_limit,
+        Some(Duration::from_secs(750))
+    );
     assert_eq!(status(r"\timelimit\0").time_limit, Some(Duration::ZERO));
     assert_eq!(status(r"\timelimit\none").time_limit, None);
-    assert_eq!([ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password), [Some(true); 3]);
+    assert_eq!(
+        [ET_LEGACY, IW4X, CALL_OF_DUTY_2].map(|body| read(body).password),
+        [Some(true); 3]
+    );
     assert_eq!(read(XONOTIC).password, None);
-    assert_eq!([BOIII, IW6, XONOTIC].map(|body| read(body).dedicated), [Some(true), None, None]);
+    assert_eq!(
+        [BOIII, IW6, XONOTIC].map(|body| read(body).dedicated),
+        [Some(true), None, None]
+    );
     assert_eq!(
         [FTE, IW4X, ET_LEGACY].map(|body| read(body).protocol_version),
         [Some(3), Some(150), Some(84)]
     );
-    assert_eq!(status(r"\com_protocol\71\protocol\68").protocol_version, Some(68));
+    assert_eq!(
+        status(r"\com_protocol\71\protocol\68").protocol_version,
+        Some(68)
+    );
     assert_eq!(status(r"\com_protocol\71").protocol_version, Some(71));
     let anti_cheat = |info: &str| status(info).anti_cheat;
     assert_eq!(anti_cheat(r"\sv_punkbuster\1"), Some(true));
     assert_eq!(anti_cheat(r"\sv_punkbuster\0\sv_NxAC\1"), Some(true));
-    assert_eq!((anti_cheat(r"\pb\0"), anti_cheat(r"\sv_pure\1")), (Some(false), None));
+    assert_eq!(
+        (anti_cheat(r"\pb\0"), anti_cheat(r"\sv_pure\1")),
+        (Some(false), None)
+    );
 }
 
 #[test]
@@ -192,14 +296,23 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
     assert_eq!(plain(&xonotic.game_type).unwrap(), "ctf");
     for (pairs, words) in [
         (r"g_gametype\0\gamename\baseq3", "Free For All"),
-        (r"g_gametype\4\gamename\baseoa\com_gamename\Quake3Arena", "Capture the Flag"),
+        (
+            r"g_gametype\4\gamename\baseoa\com_gamename\Quake3Arena",
+            "Capture the Flag",
+        ),
         (r"g_gametype\7\gamename\q3urt43", "Capture the Flag"),
         (r"g_gametype\2\gamename\q3urt43", "2"),
         (r"g_gametype\3\g_jediVmerc\0\protocol\26", "Duel"),
         (r"g_gametype\7\g_jediVmerc\0\protocol\26", "Siege"),
-        (r"g_gametype\8\g_jediVmerc\0\protocol\16", "Capture the Ysalamiri"),
+        (
+            r"g_gametype\8\g_jediVmerc\0\protocol\16",
+            "Capture the Ysalamiri",
+        ),
         (r"g_gametype\6\g_jediVmerc\0\protocol\16", "6"),
-        (r"g_gametype\1\g_gametypestring\Free-For-All", "Free-For-All"),
+        (
+            r"g_gametype\1\g_gametypestring\Free-For-All",
+            "Free-For-All",
+        ),
         // Numbers of other games and of modifications mean something else: 4 is a campaign, 5 clan arena.
         (r"g_gametype\4\gamename\etmain", "4"),
         (r"g_gametype\5\gamename\cpma\com_gamename\Quake3Arena", "5"),
@@ -209,34 +322,77 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
         let status = read(&format!("statusResponse\n\\{pairs}\n"));
         assert_eq!(plain(&status.game_type).unwrap(), words, "{pairs}");
         let raw = pairs.split('\\').nth(1).unwrap();
-        assert_eq!(status.rules.get("g_gametype").unwrap().plain(), raw, "the number stays");
-        let again = serve(&status, queryport::Detail::Full, &Service::new(Engine::Quake3));
-        assert_eq!(again.rules.get("g_gametype").unwrap().plain(), raw, "and goes out again");
+        assert_eq!(
+            status.rules.get("g_gametype").unwrap().plain(),
+            raw,
+            "the number stays"
+        );
+        let again = serve(
+            &status,
+            queryport::Detail::Full,
+            &Service::new(Engine::Quake3),
+        );
+        assert_eq!(
+            again.rules.get("g_gametype").unwrap().plain(),
+            raw,
+            "and goes out again"
+        );
     }
-    let info =
-        |pairs: &str| plain(&read(&format!("infoResponse\n\\gametype\\3\\{pairs}")).game_type).unwrap();
+    let info = |pairs: &str| {
+        plain(&read(&format!("infoResponse\n\\gametype\\3\\{pairs}")).game_type).unwrap()
+    };
     assert_eq!(info(r"gamename\Quake3Arena"), "Team Deathmatch");
-    assert_eq!(info(r"gamename\Quake3Arena\game\cpma"), "3", "of a modification");
+    assert_eq!(
+        info(r"gamename\Quake3Arena\game\cpma"),
+        "3",
+        "of a modification"
+    );
     let teams = |status: &ServerStatus| -> Vec<_> {
-        status.teams.iter().map(|team| (team.id.unwrap(), plain(&team.name), team.score)).collect()
+        status
+            .teams
+            .iter()
+            .map(|team| (team.id.unwrap(), plain(&team.name), team.score))
+            .collect()
     };
     assert_eq!(teams(&xonotic), [(1, None, Some(2)), (2, None, Some(1))]);
     // Captured from OSP, Soldier of Fortune II, Warsow, Urban Terror and Jedi Outcast.
     let of = |info: &str| teams(&read(&format!("statusResponse\n{info}\n")));
-    assert_eq!(of(r"\Score_Blue\3 \Score_Red\4 "), [(1, None, Some(4)), (2, None, Some(3))]);
-    assert_eq!(of(r"\redscore\3\bluescore\5"), [(1, None, Some(3)), (2, None, Some(5))]);
+    assert_eq!(
+        of(r"\Score_Blue\3 \Score_Red\4 "),
+        [(1, None, Some(4)), (2, None, Some(3))]
+    );
+    assert_eq!(
+        of(r"\redscore\3\bluescore\5"),
+        [(1, None, Some(3)), (2, None, Some(5))]
+    );
     let (alpha, beta) = (Some("ALPHA".to_owned()), Some("BETA".to_owned()));
-    assert_eq!(of(r"\g_match_score\ ALPHA: 3 BETA: 14"), [(2, alpha, Some(3)), (3, beta, Some(14))]);
+    assert_eq!(
+        of(r"\g_match_score\ ALPHA: 3 BETA: 14"),
+        [(2, alpha, Some(3)), (3, beta, Some(14))]
+    );
     let (devils, angels) = (Some("Devils".to_owned()), Some("Angels".to_owned()));
     let names = r"\g_teamnamered\Devils\g_teamnameblue\Angels\gamename\q3urt42";
-    assert_eq!(of(&format!(r"{names}\g_gametype\7")), [(1, devils, None), (2, angels, None)]);
+    assert_eq!(
+        of(&format!(r"{names}\g_gametype\7")),
+        [(1, devils, None), (2, angels, None)]
+    );
     assert_eq!(of(&format!(r"{names}\g_gametype\0")), [], "everyone alone");
     // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in use.
     let et = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n");
-    let teams: Vec<_> = et.listed_players().iter().map(|player| player.team).collect();
+    let teams: Vec<_> = et
+        .listed_players()
+        .iter()
+        .map(|player| player.team)
+        .collect();
     assert_eq!(teams, [Some(3), Some(1), Some(2)]);
     let other = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n");
-    assert!(other.listed_players().iter().all(|player| player.team.is_none()), "of another moment");
+    assert!(
+        other
+            .listed_players()
+            .iter()
+            .all(|player| player.team.is_none()),
+        "of another moment"
+    );
 }
 
 #[test]
@@ -247,8 +403,20 @@ fn a_team_that_is_no_number_is_kept_as_text() {
         (players[0].name.plain(), players[0].score, players[0].ping),
         ("Ann B".into(), Some(12), Some(0))
     );
-    assert_eq!((players[0].team, players[0].extra.get("team").unwrap().plain()), (None, "red".into()));
-    assert_eq!((players[1].name.plain(), players[1].extra.get("team").is_none()), ("Bob".into(), true));
+    assert_eq!(
+        (
+            players[0].team,
+            players[0].extra.get("team").unwrap().plain()
+        ),
+        (None, "red".into())
+    );
+    assert_eq!(
+        (
+            players[1].name.plain(),
+            players[1].extra.get("team").is_none()
+        ),
+        ("Bob".into(), true)
+    );
 }
 
 /// A Quake III status whose manifest of paks holds line feeds, as of servers with many paks (captured from CPMA).
@@ -258,7 +426,10 @@ fn rules_behind_a_value_of_several_lines_are_read() {
         "statusResponse\n\\sv_maxclients\\16\\fs_manifest\\cpma/z-cpma.pk3@123\n baseq3/pak100.pk3@45\n baseq3/pak0.pk3@6\
          \\mapname\\cpm22\\timelimit\\15\\g_needpass\\1\n9 20 \"Ann\"\n",
     );
-    assert_eq!((plain(&status.map).unwrap().as_str(), status.password), ("cpm22", Some(true)));
+    assert_eq!(
+        (plain(&status.map).unwrap().as_str(), status.password),
+        ("cpm22", Some(true))
+    );
     assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
     assert_eq!((status.rules.len(), status.listed_players().len()), (5, 1));
     assert!(status.completeness.is_complete());
@@ -271,18 +442,41 @@ fn serve(status: &ServerStatus, detail: Detail, options: &Service) -> ServerStat
     } else {
         Command::GetStatus { challenge }
     };
-    let replies =
-        queryport::quake3::answer(&Request::new(command), status, options, &requester("192.0.2.1:5000"));
-    Answer::from_datagrams(replies, &Limits::default()).unwrap().to_status()
+    let replies = queryport::quake3::answer(
+        &Request::new(command),
+        status,
+        options,
+        &requester("192.0.2.1:5000"),
+    );
+    Answer::from_datagrams(replies, &Limits::default())
+        .unwrap()
+        .to_status()
 }
 
 fn fields(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
-    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, plain(&team.name), team.score)).collect();
-    let texts =
-        [&status.name, &status.map, &status.game, &status.mod_name, &status.game_type, &status.version]
-            .map(plain);
+    let teams: Vec<_> = status
+        .teams
+        .iter()
+        .map(|team| (team.id, plain(&team.name), team.score))
+        .collect();
+    let texts = [
+        &status.name,
+        &status.map,
+        &status.game,
+        &status.mod_name,
+        &status.game_type,
+        &status.version,
+    ]
+    .map(plain);
     let flags = [status.password, status.anti_cheat];
-    (texts, flags, counts(status), status.protocol_version, (status.time_limit, status.score_limit), teams)
+    (
+        texts,
+        flags,
+        counts(status),
+        status.protocol_version,
+        (status.time_limit, status.score_limit),
+        teams,
+    )
 }
 
 #[test]
@@ -290,7 +484,10 @@ fn an_empty_value_hides_no_other_key() {
     let status = read(
         "statusResponse\n\\gamename\\baseq3\\protocol\\\\com_protocol\\71\\g_gametype\\0\\scorelimit\\\\fraglimit\\20\n",
     );
-    assert_eq!((status.protocol_version, status.score_limit), (Some(71), Some(20)));
+    assert_eq!(
+        (status.protocol_version, status.score_limit),
+        (Some(71), Some(20))
+    );
 }
 
 /// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
@@ -311,7 +508,11 @@ fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
     for missing in [0, 3, 4, 5] {
         let mut others = keys.to_vec();
         others.remove(missing);
-        assert_eq!(count(&info(&others)), None, "a count that was lost, or another game");
+        assert_eq!(
+            count(&info(&others)),
+            None,
+            "a count that was lost, or another game"
+        );
     }
 }
 
@@ -333,7 +534,9 @@ fn what_was_read_is_served_with_the_same_meaning() {
         assert_eq!(fields(&again), fields(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
             let players = status.listed_players().iter();
-            players.map(|p| (p.name.plain().into_owned(), p.score, p.ping, p.team, p.bot)).collect()
+            players
+                .map(|p| (p.name.plain().into_owned(), p.score, p.ping, p.team, p.bot))
+                .collect()
         };
         assert_eq!(players(&again), players(&status), "{body}");
         assert!(again.completeness.is_complete());
@@ -365,17 +568,28 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     status.anti_cheat = Some(false);
     status.players = Some(vec![Player::new("a")]);
     status.teams = vec![team(1, "one", 4), team(2, "two", 6), team(3, "three", 1)];
-    let teams =
-        |status: &ServerStatus| -> Vec<_> { status.teams.iter().map(|team| (team.id, team.score)).collect() };
+    let teams = |status: &ServerStatus| -> Vec<_> {
+        status
+            .teams
+            .iter()
+            .map(|team| (team.id, team.score))
+            .collect()
+    };
     let served = |dialect, kind| serve(&status, kind, &Service::new(dialect));
 
     let standard = served(Engine::Quake3, Detail::Full);
-    assert_eq!((plain(&standard.game), plain(&standard.mod_name)), (Some("Game".into()), Some("Mod".into())));
+    assert_eq!(
+        (plain(&standard.game), plain(&standard.mod_name)),
+        (Some("Game".into()), Some("Mod".into()))
+    );
     assert_eq!(
         (standard.protocol_version, counts(&standard)),
         (Some(99), [Some(1), None, Some(20), Some(5)])
     );
-    assert_eq!((standard.time_limit, standard.score_limit), (status.time_limit, Some(8)));
+    assert_eq!(
+        (standard.time_limit, standard.score_limit),
+        (status.time_limit, Some(8))
+    );
     assert_eq!(standard.anti_cheat, Some(false));
     let info = served(Engine::Quake3, Detail::Short);
     assert_eq!(
@@ -385,12 +599,18 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
 
     let darkplaces = served(Engine::DarkPlaces, Detail::Full);
     assert_eq!(plain(&darkplaces.mod_name), Some("Mod".into()));
-    assert_eq!(teams(&darkplaces), [(Some(1), Some(4)), (Some(2), Some(6)), (Some(3), Some(1))]);
+    assert_eq!(
+        teams(&darkplaces),
+        [(Some(1), Some(4)), (Some(2), Some(6)), (Some(3), Some(1))]
+    );
     assert_eq!(plain(&darkplaces.game_type), Some("4".into()));
     let warsow = served(Engine::Warsow, Detail::Full);
     assert_eq!(teams(&warsow), [(Some(2), Some(6)), (Some(3), Some(1))]);
     let sof2 = served(Engine::SoldierOfFortune2, Detail::Full);
-    assert_eq!((teams(&sof2), sof2.score_limit), (vec![(Some(1), Some(4)), (Some(2), Some(6))], Some(8)));
+    assert_eq!(
+        (teams(&sof2), sof2.score_limit),
+        (vec![(Some(1), Some(4)), (Some(2), Some(6))], Some(8))
+    );
 }
 
 /// 300 players do not fit into a datagram: the reader learns how many there are, from the status as from the info.
@@ -401,11 +621,19 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     status.rules.push("short", "1");
     status.rules.push("long", &"x".repeat(500));
     status.rules.push("last", "2");
-    for dialect in
-        [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::SoldierOfFortune2, Engine::MedalOfHonor]
-    {
+    for dialect in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::SoldierOfFortune2,
+        Engine::MedalOfHonor,
+    ] {
         for players in [0, 1, 20, 60, 300] {
-            status.players = Some((0..players).map(|n| Player::new(format!("player number {n}"))).collect());
+            status.players = Some(
+                (0..players)
+                    .map(|n| Player::new(format!("player number {n}")))
+                    .collect(),
+            );
             let options = Service::new(dialect);
             let read = serve(&status, Detail::Full, &options);
             let listed = read.listed_players().len();
@@ -417,15 +645,27 @@ fn a_list_that_is_cut_says_how_many_there_are() {
             );
             assert!(players > 20 || listed == players as usize);
             assert!(
-                read.listed_players().iter().all(|player| player.name.plain().starts_with("player number "))
+                read.listed_players()
+                    .iter()
+                    .all(|player| player.name.plain().starts_with("player number "))
             );
             let says = read.rules.get("clients").is_some();
             let always = matches!(dialect, Engine::DarkPlaces | Engine::Warsow);
-            assert_eq!(says, always || listed < players as usize, "{dialect:?}: {listed} of {players}");
-            assert_eq!(serve(&status, Detail::Short, &options).player_count, Some(players));
+            assert_eq!(
+                says,
+                always || listed < players as usize,
+                "{dialect:?}: {listed} of {players}"
+            );
+            assert_eq!(
+                serve(&status, Detail::Short, &options).player_count,
+                Some(players)
+            );
             // A rule that is too long takes no other with it.
             if (1..=20).contains(&players) {
-                assert!(read.rules.get("short").is_some() && read.rules.get("last").is_some(), "{dialect:?}");
+                assert!(
+                    read.rules.get("short").is_some() && read.rules.get("last").is_some(),
+                    "{dialect:?}"
+                );
             }
         }
     }
@@ -437,7 +677,10 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     // A list that was short when it was read is not made whole by serving it.
     status.player_count = Some(40);
     let read = serve(&status, Detail::Full, &Service::from(Protocol::Quake3));
-    assert_eq!((read.player_count, read.completeness.is_complete()), (Some(40), false));
+    assert_eq!(
+        (read.player_count, read.completeness.is_complete()),
+        (Some(40), false)
+    );
 }
 
 /// However little space a reply has, and however much of it the name takes.
@@ -447,17 +690,32 @@ fn a_status_without_all_players_does_not_read_as_complete() {
         let mut status = ServerStatus::default();
         status.name = Some("n".repeat(length).into());
         status.map = Some("q3dm17".into());
-        status.players = Some((0..40).map(|n| Player::new(format!("player number {n}"))).collect());
+        status.players = Some(
+            (0..40)
+                .map(|n| Player::new(format!("player number {n}")))
+                .collect(),
+        );
         let options = Service::new(engine).with_max_reply(most);
         let request = Request::new(Command::GetStatus { challenge });
-        let replies = queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+        let replies =
+            queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
         // No reply, or none with an infostring.
-        let Ok(answer) = Answer::from_datagrams(replies, &Limits::default()) else { return };
+        let Ok(answer) = Answer::from_datagrams(replies, &Limits::default()) else {
+            return;
+        };
         let read = answer.to_status();
         let says_all = (read.player_count, read.listed_players().len()) == (Some(40), 40);
-        assert!(says_all || !read.completeness.is_complete(), "{engine:?}, {length} of {most}: {read:?}");
+        assert!(
+            says_all || !read.completeness.is_complete(),
+            "{engine:?}, {length} of {most}: {read:?}"
+        );
     };
-    for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::MedalOfHonor] {
+    for engine in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::MedalOfHonor,
+    ] {
         for challenge in [None, Some(&b"x"[..])] {
             (0..500).for_each(|most| check(30, most, engine, challenge));
             (0..1030).for_each(|length| check(length, 1396, engine, challenge));
@@ -467,12 +725,31 @@ fn a_status_without_all_players_does_not_read_as_complete() {
 
 #[test]
 fn a_recorded_team_game_has_its_teams_and_bots() {
-    let case = cases("quake3").into_iter().find(|case| case.name == "nexuiz-ctf-status").unwrap();
-    let status = Answer::from_datagrams(case.packets, &Limits::default()).unwrap().to_status();
+    let case = cases("quake3")
+        .into_iter()
+        .find(|case| case.name == "nexuiz-ctf-status")
+        .unwrap();
+    let status = Answer::from_datagrams(case.packets, &Limits::default())
+        .unwrap()
+        .to_status();
     assert_eq!(plain(&status.game_type).unwrap(), "ctf");
-    let teams: Vec<_> = status.teams.iter().map(|team| (team.id, team.score)).collect();
+    let teams: Vec<_> = status
+        .teams
+        .iter()
+        .map(|team| (team.id, team.score))
+        .collect();
     assert_eq!(teams, [(Some(1), Some(0)), (Some(2), Some(0))]);
     assert_eq!(counts(&status), [Some(6), Some(6), Some(12), None]);
-    assert!(status.listed_players().iter().all(|player| player.bot == Some(true)));
-    assert!(status.listed_players().iter().all(|player| matches!(player.team, Some(1 | 2))));
+    assert!(
+        status
+            .listed_players()
+            .iter()
+            .all(|player| player.bot == Some(true))
+    );
+    assert!(
+        status
+            .listed_players()
+            .iter()
+            .all(|player| matches!(player.team, Some(1 | 2)))
+    );
 }

@@ -3,8 +3,8 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::lists::ListPart;
 use queryport::quake3::{
-    Answer, Command, Password, RconMode, RconQuery, RconRequest, Reply, Request, Response, StatusQuery,
-    huffman,
+    Answer, Command, Password, RconMode, RconQuery, RconRequest, Reply, Request, Response,
+    StatusQuery, huffman,
 };
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Detail, Limits, QueryOptions, ToStatus};
@@ -27,17 +27,31 @@ fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
     for case in cases("quake3") {
         let packet = &case.packets[0];
         let original = answer(packet).unwrap();
-        let (players, is_status) = (original.players().count(), original.detail() == Detail::Full);
+        let (players, is_status) = (
+            original.players().count(),
+            original.detail() == Detail::Full,
+        );
         for cut in cuts(packet) {
             let Some(answer) = answer(cut) else { continue };
-            assert!(answer.players().count() <= players, "{}: cut at {}", case.name, cut.len());
+            assert!(
+                answer.players().count() <= players,
+                "{}: cut at {}",
+                case.name,
+                cut.len()
+            );
             for (line, original) in answer.players().zip(original.players()) {
                 assert_eq!(line.name(), original.name(), "no invented name");
             }
             let complete = answer.completeness().is_complete();
             // Behind a line feed a shorter list is well-formed; an infoResponse shows only a lost value.
             let undetectable = !is_status || cut.ends_with(b"\n") || packet[cut.len()..] == *b"\n";
-            assert!(!complete || undetectable, "{}: cut at {} of {}", case.name, cut.len(), packet.len());
+            assert!(
+                !complete || undetectable,
+                "{}: cut at {} of {}",
+                case.name,
+                cut.len(),
+                packet.len()
+            );
         }
     }
 }
@@ -47,14 +61,23 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
     for case in cases("quake3") {
         let players = answer(&case.packets[0]).unwrap().players().count();
         for (number, flipped) in flips(&case.packets[0]).enumerate() {
-            let Ok(response) = Response::parse(&flipped, &limits()) else { continue };
+            let Ok(response) = Response::parse(&flipped, &limits()) else {
+                continue;
+            };
             // A byte that becomes a line feed can cut one line in two; only one of the halves has its quotes.
             let listed = response.players().count();
             assert!(listed <= players, "{}", case.name);
             // The model and the problems of every seventh, which meets every kind of flip: seven is prime to their number.
             if number % 7 == 0 {
-                assert_eq!(answer(&flipped).unwrap().to_status().listed_players().len(), listed);
-                assert!(response.problems().all(|problem| problem.offset <= flipped.len()));
+                assert_eq!(
+                    answer(&flipped).unwrap().to_status().listed_players().len(),
+                    listed
+                );
+                assert!(
+                    response
+                        .problems()
+                        .all(|problem| problem.offset <= flipped.len())
+                );
             }
         }
     }
@@ -95,7 +118,10 @@ fn hostile_requests_are_just_rejected() {
         (&b"getinfo \xff"[..], challenge(Some(&b"\xff"[..]))),
         (b"getinfo \xff\xfe\xfd", challenge(Some(b"\xff\xfe\xfd"))),
         (b"getinfo \"", challenge(None)),
-        (b"getstatus /*", Some(Command::GetStatus { challenge: None })),
+        (
+            b"getstatus /*",
+            Some(Command::GetStatus { challenge: None }),
+        ),
         (b"getservers Nexuiz ", None),
         (b"getservers Nexuiz 99999999999", None),
         (b"getserversExt Nexuiz 99999999999 ipv4", None),
@@ -107,7 +133,9 @@ fn hostile_requests_are_just_rejected() {
         for cut in cuts(&datagram) {
             let _ = Request::parse(cut);
         }
-        let command = Request::parse(&datagram).ok().map(|request| request.command);
+        let command = Request::parse(&datagram)
+            .ok()
+            .map(|request| request.command);
         assert_eq!(command, expected, "{}", body.escape_ascii());
     }
 }
@@ -118,7 +146,14 @@ fn hostile_requests_are_just_rejected() {
 #[test]
 fn packets_of_the_game_are_neither_requests_nor_replies() {
     let fragment = |qport: &[u8], length: u16, body: &[u8]| {
-        [&[1, 0, 0, 0x80], qport, &[0, 0], &length.to_le_bytes(), body].concat()
+        [
+            &[1, 0, 0, 0x80],
+            qport,
+            &[0, 0],
+            &length.to_le_bytes(),
+            body,
+        ]
+        .concat()
     };
     let mut packets: Vec<Vec<u8>> = (0..=0xFF).map(|byte| vec![byte]).collect();
     for qport in [&b""[..], &[0x39, 0x30]] {
@@ -129,11 +164,18 @@ fn packets_of_the_game_are_neither_requests_nor_replies() {
     }
     for packet in packets {
         assert!(Request::parse(&packet).is_err(), "{packet:02x?}");
-        assert!(Reply::parse(&packet).is_err() && ListPart::parse(&packet).is_err(), "{packet:02x?}");
-        assert!(Response::parse(&packet, &limits()).is_err(), "{packet:02x?}");
+        assert!(
+            Reply::parse(&packet).is_err() && ListPart::parse(&packet).is_err(),
+            "{packet:02x?}"
+        );
+        assert!(
+            Response::parse(&packet, &limits()).is_err(),
+            "{packet:02x?}"
+        );
         assert!(
             matches!(
-                StatusQuery::new(7, &QueryOptions::default().with_limits(limits())).receive(&packet),
+                StatusQuery::new(7, &QueryOptions::default().with_limits(limits()))
+                    .receive(&packet),
                 Verdict::Rejected(_)
             ),
             "{packet:02x?}"
@@ -142,7 +184,13 @@ fn packets_of_the_game_are_neither_requests_nor_replies() {
 }
 
 fn token() -> impl Strategy<Value = Vec<u8>> {
-    let byte = any::<u8>().prop_map(|b| if b < 0x20 || b"\\;\"\x7f".contains(&b) { b'x' } else { b });
+    let byte = any::<u8>().prop_map(|b| {
+        if b < 0x20 || b"\\;\"\x7f".contains(&b) {
+            b'x'
+        } else {
+            b
+        }
+    });
     prop::collection::vec(byte, 0..20)
 }
 
@@ -153,11 +201,14 @@ fn lines_of_value() -> impl Strategy<Value = Vec<u8>> {
         any::<u8>().prop_map(|b| if b"\n\r\\\"\0".contains(&b) { b' ' } else { b }),
         0..12,
     );
-    prop::collection::vec(line, 1..5).prop_map(|lines| [lines.join(&b"\n "[..]), b"x".to_vec()].concat())
+    prop::collection::vec(line, 1..5)
+        .prop_map(|lines| [lines.join(&b"\n "[..]), b"x".to_vec()].concat())
 }
 
 fn word() -> impl Strategy<Value = String> {
-    "[!#-:<-~]{1,20}".prop_filter("no comments", |word| !word.contains("//") && !word.contains("/*"))
+    "[!#-:<-~]{1,20}".prop_filter("no comments", |word| {
+        !word.contains("//") && !word.contains("/*")
+    })
 }
 
 proptest! {

@@ -3,7 +3,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::model::Colours;
-use queryport::quake3::{Command, Password, RconAnswer, RconError, RconMode, RconQuery, Reply, Request};
+use queryport::quake3::{
+    Command, Password, RconAnswer, RconError, RconMode, RconQuery, Reply, Request,
+};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, QueryError, Timing};
 
@@ -14,7 +16,11 @@ use crate::quake3::exchange::from;
 
 /// A console: the password is checked, then comes what the command prints.
 fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
-    let Ok(Request { command: Command::Rcon(rcon), .. }) = Request::parse(datagram) else {
+    let Ok(Request {
+        command: Command::Rcon(rcon),
+        ..
+    }) = Request::parse(datagram)
+    else {
         return Vec::new();
     };
     if Password::new("secret").matches(rcon.password) {
@@ -25,7 +31,13 @@ fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
 }
 
 fn rcon(password: &str) -> RconQuery {
-    RconQuery::new(Password::new(password.to_owned()), "status", RconMode::Plain, &Limits::default()).unwrap()
+    RconQuery::new(
+        Password::new(password.to_owned()),
+        "status",
+        RconMode::Plain,
+        &Limits::default(),
+    )
+    .unwrap()
 }
 
 fn perfect() -> (Conditions, u64) {
@@ -34,15 +46,25 @@ fn perfect() -> (Conditions, u64) {
 
 #[test]
 fn long_output_is_joined_and_ends_by_quiet() {
-    let text: Vec<u8> = (0..200).flat_map(|n| format!("line {n} with a few words\n").into_bytes()).collect();
+    let text: Vec<u8> = (0..200)
+        .flat_map(|n| format!("line {n} with a few words\n").into_bytes())
+        .collect();
     for (dark_places, colours) in [(false, Colours::Caret), (true, Colours::DarkPlaces)] {
-        let played =
-            play(rcon("secret"), Timing::default(), perfect(), |_, _, d| console(d, dark_places, &text));
+        let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, d| {
+            console(d, dark_places, &text)
+        });
         let answer = played.result.unwrap().answer.unwrap();
-        assert_eq!((answer.text.raw(), answer.text.style().colours), (&text[..], colours));
+        assert_eq!(
+            (answer.text.raw(), answer.text.style().colours),
+            (&text[..], colours)
+        );
         assert_eq!(answer.lines().count(), 200);
         assert!(!answer.is_cut && answer.datagrams > 3);
-        assert_eq!(played.elapsed, Duration::from_millis(60 + 300), "a round trip and the quiet");
+        assert_eq!(
+            played.elapsed,
+            Duration::from_millis(60 + 300),
+            "a round trip and the quiet"
+        );
     }
 }
 
@@ -50,7 +72,12 @@ fn long_output_is_joined_and_ends_by_quiet() {
 fn no_output_is_an_answer_and_a_wrong_password_an_error() {
     let play_with = |password: &str| {
         let console = |datagram: &[u8]| console(datagram, false, b"");
-        play(rcon(password), Timing::default(), perfect(), |_, _, d| console(d)).result.unwrap().answer
+        play(rcon(password), Timing::default(), perfect(), |_, _, d| {
+            console(d)
+        })
+        .result
+        .unwrap()
+        .answer
     };
     assert_eq!(play_with("secret").unwrap().text.raw(), b"");
     assert_eq!(play_with("guess"), Err(RconError::BadPassword));
@@ -64,12 +91,24 @@ fn a_command_runs_once() {
         Vec::new()
     };
     let mut times = 0;
-    let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, _| blackhole(&mut times));
-    assert_eq!((played.result.unwrap().answer, times), (Err(RconError::NoAnswer), 1));
+    let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, _| {
+        blackhole(&mut times)
+    });
+    assert_eq!(
+        (played.result.unwrap().answer, times),
+        (Err(RconError::NoAnswer), 1)
+    );
     times = 0;
-    let played =
-        play(rcon("secret").repeatable(), Timing::default(), perfect(), |_, _, _| blackhole(&mut times));
-    assert!(matches!(played.result, Err(QueryError::NoAnswer { requests: 3, .. })));
+    let played = play(
+        rcon("secret").repeatable(),
+        Timing::default(),
+        perfect(),
+        |_, _, _| blackhole(&mut times),
+    );
+    assert!(matches!(
+        played.result,
+        Err(QueryError::NoAnswer { requests: 3, .. })
+    ));
     assert_eq!(times, 3);
 }
 
@@ -77,7 +116,9 @@ fn a_command_runs_once() {
 fn a_server_that_never_stops_printing_is_cut_off() {
     let link = (Conditions::perfect(Duration::from_millis(5)), 1);
     let flood = vec![Bytes::from_static(b"\xff\xff\xff\xffprint\nmore\n"); 4000];
-    let played = play(rcon("secret"), Timing::default(), link, |_, _, _| flood.clone());
+    let played = play(rcon("secret"), Timing::default(), link, |_, _, _| {
+        flood.clone()
+    });
     let answer = played.result.unwrap().answer.unwrap();
     assert_eq!(usize::from(answer.datagrams), 256);
     assert!(answer.is_cut);
@@ -86,18 +127,26 @@ fn a_server_that_never_stops_printing_is_cut_off() {
 /// What our conversation makes of a recorded answer to rcon.
 fn recorded(name: &str) -> Result<RconAnswer, RconError> {
     let client = from(name, "client");
-    let Command::Rcon(sent) = Request::parse(&client[0]).unwrap().command else { panic!("{name}") };
+    let Command::Rcon(sent) = Request::parse(&client[0]).unwrap().command else {
+        panic!("{name}")
+    };
     let command = std::str::from_utf8(sent.command).unwrap();
-    let mut query =
-        RconQuery::new(Password::new(sent.password.to_vec()), command, RconMode::Plain, &Limits::default())
-            .unwrap();
+    let mut query = RconQuery::new(
+        Password::new(sent.password.to_vec()),
+        command,
+        RconMode::Plain,
+        &Limits::default(),
+    )
+    .unwrap();
     assert_eq!(request(&mut query), client[0], "{name}: the request");
     for datagram in from(name, "server") {
         if let Verdict::Done(result) = query.receive(&datagram) {
             return result;
         }
     }
-    let OnTimeout::Done(result) = query.timeout(Remaining::Step) else { panic!("{name}") };
+    let OnTimeout::Done(result) = query.timeout(Remaining::Step) else {
+        panic!("{name}")
+    };
     result
 }
 
@@ -110,37 +159,64 @@ fn answers_of_real_servers() {
     let cvars = recorded("openarena-rcon-cvarlist").unwrap();
     assert_eq!(cvars.datagrams, 4);
     // Pieces split lines anywhere; joined, every line is complete again, and the server counts them.
-    let lines: Vec<String> = cvars.lines().map(|line| line.plain().into_owned()).collect();
-    let total = lines.iter().find_map(|line| line.strip_suffix(" total cvars")).unwrap();
+    let lines: Vec<String> = cvars
+        .lines()
+        .map(|line| line.plain().into_owned())
+        .collect();
+    let total = lines
+        .iter()
+        .find_map(|line| line.strip_suffix(" total cvars"))
+        .unwrap();
     assert!(total.parse::<u32>().is_ok(), "{total}");
     assert_eq!(lines.iter().filter(|line| line.contains(" g_")).count(), 97);
 
     let status = recorded("etlegacy-rcon-status").unwrap();
     assert_eq!(status.datagrams, 3, "ET: Legacy flushes within a line");
-    assert!(status.lines().any(|line| line.plain().contains("0 CNCT Ann ")), "{:?}", status.text);
+    assert!(
+        status
+            .lines()
+            .any(|line| line.plain().contains("0 CNCT Ann ")),
+        "{:?}",
+        status.text
+    );
 
     let unknown = recorded("openarena-rcon-unknown-command").unwrap();
     assert_eq!(unknown.text.raw(), b"unknown command: nosuchcommand\n");
-    assert_eq!(recorded("openarena-rcon-bad-password"), Err(RconError::BadPassword));
-    assert_eq!(recorded("ioquake3-rcon-no-password"), Err(RconError::NoPassword));
+    assert_eq!(
+        recorded("openarena-rcon-bad-password"),
+        Err(RconError::BadPassword)
+    );
+    assert_eq!(
+        recorded("ioquake3-rcon-no-password"),
+        Err(RconError::NoPassword)
+    );
     let nexuiz = recorded("nexuiz-rcon-unknown-command").unwrap();
     assert_eq!(
         (nexuiz.text.style().colours, nexuiz.text.raw()),
-        (Colours::DarkPlaces, &b"Unknown command \"nosuchcommand\"\n"[..])
+        (
+            Colours::DarkPlaces,
+            &b"Unknown command \"nosuchcommand\"\n"[..]
+        )
     );
 }
 
 #[test]
 fn signed_commands_that_a_real_server_took() {
-    for (name, timed) in [("nexuiz-srcon-time", true), ("nexuiz-srcon-challenge", false)] {
+    for (name, timed) in [
+        ("nexuiz-srcon-time", true),
+        ("nexuiz-srcon-challenge", false),
+    ] {
         let client = from(name, "client");
-        let Command::SecureRcon(signed) = Request::parse(client.last().unwrap()).unwrap().command else {
+        let Command::SecureRcon(signed) = Request::parse(client.last().unwrap()).unwrap().command
+        else {
             panic!("{name}")
         };
         assert_eq!(signed.timed, timed);
         if !timed {
             let server = from(name, "server");
-            let Reply::Challenge { challenge, .. } = Reply::parse(&server[0]).unwrap() else { panic!() };
+            let Reply::Challenge { challenge, .. } = Reply::parse(&server[0]).unwrap() else {
+                panic!()
+            };
             assert_eq!(signed.nonce(), challenge);
         }
         #[cfg(feature = "secure-rcon")]
@@ -148,11 +224,16 @@ fn signed_commands_that_a_real_server_took() {
             let nonce = std::str::from_utf8(signed.nonce()).unwrap();
             let time = Duration::from_micros(nonce.replace('.', "").parse().unwrap());
             let limits = Limits::default();
-            let mut query = RconQuery::new(Password::new("secret"), "status 1", RconMode::Time, &limits)
-                .unwrap()
-                .at(time);
+            let mut query =
+                RconQuery::new(Password::new("secret"), "status 1", RconMode::Time, &limits)
+                    .unwrap()
+                    .at(time);
             assert_eq!(crate::common::request(&mut query), client[0]);
-            assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Done(Err(RconError::NoAnswer)), "once");
+            assert_eq!(
+                query.timeout(Remaining::Retry),
+                OnTimeout::Done(Err(RconError::NoAnswer)),
+                "once"
+            );
         }
         #[cfg(feature = "secure-rcon")]
         assert!(
@@ -172,23 +253,39 @@ fn signed_commands_over_a_bad_link() {
     for seed in 0..30 {
         let mut requester = crate::common::requester("192.0.2.1:5000");
         let password = Password::new("secret");
-        let query = RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
-        let timing = Timing::default().with_timeout(Duration::from_secs(20)).with_retries(9);
+        let query =
+            RconQuery::new(password, "status", RconMode::Challenge, &Limits::default()).unwrap();
+        let timing = Timing::default()
+            .with_timeout(Duration::from_secs(20))
+            .with_retries(9);
         let mut runs = 0;
-        let played = play(query, timing, (Conditions::bad(), seed), |now, from, datagram| {
-            (requester.now, requester.address) = (now, from);
-            let request = Request::parse(datagram).unwrap();
-            let Command::SecureRcon(signed) = request.command else {
-                let replies =
-                    queryport::quake3::answer(&request, &ServerStatus::default(), &options, &requester);
-                return replies.into_iter().collect();
-            };
-            assert!(!signed.timed);
-            assert!(signed.verify(&Password::new("secret")));
-            assert!(queryport::quake3::verify_challenge(signed.nonce(), &options, &requester));
-            runs += 1;
-            Reply::print(b"ok\n", true)
-        });
+        let played = play(
+            query,
+            timing,
+            (Conditions::bad(), seed),
+            |now, from, datagram| {
+                (requester.now, requester.address) = (now, from);
+                let request = Request::parse(datagram).unwrap();
+                let Command::SecureRcon(signed) = request.command else {
+                    let replies = queryport::quake3::answer(
+                        &request,
+                        &ServerStatus::default(),
+                        &options,
+                        &requester,
+                    );
+                    return replies.into_iter().collect();
+                };
+                assert!(!signed.timed);
+                assert!(signed.verify(&Password::new("secret")));
+                assert!(queryport::quake3::verify_challenge(
+                    signed.nonce(),
+                    &options,
+                    &requester
+                ));
+                runs += 1;
+                Reply::print(b"ok\n", true)
+            },
+        );
         match played.result.unwrap().answer {
             // The link may deliver a datagram twice; the client sent it once.
             Ok(answer) => answered += u32::from(answer.text.raw().starts_with(b"ok\n")),

@@ -7,7 +7,8 @@ use queryport::serve::Responder;
 use queryport::session::Handled;
 use queryport::session::{Conversation, Machine, Verdict};
 use queryport::{
-    Detail, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Text, ToStatus, Verification,
+    Detail, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Text, ToStatus,
+    Verification,
 };
 use queryport::{Engine, Service, quake3::verify_challenge};
 
@@ -37,24 +38,46 @@ fn replies(datagram: &[u8], options: &Service) -> Vec<Bytes> {
 
 #[test]
 fn our_client_reads_what_our_server_says_in_every_dialect() {
-    for dialect in
-        [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow, Engine::SoldierOfFortune2, Engine::MedalOfHonor]
-    {
+    for dialect in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::SoldierOfFortune2,
+        Engine::MedalOfHonor,
+    ] {
         for detail in [Detail::Full, Detail::Short] {
             let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));
             let replies = replies(&request(&mut query), &Service::new(dialect));
-            let Verdict::Done(answer) = query.receive(&replies[0]) else { panic!("{dialect:?}") };
+            let Verdict::Done(answer) = query.receive(&replies[0]) else {
+                panic!("{dialect:?}")
+            };
             assert_eq!(answer.verification(), Verification::Verified);
             let read = answer.to_status();
-            assert!(read.completeness.is_complete(), "{dialect:?}: {}", read.completeness);
+            assert!(
+                read.completeness.is_complete(),
+                "{dialect:?}: {}",
+                read.completeness
+            );
             assert!(read.name.unwrap() == "Srv" && read.map.unwrap() == "q3dm17");
-            assert_eq!((read.player_count, read.max_players, read.password), (Some(1), Some(8), Some(false)));
-            let Some(players) = read.players else { continue };
+            assert_eq!(
+                (read.player_count, read.max_players, read.password),
+                (Some(1), Some(8), Some(false))
+            );
+            let Some(players) = read.players else {
+                continue;
+            };
             assert_eq!(players[0].name, "Ann");
             let has_score = dialect != Engine::MedalOfHonor;
-            let has_team = matches!(dialect, Engine::DarkPlaces | Engine::Warsow | Engine::SoldierOfFortune2);
+            let has_team = matches!(
+                dialect,
+                Engine::DarkPlaces | Engine::Warsow | Engine::SoldierOfFortune2
+            );
             assert_eq!(players[0].score, has_score.then_some(-3), "{dialect:?}");
-            assert_eq!((players[0].ping, players[0].team), (Some(50), has_team.then_some(2)), "{dialect:?}");
+            assert_eq!(
+                (players[0].ping, players[0].team),
+                (Some(50), has_team.then_some(2)),
+                "{dialect:?}"
+            );
         }
     }
 }
@@ -72,18 +95,30 @@ fn every_capture_served_again_is_the_same_server() {
         let request = Request::parse(&datagram).unwrap();
         let mut options = Service::from(Protocol::Quake3);
         options = options.with_max_reply(65_507);
-        let replies = queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+        let replies =
+            queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
         let reply = replies.into_iter().next().unwrap();
-        let Verdict::Done(answer) = query.receive(&reply) else { panic!("{}", case.name) };
+        let Verdict::Done(answer) = query.receive(&reply) else {
+            panic!("{}", case.name)
+        };
         let again = answer.to_status();
         // Control bytes are not written. Without the rules of a status, the game's colour codes are unknown.
         let text = |text: &Option<Text>| {
-            text.as_ref().map(|text| text.decoded().replace(char::is_control, "").replace(';', ","))
+            text.as_ref().map(|text| {
+                text.decoded()
+                    .replace(char::is_control, "")
+                    .replace(';', ",")
+            })
         };
         assert_eq!(text(&again.name), text(&status.name), "{}", case.name);
         assert_eq!(text(&again.map), text(&status.map), "{}", case.name);
         assert_eq!(again.max_players, status.max_players, "{}", case.name);
-        assert_eq!(again.listed_players().len(), status.listed_players().len(), "{}", case.name);
+        assert_eq!(
+            again.listed_players().len(),
+            status.listed_players().len(),
+            "{}",
+            case.name
+        );
     }
 }
 
@@ -93,12 +128,27 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     for dialect in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
         let options = Service::new(dialect);
         let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &options).remove(0);
-        let Reply::Challenge { challenge, client: quoted, .. } = Reply::parse(&reply).unwrap() else {
+        let Reply::Challenge {
+            challenge,
+            client: quoted,
+            ..
+        } = Reply::parse(&reply).unwrap()
+        else {
             panic!()
         };
-        assert_eq!(quoted, (dialect == Engine::Quake3).then_some(&b"12345"[..]), "{dialect:?}");
-        assert!(verify_challenge(challenge, &options, &client), "{dialect:?}");
-        assert!(!verify_challenge(challenge, &options, &requester("192.0.2.1:5001")), "{dialect:?}");
+        assert_eq!(
+            quoted,
+            (dialect == Engine::Quake3).then_some(&b"12345"[..]),
+            "{dialect:?}"
+        );
+        assert!(
+            verify_challenge(challenge, &options, &client),
+            "{dialect:?}"
+        );
+        assert!(
+            !verify_challenge(challenge, &options, &requester("192.0.2.1:5001")),
+            "{dialect:?}"
+        );
     }
 }
 
@@ -108,8 +158,12 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
 fn a_challenge_has_the_form_of_its_engine() {
     let ask = |dialect, request: &[u8]| {
         let datagram = [b"\xff\xff\xff\xffgetchallenge", request].concat();
-        let mut responder =
-            Responder::new(Service::new(dialect), status(), Secret::new([7; 16]), Instant::now());
+        let mut responder = Responder::new(
+            Service::new(dialect),
+            status(),
+            Secret::new([7; 16]),
+            Instant::now(),
+        );
         responder.handle_datagram(Instant::now(), at("192.0.2.1:5000"), &datagram);
         let mut out = Vec::new();
         responder.poll_transmit(Instant::now(), &mut out).unwrap();
@@ -118,28 +172,50 @@ fn a_challenge_has_the_form_of_its_engine() {
     let words = |reply: &str| reply.split(' ').map(str::to_owned).collect::<Vec<_>>();
     let is_number = |word: &str| word.parse::<i32>().is_ok();
     let plain = words(&ask(Engine::Quake3, b""));
-    assert!(plain.len() == 2 && plain[0] == "challengeResponse" && is_number(&plain[1]), "{plain:?}");
+    assert!(
+        plain.len() == 2 && plain[0] == "challengeResponse" && is_number(&plain[1]),
+        "{plain:?}"
+    );
     let quoting = words(&ask(Engine::Quake3, b" -12345 Quake3Arena"));
     assert_eq!(quoting[2..], ["-12345", "68"], "{quoting:?}");
-    assert!(quoting[0] == "challengeResponse" && is_number(&quoting[1]), "{quoting:?}");
+    assert!(
+        quoting[0] == "challengeResponse" && is_number(&quoting[1]),
+        "{quoting:?}"
+    );
     let reply = ask(Engine::DarkPlaces, b"");
-    let challenge = reply.strip_prefix("challenge ").unwrap().strip_suffix('\0').unwrap();
-    assert!(challenge.len() == 11 && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{reply}");
+    let challenge = reply
+        .strip_prefix("challenge ")
+        .unwrap()
+        .strip_suffix('\0')
+        .unwrap();
+    assert!(
+        challenge.len() == 11 && challenge.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+        "{reply}"
+    );
     let warsow = words(&ask(Engine::Warsow, b""));
-    assert!(warsow.len() == 2 && warsow[0] == "challenge" && is_number(&warsow[1]), "{warsow:?}");
+    assert!(
+        warsow.len() == 2 && warsow[0] == "challenge" && is_number(&warsow[1]),
+        "{warsow:?}"
+    );
 }
 
 #[test]
 fn replies_are_no_longer_than_asked_for() {
     let mut full = status();
-    full.players = Some((0..255).map(|n| Player::new(format!("player number {n}"))).collect());
+    full.players = Some(
+        (0..255)
+            .map(|n| Player::new(format!("player number {n}")))
+            .collect(),
+    );
     for most in [60, 200, 500, 1396, 8192] {
         let mut options = Service::from(Protocol::Quake3);
         options = options.with_max_reply(most);
         for body in [&b"getstatus x"[..], b"getinfo x"] {
             let datagram = [b"\xff\xff\xff\xff", body].concat();
             let request = Request::parse(&datagram).unwrap();
-            for reply in queryport::quake3::answer(&request, &full, &options, &requester("192.0.2.1:5000")) {
+            for reply in
+                queryport::quake3::answer(&request, &full, &options, &requester("192.0.2.1:5000"))
+            {
                 assert!(reply.len() <= most, "{} of {most}", reply.len());
             }
         }

@@ -2,8 +2,8 @@
 use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::{
-    Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconMode, RconQuery, Reply, Request,
-    Response, StatusQuery, huffman,
+    Answer, Command, ConnectQuery, ConnectRequest, InfoString, Password, RconMode, RconQuery,
+    Reply, Request, Response, StatusQuery, huffman,
 };
 use queryport::session::Conversation;
 use queryport::{Limits, Protocol, QueryOptions, ServerStatus, Service, ToStatus};
@@ -68,7 +68,12 @@ const TAILS: [&[u8]; 20] = [
 ];
 
 fn with_small_stack(work: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(STACK).spawn(work).unwrap().join().unwrap();
+    std::thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(work)
+        .unwrap()
+        .join()
+        .unwrap();
 }
 
 /// Everything that reads a datagram.
@@ -93,21 +98,33 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
         read += response.problems().count();
         let answer = Answer::from_datagrams([Bytes::copy_from_slice(datagram)], limits).unwrap();
         let status = answer.to_status();
-        read += status.rules.iter().map(|(_, value)| value.plain().len()).sum::<usize>();
-        read += status.listed_players().iter().map(|player| player.name.plain().len()).sum::<usize>();
+        read += status
+            .rules
+            .iter()
+            .map(|(_, value)| value.plain().len())
+            .sum::<usize>();
+        read += status
+            .listed_players()
+            .iter()
+            .map(|player| player.name.plain().len())
+            .sum::<usize>();
     }
     read += usize::from(Reply::parse(datagram).is_ok());
     read += ListPart::parse(datagram).map_or(0, |part| part.iter().count());
     StatusQuery::new(7, &QueryOptions::default().with_limits(*limits)).receive(datagram);
     ConnectQuery::new(7).receive(datagram);
-    RconQuery::new(Password::new("x"), "status", RconMode::Plain, limits).unwrap().receive(datagram);
+    RconQuery::new(Password::new("x"), "status", RconMode::Plain, limits)
+        .unwrap()
+        .receive(datagram);
     read
 }
 
 #[test]
 fn every_reader_takes_the_largest_datagram_on_a_small_stack() {
     with_small_stack(|| {
-        let limits = Limits::default().with_max_rules(u16::MAX).with_max_players(u16::MAX);
+        let limits = Limits::default()
+            .with_max_rules(u16::MAX)
+            .with_max_players(u16::MAX);
         let mut read_something = 0;
         for head in HEADS {
             for tail in TAILS {
@@ -123,11 +140,29 @@ fn every_reader_takes_the_largest_datagram_on_a_small_stack() {
 #[test]
 fn comments_before_a_word_are_skipped_however_many_there_are() {
     with_small_stack(|| {
-        let datagram = [b"\xff\xff\xff\xffgetinfo ", &b"/**/ ".repeat(13_000)[..], b"8aJ2"].concat();
+        let datagram = [
+            b"\xff\xff\xff\xffgetinfo ",
+            &b"/**/ ".repeat(13_000)[..],
+            b"8aJ2",
+        ]
+        .concat();
         let request = Request::parse(&datagram).unwrap();
-        assert_eq!(request.command, Command::GetInfo { challenge: Some(b"8aJ2") });
-        let datagram = [b"\xff\xff\xff\xff", &b"/* x */\t".repeat(8_000)[..], b"getstatus"].concat();
-        assert_eq!(Request::parse(&datagram).unwrap().command, Command::GetStatus { challenge: None });
+        assert_eq!(
+            request.command,
+            Command::GetInfo {
+                challenge: Some(b"8aJ2")
+            }
+        );
+        let datagram = [
+            b"\xff\xff\xff\xff",
+            &b"/* x */\t".repeat(8_000)[..],
+            b"getstatus",
+        ]
+        .concat();
+        assert_eq!(
+            Request::parse(&datagram).unwrap().command,
+            Command::GetStatus { challenge: None }
+        );
     });
 }
 
@@ -142,7 +177,10 @@ fn the_coding_of_connect_takes_the_largest_text_on_a_small_stack() {
         }
         let noise: Vec<u8> = (0..LARGEST).map(|at| (at * at / 7 % 256) as u8).collect();
         let _ = huffman::decompress(&noise, LARGEST);
-        assert!(ConnectRequest::pack(&noise, &mut Vec::new()).is_err(), "longer than any userinfo");
+        assert!(
+            ConnectRequest::pack(&noise, &mut Vec::new()).is_err(),
+            "longer than any userinfo"
+        );
         assert!(Reply::print(&noise, false).len() > 60);
     });
 }

@@ -12,7 +12,10 @@ use crate::quake3::exchange::{exchange, names};
 /// The wire view of an answer as the decode example prints it.
 fn describe(answer: &Answer) -> Value {
     let mut line = Map::new();
-    line.insert("complete".to_owned(), json!(answer.completeness().is_complete()));
+    line.insert(
+        "complete".to_owned(),
+        json!(answer.completeness().is_complete()),
+    );
     wire::describe(&queryport::Answer::Quake3(answer.clone()), &mut line);
     Value::Object(line)
 }
@@ -36,12 +39,23 @@ fn captures_survive_the_way_through_the_encoder() {
     for case in cases("quake3") {
         let answer = decode(&case);
         let mut encoded = Vec::new();
-        Response::parse(answer.raw(), &Limits::default()).unwrap().encode(&mut encoded).unwrap();
-        let again = Answer::from_datagrams([Bytes::from(encoded.clone())], &Limits::default()).unwrap();
+        Response::parse(answer.raw(), &Limits::default())
+            .unwrap()
+            .encode(&mut encoded)
+            .unwrap();
+        let again =
+            Answer::from_datagrams([Bytes::from(encoded.clone())], &Limits::default()).unwrap();
         assert_eq!(describe(&again), describe(&answer), "{}", case.name);
         // Every capture but one with an extra empty line is exactly what the encoder writes.
-        let original = case.packets[0].strip_suffix(b"\n\n").map(|packet| [packet, b"\n"].concat());
-        assert_eq!(encoded, original.unwrap_or_else(|| case.packets[0].to_vec()), "{}", case.name);
+        let original = case.packets[0]
+            .strip_suffix(b"\n\n")
+            .map(|packet| [packet, b"\n"].concat());
+        assert_eq!(
+            encoded,
+            original.unwrap_or_else(|| case.packets[0].to_vec()),
+            "{}",
+            case.name
+        );
     }
 }
 
@@ -56,22 +70,34 @@ fn captures_have_no_problems() {
 /// rust gamedig reports 0 players for every Quake 3 server.
 #[test]
 fn every_player_of_a_real_server_is_there() {
-    let case = cases("quake3").into_iter().find(|case| case.name == "openarena-bots-status").unwrap();
+    let case = cases("quake3")
+        .into_iter()
+        .find(|case| case.name == "openarena-bots-status")
+        .unwrap();
     let status = decode(&case).to_status();
     assert_eq!(status.listed_players().len(), 8);
     assert_eq!(status.player_count, Some(8));
-    assert!(status.listed_players().iter().all(|player| player.score.is_some() && player.ping == Some(0)));
+    assert!(
+        status
+            .listed_players()
+            .iter()
+            .all(|player| player.score.is_some() && player.ping == Some(0))
+    );
     assert_eq!(status.max_players, Some(16));
     assert_eq!(status.map.unwrap(), "ctf_compromise");
     let answer = decode(&case);
     assert_eq!(answer.get("MapName"), Some(&b"ctf_compromise"[..]));
-    assert_eq!((answer.get("mapnam"), answer.get("sv_privateClients")), (None, Some(&b"0"[..])));
+    assert_eq!(
+        (answer.get("mapnam"), answer.get("sv_privateClients")),
+        (None, Some(&b"0"[..]))
+    );
 }
 
 /// rust gamedig fails the query at any byte of 0x80 or more; qstat drops or mangles it.
 #[test]
 fn high_bytes_are_kept_and_shown() {
-    let packet = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\Gr\xfcn \xdf\n1 2 \"\xa9 J\xf6rg\"\n";
+    let packet =
+        b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\Gr\xfcn \xdf\n1 2 \"\xa9 J\xf6rg\"\n";
     let answer = Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default()).unwrap();
     let status = answer.to_status();
     assert_eq!(status.name.as_ref().unwrap().raw(), b"Gr\xfcn \xdf");
@@ -100,7 +126,8 @@ fn datagrams_of_recorded_exchanges_are_written_again_equal() {
             } else if let Ok(reply) = Reply::parse(&datagram) {
                 reply.encode(&mut out).unwrap();
                 // iortcw's setting in front of the client's number is not kept.
-                let is_flagged = name.starts_with("iortcw") && matches!(reply, Reply::Challenge { .. });
+                let is_flagged =
+                    name.starts_with("iortcw") && matches!(reply, Reply::Challenge { .. });
                 assert_eq!(out == datagram, !is_flagged, "{name}: {who}");
                 assert_eq!(Reply::parse(&out), Ok(reply), "{name}: {who}");
             } else if let Ok(part) = ListPart::parse(&datagram) {

@@ -41,24 +41,40 @@ const KNOWN: &[&str] = &[
 
 fn setting<T: FromStr>(name: &str, default: T) -> T {
     let set = std::env::var(format!("QUERYPORT_ATTACK_{name}"));
-    set.map_or(default, |value| value.parse().ok().expect("a value of its kind"))
+    set.map_or(default, |value| {
+        value.parse().ok().expect("a value of its kind")
+    })
 }
 
 /// Searches attackers of each subject, prints the strongest, and says which bars they pass.
 fn attack(subjects: Vec<Subject>) {
     let target: String = setting("TARGET", String::new());
-    let (name, replayed) = target.split_once(':').map_or((&*target, None), |(name, one)| (name, Some(one)));
+    let (name, replayed) = target
+        .split_once(':')
+        .map_or((&*target, None), |(name, one)| (name, Some(one)));
     let tries = setting("TRIES", 1);
     let seconds = (setting("MINUTES", 0.2) * 60.0) as u32;
     let packets = if seconds > 60 { u32::MAX } else { 30_000 };
-    println!("protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker");
+    println!(
+        "protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker"
+    );
     let mut missed = Vec::new();
-    for subject in subjects.iter().filter(|subject| subject.name.contains(name)) {
+    for subject in subjects
+        .iter()
+        .filter(|subject| subject.name.contains(name))
+    {
         let mut random = Random(setting("SEED", 1));
-        let (known, tries) = replayed.as_ref().map_or((KNOWN, tries), |one| (std::slice::from_ref(one), 0));
+        let (known, tries) = replayed
+            .as_ref()
+            .map_or((KNOWN, tries), |one| (std::slice::from_ref(one), 0));
         let strongest = search(GENES, known, tries, &mut random, |attacker: &Attacker| {
             let start = Instant::now();
-            play(&mut responder(subject, start), start, (subject, attacker), (seconds, packets))
+            play(
+                &mut responder(subject, start),
+                start,
+                (subject, attacker),
+                (seconds, packets),
+            )
         });
         for (number, (attacker, found)) in strongest.iter().enumerate() {
             let line = found.line(&subject.name, (NAMES[number], number), attacker);
@@ -76,8 +92,15 @@ fn attack(subjects: Vec<Subject>) {
             let mut wire = sockets::Sockets::new(responder(subject, start), start);
             let found = play(&mut wire, start, (subject, attacker), (5, 40_000));
             let line = found.line(&subject.name, (NAMES[2], 2), attacker);
-            print!("{} datagrams over sockets in {:.1?}: {line}", wire.sent, start.elapsed());
-            assert!(found.figures[2] <= BARS[2] && found.figures[4] <= BARS[4], "{line}");
+            print!(
+                "{} datagrams over sockets in {:.1?}: {line}",
+                wire.sent,
+                start.elapsed()
+            );
+            assert!(
+                found.figures[2] <= BARS[2] && found.figures[4] <= BARS[4],
+                "{line}"
+            );
         }
     }
     assert!(missed.is_empty(), "over the bars:\n{}", missed.concat());
@@ -109,10 +132,18 @@ fn attackers_of_a_master() {
     let replayed = target.strip_prefix("master:");
     let known = [replayed.unwrap_or("sources=65536 rate=2400")];
     let seconds = (setting("MINUTES", 0.34) * 60.0) as u32;
-    let tries = if replayed.is_some() { 0 } else { setting("TRIES", 1) };
-    let strongest = search(master::GENES, &known, tries, &mut Random(setting("SEED", 1)), |attacker| {
-        master::play(attacker, seconds)
-    });
+    let tries = if replayed.is_some() {
+        0
+    } else {
+        setting("TRIES", 1)
+    };
+    let strongest = search(
+        master::GENES,
+        &known,
+        tries,
+        &mut Random(setting("SEED", 1)),
+        |attacker| master::play(attacker, seconds),
+    );
     let (attacker, found) = &strongest[0];
     let line = found.line("master", ("lists not delivered", 0), attacker);
     print!("{line}");

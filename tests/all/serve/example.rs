@@ -10,9 +10,17 @@ use std::time::Duration;
 /// The example, which is built with the tests of the package.
 fn program() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let program = tests.parent().unwrap().parent().unwrap().join("examples/serve");
+    let program = tests
+        .parent()
+        .unwrap()
+        .parent()
+        .unwrap()
+        .join("examples/serve");
     if !program.is_file() {
-        let built = Command::new(env!("CARGO")).args(["build", "--example", "serve"]).status().unwrap();
+        let built = Command::new(env!("CARGO"))
+            .args(["build", "--example", "serve"])
+            .status()
+            .unwrap();
         assert!(built.success());
     }
     program
@@ -38,19 +46,30 @@ impl Server {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         output.read_line(&mut line).unwrap();
-        Self { child, output: Some(output), line }
+        Self {
+            child,
+            output: Some(output),
+            line,
+        }
     }
 
     /// The first address behind these words in the first line.
     fn address(&self, words: &str) -> SocketAddr {
-        let (_, rest) = self.line.split_once(words).unwrap_or_else(|| panic!("{}", self.line));
+        let (_, rest) = self
+            .line
+            .split_once(words)
+            .unwrap_or_else(|| panic!("{}", self.line));
         let address = rest.split([' ', ',', '/', '\n']).next().unwrap();
-        address.parse().unwrap_or_else(|error| panic!("{error}: {}", self.line))
+        address
+            .parse()
+            .unwrap_or_else(|error| panic!("{error}: {}", self.line))
     }
 
     fn ask(&self, request: &[u8]) -> String {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
         socket.send_to(request, self.address(" on ")).unwrap();
         let mut buffer = [0; 2048];
         let length = socket.recv(&mut buffer).unwrap();
@@ -70,7 +89,11 @@ const GETSTATUS: &[u8] = b"\xff\xff\xff\xffgetstatus";
 #[test]
 fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
     let file = std::env::temp_dir().join(format!("queryport-status-{}.json", std::process::id()));
-    std::fs::write(&file, r#"{"name": "From a file", "rules": [["sv_gravity", "700"]]}"#).unwrap();
+    std::fs::write(
+        &file,
+        r#"{"name": "From a file", "rules": [["sv_gravity", "700"]]}"#,
+    )
+    .unwrap();
     let server = Server::start(&[
         "quake3,gamespy1",
         "0",
@@ -83,17 +106,31 @@ fn it_serves_a_status_from_a_file_in_two_protocols_and_counts() {
     ]);
     std::fs::remove_file(file).unwrap();
     let reply = server.ask(GETSTATUS);
-    for part in [r"\sv_hostname\From a file\", r"\mapname\q3dm6", r"\sv_gravity\700"] {
+    for part in [
+        r"\sv_hostname\From a file\",
+        r"\mapname\q3dm6",
+        r"\sv_gravity\700",
+    ] {
         assert!(reply.contains(part), "{reply}");
     }
-    assert!(server.ask(br"\info\").starts_with(r"\hostname\From a file\"));
+    assert!(
+        server
+            .ask(br"\info\")
+            .starts_with(r"\hostname\From a file\")
+    );
     let mut client = TcpStream::connect(server.address("http://")).unwrap();
     client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").unwrap();
     let mut text = String::new();
     client.read_to_string(&mut text).unwrap();
     assert!(text.starts_with("HTTP/1.1 200 OK\r\n"), "{text}");
-    assert!(text.contains("\nqueryport_limited_overall_total 0\n"), "{text}");
-    assert!(text.contains("# TYPE queryport_answered_total counter\nqueryport_answered_total 2\n"), "{text}");
+    assert!(
+        text.contains("\nqueryport_limited_overall_total 0\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("# TYPE queryport_answered_total counter\nqueryport_answered_total 2\n"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -129,7 +166,8 @@ fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
             Some((count, _)) => counted += count.parse::<u32>().unwrap(),
             None => {
                 assert!(
-                    line.starts_with("127.0.0.1:") && line.contains(": quake3, 13 bytes, answered with"),
+                    line.starts_with("127.0.0.1:")
+                        && line.contains(": quake3, 13 bytes, answered with"),
                     "{line}"
                 );
                 counted += 1;
@@ -144,8 +182,17 @@ fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
         std::thread::sleep(Duration::from_millis(20));
     }
     let mut complaints = String::new();
-    server.child.stderr.take().unwrap().read_to_string(&mut complaints).unwrap();
-    assert_eq!((process::wait(&mut server.child).code(), complaints.as_str()), (Some(0), ""));
+    server
+        .child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut complaints)
+        .unwrap();
+    assert_eq!(
+        (process::wait(&mut server.child).code(), complaints.as_str()),
+        (Some(0), "")
+    );
 }
 
 #[test]
@@ -160,15 +207,34 @@ fn what_cannot_be_done_is_said_in_words() {
             2,
             "--announce applies to quake3 and gamespy1, not to ut2004\n",
         ),
-        (vec!["quake3", "0", "--key", "abcdef"], 2, "--key applies to gamespy1\n"),
-        (vec!["quake3", "0", "--status", "/no/such/file"], 1, "/no/such/file: no such file or directory\n"),
-        (vec!["quake3", "0", "--set", "colour=1"], 2, "a status has no field \"colour\"; it has name, "),
+        (
+            vec!["quake3", "0", "--key", "abcdef"],
+            2,
+            "--key applies to gamespy1\n",
+        ),
+        (
+            vec!["quake3", "0", "--status", "/no/such/file"],
+            1,
+            "/no/such/file: no such file or directory\n",
+        ),
+        (
+            vec!["quake3", "0", "--set", "colour=1"],
+            2,
+            "a status has no field \"colour\"; it has name, ",
+        ),
     ] {
         let output = process::output(Command::new(program()).args(&arguments));
         let complaint = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {complaint}");
+        assert_eq!(
+            output.status.code(),
+            Some(code),
+            "{arguments:?}: {complaint}"
+        );
         assert!(complaint.contains(words), "{complaint}");
-        assert!(!complaint.contains("os error") && !complaint.contains('{'), "{complaint}");
+        assert!(
+            !complaint.contains("os error") && !complaint.contains('{'),
+            "{complaint}"
+        );
     }
 }
 
@@ -182,24 +248,50 @@ fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
     masters.extend(of_name.filter_map(|address| UdpSocket::bind(address).ok()));
     masters.extend(UdpSocket::bind("[::1]:0"));
     let last = masters.last().unwrap().local_addr().unwrap().to_string();
-    let listen: &[&str] = if last.starts_with('[') { &["--address", "::1"] } else { &[] };
-    let arguments = ["quake3", "0", "--set", "game=IW6", "--announce", &name, "--announce", &last];
+    let listen: &[&str] = if last.starts_with('[') {
+        &["--address", "::1"]
+    } else {
+        &[]
+    };
+    let arguments = [
+        "quake3",
+        "0",
+        "--set",
+        "game=IW6",
+        "--announce",
+        &name,
+        "--announce",
+        &last,
+    ];
     let mut server = Server::start(&[&arguments, &["--address", "127.0.0.1"][..], listen].concat());
     let mut heard = Vec::new();
     for master in &masters {
-        master.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        master
+            .set_read_timeout(Some(Duration::from_secs(20)))
+            .unwrap();
         let mut buffer = [0; 2048];
         let (length, from) = master.recv_from(&mut buffer).unwrap();
         assert!(buffer[..length].starts_with(b"\xff\xff\xff\xffheartbeat "));
-        master.send_to(b"\xff\xff\xff\xffgetinfo c7a1e5b2", from).unwrap();
+        master
+            .send_to(b"\xff\xff\xff\xffgetinfo c7a1e5b2", from)
+            .unwrap();
         let length = master.recv(&mut buffer).unwrap();
         let info = String::from_utf8_lossy(&buffer[..length]).into_owned();
-        assert!(info.contains(r"\gamename\IW6\") && info.contains(r"\challenge\c7a1e5b2"), "{info}");
+        assert!(
+            info.contains(r"\gamename\IW6\") && info.contains(r"\challenge\c7a1e5b2"),
+            "{info}"
+        );
         let mut line = String::new();
-        server.output.as_mut().unwrap().read_line(&mut line).unwrap();
+        server
+            .output
+            .as_mut()
+            .unwrap()
+            .read_line(&mut line)
+            .unwrap();
         heard.push(line);
     }
-    let expected =
-        masters.iter().map(|master| format!("{} received the heartbeat\n", master.local_addr().unwrap()));
+    let expected = masters
+        .iter()
+        .map(|master| format!("{} received the heartbeat\n", master.local_addr().unwrap()));
     assert_eq!(heard, expected.collect::<Vec<_>>());
 }

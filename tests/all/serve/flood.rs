@@ -19,7 +19,9 @@ fn seconds() -> u32 {
 
 fn secret() -> Secret {
     let seed = std::env::var("QUERYPORT_FLOOD_SEED");
-    Secret::new(seed.map_or([5; 16], |seed| seed.parse::<u128>().expect("a number").to_be_bytes()))
+    Secret::new(seed.map_or([5; 16], |seed| {
+        seed.parse::<u128>().expect("a number").to_be_bytes()
+    }))
 }
 
 /// A server of 24 players and 40 rules.
@@ -28,10 +30,14 @@ pub(crate) fn status() -> ServerStatus {
     status.name = Some("A server with a usual name".into());
     status.map = Some("q3dm17".into());
     status.max_players = Some(32);
-    let players = (0..24).map(|n| Player::new(format!("Player number {n}"))).collect::<Vec<_>>();
+    let players = (0..24)
+        .map(|n| Player::new(format!("Player number {n}")))
+        .collect::<Vec<_>>();
     status.player_count = Some(24);
     status.players = Some(players);
-    status.rules = (0..40).map(|n| (format!("sv_rule{n}"), "value of a rule")).collect();
+    status.rules = (0..40)
+        .map(|n| (format!("sv_rule{n}"), "value of a rule"))
+        .collect();
     status
 }
 
@@ -43,9 +49,21 @@ fn subjects() -> [Subject; 5] {
     let battlefield_2 = Service::new(Engine::Battlefield2);
     [
         ("GameSpy v1", Protocol::GameSpy1.into(), br"\status\"),
-        ("GameSpy v4", Protocol::GameSpy4.into(), b"\xfe\xfd\x09\x01\x02\x03\x04"),
-        ("Battlefield 2", battlefield_2, b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01"),
-        ("Quake 3", Protocol::Quake3.into(), b"\xff\xff\xff\xffgetstatus"),
+        (
+            "GameSpy v4",
+            Protocol::GameSpy4.into(),
+            b"\xfe\xfd\x09\x01\x02\x03\x04",
+        ),
+        (
+            "Battlefield 2",
+            battlefield_2,
+            b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff\x01",
+        ),
+        (
+            "Quake 3",
+            Protocol::Quake3.into(),
+            b"\xff\xff\xff\xffgetstatus",
+        ),
         ("UT2004", Protocol::Ut2004.into(), b"\x79\0\0\0\x03"),
     ]
 }
@@ -80,13 +98,18 @@ fn flood(
         }
         bytes
     };
-    let client =
-        |network: u8, n: u32| SocketAddr::from((Ipv4Addr::new(198, 51, network, 1 + n as u8 * 5), 27960));
+    let client = |network: u8, n: u32| {
+        SocketAddr::from((Ipv4Addr::new(198, 51, network, 1 + n as u8 * 5), 27960))
+    };
     // Two minutes in which regular clients come to be known.
     for second in 0..120 {
         for n in 0..20 {
-            let now = start + Duration::from_secs(second) + Duration::from_millis(u64::from(n) * 50);
-            assert!(ask(&mut responder, now, client(n as u8, n)) > 0, "{name}: no flood, no limit");
+            let now =
+                start + Duration::from_secs(second) + Duration::from_millis(u64::from(n) * 50);
+            assert!(
+                ask(&mut responder, now, client(n as u8, n)) > 0,
+                "{name}: no flood, no limit"
+            );
         }
         for n in (0..prepared).filter(|n| second >= 60 && u64::from(n % 20) == second % 20) {
             let now = start + Duration::from_secs(second) + Duration::from_secs(1) * n / prepared;
@@ -94,11 +117,18 @@ fn flood(
         }
     }
     let start = start + Duration::from_secs(120);
-    let mut flood = Flood { worst_second: 0, bytes_out: 0, bytes_in: 0, regular: (0, 0), new: (0, 0) };
+    let mut flood = Flood {
+        worst_second: 0,
+        bytes_out: 0,
+        bytes_in: 0,
+        regular: (0, 0),
+        new: (0, 0),
+    };
     for second in 0..seconds() {
         let mut bytes_of_second = 0;
         for n in 0..RATE {
-            let now = start + Duration::from_secs(second.into()) + Duration::from_secs(1) * n / RATE;
+            let now =
+                start + Duration::from_secs(second.into()) + Duration::from_secs(1) * n / RATE;
             bytes_of_second += ask(&mut responder, now, forged(second * RATE + n));
             flood.bytes_in += request.len() as u64;
             // Honest clients ask between two requests of the flood.
@@ -137,11 +167,20 @@ fn flood(
 fn one_victim_gets_less_than_was_sent_and_honest_clients_are_answered() {
     for subject in subjects() {
         let name = subject.0;
-        let flood = flood(subject, 0, |n| SocketAddr::from(([203, 0, 113, 9], n as u16 | 1)));
+        let flood = flood(subject, 0, |n| {
+            SocketAddr::from(([203, 0, 113, 9], n as u16 | 1))
+        });
         let sent_a_second = flood.bytes_in / u64::from(seconds());
-        assert!(flood.worst_second < sent_a_second, "{name}: {} of {sent_a_second}", flood.worst_second);
+        assert!(
+            flood.worst_second < sent_a_second,
+            "{name}: {} of {sent_a_second}",
+            flood.worst_second
+        );
         for (asked, answered) in [flood.regular, flood.new] {
-            assert!(asked > seconds() * 18 && answered * 100 >= asked * 99, "{name}: {answered} of {asked}");
+            assert!(
+                asked > seconds() * 18 && answered * 100 >= asked * 99,
+                "{name}: {answered} of {asked}"
+            );
         }
     }
 }
@@ -156,9 +195,16 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
             let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
             SocketAddr::from(([10, 7, a, b], 27960))
         });
-        assert!(flood.worst_second <= total, "{name}: {} of {total}", flood.worst_second);
+        assert!(
+            flood.worst_second <= total,
+            "{name}: {} of {total}",
+            flood.worst_second
+        );
         let (asked, answered) = flood.regular;
-        assert!(asked > seconds() * 18 && answered * 10 >= asked * 9, "{name}: {answered} of {asked}");
+        assert!(
+            asked > seconds() * 18 && answered * 10 >= asked * 9,
+            "{name}: {answered} of {asked}"
+        );
         assert!(flood.new.1 > 0, "{name}: new clients have a share");
     }
 }
@@ -167,11 +213,20 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
 fn addresses_of_one_network_get_its_share_however_they_prepared() {
     for subject in subjects() {
         let name = subject.0;
-        let flood = flood(subject, 128, |n| SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960)));
+        let flood = flood(subject, 128, |n| {
+            SocketAddr::from(([203, 0, 113, (n % 128) as u8], 27960))
+        });
         let bound = (256 << 10) + u64::from(seconds()) * (32 << 10) + (16 << 10);
-        assert!(flood.bytes_out <= bound, "{name}: {} bytes, {bound} at most", flood.bytes_out);
+        assert!(
+            flood.bytes_out <= bound,
+            "{name}: {} bytes, {bound} at most",
+            flood.bytes_out
+        );
         for (asked, answered) in [flood.regular, flood.new] {
-            assert!(asked > seconds() * 18 && answered * 100 >= asked * 99, "{name}: {answered} of {asked}");
+            assert!(
+                asked > seconds() * 18 && answered * 100 >= asked * 99,
+                "{name}: {answered} of {asked}"
+            );
         }
     }
 }
@@ -184,9 +239,16 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
         let flood = flood(subject, 2048, |n| {
             SocketAddr::from(([10, 7 + (n % 8) as u8, (n / 8 % 256) as u8, 9], 27960))
         });
-        assert!(flood.worst_second <= total, "{name}: {} of {total}", flood.worst_second);
+        assert!(
+            flood.worst_second <= total,
+            "{name}: {} of {total}",
+            flood.worst_second
+        );
         let (asked, answered) = flood.regular;
-        assert!(asked > seconds() * 18 && answered * 100 >= asked * 99, "{name}: {answered} of {asked}");
+        assert!(
+            asked > seconds() * 18 && answered * 100 >= asked * 99,
+            "{name}: {answered} of {asked}"
+        );
     }
 }
 
@@ -207,5 +269,8 @@ fn replies_to_ever_other_requests_are_few() {
     }
     let answered = responder.stats().answered;
     println!("{} replies a second", answered / u64::from(seconds));
-    assert!((1_000..800 * u64::from(seconds)).contains(&answered), "{answered}");
+    assert!(
+        (1_000..800 * u64::from(seconds)).contains(&answered),
+        "{answered}"
+    );
 }

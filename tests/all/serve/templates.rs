@@ -18,13 +18,21 @@ fn client() -> SocketAddr {
 }
 
 fn word() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z]{0,12}", "[ -~]{0,30}", any::<String>(), "[a-zü\\\\;\"]{200,600}"]
+    prop_oneof![
+        "[a-z]{0,12}",
+        "[ -~]{0,30}",
+        any::<String>(),
+        "[a-zü\\\\;\"]{200,600}"
+    ]
 }
 
 fn status() -> impl Strategy<Value = ServerStatus> {
     let players = prop_oneof![Just(0_usize), 0..12_usize, 90..130_usize];
     let rules = prop::collection::vec(
-        (prop_oneof!["[a-z]{1,9}", "challenge|clients|gamename|Flags|player_1"], word()),
+        (
+            prop_oneof!["[a-z]{1,9}", "challenge|clients|gamename|Flags|player_1"],
+            word(),
+        ),
         0..40,
     );
     let texts = [(); 5].map(|()| prop::option::of(word()));
@@ -35,10 +43,17 @@ fn status() -> impl Strategy<Value = ServerStatus> {
             let [own, map, game, game_type, version] = texts.map(|text| text.map(Into::into));
             (status.name, status.map, status.game) = (own, map, game);
             (status.game_type, status.version) = (game_type, version);
-            [status.max_players, status.player_count, status.bot_count, status.protocol_version] = numbers;
+            [
+                status.max_players,
+                status.player_count,
+                status.bot_count,
+                status.protocol_version,
+            ] = numbers;
             let player = |number: usize| {
-                let mut player = Player::new(format!("{}{number}", name.as_deref().unwrap_or_default()));
-                (player.score, player.ping, player.team) = (Some(number as i64 - 3), Some(40), Some(1));
+                let mut player =
+                    Player::new(format!("{}{number}", name.as_deref().unwrap_or_default()));
+                (player.score, player.ping, player.team) =
+                    (Some(number as i64 - 3), Some(40), Some(1));
                 player.extra.push("skin", "x");
                 player
             };
@@ -54,19 +69,47 @@ fn status() -> impl Strategy<Value = ServerStatus> {
 
 fn services() -> Vec<Service> {
     use Engine::*;
-    let engines = [Quake3, DarkPlaces, SoldierOfFortune2, Warsow, MedalOfHonor, Ut2004, Ut2003, KillingFloor];
+    let engines = [
+        Quake3,
+        DarkPlaces,
+        SoldierOfFortune2,
+        Warsow,
+        MedalOfHonor,
+        Ut2004,
+        Ut2003,
+        KillingFloor,
+    ];
     let quoting = [Unreal, Qr1].map(|engine| Service::new(engine).with_echo());
-    let bounded = [(UnrealTournament3, 11_200), (Battlefield2, 2_000), (Minecraft, 500)]
-        .map(|(engine, bytes)| Service::new(engine).with_max_reply(bytes));
-    engines.map(Service::new).into_iter().chain(quoting).chain(bounded).collect()
+    let bounded = [
+        (UnrealTournament3, 11_200),
+        (Battlefield2, 2_000),
+        (Minecraft, 500),
+    ]
+    .map(|(engine, bytes)| Service::new(engine).with_max_reply(bytes));
+    engines
+        .map(Service::new)
+        .into_iter()
+        .chain(quoting)
+        .chain(bounded)
+        .collect()
 }
 
 /// A request in the service's protocol, chosen by a number; with a token of the service where it needs one.
 fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> {
     match service.engine().protocol() {
         Protocol::Quake3 => {
-            let words = ["getstatus", "getinfo", "getchallenge", "\x02getstatus", "ping"];
-            [b"\xff\xff\xff\xff", format!("{} {text}", words[number % words.len()]).as_bytes()].concat()
+            let words = [
+                "getstatus",
+                "getinfo",
+                "getchallenge",
+                "\x02getstatus",
+                "ping",
+            ];
+            [
+                b"\xff\xff\xff\xff",
+                format!("{} {text}", words[number % words.len()]).as_bytes(),
+            ]
+            .concat()
         }
         Protocol::GameSpy1 => {
             let echo = format!(r"\echo\{text}\\info\");
@@ -92,8 +135,18 @@ fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> 
                 b"\0\x02\x15\x16\x01\x1c",
             ];
             let token = token.to_be_bytes();
-            let token = if is_unchallenged(number) { &[][..] } else { &token };
-            [b"\xfe\xfd\0", &id[..], token, selections[number % selections.len()]].concat()
+            let token = if is_unchallenged(number) {
+                &[][..]
+            } else {
+                &token
+            };
+            [
+                b"\xfe\xfd\0",
+                &id[..],
+                token,
+                selections[number % selections.len()],
+            ]
+            .concat()
         }
         _ => vec![[0x79, 0x80, 0][number % 3], 0, 0, 0, (number / 3 % 5) as u8],
     }
@@ -135,7 +188,10 @@ fn answer(
 
 /// The number in a challenge reply of GameSpy v4.
 fn token(reply: &[u8]) -> i32 {
-    std::str::from_utf8(&reply[5..reply.len() - 1]).unwrap().parse().unwrap()
+    std::str::from_utf8(&reply[5..reply.len() - 1])
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 proptest! {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ut2004::{Answer, Command, Request, StatusQuery};
 use queryport::{
-    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, QueryError, QueryOptions, ServerStatus,
-    Timing, ToStatus,
+    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, QueryError, QueryOptions,
+    ServerStatus, Timing, ToStatus,
 };
 
 use crate::common::driven::Driven;
@@ -23,10 +23,14 @@ fn serve(status: &ServerStatus) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec
 
 /// The rules and names of an answer, sorted: their order across datagrams is not on the wire.
 fn lists(answer: &Answer) -> (Vec<String>, Vec<String>) {
-    let mut rules: Vec<String> =
-        answer.rules().map(|(key, value)| format!("{}={}", key.text(), value.text())).collect();
-    let mut players: Vec<String> =
-        answer.players().map(|player| format!("{} {}", player.player_num, player.name.text())).collect();
+    let mut rules: Vec<String> = answer
+        .rules()
+        .map(|(key, value)| format!("{}={}", key.text(), value.text()))
+        .collect();
+    let mut players: Vec<String> = answer
+        .players()
+        .map(|player| format!("{} {}", player.player_num, player.name.text()))
+        .collect();
     rules.sort();
     players.sort();
     (rules, players)
@@ -40,7 +44,9 @@ fn truth(status: &ServerStatus) -> (Vec<String>, Vec<String>) {
 /// Every size of list that the game's servers have, and beyond.
 fn statuses() -> impl Iterator<Item = ServerStatus> {
     [1, 17, 34, 200].into_iter().flat_map(|players| {
-        [0, 1, 60, 300].into_iter().map(move |rules| status_with(players, rules, rules % 2 == 0))
+        [0, 1, 60, 300]
+            .into_iter()
+            .map(move |rules| status_with(players, rules, rules % 2 == 0))
     })
 }
 
@@ -52,7 +58,10 @@ fn query_with(options: QueryOptions) -> StatusQuery {
     StatusQuery::new(0, &options)
 }
 
-const NO_LOSS: Conditions = Conditions { loss: 0.0, ..Conditions::bad() };
+const NO_LOSS: Conditions = Conditions {
+    loss: 0.0,
+    ..Conditions::bad()
+};
 
 /// With reordering and duplication alone, every answer has every entry once.
 #[test]
@@ -64,7 +73,11 @@ fn lists_over_a_reordering_and_duplicating_link_are_whole() {
                 let query = query_with(QueryOptions::default().with_dialect(dialect));
                 let played = play(query, Timing::default(), (NO_LOSS, seed), serve(&status));
                 let outcome = played.result.unwrap();
-                assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE, "{dialect:?} seed {seed}");
+                assert_eq!(
+                    outcome.answer.completeness(),
+                    Completeness::COMPLETE,
+                    "{dialect:?} seed {seed}"
+                );
                 assert_eq!(lists(&outcome.answer), truth, "{dialect:?} seed {seed}");
             }
         }
@@ -77,7 +90,12 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
     let mut endless = 0;
     for length in 1..=70 {
         let status = status_with(length, length, length % 2 == 0);
-        let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), serve(&status));
+        let played = play(
+            query(),
+            Timing::default(),
+            (Conditions::perfect(MS * 20), 0),
+            serve(&status),
+        );
         let outcome = played.result.unwrap();
         assert_eq!(lists(&outcome.answer), truth(&status), "{length}");
         let missing = outcome.answer.completeness();
@@ -95,7 +113,10 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
         }
         assert!(played.elapsed < MS * 1500, "{length}: {:?}", played.elapsed);
     }
-    assert!((1..15).contains(&endless), "{endless} of 70 ended with a long datagram");
+    assert!(
+        (1..15).contains(&endless),
+        "{endless} of 70 ended with a long datagram"
+    );
 }
 
 /// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as incomplete. One datagram
@@ -122,7 +143,10 @@ fn lists_over_a_bad_link_are_equal_or_marked() {
                 let got = lists(&outcome.answer);
                 for (got, truth) in [(&got.0, &truth.0), (&got.1, &truth.1)] {
                     assert!(got.len() <= truth.len(), "doubled");
-                    assert!(got.iter().all(|entry| truth.binary_search(entry).is_ok()), "invented");
+                    assert!(
+                        got.iter().all(|entry| truth.binary_search(entry).is_ok()),
+                        "invented"
+                    );
                     assert!(got.windows(2).all(|pair| pair[0] != pair[1]), "doubled");
                 }
                 if outcome.answer.completeness().is_complete() {
@@ -135,7 +159,10 @@ fn lists_over_a_bad_link_are_equal_or_marked() {
         }
     }
     println!("{complete} complete, {marked} marked incomplete, {silent} without an answer");
-    assert!(complete > 350 && silent < 10, "{complete} complete, {silent} silent");
+    assert!(
+        complete > 350 && silent < 10,
+        "{complete} complete, {silent} silent"
+    );
 }
 
 /// An answer marked complete lacks something only if the same datagram was lost from each of three readings. Here a
@@ -176,7 +203,8 @@ fn no_complete_answer_lacks_a_datagram_lost_twice_in_a_row() {
 fn the_last_datagram_or_any_player_lost_for_good_is_noticed() {
     let status = status_with(34, 60, true);
     let whole = replies(&Request::new(Command::RulesAndPlayers), &status);
-    let (rules, players) = whole.split_at(whole.iter().position(|datagram| datagram[4] == 2).unwrap());
+    let (rules, players) =
+        whole.split_at(whole.iter().position(|datagram| datagram[4] == 2).unwrap());
     assert!(rules.len() >= 3 && players.len() >= 3);
     let first_of_rules = rules.len() - 1;
     for (place, victim) in whole.iter().enumerate().skip(first_of_rules) {
@@ -186,11 +214,23 @@ fn the_last_datagram_or_any_player_lost_for_good_is_noticed() {
             replies.retain(|reply| reply != victim);
             replies
         };
-        let played = play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), lossy);
+        let played = play(
+            query(),
+            Timing::default(),
+            (Conditions::perfect(MS * 20), 0),
+            lossy,
+        );
         let answer = played.result.unwrap().answer;
         let missing = answer.completeness();
-        assert!(missing.lacks(Part::End) || missing.lacks(Part::Players), "datagram {place}");
-        assert_eq!(missing.lacks(Part::Players), victim[4] == 2, "datagram {place}");
+        assert!(
+            missing.lacks(Part::End) || missing.lacks(Part::Players),
+            "datagram {place}"
+        );
+        assert_eq!(
+            missing.lacks(Part::Players),
+            victim[4] == 2,
+            "datagram {place}"
+        );
         assert!(!missing.lacks(Part::Info) && !missing.lacks(Part::Rules));
     }
 }
@@ -201,7 +241,12 @@ const MS: Duration = Duration::from_millis(1);
 #[test]
 fn no_query_waits_longer_than_it_must() {
     let time = |status: &ServerStatus, query: StatusQuery| {
-        let played = play(query, Timing::default(), (Conditions::perfect(MS * 20), 0), serve(status));
+        let played = play(
+            query,
+            Timing::default(),
+            (Conditions::perfect(MS * 20), 0),
+            serve(status),
+        );
         let outcome = played.result.unwrap();
         assert!(outcome.answer.completeness().is_complete());
         (played.elapsed.as_millis(), outcome.stats.requests)
@@ -210,7 +255,11 @@ fn no_query_waits_longer_than_it_must() {
     let separate = || query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists));
     let [full, longer, empty] =
         [(16, 10), (34, 60), (0, 10)].map(|(players, rules)| status_with(players, rules, true));
-    assert_eq!(time(&full, query()), (80, 2), "as many as counted: two round trips");
+    assert_eq!(
+        time(&full, query()),
+        (80, 2),
+        "as many as counted: two round trips"
+    );
     assert_eq!(time(&full, one()), (80, 2));
     assert_eq!(time(&full, separate()), (160, 3));
     assert_eq!(
@@ -234,26 +283,52 @@ fn only(
 ) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> + use<> {
     let mut serve = serve(status);
     move |now, from, datagram| {
-        if codes.contains(&datagram[4]) { serve(now, from, datagram) } else { Vec::new() }
+        if codes.contains(&datagram[4]) {
+            serve(now, from, datagram)
+        } else {
+            Vec::new()
+        }
     }
 }
 
 fn ask(server: impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes>) -> Outcome<Answer> {
-    play(query(), Timing::default(), (Conditions::perfect(MS * 20), 0), server).result.unwrap()
+    play(
+        query(),
+        Timing::default(),
+        (Conditions::perfect(MS * 20), 0),
+        server,
+    )
+    .result
+    .unwrap()
 }
 
 #[test]
 fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
     for retries in [1, 2] {
         let timing = Timing::default().with_retries(retries);
-        let played =
-            play(query(), timing, (Conditions::perfect(MS * 20), 0), only(&[0], &status_with(3, 10, true)));
+        let played = play(
+            query(),
+            timing,
+            (Conditions::perfect(MS * 20), 0),
+            only(&[0], &status_with(3, 10, true)),
+        );
         let answer = played.result.unwrap().answer;
         let missing = answer.completeness();
-        assert!(missing.lacks(Part::Rules) && missing.lacks(Part::Players) && !missing.lacks(Part::Info));
+        assert!(
+            missing.lacks(Part::Rules)
+                && missing.lacks(Part::Players)
+                && !missing.lacks(Part::Info)
+        );
         let status = answer.to_status();
-        assert_eq!((status.name.unwrap().plain().as_ref(), status.player_count), ("Srv", Some(3)));
-        assert_eq!((status.players, status.rules.len()), (None, 1), "the skill level");
+        assert_eq!(
+            (status.name.unwrap().plain().as_ref(), status.player_count),
+            ("Srv", Some(3))
+        );
+        assert_eq!(
+            (status.players, status.rules.len()),
+            (None, 1),
+            "the skill level"
+        );
     }
 }
 
@@ -263,9 +338,17 @@ fn a_program_that_echoes_requests_is_no_server() {
     for dialect in [Dialect::Standard, Dialect::SeparateLists] {
         let query = query_with(QueryOptions::default().with_dialect(dialect));
         let echo = |_, _, datagram: &[u8]| vec![Bytes::copy_from_slice(datagram)];
-        let played = play(query, Timing::default(), (Conditions::perfect(MS * 20), 0), echo);
+        let played = play(
+            query,
+            Timing::default(),
+            (Conditions::perfect(MS * 20), 0),
+            echo,
+        );
         let error = played.result.unwrap_err();
-        assert!(matches!(error, QueryError::NoUsableAnswer { .. }), "{dialect:?}: {error}");
+        assert!(
+            matches!(error, QueryError::NoUsableAnswer { .. }),
+            "{dialect:?}: {error}"
+        );
     }
 }
 
@@ -277,7 +360,9 @@ fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
     assert_eq!(lists(&outcome.answer), truth(&status));
     let outcome = ask(only(&[0, 1], &status));
     let missing = outcome.answer.completeness();
-    assert!(missing.lacks(Part::Players) && !missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
+    assert!(
+        missing.lacks(Part::Players) && !missing.lacks(Part::Rules) && !missing.lacks(Part::Info)
+    );
     let outcome = ask(only(&[0, 2], &status));
     let missing = outcome.answer.completeness();
     assert!(missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
@@ -298,7 +383,11 @@ fn fewer_players_than_counted_are_marked_and_the_count_asked_again() {
     let mut asked = 0;
     let outcome = ask(move |now, from, datagram| {
         asked += 1;
-        if asked == 1 { before(now, from, datagram) } else { after(now, from, datagram) }
+        if asked == 1 {
+            before(now, from, datagram)
+        } else {
+            after(now, from, datagram)
+        }
     });
     assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(outcome.answer.info().unwrap().current_players, 10);
@@ -327,19 +416,30 @@ fn numbers_that_change_between_readings_double_nothing() {
         let server = |_: Instant, _: SocketAddr, datagram: &[u8]| {
             moment += 1;
             let mut status = status_with(34, 59, true);
-            status.rules.push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
+            status
+                .rules
+                .push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
             for (number, player) in status.players.as_mut().unwrap().iter_mut().enumerate() {
                 player.ping = Some(moment * 4);
                 player.score = Some(i64::from(moment) + number as i64);
             }
             replies(&Request::parse(datagram).unwrap(), &status)
         };
-        let conditions = Conditions { loss: 0.03, ..Conditions::bad() };
-        let Ok(outcome) = play(query(), Timing::default(), (conditions, seed), server).result else {
+        let conditions = Conditions {
+            loss: 0.03,
+            ..Conditions::bad()
+        };
+        let Ok(outcome) = play(query(), Timing::default(), (conditions, seed), server).result
+        else {
             continue;
         };
         let (rules, players) = lists(&outcome.answer);
-        assert!(rules.len() <= 60 && players.len() <= 34, "seed {seed}: {} {}", rules.len(), players.len());
+        assert!(
+            rules.len() <= 60 && players.len() <= 34,
+            "seed {seed}: {} {}",
+            rules.len(),
+            players.len()
+        );
         if outcome.answer.completeness().is_complete() {
             assert_eq!((rules.len(), players.len()), (60, 34), "seed {seed}");
             truth += 1;
@@ -360,7 +460,10 @@ fn lists_requested(count: u32) -> Driven<StatusQuery> {
 }
 
 fn players_of(count: usize) -> Vec<Bytes> {
-    replies(&Request::new(Command::Players), &status_with(count, 0, true))
+    replies(
+        &Request::new(Command::Players),
+        &status_with(count, 0, true),
+    )
 }
 
 /// Datagrams that are no reply move no timer; the error names the last of them when nothing else comes.
@@ -368,12 +471,25 @@ fn players_of(count: usize) -> Vec<Bytes> {
 fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
     let mut query = Driven::new(query(), Timing::default());
     query.send();
-    for datagram in [&b""[..], b"\x79\0\0\0\0", b"\xff\xff\xff\xffstatusResponse\n", b"\\final\\"] {
+    for datagram in [
+        &b""[..],
+        b"\x79\0\0\0\0",
+        b"\xff\xff\xff\xffstatusResponse\n",
+        b"\\final\\",
+    ] {
         query.receive(SERVER, datagram);
     }
     match query.finish() {
-        Err(QueryError::NoUsableAnswer { requests: 3, rejected: 4, last, .. }) => {
-            assert_eq!(last.kind, ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80"));
+        Err(QueryError::NoUsableAnswer {
+            requests: 3,
+            rejected: 4,
+            last,
+            ..
+        }) => {
+            assert_eq!(
+                last.kind,
+                ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80")
+            );
         }
         other => panic!("{other:?}"),
     }

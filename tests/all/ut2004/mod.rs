@@ -20,15 +20,23 @@ fn described(answer: &Answer) -> Value {
 /// The replies of a server with the default options.
 fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
     let requester = crate::common::requester(crate::common::pair::CLIENT);
-    queryport::ut2004::answer(request, status, &Service::from(Protocol::Ut2004), &requester)
-        .into_iter()
-        .collect()
+    queryport::ut2004::answer(
+        request,
+        status,
+        &Service::from(Protocol::Ut2004),
+        &requester,
+    )
+    .into_iter()
+    .collect()
 }
 
 /// All that a server says of this status.
 fn everything(status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
-    requests.iter().flat_map(|request| replies(request, status)).collect()
+    requests
+        .iter()
+        .flat_map(|request| replies(request, status))
+        .collect()
 }
 
 fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
@@ -39,8 +47,11 @@ fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
 fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players =
-        Some((0..players).map(|number| Player::new(format!("player number {number}"))).collect());
+    status.players = Some(
+        (0..players)
+            .map(|number| Player::new(format!("player number {number}")))
+            .collect(),
+    );
     let rule = |number: usize| match number {
         0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),
         _ => ("Mutator".to_owned(), format!("MutNumber{number}")),

@@ -21,15 +21,28 @@ fn string(text: &str) -> Vec<u8> {
 
 /// A datagram of rules, by the record layout in the module's documentation.
 fn rules(pairs: &[(&str, &str)]) -> Bytes {
-    let pairs = pairs.iter().flat_map(|(key, value)| [string(key), string(value)].concat());
+    let pairs = pairs
+        .iter()
+        .flat_map(|(key, value)| [string(key), string(value)].concat());
     [0x80, 0, 0, 0, 1].into_iter().chain(pairs).collect()
 }
 
 /// An info record of nobody, with these flags.
 fn info(flags: u8) -> Bytes {
-    let head = [&[0x80, 0, 0, 0, 0][..], &[0; 5], &[0x61, 0x1e, 0, 0], &[0; 4]].concat();
+    let head = [
+        &[0x80, 0, 0, 0, 0][..],
+        &[0; 5],
+        &[0x61, 0x1e, 0, 0],
+        &[0; 4],
+    ]
+    .concat();
     let names = [string("Srv"), string("DM-Rankin"), string("xDeathMatch")].concat();
-    let tail = [&[0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0][..], &string("1"), &[0, 0]].concat();
+    let tail = [
+        &[0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, flags, 0, 0, 0][..],
+        &string("1"),
+        &[0, 0],
+    ]
+    .concat();
     [head, names, tail].concat().into()
 }
 
@@ -67,21 +80,36 @@ fn the_rules_of_the_stock_game_are_fields() {
     ];
     let server = status([info(0), rules(&stock)]);
     assert_eq!(server.completeness, Completeness::COMPLETE);
-    assert_eq!((server.dedicated, server.password, server.anti_cheat), (Some(true), Some(true), None));
+    assert_eq!(
+        (server.dedicated, server.password, server.anti_cheat),
+        (Some(true), Some(true), None)
+    );
     assert_eq!(server.time_limit, Some(Duration::from_secs(20 * 60)));
     assert_eq!((server.time_left, server.score_limit), (None, Some(25)));
-    assert_eq!(plain(server.mutators), strings(["DMMutator", "MutInstaGib"]));
+    assert_eq!(
+        plain(server.mutators),
+        strings(["DMMutator", "MutInstaGib"])
+    );
     assert_eq!(server.version.unwrap().plain(), "3369");
     // No key names the game, a modification or the network protocol, and `MinPlayers` counts no bots.
-    assert_eq!((server.game, server.mod_name, server.protocol_version), (None, None, None));
+    assert_eq!(
+        (server.game, server.mod_name, server.protocol_version),
+        (None, None, None)
+    );
     assert_eq!((server.bot_count, server.private_slots), (None, None));
     assert_eq!(server.rules.len(), stock.len() + 1, "and the skill level");
 }
 
 #[test]
 fn a_listen_server_is_not_dedicated() {
-    assert_eq!(status([rules(&[("ServerMode", "non-dedicated")])]).dedicated, Some(false));
-    assert_eq!(status([rules(&[("servermode", "Dedicated")])]).dedicated, Some(true));
+    assert_eq!(
+        status([rules(&[("ServerMode", "non-dedicated")])]).dedicated,
+        Some(false)
+    );
+    assert_eq!(
+        status([rules(&[("servermode", "Dedicated")])]).dedicated,
+        Some(true)
+    );
     assert_eq!(status([rules(&[("ServerMode", "other")])]).dedicated, None);
 }
 
@@ -89,11 +117,18 @@ fn a_listen_server_is_not_dedicated() {
 #[test]
 fn absent_mutators_are_none_only_in_a_whole_list() {
     let whole = status([rules(&[("ServerMode", "dedicated")])]);
-    assert_eq!((plain(whole.mutators), whole.password), (Some(vec![]), Some(false)));
+    assert_eq!(
+        (plain(whole.mutators), whole.password),
+        (Some(vec![]), Some(false))
+    );
     let part = status([info(0), rules(&[("GoalScore", "5")])]);
     assert_eq!((plain(part.mutators), part.password), (None, None));
     let part = status([info(0), rules(&[("mutator", "MutA"), ("Mutator", "")])]);
-    assert_eq!(plain(part.mutators), strings(["MutA"]), "in any case, and no empty name");
+    assert_eq!(
+        plain(part.mutators),
+        strings(["MutA"]),
+        "in any case, and no empty name"
+    );
 }
 
 /// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC (`1_response.txt` of `Ut2004` in the tests
@@ -125,10 +160,16 @@ fn the_rules_of_kfturbo_are_fields() {
             ("Game Mode", "Turbo Game Mode"),
         ]),
     ]);
-    assert_eq!((server.dedicated, server.password, server.anti_cheat), (Some(false), Some(true), Some(true)));
+    assert_eq!(
+        (server.dedicated, server.password, server.anti_cheat),
+        (Some(false), Some(true), Some(true))
+    );
     assert_eq!(server.version.unwrap().plain(), "1065");
     assert_eq!(plain(server.mutators), strings(["Server Perks"]));
-    assert_eq!(status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat, Some(false));
+    assert_eq!(
+        status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat,
+        Some(false)
+    );
 }
 
 /// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which says nothing.
@@ -142,7 +183,10 @@ fn flags_are_fields_where_any_is_set() {
     assert_eq!(of(16), (Some(false), Some(true), Some(true)));
     assert_eq!(of(1 | 8), (Some(true), Some(false), Some(false)));
     // The rules are of the list, and win.
-    let both = status([info(8), rules(&[("ServerMode", "dedicated"), ("IsVacSecured", "true")])]);
+    let both = status([
+        info(8),
+        rules(&[("ServerMode", "dedicated"), ("IsVacSecured", "true")]),
+    ]);
     assert_eq!((both.dedicated, both.anti_cheat), (Some(true), Some(true)));
 }
 
@@ -155,7 +199,10 @@ fn limits_that_are_no_numbers_are_none() {
     assert_eq!(of("0", "0"), (Some(Duration::ZERO), Some(0)), "no limit");
     assert_eq!(of("2.5", "many"), (None, None));
     assert_eq!(of("-1", "-1"), (None, Some(-1)));
-    assert_eq!(of("4294967295", ""), (Some(Duration::from_secs(60 * 4_294_967_295)), None));
+    assert_eq!(
+        of("4294967295", ""),
+        (Some(Duration::from_secs(60 * 4_294_967_295)), None)
+    );
 }
 
 /// Unreal II XMP's record (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`, `PlayerResponseLine`), with the pairs that qstat
@@ -163,32 +210,55 @@ fn limits_that_are_no_numbers_are_none() {
 #[test]
 fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     let player = |number: u8, name| {
-        let (head, numbers) = ([number, 0, 0, 0, 9, 0, 0, 0], [40, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2]);
+        let (head, numbers) = (
+            [number, 0, 0, 0, 9, 0, 0, 0],
+            [40, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 2],
+        );
         let pairs = ["team", "red", "class", "Ranger"].map(string).concat();
         [&head[..], &string(name), &numbers, &pairs].concat()
     };
-    let packet = [&[0x7E, 0, 0, 0, 2][..], &player(2, "Ann"), &player(1, "Christopher")].concat();
+    let packet = [
+        &[0x7E, 0, 0, 0, 2][..],
+        &player(2, "Ann"),
+        &player(1, "Christopher"),
+    ]
+    .concat();
     let response = Response::parse(&packet, &Limits::default()).unwrap();
     assert_eq!(response.problems().count(), 0);
-    let Body::Players(players) = response.body else { panic!() };
+    let Body::Players(players) = response.body else {
+        panic!()
+    };
     let mut out = packet[..5].to_vec();
-    players.iter().for_each(|player| player.encode(&mut out).unwrap());
+    players
+        .iter()
+        .for_each(|player| player.encode(&mut out).unwrap());
     assert_eq!(out, packet, "each record as it came");
     out.clear();
     response.encode(&mut out).unwrap();
     assert_eq!(out, packet);
     for cut in 6..packet.len() {
         let response = Response::parse(&packet[..cut], &Limits::default()).unwrap();
-        let Body::Players(players) = response.body else { panic!() };
+        let Body::Players(players) = response.body else {
+            panic!()
+        };
         assert!(players.iter().count() <= 1, "cut at {cut}");
     }
 
     let players = status([packet.into()]).players.unwrap();
-    let shown: Vec<_> =
-        players.iter().map(|player| (player.name.to_string(), player.ping, player.score)).collect();
-    assert_eq!(shown, [("Ann".to_owned(), Some(40), Some(3)), ("Christopher".to_owned(), Some(40), Some(3))]);
+    let shown: Vec<_> = players
+        .iter()
+        .map(|player| (player.name.to_string(), player.ping, player.score))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            ("Ann".to_owned(), Some(40), Some(3)),
+            ("Christopher".to_owned(), Some(40), Some(3))
+        ]
+    );
     for player in &players {
-        let extra = ["PlayerID", "team", "class"].map(|key| player.extra.get(key).unwrap().to_string());
+        let extra =
+            ["PlayerID", "team", "class"].map(|key| player.extra.get(key).unwrap().to_string());
         assert_eq!(extra, ["9", "red", "Ranger"]);
     }
     assert_eq!(players[1].extra.get("PlayerNum").unwrap(), "1");
@@ -234,18 +304,39 @@ fn fields_without_rules_are_sent_as_rules() {
     let again = status(everything(&server));
     let fields = |status: &ServerStatus| {
         let limits = (status.time_limit, status.score_limit);
-        let version = status.version.as_ref().map(|version| version.plain().into_owned());
-        (status.dedicated, status.password, plain(status.mutators.clone()), limits, version)
+        let version = status
+            .version
+            .as_ref()
+            .map(|version| version.plain().into_owned());
+        (
+            status.dedicated,
+            status.password,
+            plain(status.mutators.clone()),
+            limits,
+            version,
+        )
     };
     assert_eq!(fields(&again), fields(&server));
     assert_eq!(status(everything(&again)), again, "and nothing twice");
 
     let floor = Service::new(Engine::KillingFloor);
-    let written =
-        queryport::ut2004::answer(&Request::new(Command::Rules), &server, &floor, &requester(CLIENT));
-    assert_eq!(status(written).anti_cheat, Some(true), "a rule that only Killing Floor has");
+    let written = queryport::ut2004::answer(
+        &Request::new(Command::Rules),
+        &server,
+        &floor,
+        &requester(CLIENT),
+    );
+    assert_eq!(
+        status(written).anti_cheat,
+        Some(true),
+        "a rule that only Killing Floor has"
+    );
     server.time_limit = Some(Duration::from_secs(90));
-    assert_eq!(status(everything(&server)).time_limit, None, "a limit is in minutes");
+    assert_eq!(
+        status(everything(&server)).time_limit,
+        None,
+        "a limit is in minutes"
+    );
 }
 
 /// What does not fit into the datagrams of a list is left out, and no client takes the list for complete.
@@ -253,24 +344,39 @@ fn fields_without_rules_are_sent_as_rules() {
 fn a_list_that_is_cut_is_not_complete() {
     let mut server = ServerStatus::default();
     server.dedicated = Some(true);
-    server.rules = (0..2000).map(|rule| ("Mutator", format!("MutNumber{rule}"))).collect();
-    server.players = Some((0..900).map(|number| Player::new(format!("player number {number}"))).collect());
+    server.rules = (0..2000)
+        .map(|rule| ("Mutator", format!("MutNumber{rule}")))
+        .collect();
+    server.players = Some(
+        (0..900)
+            .map(|number| Player::new(format!("player number {number}")))
+            .collect(),
+    );
     for most in [0, 1, 7, 64] {
         let mut options = Service::from(Protocol::Ut2004);
         options = options.with_max_datagrams(most);
         let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
         let packets: Vec<Bytes> = requests
             .iter()
-            .flat_map(|request| queryport::ut2004::answer(request, &server, &options, &requester(CLIENT)))
+            .flat_map(|request| {
+                queryport::ut2004::answer(request, &server, &options, &requester(CLIENT))
+            })
             .collect();
         assert_eq!(
             packets.iter().filter(|packet| packet[4] == 1).count(),
             most,
             "nothing like an empty list"
         );
-        assert!(packets[1..].iter().all(|packet| packet.len() > 450), "others could follow each");
+        assert!(
+            packets[1..].iter().all(|packet| packet.len() > 450),
+            "others could follow each"
+        );
         let answer = Answer::from_datagrams(packets, &Limits::default()).unwrap();
-        assert_eq!(answer.info().unwrap().current_players, 900, "the true count");
+        assert_eq!(
+            answer.info().unwrap().current_players,
+            900,
+            "the true count"
+        );
         assert!(answer.players().count() < 900 && answer.rules().count() < 2000);
         let missing = answer.completeness();
         assert!(missing.lacks(Part::Players) && missing.lacks(Part::Rules));

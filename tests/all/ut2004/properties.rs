@@ -45,11 +45,24 @@ fn order_and_copies_change_nothing() {
     for case in cases("ut2004") {
         let whole = described(&decode(case.packets.clone()));
         let reversed: Vec<Bytes> = case.packets.iter().rev().cloned().collect();
-        assert_eq!(described(&decode(reversed.clone())), whole, "{} reversed", case.name);
-        let twice = case.packets.iter().flat_map(|packet| [packet.clone(), packet.clone()]);
+        assert_eq!(
+            described(&decode(reversed.clone())),
+            whole,
+            "{} reversed",
+            case.name
+        );
+        let twice = case
+            .packets
+            .iter()
+            .flat_map(|packet| [packet.clone(), packet.clone()]);
         assert_eq!(described(&decode(twice)), whole, "{} twice", case.name);
         let again = case.packets.iter().chain(&reversed).cloned();
-        assert_eq!(described(&decode(again)), whole, "{} and once more", case.name);
+        assert_eq!(
+            described(&decode(again)),
+            whole,
+            "{} and once more",
+            case.name
+        );
     }
 }
 
@@ -70,7 +83,13 @@ fn a_second_copy_with_other_content_changes_nothing() {
                         player.encode(&mut later).unwrap();
                     }
                 }
-                _ => *later.iter_mut().rev().find(|byte| byte.is_ascii_alphanumeric()).unwrap() ^= 1,
+                _ => {
+                    *later
+                        .iter_mut()
+                        .rev()
+                        .find(|byte| byte.is_ascii_alphanumeric())
+                        .unwrap() ^= 1
+                }
             }
             let actual = decode(case.packets.iter().cloned().chain([later.into()]));
             assert_eq!(described(&actual), whole, "{}", case.name);
@@ -83,30 +102,50 @@ fn a_second_copy_with_other_content_changes_nothing() {
 fn a_lost_or_cut_datagram_is_never_a_success() {
     for case in cases("ut2004") {
         let whole = described(&decode(case.packets.clone()));
-        let (rules, players) = (whole["rules"].as_array().unwrap(), whole["players"].as_array().unwrap());
+        let (rules, players) = (
+            whole["rules"].as_array().unwrap(),
+            whole["players"].as_array().unwrap(),
+        );
         for lost in 0..case.packets.len() {
             let mut rest = case.packets.clone();
             let packet = rest.remove(lost);
             if let Ok(answer) = Answer::from_datagrams(rest.clone(), &limits()) {
-                assert!(!answer.completeness().is_complete(), "{} without {lost}", case.name);
+                assert!(
+                    !answer.completeness().is_complete(),
+                    "{} without {lost}",
+                    case.name
+                );
             }
             for cut in cuts(&packet) {
                 let packets = rest.iter().cloned().chain([Bytes::copy_from_slice(cut)]);
-                let Ok(answer) = Answer::from_datagrams(packets, &limits()) else { continue };
+                let Ok(answer) = Answer::from_datagrams(packets, &limits()) else {
+                    continue;
+                };
                 let shown = described(&answer);
-                let (some_rules, some_players) =
-                    (shown["rules"].as_array().unwrap(), shown["players"].as_array().unwrap());
+                let (some_rules, some_players) = (
+                    shown["rules"].as_array().unwrap(),
+                    shown["players"].as_array().unwrap(),
+                );
                 assert!(some_players.len() <= players.len() && some_rules.len() <= rules.len());
                 assert!(
                     some_rules.iter().all(|rule| rules.contains(rule)),
                     "{}: no invented rule",
                     case.name
                 );
-                assert!(some_players.iter().all(|player| players.contains(player)), "{}", case.name);
+                assert!(
+                    some_players.iter().all(|player| players.contains(player)),
+                    "{}",
+                    case.name
+                );
                 if answer.completeness().is_complete() {
                     // Nothing lost but the tail of the info, or rules cut exactly behind a pair.
                     let entry = packet[4] == 1 && some_rules.len() < rules.len();
-                    assert!(packet[4] == 0 || entry, "{}: cut at {}", case.name, cut.len());
+                    assert!(
+                        packet[4] == 0 || entry,
+                        "{}: cut at {}",
+                        case.name,
+                        cut.len()
+                    );
                     assert_eq!(some_players.len(), players.len());
                 }
             }
@@ -120,18 +159,22 @@ fn a_flipped_byte_never_panics_and_never_invents_bytes() {
     for case in cases("ut2004") {
         for place in 0..case.packets.len() {
             for (number, flipped) in flips(&case.packets[place]).enumerate() {
-                let entries = match Response::parse(&flipped, &limits()).map(|response| response.body) {
-                    Ok(Body::Players(list)) => list.iter().count() * 17,
-                    Ok(Body::Rules(list)) => list.iter().count() * 2,
-                    _ => 0,
-                };
+                let entries =
+                    match Response::parse(&flipped, &limits()).map(|response| response.body) {
+                        Ok(Body::Players(list)) => list.iter().count() * 17,
+                        Ok(Body::Rules(list)) => list.iter().count() * 2,
+                        _ => 0,
+                    };
                 assert!(entries <= flipped.len(), "{}", case.name);
                 // The model of every seventh, which meets every kind of flip: seven is prime to their number.
                 if number % 7 == 0 {
                     let mut packets = case.packets.clone();
                     packets[place] = flipped.into();
                     if let Ok(answer) = Answer::from_datagrams(packets, &limits()) {
-                        assert_eq!(answer.to_status().listed_players().len(), answer.players().count());
+                        assert_eq!(
+                            answer.to_status().listed_players().len(),
+                            answer.players().count()
+                        );
                     }
                 }
             }
@@ -153,7 +196,11 @@ fn string() -> impl Strategy<Value = (Vec<u8>, bool)> {
 }
 
 fn view((raw, wide): &(Vec<u8>, bool)) -> FString<'_> {
-    if *wide { FString::wide(raw) } else { FString::narrow(raw) }
+    if *wide {
+        FString::wide(raw)
+    } else {
+        FString::narrow(raw)
+    }
 }
 
 proptest! {

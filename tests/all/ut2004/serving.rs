@@ -43,22 +43,39 @@ fn long_coloured_and_wide_names_survive() {
     assert_eq!(long.len(), 154, "155 with its NUL");
     let mut status = ServerStatus::default();
     status.name = Some(Text::new(long.clone(), ours));
-    status.players =
-        Some(vec![Player::new(Text::new(vec![0xE9; 70], ours)), Player::new("Игрок 永遠"), Player::new("")]);
+    status.players = Some(vec![
+        Player::new(Text::new(vec![0xE9; 70], ours)),
+        Player::new("Игрок 永遠"),
+        Player::new(""),
+    ]);
     let requests = [Command::Info, Command::Players].map(Request::new);
-    let back = decode(requests.iter().flat_map(|request| replies(request, &status))).to_status();
+    let back = decode(
+        requests
+            .iter()
+            .flat_map(|request| replies(request, &status)),
+    )
+    .to_status();
     assert_eq!(back.name.as_ref().unwrap().raw(), long);
     assert_eq!(back.name.unwrap().plain(), "Long ".repeat(17) + "x");
-    let names: Vec<String> =
-        back.players.unwrap().iter().map(|player| player.name.plain().into_owned()).collect();
-    assert_eq!(names, ["é".repeat(70), "Игрок 永遠".to_owned(), String::new()]);
+    let names: Vec<String> = back
+        .players
+        .unwrap()
+        .iter()
+        .map(|player| player.name.plain().into_owned())
+        .collect();
+    assert_eq!(
+        names,
+        ["é".repeat(70), "Игрок 永遠".to_owned(), String::new()]
+    );
 }
 
 /// Two responders, one without rules, must not answer each other for ever.
 #[test]
 fn replies_are_never_answered_for_long() {
     let status = status_with(0, 0, true);
-    let mut asked: Vec<Bytes> = (0..=4).map(|code| Bytes::from(vec![0x79, 0, 0, 0, code])).collect();
+    let mut asked: Vec<Bytes> = (0..=4)
+        .map(|code| Bytes::from(vec![0x79, 0, 0, 0, code]))
+        .collect();
     for round in 0.. {
         let answers: Vec<Bytes> = asked
             .iter()
@@ -93,9 +110,12 @@ fn info_of(packet: &[u8]) -> Info<'_> {
 
 fn status_with_waves() -> ServerStatus {
     let mut status = ServerStatus::default();
-    for (key, value) in
-        [("ServerMode", "dedicated"), ("SkillLevel", "3"), ("CurrentWave", "2"), ("FinalWave", "10")]
-    {
+    for (key, value) in [
+        ("ServerMode", "dedicated"),
+        ("SkillLevel", "3"),
+        ("CurrentWave", "2"),
+        ("FinalWave", "10"),
+    ] {
         status.rules.push(key, value);
     }
     status
@@ -106,9 +126,18 @@ fn ut2004_sends_waves_only_where_the_rules_have_both() {
     let mut status = status_with_waves();
     let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
     assert_eq!(info_of(&packets[0]).waves, Some((2, 10)));
-    assert_eq!(info_of(&packets[0]).skill_level, Some(FString::narrow(b"3")));
-    assert_eq!(decode(packets).rules().count(), 1, "the others stand in the info record");
-    status.rules = [("ServerMode", "dedicated"), ("FinalWave", "10")].into_iter().collect();
+    assert_eq!(
+        info_of(&packets[0]).skill_level,
+        Some(FString::narrow(b"3"))
+    );
+    assert_eq!(
+        decode(packets).rules().count(),
+        1,
+        "the others stand in the info record"
+    );
+    status.rules = [("ServerMode", "dedicated"), ("FinalWave", "10")]
+        .into_iter()
+        .collect();
     let packets = everything_of(&Service::from(Protocol::Ut2004), &status);
     assert_eq!(info_of(&packets[0]).waves, None);
     assert_eq!(decode(packets).get("finalwave").unwrap().text(), "10");
@@ -120,8 +149,14 @@ fn killing_floor_always_sends_waves() {
     let packets = everything_of(&options, &status_with_waves());
     assert_eq!(info_of(&packets[0]).waves, Some((2, 10)));
     let packets = everything_of(&options, &ServerStatus::default());
-    assert_eq!((packets[0][0], info_of(&packets[0]).waves), (0x80, Some((0, 0))));
-    assert_eq!(info_of(&packets[0]).skill_level, Some(FString::narrow(b"0")));
+    assert_eq!(
+        (packets[0][0], info_of(&packets[0]).waves),
+        (0x80, Some((0, 0)))
+    );
+    assert_eq!(
+        info_of(&packets[0]).skill_level,
+        Some(FString::narrow(b"0"))
+    );
 }
 
 #[test]
@@ -129,9 +164,15 @@ fn ut2003_sends_neither_flags_nor_skill_and_keeps_them_as_rules() {
     let packets = everything_of(&Service::new(Engine::Ut2003), &status_with_waves());
     assert!(packets.iter().all(|packet| packet[0] == 0x79));
     let info = info_of(&packets[0]);
-    assert_eq!((info.waves, info.ping, info.flags, info.skill_level), (None, Some(0), None, None));
+    assert_eq!(
+        (info.waves, info.ping, info.flags, info.skill_level),
+        (None, Some(0), None, None)
+    );
     assert_eq!(info.lists, Some(Default::default()));
-    assert!(packets[0].ends_with(&[0; 6]), "the ping and two empty lists");
+    assert!(
+        packets[0].ends_with(&[0; 6]),
+        "the ping and two empty lists"
+    );
     let answer = decode(packets);
     assert_eq!(answer.rules().count(), 4);
     assert_eq!(answer.get("SkillLevel").unwrap().text(), "3");
@@ -140,15 +181,25 @@ fn ut2003_sends_neither_flags_nor_skill_and_keeps_them_as_rules() {
 #[test]
 fn options_bound_the_datagrams_of_each_list() {
     let mut status = ServerStatus::default();
-    status.rules = (0..200).map(|rule| ("Mutator", format!("MutNumber{rule}"))).collect();
-    status.players = Some((0..200).map(|number| Player::new(format!("player {number}"))).collect());
+    status.rules = (0..200)
+        .map(|rule| ("Mutator", format!("MutNumber{rule}")))
+        .collect();
+    status.players = Some(
+        (0..200)
+            .map(|number| Player::new(format!("player {number}")))
+            .collect(),
+    );
     let mut options = Service::from(Protocol::Ut2004);
     let all = everything_of(&options, &status).len();
     assert!(all > 10);
     for most in [0, 1, 2] {
         options = options.with_max_datagrams(most);
         let packets = everything_of(&options, &status);
-        assert_eq!(packets.len(), 1 + 2 * most, "a header alone would be an empty list");
+        assert_eq!(
+            packets.len(),
+            1 + 2 * most,
+            "a header alone would be an empty list"
+        );
         assert!(packets[1..].iter().all(|packet| packet.len() < 500));
     }
 }
@@ -160,7 +211,11 @@ fn an_empty_rule_list_is_sent_only_to_clients_of_a_lower_version() {
     // 0x21212121: LGSL.
     for version in [0, 0x78, 0x79, 0x2121_2121] {
         let request = Request::parse(&[&u32::to_le_bytes(version)[..], &[1]].concat()).unwrap();
-        assert_eq!(replies(&request, &empty), [&[0x80, 0, 0, 0, 1][..]], "{version:#x}");
+        assert_eq!(
+            replies(&request, &empty),
+            [&[0x80, 0, 0, 0, 1][..]],
+            "{version:#x}"
+        );
     }
     let mut request = Request::new(Command::Rules);
     for version in [0x80, 0x81, 0x180] {
@@ -173,15 +228,31 @@ fn an_empty_rule_list_is_sent_only_to_clients_of_a_lower_version() {
 #[test]
 fn servers_of_two_versions_do_not_answer_each_other_for_ever() {
     let empty = ServerStatus::default();
-    let versions = [0, 0x77, 0x79, 0x80, 0xff, 0x100, 0x180, 0x2121_2121, u32::MAX];
-    for (one, other) in versions.into_iter().flat_map(|one| versions.map(|other| (one, other))) {
-        let services =
-            [one, other].map(|version| Service::from(Protocol::Ut2004).with_protocol_version(version));
+    let versions = [
+        0,
+        0x77,
+        0x79,
+        0x80,
+        0xff,
+        0x100,
+        0x180,
+        0x2121_2121,
+        u32::MAX,
+    ];
+    for (one, other) in versions
+        .into_iter()
+        .flat_map(|one| versions.map(|other| (one, other)))
+    {
+        let services = [one, other]
+            .map(|version| Service::from(Protocol::Ut2004).with_protocol_version(version));
         let mut asked = [0x79, 0, 0, 0, 1].to_vec();
         for round in 0.. {
-            let Ok(request) = Request::parse(&asked) else { break };
+            let Ok(request) = Request::parse(&asked) else {
+                break;
+            };
             let service = &services[round % 2];
-            let mut answers = queryport::ut2004::answer(&request, &empty, service, &requester(CLIENT));
+            let mut answers =
+                queryport::ut2004::answer(&request, &empty, service, &requester(CLIENT));
             let Some(answer) = answers.pop() else { break };
             assert!(round < 3, "{one:#x} and {other:#x} are still talking");
             asked = answer.to_vec();
@@ -219,8 +290,18 @@ fn a_responder_answers_every_version_and_no_reply() {
         let handled = responder.handle_datagram(now, at(CLIENT), &request);
         assert_eq!(handled, Handled::Request(Protocol::Ut2004), "{request:x?}");
     }
-    for other in [&b"!!!!"[..], b"!!!!\x05", b"!!!!\0\0", b"\x80\0\0\0\x04P", b"\x80\0\0\0\0\0\0\0\0\0"] {
-        assert_eq!(responder.handle_datagram(now, at(CLIENT), other), Handled::Ignored, "{other:x?}");
+    for other in [
+        &b"!!!!"[..],
+        b"!!!!\x05",
+        b"!!!!\0\0",
+        b"\x80\0\0\0\x04P",
+        b"\x80\0\0\0\0\0\0\0\0\0",
+    ] {
+        assert_eq!(
+            responder.handle_datagram(now, at(CLIENT), other),
+            Handled::Ignored,
+            "{other:x?}"
+        );
     }
     let gamespy1 = responder.handle_datagram(now, at(CLIENT), br"\info\");
     assert_eq!(gamespy1, Handled::Request(Protocol::GameSpy1));

@@ -8,7 +8,10 @@ use crate::common::captures::{Case, cases, check};
 use crate::ut2004::{decode, described, replies};
 
 fn case(name: &str) -> Case {
-    cases("ut2004").into_iter().find(|case| case.name == name).unwrap()
+    cases("ut2004")
+        .into_iter()
+        .find(|case| case.name == name)
+        .unwrap()
 }
 
 #[test]
@@ -49,7 +52,11 @@ fn captures_have_no_problems() {
     for case in cases("ut2004") {
         for packet in &case.packets {
             let response = Response::parse(packet, &Limits::default()).unwrap();
-            let expected = if case.name == "seed-grimm-info-printed" { 2 } else { 0 };
+            let expected = if case.name == "seed-grimm-info-printed" {
+                2
+            } else {
+                0
+            };
             assert_eq!(response.problems().count(), expected, "{}", case.name);
         }
     }
@@ -61,9 +68,19 @@ fn captures_have_no_problems() {
 fn captures_are_split_as_our_server_splits() {
     for case in cases("ut2004") {
         for code in [1, 2] {
-            let of_type: Vec<&Bytes> = case.packets.iter().filter(|packet| packet[4] == code).collect();
-            let Some((last, others)) = of_type.split_last() else { continue };
-            assert!(others.iter().all(|packet| packet.len() > 450), "{}", case.name);
+            let of_type: Vec<&Bytes> = case
+                .packets
+                .iter()
+                .filter(|packet| packet[4] == code)
+                .collect();
+            let Some((last, others)) = of_type.split_last() else {
+                continue;
+            };
+            assert!(
+                others.iter().all(|packet| packet.len() > 450),
+                "{}",
+                case.name
+            );
             assert!(last.len() <= 450, "{}", case.name);
         }
         let answer = decode(case.packets.clone());
@@ -75,7 +92,11 @@ fn captures_are_split_as_our_server_splits() {
         status.version = None;
         status.password = None;
         let written = replies(&Request::new(Command::RulesAndPlayers), &status);
-        let lists: Vec<&Bytes> = case.packets.iter().filter(|packet| packet[4] != 0).collect();
+        let lists: Vec<&Bytes> = case
+            .packets
+            .iter()
+            .filter(|packet| packet[4] != 0)
+            .collect();
         assert_eq!(written.iter().collect::<Vec<_>>(), lists, "{}", case.name);
         if answer.info().is_some() {
             let info = replies(&Request::new(Command::Info), &status);
@@ -88,26 +109,50 @@ fn captures_are_split_as_our_server_splits() {
 fn the_model_names_what_the_records_say() {
     let answer = decode(case("hand-ut2004").packets);
     assert_eq!(answer.get("adminemail").unwrap().text(), "");
-    assert_eq!(answer.get("MUTATOR").unwrap().text(), "MutA", "the first of its name");
+    assert_eq!(
+        answer.get("MUTATOR").unwrap().text(),
+        "MutA",
+        "the first of its name"
+    );
     assert!(answer.get("GamePassword").is_none());
     let status = answer.to_status();
     assert_eq!(status.verification, Verification::Unavailable);
     assert_eq!(status.verification, answer.verification());
     assert_eq!(status.name.as_ref().unwrap().plain(), "Test Red");
     assert_eq!(status.map.as_ref().unwrap().plain(), "DM-Rankin");
-    assert_eq!((status.game_port, status.player_count, status.max_players), (Some(7777), Some(3), Some(16)));
-    assert_eq!(status.password, Some(false), "all rules are here and none is GamePassword");
+    assert_eq!(
+        (status.game_port, status.player_count, status.max_players),
+        (Some(7777), Some(3), Some(16))
+    );
+    assert_eq!(
+        status.password,
+        Some(false),
+        "all rules are here and none is GamePassword"
+    );
     let players = status.listed_players();
-    assert_eq!(players.iter().map(|player| player.team).collect::<Vec<_>>(), [Some(0), None, Some(1)]);
+    assert_eq!(
+        players.iter().map(|player| player.team).collect::<Vec<_>>(),
+        [Some(0), None, Some(1)]
+    );
     assert_eq!(players[0].score, Some(-3));
     assert_eq!(players[2].name.plain(), "Жx");
     assert_eq!(players[2].extra.get("PlayerNum").unwrap().plain(), "9");
-    assert_eq!(players[2].extra.get("StatsID").unwrap().plain(), "1073741831");
+    assert_eq!(
+        players[2].extra.get("StatsID").unwrap().plain(),
+        "1073741831"
+    );
     assert_eq!(status.teams.len(), 2);
     let red = &status.teams[0];
-    assert_eq!((red.id, red.score), (Some(0), Some(4)), "from the pseudo player");
+    assert_eq!(
+        (red.id, red.score),
+        (Some(0), Some(4)),
+        "from the pseudo player"
+    );
     assert_eq!(red.name.as_ref().unwrap().plain(), "Red Team");
-    assert_eq!((status.teams[1].id, &status.teams[1].name), (Some(1), &None));
+    assert_eq!(
+        (status.teams[1].id, &status.teams[1].name),
+        (Some(1), &None)
+    );
     assert_eq!(status.rules.get("SkillLevel").unwrap().plain(), "2");
     assert_eq!(status.rules.get_all("mutator").count(), 2);
 
@@ -117,6 +162,10 @@ fn the_model_names_what_the_records_say() {
         (rule("CurrentWave"), rule("FinalWave"), rule("Flags")),
         ("2".into(), "10".into(), "512".into())
     );
-    assert_eq!(floor.password, Some(false), "flags are set and the password's is not");
+    assert_eq!(
+        floor.password,
+        Some(false),
+        "flags are set and the password's is not"
+    );
     assert_eq!(floor.players, None);
 }

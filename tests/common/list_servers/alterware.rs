@@ -16,13 +16,18 @@ pub type Registered = (String, i64, SocketAddr);
 pub async fn run(socket: UdpSocket, mut registered: Vec<Registered>) {
     let mut buffer = [0; 2048];
     while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
-        let Some(text) = buffer[..length].strip_prefix(b"\xff\xff\xff\xff") else { continue };
+        let Some(text) = buffer[..length].strip_prefix(b"\xff\xff\xff\xff") else {
+            continue;
+        };
         let text = String::from_utf8_lossy(text).into_owned();
         let (word, rest) = text.split_once([' ', '\n', '\0']).unwrap_or((&text, ""));
         match word {
             "heartbeat" => {
                 let request = format!("getinfo {CHALLENGE}");
-                socket.send_to(&[b"\xff\xff\xff\xff", request.as_bytes()].concat(), from).await.unwrap();
+                socket
+                    .send_to(&[b"\xff\xff\xff\xff", request.as_bytes()].concat(), from)
+                    .await
+                    .unwrap();
             }
             "infoResponse" => registered.extend(described(rest, from)),
             "getservers" => {
@@ -53,19 +58,30 @@ fn described(infostring: &str, from: SocketAddr) -> Option<Registered> {
 /// Nothing for another request, and for a game and number of which there is no server.
 fn list(parameters: &str, registered: &[Registered]) -> Vec<Vec<u8>> {
     let mut words = parameters.split_ascii_whitespace();
-    let (Some(game), Some(Ok(protocol))) = (words.next(), words.next().map(str::parse::<i64>)) else {
+    let (Some(game), Some(Ok(protocol))) = (words.next(), words.next().map(str::parse::<i64>))
+    else {
         return Vec::new();
     };
-    let fitting = registered.iter().filter(|(of, number, _)| of == game && *number == protocol);
+    let fitting = registered
+        .iter()
+        .filter(|(of, number, _)| of == game && *number == protocol);
     let entries: Vec<Vec<u8>> = fitting
         .filter_map(|(_, _, server)| match server.ip() {
-            IpAddr::V4(ip) => Some([&b"\\"[..], &ip.octets(), &server.port().to_be_bytes()].concat()),
+            IpAddr::V4(ip) => {
+                Some([&b"\\"[..], &ip.octets(), &server.port().to_be_bytes()].concat())
+            }
             IpAddr::V6(_) => None,
         })
         .collect();
     let mut datagrams: Vec<Vec<u8>> = entries
         .chunks(ENTRIES)
-        .map(|entries| [&b"\xff\xff\xff\xffgetserversResponse "[..], &entries.concat()].concat())
+        .map(|entries| {
+            [
+                &b"\xff\xff\xff\xffgetserversResponse "[..],
+                &entries.concat(),
+            ]
+            .concat()
+        })
         .collect();
     if let Some(last) = datagrams.last_mut() {
         last.extend_from_slice(b"\\EOT\0\0\0");

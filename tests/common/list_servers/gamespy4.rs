@@ -17,7 +17,10 @@ pub struct Request {
 impl Request {
     pub fn parse(bytes: &[u8]) -> Self {
         let (length, rest) = bytes.split_at(2);
-        assert_eq!(u16::from_be_bytes(length.try_into().unwrap()) as usize, bytes.len());
+        assert_eq!(
+            u16::from_be_bytes(length.try_into().unwrap()) as usize,
+            bytes.len()
+        );
         assert_eq!(rest[..3], [0, 1, 3], "a list, and the versions");
         let version = u32::from_le_bytes(rest[3..7].try_into().unwrap());
         let mut rest = &rest[7..];
@@ -33,13 +36,29 @@ impl Request {
         let (filter, fields) = (text(&mut rest), text(&mut rest));
         let options = u32::from_be_bytes(rest[..4].try_into().unwrap());
         rest = &rest[4..];
-        let maximum = (options & 128 != 0).then(|| u32::from_le_bytes(rest[..4].try_into().unwrap()));
+        let maximum =
+            (options & 128 != 0).then(|| u32::from_le_bytes(rest[..4].try_into().unwrap()));
         assert_eq!(rest.len(), if maximum.is_some() { 4 } else { 0 });
-        Self { version, game, login, challenge, filter, fields, options, maximum }
+        Self {
+            version,
+            game,
+            login,
+            challenge,
+            filter,
+            fields,
+            options,
+            maximum,
+        }
     }
 
     /// The reply: both blocks in clear, then `plain` enciphered.
-    pub fn reply(&self, key: &[u8], random: &[u8], server_challenge: &[u8], plain: &[u8]) -> Vec<u8> {
+    pub fn reply(
+        &self,
+        key: &[u8],
+        random: &[u8],
+        server_challenge: &[u8],
+        plain: &[u8],
+    ) -> Vec<u8> {
         let mut k = self.challenge.map(usize::from);
         for (i, byte) in server_challenge.iter().enumerate() {
             let target = i * usize::from(key[i % key.len()]) % 8;
@@ -111,7 +130,9 @@ impl Plain {
             out.extend(name.bytes().chain([0]));
         }
         out.push(popular.len() as u8);
-        popular.iter().for_each(|value| out.extend(value.bytes().chain([0])));
+        popular
+            .iter()
+            .for_each(|value| out.extend(value.bytes().chain([0])));
         Self(out)
     }
 

@@ -89,7 +89,11 @@ pub async fn gamespy4(key: &'static [u8], plain: Vec<u8>) -> SocketAddr {
         let length = stream.read(&mut buffer).await.unwrap();
         let reply = Request::parse(&buffer[..length]).reply(key, &[0; 10], &[77; 25], &plain);
         send(&mut stream, &reply, 29).await;
-        assert_eq!(stream.read(&mut buffer).await.unwrap_or(0), 0, "the client closes after the list");
+        assert_eq!(
+            stream.read(&mut buffer).await.unwrap_or(0),
+            0,
+            "the client closes after the list"
+        );
     })
     .await
 }

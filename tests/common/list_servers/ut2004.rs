@@ -78,7 +78,11 @@ impl ListServer {
                 assert!(reader.0.is_empty());
                 self.step += u8::from(!self.is_ut2004);
                 let approved = text(b"APPROVED");
-                frame(&if self.is_ut2004 { [&approved[..], &[3, 0, 0, 0]].concat() } else { approved })
+                frame(&if self.is_ut2004 {
+                    [&approved[..], &[3, 0, 0, 0]].concat()
+                } else {
+                    approved
+                })
             }
             2 => {
                 assert_eq!(reader.text().len(), 32);
@@ -94,13 +98,24 @@ impl ListServer {
     fn list(&self, mut reader: Reader<'_>) -> Vec<u8> {
         assert_eq!(reader.bytes(1), [0], "a list");
         let count = reader.bytes(1)[0];
-        let terms: Vec<_> = (0..count).map(|_| (reader.text(), reader.text(), reader.bytes(1)[0])).collect();
+        let terms: Vec<_> = (0..count)
+            .map(|_| (reader.text(), reader.text(), reader.bytes(1)[0]))
+            .collect();
         assert!(reader.0.is_empty());
-        let matches = |server: &&Listed| terms.iter().all(|(key, value, how)| server.fits(key, value, *how));
+        let matches = |server: &&Listed| {
+            terms
+                .iter()
+                .all(|(key, value, how)| server.fits(key, value, *how))
+        };
         let listed: Vec<&Listed> = self.servers.iter().filter(matches).collect();
         let count = [&(listed.len() as u32).to_le_bytes()[..], &[1]].concat();
-        let entries = listed.iter().map(|server| frame(&server.entry(self.is_ut2004)));
-        std::iter::once(frame(&count)).chain(entries).collect::<Vec<_>>().concat()
+        let entries = listed
+            .iter()
+            .map(|server| frame(&server.entry(self.is_ut2004)));
+        std::iter::once(frame(&count))
+            .chain(entries)
+            .collect::<Vec<_>>()
+            .concat()
     }
 }
 
@@ -126,7 +141,9 @@ impl Listed {
         let mut out = self.address.to_vec();
         out.extend(self.port.to_le_bytes());
         out.extend(self.query_port.to_le_bytes());
-        [&self.name, &self.map, &self.game_type].iter().for_each(|string| out.extend(text(string)));
+        [&self.name, &self.map, &self.game_type]
+            .iter()
+            .for_each(|string| out.extend(text(string)));
         out.extend([self.players, self.max_players]);
         match is_ut2004 {
             true => out.extend([&self.flags.to_le_bytes()[..], &text(&self.skill)].concat()),
@@ -165,7 +182,11 @@ pub fn frame(body: &[u8]) -> Vec<u8> {
 
 /// A string of fewer than 8,191 units.
 pub fn text(string: &[u8]) -> Vec<u8> {
-    let length = if string.is_empty() { 0 } else { string.len() + 1 };
+    let length = if string.is_empty() {
+        0
+    } else {
+        string.len() + 1
+    };
     let mut out = match length {
         0..64 => vec![length as u8],
         _ => vec![0x40 | (length & 0x3F) as u8, (length >> 6) as u8],
@@ -188,7 +209,12 @@ impl<'a> Reader<'a> {
     fn text(&mut self) -> &'a [u8] {
         let first = usize::from(self.bytes(1)[0]);
         assert_eq!(first & 0x80, 0, "8-bit units");
-        let length = first & 0x3F | if first & 0x40 == 0 { 0 } else { usize::from(self.bytes(1)[0]) << 6 };
+        let length = first & 0x3F
+            | if first & 0x40 == 0 {
+                0
+            } else {
+                usize::from(self.bytes(1)[0]) << 6
+            };
         let units = self.bytes(length);
         units.strip_suffix(b"\0").unwrap_or(units)
     }

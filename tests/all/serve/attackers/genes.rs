@@ -35,7 +35,10 @@ pub(crate) struct Attacker {
 
 impl Attacker {
     fn random(genes: &'static [Gene], random: &mut Random) -> Self {
-        Self { genes, values: genes.iter().map(|gene| draw(gene, random)).collect() }
+        Self {
+            genes,
+            values: genes.iter().map(|gene| draw(gene, random)).collect(),
+        }
     }
 
     /// Parses what [`fmt::Display`] prints; parameters that are left out have their least value.
@@ -43,14 +46,24 @@ impl Attacker {
         let mut values: Vec<u32> = genes.iter().map(|gene| gene.1).collect();
         for pair in text.split_whitespace() {
             let (name, value) = pair.split_once('=').expect("name=value");
-            let index = genes.iter().position(|gene| gene.0 == name).expect("a parameter's name");
-            values[index] = value.parse::<u32>().expect("a number").clamp(genes[index].1, genes[index].2);
+            let index = genes
+                .iter()
+                .position(|gene| gene.0 == name)
+                .expect("a parameter's name");
+            values[index] = value
+                .parse::<u32>()
+                .expect("a number")
+                .clamp(genes[index].1, genes[index].2);
         }
         Self { genes, values }
     }
 
     pub(crate) fn get(&self, name: &str) -> u32 {
-        self.values[self.genes.iter().position(|gene| gene.0 == name).expect("a parameter's name")]
+        self.values[self
+            .genes
+            .iter()
+            .position(|gene| gene.0 == name)
+            .expect("a parameter's name")]
     }
 
     /// This attacker with one to three parameters changed, by a little or altogether.
@@ -74,7 +87,11 @@ impl Attacker {
 
 impl fmt::Display for Attacker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pairs = self.genes.iter().zip(&self.values).filter(|(gene, value)| **value != gene.1);
+        let pairs = self
+            .genes
+            .iter()
+            .zip(&self.values)
+            .filter(|(gene, value)| **value != gene.1);
         for (number, (gene, value)) in pairs.enumerate() {
             write!(f, "{}{}={value}", if number > 0 { " " } else { "" }, gene.0)?;
         }
@@ -100,7 +117,12 @@ pub(crate) struct Figures {
 
 impl Figures {
     /// A line of the table.
-    pub(crate) fn line(&self, name: &str, (figure, number): (&str, usize), attacker: &Attacker) -> String {
+    pub(crate) fn line(
+        &self,
+        name: &str,
+        (figure, number): (&str, usize),
+        attacker: &Attacker,
+    ) -> String {
         let (value, answered) = (self.figures[number], self.answered * 100.0);
         let ratio = self.bytes_out as f64 / self.bytes_in.max(1) as f64;
         format!(

@@ -50,8 +50,12 @@ fn master(start: Instant) -> Master {
         master.handle_datagram(start, server, b"\xff\xff\xff\xffheartbeat DarkPlaces\n");
         getinfo.clear();
         while master.poll_transmit(start, &mut getinfo).is_some() {}
-        let Ok(Request { command: Command::GetInfo { challenge: Some(challenge) }, .. }) =
-            Request::parse(&getinfo)
+        let Ok(Request {
+            command: Command::GetInfo {
+                challenge: Some(challenge),
+            },
+            ..
+        }) = Request::parse(&getinfo)
         else {
             panic!("a getinfo with a challenge");
         };
@@ -85,8 +89,11 @@ pub(crate) fn play(attacker: &Attacker, seconds: u32) -> Figures {
     while now < end + PATIENCE {
         if now >= next_forged && now < end {
             for _ in 0..get("at_once") {
-                let number =
-                    if get("order") == 1 { random.below(sources) } else { turn / get("row") % sources };
+                let number = if get("order") == 1 {
+                    random.below(sources)
+                } else {
+                    turn / get("row") % sources
+                };
                 turn += 1;
                 packets += 1;
                 let port = 1024 + random.below(60_000) as u16;
@@ -103,7 +110,9 @@ pub(crate) fn play(attacker: &Attacker, seconds: u32) -> Figures {
             let ip = Ipv4Addr::from_bits(0xC633_0000 + client * 131);
             let client_at = SocketAddr::from((ip, 5000));
             lists.insert(client_at, (now + PATIENCE, 0));
-            retries.extend([0, 1200, 2400].map(|after| (now + Duration::from_millis(after), client_at)));
+            retries.extend(
+                [0, 1200, 2400].map(|after| (now + Duration::from_millis(after), client_at)),
+            );
             client += 1;
             next_client += Duration::from_secs(seconds.into()) / clients;
         }
@@ -127,13 +136,24 @@ pub(crate) fn play(attacker: &Attacker, seconds: u32) -> Figures {
             }
             out.clear();
         }
-        let timers = [master.poll_timeout(), retries.iter().map(|retry| retry.0).min()];
+        let timers = [
+            master.poll_timeout(),
+            retries.iter().map(|retry| retry.0).min(),
+        ];
         let asking = (client < clients).then_some(next_client);
         let forged = (next_forged < end).then_some(next_forged);
         let next = timers.into_iter().chain([asking, forged]).flatten().min();
-        now = next.unwrap_or(end + PATIENCE).max(now + Duration::from_micros(100));
+        now = next
+            .unwrap_or(end + PATIENCE)
+            .max(now + Duration::from_micros(100));
     }
     let answered = f64::from(delivered) / f64::from(clients);
     let bytes_in = packets * request.len() as u64;
-    Figures { figures: vec![1.0 - answered], answered, packets, bytes_in, bytes_out }
+    Figures {
+        figures: vec![1.0 - answered],
+        answered,
+        packets,
+        bytes_in,
+        bytes_out,
+    }
 }

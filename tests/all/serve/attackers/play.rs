@@ -70,12 +70,23 @@ pub(crate) trait Wire {
 }
 
 pub(crate) fn responder(subject: &Subject, start: Instant) -> Responder {
-    Responder::new(subject.service.clone(), status(), Secret::new([5; 16]), start)
+    Responder::new(
+        subject.service.clone(),
+        status(),
+        Secret::new([5; 16]),
+        start,
+    )
 }
 
 /// Without a network between.
 impl Wire for Responder {
-    fn ask(&mut self, now: Instant, from: SocketAddr, request: &[u8], sent: &mut impl FnMut(&[u8])) {
+    fn ask(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        request: &[u8],
+        sent: &mut impl FnMut(&[u8]),
+    ) {
         self.handle_datagram(now, from, request);
         let mut reply = Vec::new();
         while let Some(transmit) = self.poll_transmit(now, &mut reply) {
@@ -111,7 +122,11 @@ impl Meter {
 
     /// The largest bytes a second beyond a burst and one reply.
     fn worst(&self, of: &HashMap<IpAddr, u64>, burst: u64, seconds: f64) -> f64 {
-        beyond(of.values().copied().max().unwrap_or_default(), burst + self.largest, seconds)
+        beyond(
+            of.values().copied().max().unwrap_or_default(),
+            burst + self.largest,
+            seconds,
+        )
     }
 }
 
@@ -130,15 +145,29 @@ struct Client {
 
 /// Twenty clients in networks of their own, of both address families.
 fn clients(network: u8, start: Instant) -> Vec<Client> {
-    let intervals = [1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 5, 5, 8, 10, 15, 30, 60];
+    let intervals = [
+        1, 1, 1, 1, 1, 1, 1, 1, 2, 2, 2, 3, 3, 5, 5, 8, 10, 15, 30, 60,
+    ];
     let client = |(n, interval): (usize, u64)| {
         let at = if n % 3 == 2 {
-            SocketAddr::from((Ipv6Addr::new(0x2001, 0xdb8, network.into(), n as u16, 0, 0, 0, 7), 27960))
+            SocketAddr::from((
+                Ipv6Addr::new(0x2001, 0xdb8, network.into(), n as u16, 0, 0, 0, 7),
+                27960,
+            ))
         } else {
-            SocketAddr::from((Ipv4Addr::new(198, 51, network + n as u8, 1 + n as u8 * 5), 27960))
+            SocketAddr::from((
+                Ipv4Addr::new(198, 51, network + n as u8, 1 + n as u8 * 5),
+                27960,
+            ))
         };
         let next = start + Duration::from_millis(interval * 50 * (n as u64 % 20) + 13);
-        Client { at, interval: Duration::from_secs(interval), next, asked: 0, answered: 0 }
+        Client {
+            at,
+            interval: Duration::from_secs(interval),
+            next,
+            asked: 0,
+            answered: 0,
+        }
     };
     intervals.into_iter().enumerate().map(client).collect()
 }
@@ -159,7 +188,12 @@ impl<W: Wire> Play<'_, W> {
     /// Asks as a client does.
     fn query(&mut self, now: Instant, from: SocketAddr, is_bare: bool) -> bool {
         self.number = self.number.wrapping_add(1);
-        let Self { wire, subject, meter, .. } = self;
+        let Self {
+            wire,
+            subject,
+            meter,
+            ..
+        } = self;
         subject.query(is_bare, self.number, |request| {
             let mut last = Vec::new();
             wire.ask(now, from, request, &mut |reply| {
@@ -188,7 +222,12 @@ impl<W: Wire> Play<'_, W> {
                     client.answered += u32::from(is_answered);
                 }
             }
-            self.next = self.clients.iter().map(|client| client.next).min().unwrap_or(now);
+            self.next = self
+                .clients
+                .iter()
+                .map(|client| client.next)
+                .min()
+                .unwrap_or(now);
         }
     }
 
@@ -200,7 +239,9 @@ impl<W: Wire> Play<'_, W> {
         self.number = self.number.wrapping_add(1);
         request.write(self.number, &mut self.buffer);
         let mut bytes = 0;
-        self.wire.ask(now, from, &self.buffer, &mut |reply| bytes += reply.len() as u64);
+        self.wire.ask(now, from, &self.buffer, &mut |reply| {
+            bytes += reply.len() as u64
+        });
         if bytes > 0 {
             self.meter.all += bytes;
             self.meter.add(from.ip(), bytes);
@@ -211,7 +252,9 @@ impl<W: Wire> Play<'_, W> {
 /// The networks that an attacker's sources are in. A /24 has 254 hosts.
 pub(crate) fn networks(attacker: &Attacker) -> u32 {
     let (form, sources) = (attacker.get("form"), attacker.get("sources"));
-    attacker.get("networks").clamp(if form == 1 { 1 } else { sources.div_ceil(254) }, sources)
+    attacker
+        .get("networks")
+        .clamp(if form == 1 { 1 } else { sources.div_ceil(254) }, sources)
 }
 
 /// The address of this number, in one of `networks` networks.
@@ -242,18 +285,34 @@ pub(crate) fn play<W: Wire>(
     let mut random = Random(7);
     let regular: Vec<SocketAddr> = clients(0, start).iter().map(|client| client.at).collect();
     let (regulars, meter, buffer) = (clients(0, start), Meter::default(), Vec::new());
-    let mut play = Play { wire, subject, clients: regulars, next: start, meter, buffer, number: 0 };
+    let mut play = Play {
+        wire,
+        subject,
+        clients: regulars,
+        next: start,
+        meter,
+        buffer,
+        number: 0,
+    };
     let mut now = start + Duration::from_secs(300);
     play.honest_until(now);
 
     let from = |number: u32, networks: u32, random: &mut Random| {
-        let port = if get("ports") == 1 { 1024 + random.below(60_000) as u16 } else { 27_960 };
+        let port = if get("ports") == 1 {
+            1024 + random.below(60_000) as u16
+        } else {
+            27_960
+        };
         let client = regular[number as usize % regular.len()].ip();
         match (get("names"), client) {
             // A neighbour in the /24 or /48.
             (1, IpAddr::V4(v4)) => {
                 let host = number / 20 % 200 + 200;
-                (Ipv4Addr::from_bits((v4.to_bits() & !0xFF) | (host % 256)), port).into()
+                (
+                    Ipv4Addr::from_bits((v4.to_bits() & !0xFF) | (host % 256)),
+                    port,
+                )
+                    .into()
             }
             (1, IpAddr::V6(v6)) => {
                 let subnet = u128::from(number + 256) << 64;
@@ -267,9 +326,17 @@ pub(crate) fn play<W: Wire>(
     let prepared = get("prepared").min(sources);
     for _ in 0..get("rounds") {
         let gap = Duration::from_secs(get("gap").into());
-        let step = if get("at_once") == 1 { fastest } else { (gap / prepared).max(fastest) };
+        let step = if get("at_once") == 1 {
+            fastest
+        } else {
+            (gap / prepared).max(fastest)
+        };
         for number in 0..prepared {
-            play.forged(now + step * number, from(number, networks, &mut random), request("prepare"));
+            play.forged(
+                now + step * number,
+                from(number, networks, &mut random),
+                request("prepare"),
+            );
         }
         now += gap.max(step * prepared);
     }
@@ -278,7 +345,9 @@ pub(crate) fn play<W: Wire>(
 
     // The flood.
     play.meter = Meter::default();
-    play.clients.iter_mut().for_each(|client| (client.asked, client.answered) = (0, 0));
+    play.clients
+        .iter_mut()
+        .for_each(|client| (client.asked, client.answered) = (0, 0));
     play.clients.extend(clients(100, now));
     let (rate, on, off, every) = (get("rate"), get("on"), get("off"), get("every"));
     let pace = rate * on / (on + off);
@@ -290,14 +359,19 @@ pub(crate) fn play<W: Wire>(
     let step = Duration::from_secs(1) / rate;
     loop {
         let second = sent / rate;
-        let at =
-            now + Duration::from_secs((second / on * (on + off) + second % on).into()) + step * (sent % rate);
+        let at = now
+            + Duration::from_secs((second / on * (on + off) + second % on).into())
+            + step * (sent % rate);
         if at >= end {
             break;
         }
         let place = sent % (every + get("evict"));
         if place < every {
-            let number = if get("order") == 1 { random.below(sources) } else { turn / get("row") % sources };
+            let number = if get("order") == 1 {
+                random.below(sources)
+            } else {
+                turn / get("row") % sources
+            };
             let from = from(number, networks, &mut random);
             if is_proved {
                 play.honest_until(at);
@@ -324,8 +398,10 @@ pub(crate) fn play<W: Wire>(
     let network = meter.worst(&meter.networks, 4 * burst, seconds);
     let unanswered = |clients: &[Client]| {
         let shares = clients.iter().filter(|client| client.asked > 0);
-        let shares = shares.map(|client| 1.0 - f64::from(client.answered) / f64::from(client.asked));
-        let (count, sum) = shares.fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
+        let shares =
+            shares.map(|client| 1.0 - f64::from(client.answered) / f64::from(client.asked));
+        let (count, sum) =
+            shares.fold((0.0, 0.0), |(count, sum), share| (count + 1.0, sum + share));
         sum / count
     };
     let total_burst = u64::from(guard.total_bytes_per_second) / 4;
@@ -344,5 +420,11 @@ pub(crate) fn play<W: Wire>(
             _ => figures[4..6].copy_from_slice(&[lost, unanswered(new)]),
         }
     }
-    Figures { figures, answered: 1.0 - lost, packets: sent.into(), bytes_in, bytes_out: meter.all }
+    Figures {
+        figures,
+        answered: 1.0 - lost,
+        packets: sent.into(),
+        bytes_in,
+        bytes_out: meter.all,
+    }
 }

@@ -60,9 +60,22 @@ pub(crate) struct Sockets {
 impl Sockets {
     pub(crate) fn new(responder: Responder, now: Instant) -> Self {
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-        let server = [runtime.block_on(tokio::net::UdpSocket::bind("127.0.0.1:0")).unwrap()];
-        let clocked = Clocked { responder, now, is_handled: Rc::default(), replies: 0 };
-        Self { runtime, server, clocked, sources: HashMap::new(), sent: 0 }
+        let server = [runtime
+            .block_on(tokio::net::UdpSocket::bind("127.0.0.1:0"))
+            .unwrap()];
+        let clocked = Clocked {
+            responder,
+            now,
+            is_handled: Rc::default(),
+            replies: 0,
+        };
+        Self {
+            runtime,
+            server,
+            clocked,
+            sources: HashMap::new(),
+            sent: 0,
+        }
     }
 }
 
@@ -85,16 +98,26 @@ fn on_loopback(from: SocketAddr) -> Ipv4Addr {
 }
 
 impl Wire for Sockets {
-    fn ask(&mut self, now: Instant, from: SocketAddr, request: &[u8], sent: &mut impl FnMut(&[u8])) {
+    fn ask(
+        &mut self,
+        now: Instant,
+        from: SocketAddr,
+        request: &[u8],
+        sent: &mut impl FnMut(&[u8]),
+    ) {
         if self.sources.len() > 500 && !self.sources.contains_key(&from) {
             self.sources.clear();
         }
         let socket = self.sources.entry(from).or_insert_with(|| {
             let socket = UdpSocket::bind((on_loopback(from), 0)).unwrap();
-            socket.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+            socket
+                .set_read_timeout(Some(Duration::from_millis(100)))
+                .unwrap();
             socket
         });
-        socket.send_to(request, self.server[0].local_addr().unwrap()).unwrap();
+        socket
+            .send_to(request, self.server[0].local_addr().unwrap())
+            .unwrap();
         self.sent += 1;
         self.clocked.now = now;
         let is_handled = Rc::clone(&self.clocked.is_handled);

@@ -39,9 +39,19 @@ impl Subject {
         requests: &[&[u8]],
         query: &[&[u8]],
     ) -> Self {
-        let requests_of = |requests: &[&[u8]]| requests.iter().map(|bytes| Request(bytes.to_vec())).collect();
+        let requests_of = |requests: &[&[u8]]| {
+            requests
+                .iter()
+                .map(|bytes| Request(bytes.to_vec()))
+                .collect()
+        };
         let (requests, query) = (requests_of(requests), requests_of(query));
-        Self { name: format!("{protocol} {dialect:?}"), service: service.into(), requests, query }
+        Self {
+            name: format!("{protocol} {dialect:?}"),
+            service: service.into(),
+            requests,
+            query,
+        }
     }
 
     pub(crate) const fn is_gamespy4(&self) -> bool {
@@ -49,14 +59,27 @@ impl Subject {
     }
 
     /// Asks for the whole status; whether every request was answered.
-    pub(crate) fn query(&self, is_bare: bool, number: u32, mut ask: impl FnMut(&[u8]) -> Vec<u8>) -> bool {
+    pub(crate) fn query(
+        &self,
+        is_bare: bool,
+        number: u32,
+        mut ask: impl FnMut(&[u8]) -> Vec<u8>,
+    ) -> bool {
         if self.is_gamespy4() && (!is_bare || self.query.is_empty()) {
             let reply = ask(b"\xfe\xfd\x09\x01\x02\x03\x04");
-            let token = reply.get(5..reply.len().saturating_sub(1)).unwrap_or_default();
-            return String::from_utf8_lossy(token).parse::<i32>().is_ok_and(|token| {
-                let data = [b"\xfe\xfd\0\x01\x02\x03\x04", &token.to_be_bytes()[..], b"\xff\xff\xff\x01"];
-                !ask(&data.concat()).is_empty()
-            });
+            let token = reply
+                .get(5..reply.len().saturating_sub(1))
+                .unwrap_or_default();
+            return String::from_utf8_lossy(token)
+                .parse::<i32>()
+                .is_ok_and(|token| {
+                    let data = [
+                        b"\xfe\xfd\0\x01\x02\x03\x04",
+                        &token.to_be_bytes()[..],
+                        b"\xff\xff\xff\x01",
+                    ];
+                    !ask(&data.concat()).is_empty()
+                });
         }
         let mut buffer = Vec::new();
         self.query.iter().all(|request| {
@@ -76,8 +99,14 @@ pub(crate) fn gamespy1() -> Vec<Subject> {
         br"\status\\status\\rules\\players\",
         br"\info\\####\",
     ];
-    let subject =
-        |dialect| Subject::new(("GameSpy v1", dialect), Service::new(dialect), &requests, &[br"\status\"]);
+    let subject = |dialect| {
+        Subject::new(
+            ("GameSpy v1", dialect),
+            Service::new(dialect),
+            &requests,
+            &[br"\status\"],
+        )
+    };
     [Unreal, Qr1].map(subject).into()
 }
 
@@ -95,32 +124,73 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
         b"\xfe\xfd\0\x01\x02\x03\x04####\xff\xff\xff\x01",
     ];
     let subject = |dialect| {
-        let query: &[&[u8]] = if dialect == Battlefield2 { &[bare] } else { &[] };
-        Subject::new(("GameSpy v4", dialect), Service::new(dialect), &requests, query)
+        let query: &[&[u8]] = if dialect == Battlefield2 {
+            &[bare]
+        } else {
+            &[]
+        };
+        Subject::new(
+            ("GameSpy v4", dialect),
+            Service::new(dialect),
+            &requests,
+            query,
+        )
     };
-    [UnrealTournament3, Battlefield2, Minecraft].map(subject).into()
+    [UnrealTournament3, Battlefield2, Minecraft]
+        .map(subject)
+        .into()
 }
 
 pub(crate) fn quake3() -> Vec<Subject> {
     use queryport::{Engine::*, Service};
     let subject = |dialect| {
-        let mark = if dialect == MedalOfHonor { &b"\xff\xff\xff\xff\x02"[..] } else { b"\xff\xff\xff\xff" };
+        let mark = if dialect == MedalOfHonor {
+            &b"\xff\xff\xff\xff\x02"[..]
+        } else {
+            b"\xff\xff\xff\xff"
+        };
         let query = [mark, b"getstatus ########"].concat();
-        let others: [&[u8]; 5] =
-            [b"getstatus", b"getinfo", b"getchallenge", b"getinfo ########", b"getchallenge 1 ####"];
+        let others: [&[u8]; 5] = [
+            b"getstatus",
+            b"getinfo",
+            b"getchallenge",
+            b"getinfo ########",
+            b"getchallenge 1 ####",
+        ];
         let others = others.map(|request| [mark, request].concat());
-        let requests: Vec<&[u8]> = others.iter().chain([&query]).map(|request| &request[..]).collect();
-        Subject::new(("Quake 3", dialect), Service::new(dialect), &requests, &[&query])
+        let requests: Vec<&[u8]> = others
+            .iter()
+            .chain([&query])
+            .map(|request| &request[..])
+            .collect();
+        Subject::new(
+            ("Quake 3", dialect),
+            Service::new(dialect),
+            &requests,
+            &[&query],
+        )
     };
-    [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor].map(subject).into()
+    [Quake3, DarkPlaces, Warsow, SoldierOfFortune2, MedalOfHonor]
+        .map(subject)
+        .into()
 }
 
 pub(crate) fn ut2004() -> Vec<Subject> {
     use queryport::{Engine::*, Service};
-    let requests: [&[u8]; 5] =
-        [b"\x79\0\0\0\x03", b"\x79\0\0\0\0", b"\x79\0\0\0\x01", b"\x79\0\0\0\x04", b"\x78\0\0\0\x03"];
+    let requests: [&[u8]; 5] = [
+        b"\x79\0\0\0\x03",
+        b"\x79\0\0\0\0",
+        b"\x79\0\0\0\x01",
+        b"\x79\0\0\0\x04",
+        b"\x78\0\0\0\x03",
+    ];
     let subject = |dialect| {
-        Subject::new(("UT2004", dialect), Service::new(dialect), &requests, &[requests[1], requests[0]])
+        Subject::new(
+            ("UT2004", dialect),
+            Service::new(dialect),
+            &requests,
+            &[requests[1], requests[0]],
+        )
     };
     [Ut2004, Ut2003, KillingFloor].map(subject).into()
 }
