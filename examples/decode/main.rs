@@ -234,10 +234,10 @@ fn identify(datagrams: &[Bytes]) -> Result<Protocol, String> {
             Ok(_) if candidate.from_server => return Ok(candidate.protocol),
             Ok(_) => {
                 likeliest =
-                    likeliest.or_else(|| Some(format!("a request of {}", candidate.protocol)))
+                    likeliest.or_else(|| Some(format!("a request of {}", candidate.protocol)));
             }
             Err(error) => {
-                likeliest = likeliest.or_else(|| Some(format!("{}: {error}", candidate.protocol)))
+                likeliest = likeliest.or_else(|| Some(format!("{}: {error}", candidate.protocol)));
             }
         }
     }

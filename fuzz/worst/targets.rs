@@ -583,7 +583,7 @@ fn session<C: Conversation<Answer: ToStatus> + 'static>(
     adapt: impl Fn(&[u8], &mut Vec<u8>) + 'static,
 ) -> Work {
     conversation(query, input, reply, adapt, |answer| {
-        read(&answer.to_status())
+        read(&answer.to_status());
     })
 }
 

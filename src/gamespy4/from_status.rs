@@ -268,33 +268,33 @@ fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
     let mut put =
         |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
     put("player_", &|player, out| {
-        put_cell(Some(player.name.as_ref()), b' ', out)
+        put_cell(Some(player.name.as_ref()), b' ', out);
     });
     if engine != Engine::Minecraft {
         put("score_", &|player, out| {
-            number::put(player.score.unwrap_or_default(), out)
+            number::put(player.score.unwrap_or_default(), out);
         });
         put("ping_", &|player, out| {
-            number::put(player.ping.unwrap_or_default().into(), out)
+            number::put(player.ping.unwrap_or_default().into(), out);
         });
         put("team_", &|player, out| {
-            number::put(player.team.unwrap_or_default().into(), out)
+            number::put(player.team.unwrap_or_default().into(), out);
         });
         put("deaths_", &|player, out| {
-            put_cell(player.extra.get("deaths_"), b'0', out)
+            put_cell(player.extra.get("deaths_"), b'0', out);
         });
         put("pid_", &|player, out| {
-            put_cell(player.extra.get("pid_"), b'0', out)
+            put_cell(player.extra.get("pid_"), b'0', out);
         });
     }
     if engine == Engine::Battlefield2 {
         put("skill_", &|player, out| {
-            put_cell(player.extra.get("skill_"), b'0', out)
+            put_cell(player.extra.get("skill_"), b'0', out);
         });
         // A column of zeros says that there are no bots.
         if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
             put("AIBot_", &|player, out| {
-                number::put(player.bot.unwrap_or_default().into(), out)
+                number::put(player.bot.unwrap_or_default().into(), out);
             });
         }
     }

@@ -165,7 +165,7 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
     let template = context.template(kind, |context, template| {
         // Ever other ids need one encoding of what the status says.
         let (content, _) = context.template(CONTENT, |_, content| {
-            put_content(status, options.engine, content)
+            put_content(status, options.engine, content);
         });
         Content::new(&content, is_minecraft).encode_legacy(&keys, options.max_reply, template);
     });

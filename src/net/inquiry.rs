@@ -391,7 +391,7 @@ impl Inquiry {
             let timer = session.poll_timeout().unwrap_or(end);
             match I::read(&mut stream, &mut buffer, timer).await {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                    session.handle_timeout(I::now())
+                    session.handle_timeout(I::now());
                 }
                 // The server closed, in whatever manner: what is here is all.
                 Ok(0) | Err(_) => session.handle_end(I::now()),

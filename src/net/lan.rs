@@ -127,7 +127,7 @@ impl Client {
                 // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
                 // scope 0 they choose one (RFC 3493, section 5.2).
                 SocketAddr::V6(group) => {
-                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?
+                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?;
                 }
             }
             io::Result::Ok(socket)

@@ -688,7 +688,7 @@ mod tests {
         let answer = |bodies: &[&[u8]], remaining| {
             let mut query = query();
             bodies.iter().for_each(|body| {
-                drop(query.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat()))
+                drop(query.receive(&[b"\xff\xff\xff\xffprint\n", *body].concat()));
             });
             let OnTimeout::Done(Ok(answer)) = query.timeout(remaining) else {
                 panic!()

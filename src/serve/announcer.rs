@@ -290,7 +290,7 @@ impl Protocol {
         match self {
             Self::Quake3 { tag, .. } => quake3::master::encode_heartbeat(tag, out),
             Self::GameSpy1 { query_port, game } => {
-                gamespy1::put_heartbeat(*query_port, game, state, out)
+                gamespy1::put_heartbeat(*query_port, game, state, out);
             }
         }
     }

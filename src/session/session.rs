@@ -342,7 +342,7 @@ impl<C: Conversation> Session<C> {
         }
         match verdict {
             Verdict::Partial(wait) if !self.has_request() => {
-                self.start(wait, self.since_start(now))
+                self.start(wait, self.since_start(now));
             }
             // The next request waits already: several datagrams came at once.
             Verdict::Next if self.has_request() && self.sends == 0 => {}

@@ -126,12 +126,12 @@ fn rules<'a>(
             () if value.is_empty() => {}
             () if is(MUTATOR) => mutators.push(text()),
             () if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) => {
-                _ = version.get_or_insert_with(text)
+                _ = version.get_or_insert_with(text);
             }
             () => {
                 _ = known
                     .slot(key.raw())
-                    .map(|slot| slot.get_or_insert(value.shown()))
+                    .map(|slot| slot.get_or_insert(value.shown()));
             }
         }
     });

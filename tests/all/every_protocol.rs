@@ -89,7 +89,7 @@ fn receive(session: &mut Link, now: Instant, datagrams: &[Vec<u8>]) {
 /// The answer where nothing goes wrong.
 fn undisturbed(protocol: Protocol) -> Answer {
     let result = query(protocol, |session, now, _, replies| {
-        receive(session, now, &replies)
+        receive(session, now, &replies);
     });
     let answer = result.unwrap().answer;
     assert_eq!(answer.completeness(), Completeness::COMPLETE, "{protocol}");

@@ -43,7 +43,7 @@ fn check(name: &str, text: &str) {
     let events = replies.map(|line| (line.at, Event::Datagram(at(SERVER), &line.datagram)));
     let mut sent = Vec::new();
     let result = replay(query, at(SERVER), timing, events, |_, request| {
-        sent.push(request.to_vec())
+        sent.push(request.to_vec());
     });
     let requests: Vec<_> = transcript
         .datagrams(true)

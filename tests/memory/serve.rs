@@ -127,7 +127,7 @@ fn floods_of_forged_requests_allocate_nothing() {
                 &mut responder,
                 start + Duration::from_secs(later),
                 addresses,
-            )
+            );
         });
         assert_eq!(
             counted.count_total, 0,

@@ -477,7 +477,7 @@ fn with_wrong_id(protocol: Protocol, bytes: Bytes, random: &mut Random) -> Bytes
     let mut bytes = bytes.to_vec();
     match protocol {
         Protocol::GameSpy4 if bytes.len() > 5 => {
-            bytes[1 + random.below(4) as usize] ^= 1 << random.below(7)
+            bytes[1 + random.below(4) as usize] ^= 1 << random.below(7);
         }
         Protocol::Quake3 => return with_challenge(&bytes, Some(b"another")),
         Protocol::Ut2004 if bytes.len() > 4 => bytes[4] = random.below(5) as u8,

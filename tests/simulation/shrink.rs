@@ -50,7 +50,7 @@ impl Cut {
                         .split('-')
                         .map(str::parse)
                         .collect::<Result<_, _>>()
-                        .ok()?
+                        .ok()?;
                 }
                 _ => return None,
             }

@@ -117,7 +117,7 @@ impl Reassembly {
                 .insert(None, datagram.clone(), is_last);
         }
         let response = response.inspect_err(|error| {
-            self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. })
+            self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. });
         })?;
         let trailer = response.trailer;
         let body = share(datagram, response.raw());

@@ -78,7 +78,7 @@ impl FamilySocket {
             let Self { socket, drops, .. } = self;
             let mut receive = || {
                 receive_batch(socket, buffer, drops, |from, datagram| {
-                    each(from, Some(datagram))
+                    each(from, Some(datagram));
                 })
             };
             let mut received = socket.try_io(Interest::READABLE, &mut receive);

@@ -167,7 +167,7 @@ impl<'a> Request<'a> {
                 out.put_u8(b'\n');
             }
             Command::Connect(ConnectRequest::Compressed(packed)) => {
-                put(b"connect", &[Some(packed)])
+                put(b"connect", &[Some(packed)]);
             }
             Command::Connect(ConnectRequest::Plain(userinfo)) => {
                 put(b"connect", &[]);

@@ -27,7 +27,7 @@ fn answer(socket: UdpSocket, service: Service, status: ServerStatus) -> JoinHand
     tokio::spawn(async move {
         queryport::net::serve(&[socket], &mut responder)
             .await
-            .unwrap()
+            .unwrap();
     })
 }
 

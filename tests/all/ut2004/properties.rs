@@ -88,7 +88,7 @@ fn a_second_copy_with_other_content_changes_nothing() {
                         .iter_mut()
                         .rev()
                         .find(|byte| byte.is_ascii_alphanumeric())
-                        .unwrap() ^= 1
+                        .unwrap() ^= 1;
                 }
             }
             let actual = decode(case.packets.iter().cloned().chain([later.into()]));

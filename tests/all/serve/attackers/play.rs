@@ -240,7 +240,7 @@ impl<W: Wire> Play<'_, W> {
         request.write(self.number, &mut self.buffer);
         let mut bytes = 0;
         self.wire.ask(now, from, &self.buffer, &mut |reply| {
-            bytes += reply.len() as u64
+            bytes += reply.len() as u64;
         });
         if bytes > 0 {
             self.meter.all += bytes;
