@@ -84,10 +84,10 @@ fn decode(c: &mut Criterion) {
         let mut group = c.benchmark_group(name);
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| queryport_benches::passes::count(b'\\', black_box(&packets)));
+            b.iter(|| kit::shapes::passes::count(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| queryport_benches::passes::stops(b'\\', black_box(&packets)));
+            b.iter(|| kit::shapes::passes::stops(b'\\', black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("view, all pairs read"), |b| {
             b.iter(|| walk(black_box(&packets), &limits));

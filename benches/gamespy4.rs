@@ -111,10 +111,10 @@ fn decode(c: &mut Criterion) {
         ));
         group.throughput(Throughput::Bytes(bytes as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr count"), |b| {
-            b.iter(|| queryport_benches::passes::count(0, black_box(&datagrams)));
+            b.iter(|| kit::shapes::passes::count(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| queryport_benches::passes::stops(0, black_box(&datagrams)));
+            b.iter(|| kit::shapes::passes::stops(0, black_box(&datagrams)));
         });
         group.bench_function(BenchmarkId::from_parameter("read into an answer"), |b| {
             b.iter(|| Answer::from_datagrams(black_box(&datagrams).iter().cloned(), &limits));

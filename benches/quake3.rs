@@ -5,9 +5,9 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use kit::shapes::{memchr_pass, quake3, requester, walk};
 use queryport::quake3::{Answer, Command, Request, Response};
 use queryport::{Limits, Protocol, Service, ToStatus};
-use queryport_benches::{memchr_pass, quake3, requester, walk};
 
 /// A small server, a full one, and the longest infostring with more players than any game has.
 fn shapes() -> [(&'static str, Bytes); 3] {

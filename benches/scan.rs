@@ -4,7 +4,7 @@
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
 fn scans(c: &mut Criterion) {
-    let reply = queryport_benches::quake3(20, 10);
+    let reply = kit::shapes::quake3(20, 10);
     let mut group = c.benchmark_group("scan in memory, a window of 512");
     group.sample_size(10);
     for (what, count, model) in [
@@ -14,12 +14,7 @@ fn scans(c: &mut Criterion) {
     ] {
         group.throughput(Throughput::Elements(count.into()));
         group.bench_function(BenchmarkId::new(what, count), |b| {
-            b.iter(|| {
-                assert_eq!(
-                    queryport_benches::scan(count, 512, &reply, model),
-                    count as usize
-                )
-            });
+            b.iter(|| assert_eq!(kit::shapes::scan(count, 512, &reply, model), count as usize));
         });
     }
     group.finish();

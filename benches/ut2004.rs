@@ -111,10 +111,10 @@ fn decode(c: &mut Criterion) {
         ));
         group.throughput(Throughput::Bytes(length as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
-            b.iter(|| queryport_benches::passes::count(0, black_box(&packets)));
+            b.iter(|| kit::shapes::passes::count(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("memchr tokens"), |b| {
-            b.iter(|| queryport_benches::passes::stops(0, black_box(&packets)));
+            b.iter(|| kit::shapes::passes::stops(0, black_box(&packets)));
         });
         group.bench_function(BenchmarkId::from_parameter("parse"), |b| {
             b.iter(|| {

@@ -13,7 +13,9 @@ use queryport::{
     gamespy1, gamespy4, quake3, ut2004,
 };
 
-use crate::{datagrams, shapes};
+use kit::shapes;
+
+use crate::datagrams;
 
 /// Runs the work twice and counts the second time: what is initialised once is not counted. Dropping its result is not
 /// either. A second argument of the program selects one case, for a profile.

@@ -17,9 +17,6 @@
 
 mod cases;
 mod datagrams;
-#[allow(dead_code, reason = "the other benchmarks use the rest")]
-#[path = "../shapes/mod.rs"]
-mod shapes;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -11,18 +11,10 @@
     reason = "a benchmark"
 )]
 
-#[allow(dead_code, reason = "the tests use the rest")]
-#[path = "../../fuzz/worst/found.rs"]
-mod found;
-#[allow(dead_code, reason = "the search uses the rest")]
-#[path = "../../fuzz/worst/shape.rs"]
-mod shape;
-#[path = "../../fuzz/worst/targets.rs"]
-mod targets;
-
 use std::collections::BTreeMap;
 
-use targets::TARGETS;
+use kit::worst::found;
+use kit::worst::targets::TARGETS;
 
 /// How much more four times the input may cost. Sorting and maps make it up to 4.8 at these sizes, and a
 /// buffer that grows adds a step. What is quadratic costs 16 times as much, or 5.5 times where it is an eighth of the work for

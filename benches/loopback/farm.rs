@@ -16,8 +16,8 @@ use nix::sys::socket::{
 };
 use queryport::Protocol;
 
-use crate::profile::{self, Kind, RateLimits, Server, is_lost};
-use crate::replies::{Template, protocol, shape, templates};
+use kit::internet::profile::{self, Kind, RateLimits, Server, is_lost};
+use kit::internet::replies::{Template, protocol, shape, templates};
 
 const BATCH: usize = 64;
 /// The options of the farm.

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing};
 
 use crate::farm;
-use crate::profile::{Found, Server};
+use kit::internet::profile::{Found, Server};
 
 /// Scans the farm with the defaults of the client, or with an adaptive wait.
 pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Duration>) -> Found {

@@ -24,10 +24,6 @@ mod floor;
 mod internet;
 #[cfg(target_os = "linux")]
 mod measure;
-#[cfg(target_os = "linux")]
-mod profile;
-#[cfg(target_os = "linux")]
-mod replies;
 
 #[cfg(target_os = "linux")]
 fn main() -> std::io::Result<()> {

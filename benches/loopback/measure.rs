@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 use clap::{Parser, Subcommand};
 use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing, ToStatus};
 
-use crate::{farm, floor, internet, profile};
+use kit::internet::profile;
+
+use crate::{farm, floor, internet};
 
 /// The port of the farm in a comparison.
 const PORT: u16 = 27961;

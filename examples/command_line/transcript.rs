@@ -11,6 +11,7 @@
 //! A line is the time in seconds, the direction (`>` to the server, `<` to the client) and a datagram in hexadecimal. Lines
 //! that begin with `#` are comments; those of a word and a value are read, as `protocol`, `nonce`, from which the ids of the
 //! requests follow, and `outcome`.
+#![allow(unreachable_pub, reason = "the test kit makes it public")]
 #![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::fmt;
@@ -22,26 +23,26 @@ use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 
 /// A recorded query.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Transcript {
+pub struct Transcript {
     /// The comments, in order.
-    pub(crate) comments: Vec<String>,
+    pub comments: Vec<String>,
     /// The datagrams and when they were sent or received.
-    pub(crate) lines: Vec<Line>,
+    pub lines: Vec<Line>,
     /// How the query ended.
-    pub(crate) outcome: Option<String>,
+    pub outcome: Option<String>,
 }
 
 /// One datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Line {
-    pub(crate) at: Duration,
-    pub(crate) is_request: bool,
-    pub(crate) datagram: Bytes,
+pub struct Line {
+    pub at: Duration,
+    pub is_request: bool,
+    pub datagram: Bytes,
 }
 
 impl Transcript {
     /// Reads a transcript.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut transcript = Self::default();
         for (number, line) in (1..).zip(text.lines()) {
             if let Some(comment) = line.strip_prefix('#') {
@@ -59,14 +60,14 @@ impl Transcript {
     }
 
     /// The value of the first comment that begins with this word.
-    pub(crate) fn get(&self, word: &str) -> Option<&str> {
+    pub fn get(&self, word: &str) -> Option<&str> {
         self.comments
             .iter()
             .find_map(|comment| comment.strip_prefix(word)?.strip_prefix(' '))
     }
 
     /// What the client sent, or what it received.
-    pub(crate) fn datagrams(&self, is_request: bool) -> impl Iterator<Item = &Bytes> {
+    pub fn datagrams(&self, is_request: bool) -> impl Iterator<Item = &Bytes> {
         self.lines
             .iter()
             .filter(move |line| line.is_request == is_request)
@@ -132,7 +133,7 @@ impl fmt::Display for Transcript {
 }
 
 /// A conversation whose datagrams are written down.
-pub(crate) struct Recorded<C> {
+pub struct Recorded<C> {
     conversation: C,
     started: Instant,
     transcript: Arc<Mutex<Transcript>>,
@@ -140,7 +141,7 @@ pub(crate) struct Recorded<C> {
 
 impl<C> Recorded<C> {
     /// Begins a transcript with these comments; what it held of an earlier conversation is dropped.
-    pub(crate) fn new(
+    pub fn new(
         conversation: C,
         comments: Vec<String>,
         transcript: &Arc<Mutex<Transcript>>,

@@ -1,6 +1,3 @@
 #![no_main]
 
-#[path = "../bodies/lists.rs"]
-mod lists;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| lists::cod4x(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::lists::cod4x(data));

@@ -1,8 +1,3 @@
 #![no_main]
 
-#[path = "../bodies/differential.rs"]
-mod differential;
-#[path = "../bodies/script.rs"]
-mod script;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| differential::gamespy1(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::differential::gamespy1(data));

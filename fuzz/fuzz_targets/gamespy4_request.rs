@@ -1,6 +1,3 @@
 #![no_main]
 
-#[path = "../bodies/gamespy4.rs"]
-mod gamespy4;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| gamespy4::request(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::gamespy4::request(data));

@@ -1,6 +1,3 @@
 #![no_main]
 
-#[path = "../bodies/quake3_huffman.rs"]
-mod quake3_huffman;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| quake3_huffman::huffman(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::quake3_huffman::huffman(data));

@@ -1,6 +1,3 @@
 #![no_main]
 
-#[path = "../bodies/quake3.rs"]
-mod quake3;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| quake3::response(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::quake3::response(data));

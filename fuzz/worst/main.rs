@@ -15,19 +15,16 @@
     reason = "a program for developers"
 )]
 
-#[allow(dead_code, reason = "the benches and tests use the rest")]
-mod found;
 mod meter;
 mod search;
-mod shape;
-mod targets;
 
 use std::path::Path;
 use std::time::Duration;
 
+use kit::worst::found;
+use kit::worst::targets::TARGETS;
 use meter::Cost;
 use search::{Search, per_byte};
-use targets::TARGETS;
 
 fn main() {
     let (mut cost, mut seconds, mut seed, mut words) = (Cost::Work, 60, 1, Vec::new());

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::meter::Cost;
-use crate::shape::{LARGEST, Shape, template};
-use crate::targets::{Kind, Target};
+use kit::worst::shape::{LARGEST, Shape, template};
+use kit::worst::targets::{Kind, Target};
 
 /// Shapes that are kept.
 const POPULATION: usize = 24;

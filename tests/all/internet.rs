@@ -1,16 +1,12 @@
 //! A scan of servers that differ as real ones do, in virtual time: round trips, loss, dead, late and broken servers, rate
 //! limits. The same servers as in `benches/loopback`, which plays them over sockets.
 
-#[path = "../../benches/loopback/profile.rs"]
-mod profile;
-#[path = "../../benches/loopback/replies.rs"]
-mod replies;
-
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-use profile::{Found, Kind, LOSS, NONSENSE, RateLimits, Server, is_lost};
+use kit::internet::profile::{self, Found, Kind, LOSS, NONSENSE, RateLimits, Server, is_lost};
+use kit::internet::replies;
 use queryport::scan::Scanner;
 use queryport::session::Machine;
 use queryport::{QueryOptions, ScanOptions, StatusQuery, Timing, ToStatus};

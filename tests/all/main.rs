@@ -18,8 +18,7 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
+use kit as common;
 
 #[cfg(feature = "blocking")]
 mod blocking;

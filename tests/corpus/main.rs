@@ -12,28 +12,11 @@
 
 mod naive;
 
-#[path = "../common/mod.rs"]
-mod common;
-#[path = "../../fuzz/bodies/differential.rs"]
-mod differential;
-#[path = "../../fuzz/bodies/gamespy1.rs"]
-mod gamespy1;
-#[path = "../../fuzz/bodies/gamespy4.rs"]
-mod gamespy4;
-#[path = "../../fuzz/bodies/lists.rs"]
-mod lists;
-#[path = "../../fuzz/bodies/quake3.rs"]
-mod quake3;
-#[path = "../../fuzz/bodies/quake3_huffman.rs"]
-mod quake3_huffman;
-#[path = "../../fuzz/bodies/quake3_master.rs"]
-mod quake3_master;
-#[path = "../../fuzz/bodies/script.rs"]
-mod script;
-#[path = "../../fuzz/bodies/structured.rs"]
-mod structured;
-#[path = "../../fuzz/bodies/ut2004.rs"]
-mod ut2004;
+use kit as common;
+use kit::fuzz::{
+    differential, gamespy1, gamespy4, lists, quake3, quake3_huffman, quake3_master, structured,
+    ut2004,
+};
 
 use std::path::Path;
 

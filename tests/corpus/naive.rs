@@ -1,12 +1,9 @@
 //! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the library and by the naive
 //! readers of `fuzz/naive`.
-#[path = "../all/quake3/exchange.rs"]
-mod exchange;
-
 use std::path::Path;
 
-use crate::common::captures;
 use crate::common::transcript::Transcript;
+use crate::common::{captures, exchange};
 use crate::differential;
 
 /// What servers of a protocol sent: a name, and the datagrams of a reply in order of arrival. The captures, the vectors and

@@ -13,22 +13,7 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-#[allow(unreachable_pub, reason = "the search and the benchmarks have it too")]
-#[path = "../../fuzz/worst/found.rs"]
-mod found;
-#[allow(
-    dead_code,
-    unreachable_pub,
-    reason = "the search and the benchmarks have it too"
-)]
-#[path = "../../fuzz/worst/shape.rs"]
-mod shape;
-#[path = "../../fuzz/worst/targets.rs"]
-mod targets;
-
+use kit as common;
 mod answers;
 mod scan;
 mod serve;

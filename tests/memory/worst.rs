@@ -1,8 +1,8 @@
 //! The memory that the costliest inputs take, which the search in `fuzz/worst/` found.
 use allocation_counter::measure;
 
-use crate::found;
-use crate::targets::TARGETS;
+use kit::worst::found;
+use kit::worst::targets::TARGETS;
 
 /// Most bytes on the heap for each byte that arrived, headers included.
 const PER_BYTE: u64 = 96;

@@ -9,11 +9,8 @@
     reason = "a test"
 )]
 
-#[path = "../common/list_servers/alterware.rs"]
-#[allow(unreachable_pub, reason = "shared with another program of tests")]
-mod alterware;
-#[path = "../common/process.rs"]
-mod process;
+use kit::list_servers::alterware;
+use kit::process;
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -20,11 +20,8 @@
     reason = "a failed assumption in a test is a failed test"
 )]
 
-#[path = "../common/mod.rs"]
-mod common;
-
-#[path = "../all/gamespy4/sender.rs"]
-mod sender;
+use kit as common;
+use kit::sender;
 
 mod client;
 mod evidence;

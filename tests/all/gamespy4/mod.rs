@@ -6,7 +6,7 @@ mod model;
 mod moments;
 mod properties;
 mod reassembly;
-mod sender;
+use kit::sender;
 mod serving;
 mod ut3;
 mod vectors;

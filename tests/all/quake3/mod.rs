@@ -2,7 +2,7 @@
 
 mod connect;
 mod conversation;
-mod exchange;
+use kit::exchange;
 mod master;
 mod master_flood;
 mod meaning;

@@ -9,7 +9,6 @@
     reason = "a test"
 )]
 
-#[path = "structure/documents.rs"]
 mod documents;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -11,13 +11,13 @@ use queryport::{Protocol, ServerStatus};
 use super::replies::shape_of;
 
 /// The default seed.
-pub(crate) const SEED: u64 = 42;
+pub const SEED: u64 = 42;
 /// Datagrams lost on each way, in a thousand.
-pub(crate) const LOSS: u32 = 15;
+pub const LOSS: u32 = 15;
 
 /// What kind of server has a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
     /// Never answers: 35 %.
     Dead,
     /// Answers with bytes that are no reply: 2 %.
@@ -31,18 +31,18 @@ pub(crate) enum Kind {
 
 /// A server of the farm.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Server {
-    pub(crate) kind: Kind,
-    pub(crate) protocol: Protocol,
+pub struct Server {
+    pub kind: Kind,
+    pub protocol: Protocol,
     /// The time from a request to its reply.
-    pub(crate) delay: Duration,
+    pub delay: Duration,
     /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a second. `None`: no limit.
-    pub(crate) burst: Option<u32>,
+    pub burst: Option<u32>,
 }
 
 impl Server {
     /// The server with this number.
-    pub(crate) fn of(index: u32, seed: u64) -> Self {
+    pub fn of(index: u32, seed: u64) -> Self {
         let mut state = seed ^ u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         // SplitMix64.
         let mut next = || {
@@ -86,10 +86,10 @@ impl Server {
 
 /// The rate limits of servers: what each has left, and since when.
 #[derive(Debug, Default)]
-pub(crate) struct RateLimits(HashMap<u32, (f64, Instant)>);
+pub struct RateLimits(HashMap<u32, (f64, Instant)>);
 
 impl RateLimits {
-    pub(crate) fn allow(&mut self, index: u32, server: &Server, now: Instant) -> bool {
+    pub fn allow(&mut self, index: u32, server: &Server, now: Instant) -> bool {
         let Some(burst) = server.burst.map(f64::from) else {
             return true;
         };
@@ -103,10 +103,10 @@ impl RateLimits {
 }
 
 /// What servers send that answer with no reply.
-pub(crate) const NONSENSE: [u8; 40] = [0x5A; 40];
+pub const NONSENSE: [u8; 40] = [0x5A; 40];
 
 /// Whether the next datagram is lost, of which so many in a thousand are.
-pub(crate) fn is_lost(loss: u32, random: &mut u64) -> bool {
+pub fn is_lost(loss: u32, random: &mut u64) -> bool {
     *random = random
         .wrapping_mul(6_364_136_223_846_793_005)
         .wrapping_add(1_442_695_040_888_963_407);
@@ -114,27 +114,27 @@ pub(crate) fn is_lost(loss: u32, random: &mut u64) -> bool {
 }
 
 /// The name of a server.
-pub(crate) fn server_name(index: u32) -> String {
+pub fn server_name(index: u32) -> String {
     format!("Server {index:07}")
 }
 
 /// What a client found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub struct Found {
     seed: u64,
     /// How many servers can be answered right.
-    pub(crate) answerable: usize,
+    pub answerable: usize,
     /// When each right answer came.
-    pub(crate) right: Vec<Duration>,
-    pub(crate) incomplete: usize,
+    pub right: Vec<Duration>,
+    pub incomplete: usize,
     /// Answers that pass for complete and are not what the server has.
-    pub(crate) wrong: usize,
-    pub(crate) end: Duration,
+    pub wrong: usize,
+    pub end: Duration,
 }
 
 impl Found {
     /// Of so many servers, nothing yet.
-    pub(crate) fn new(servers: u32, seed: u64) -> Self {
+    pub fn new(servers: u32, seed: u64) -> Self {
         let answerable = (0..servers)
             .filter(|&index| Server::of(index, seed).is_answerable())
             .count();
@@ -146,7 +146,7 @@ impl Found {
     }
 
     /// Judges the answer of a server, which came so long after the start.
-    pub(crate) fn add(&mut self, index: u32, status: &ServerStatus, after: Duration) {
+    pub fn add(&mut self, index: u32, status: &ServerStatus, after: Duration) {
         if !status.completeness.is_complete() {
             self.incomplete += 1;
             return;
@@ -171,7 +171,7 @@ impl Found {
     }
 
     /// Judges an answer that passes for complete; `players`: how many are listed, where the client reads them at all.
-    pub(crate) fn judge(
+    pub fn judge(
         &mut self,
         index: u32,
         name: &str,
@@ -195,11 +195,11 @@ impl Found {
     }
 
     /// The share of the answerable servers that were answered right, in percent.
-    pub(crate) fn percent(&self) -> f64 {
+    pub fn percent(&self) -> f64 {
         self.right.len() as f64 * 100.0 / self.answerable as f64
     }
 
-    pub(crate) fn print(&self, name: &str) {
+    pub fn print(&self, name: &str) {
         let after = |percent: usize| match self.right.get(self.answerable * percent / 100) {
             Some(time) => format!("{:.2} s", time.as_secs_f64()),
             None => "never".to_owned(),

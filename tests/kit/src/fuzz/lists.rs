@@ -1,14 +1,4 @@
 //! Properties of any stream of a list server. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::expect_used,
-    clippy::disallowed_methods,
-    reason = "a failure is a find"
-)]
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;

@@ -1,19 +1,4 @@
 //! Properties of lists, masters and short replies, for any input and any script of datagrams.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a failure is a find"
-)]
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher};

@@ -1,8 +1,5 @@
 //! What structured inputs are made of: statuses, and scripts of time, sender and datagram.
 
-#![allow(dead_code, unreachable_pub, reason = "each user takes some of them")]
-#![allow(clippy::arithmetic_side_effects, reason = "a failure is a find")]
-
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};

@@ -6,7 +6,7 @@
 //! stops.
 
 /// Longest datagram.
-pub(crate) const MAX_DATAGRAM: usize = 1400;
+pub const MAX_DATAGRAM: usize = 1400;
 const HEAD: &[u8] = b"\0\x10\x20\x30\x40splitnum\0";
 /// A section that would begin with fewer bytes left opens the next datagram.
 const MIN_ROOM: usize = 100;
@@ -14,21 +14,21 @@ const MAX_DATAGRAMS: usize = 8;
 
 /// What a server says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Content {
-    pub(crate) pairs: Vec<(Vec<u8>, Vec<u8>)>,
-    pub(crate) players: Columns,
-    pub(crate) teams: Columns,
+pub struct Content {
+    pub pairs: Vec<(Vec<u8>, Vec<u8>)>,
+    pub players: Columns,
+    pub teams: Columns,
 }
 
 /// Field names, and rows of as many values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Columns {
-    pub(crate) fields: Vec<Vec<u8>>,
-    pub(crate) rows: Vec<Vec<Vec<u8>>>,
+pub struct Columns {
+    pub fields: Vec<Vec<u8>>,
+    pub rows: Vec<Vec<Vec<u8>>>,
 }
 
 /// The datagrams; without a last one when there are more than the sender sends.
-pub(crate) fn send(content: &Content) -> Vec<Vec<u8>> {
+pub fn send(content: &Content) -> Vec<Vec<u8>> {
     let mut sender = Sender {
         sent: Vec::new(),
         now: Vec::new(),

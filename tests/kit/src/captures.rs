@@ -18,11 +18,7 @@ pub struct Case {
 
 /// The project's own vectors and, where the variable is set, the third-party captures of a protocol.
 pub fn cases(protocol: &str) -> Vec<Case> {
-    let mut cases = read_folder(
-        &Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("tests/vectors")
-            .join(protocol),
-    );
+    let mut cases = read_folder(&crate::root().join("tests/vectors").join(protocol));
     assert!(
         !cases.is_empty(),
         "the project's own vectors of {protocol} are there"

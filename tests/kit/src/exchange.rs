@@ -1,14 +1,14 @@
 //! Exchanges recorded between this crate and real servers, and between this crate's master and real servers and qstat.
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::Value;
 
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/quake3/exchanges")
+    crate::root().join("tests/vectors/quake3/exchanges")
 }
 
 /// The names of all exchanges.
-pub(crate) fn names() -> Vec<String> {
+pub fn names() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).unwrap();
     entries
         .map(|entry| {
@@ -24,7 +24,7 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// Datagrams with who sent them: `client`, `server`, `master`.
-pub(crate) fn exchange(name: &str) -> Vec<(String, Vec<u8>)> {
+pub fn exchange(name: &str) -> Vec<(String, Vec<u8>)> {
     let text = std::fs::read_to_string(folder().join(name).with_extension("json")).unwrap();
     let object: Value = serde_json::from_str(&text).unwrap();
     assert!(
@@ -48,7 +48,7 @@ pub(crate) fn exchange(name: &str) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The datagrams of one side.
-pub(crate) fn from(name: &str, who: &str) -> Vec<Vec<u8>> {
+pub fn from(name: &str, who: &str) -> Vec<Vec<u8>> {
     exchange(name)
         .into_iter()
         .filter(|(sender, _)| sender == who)

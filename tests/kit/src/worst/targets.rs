@@ -1,17 +1,4 @@
 //! What reads input from the network: each parser, session, scanner, responder, master and list client.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    missing_docs,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "each user takes some of them; a failure is a find"
-)]
 
 use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -32,15 +19,7 @@ use queryport::{
     Service, StatusQuery, Team, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3, ut2004,
 };
 
-use crate::shape::{HEADERS, Input, Shape};
-
-#[allow(
-    dead_code,
-    clippy::duplicate_mod,
-    reason = "a list server of the tests: this takes its cipher"
-)]
-#[path = "../../tests/common/list_servers/gamespy4.rs"]
-mod list_server;
+use super::shape::{HEADERS, Input, Shape};
 
 /// How an input arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -422,7 +401,6 @@ pub const TARGETS: &[Target] = &[
     target("inspect", Kind::Datagram, |input| {
         each(input, |bytes| drop(black_box(inspect(bytes, &limits()))))
     }),
-    #[cfg(feature = "games")]
     target("games", Kind::Datagram, |input| {
         each(input, |bytes| {
             match queryport::games::Game::find(&String::from_utf8_lossy(bytes)) {
@@ -678,7 +656,7 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
     let mut sent = Vec::new();
     session.poll_transmit(now, &mut sent);
     let lengths: Vec<usize> = input.datagrams.iter().map(Vec::len).collect();
-    let reply = list_server::Request::parse(&sent).reply(
+    let reply = crate::list_servers::gamespy4::Request::parse(&sent).reply(
         key.as_bytes(),
         b"\0\0abcdef",
         b"challenge",

@@ -11,7 +11,7 @@ use queryport::{Player, Protocol, Rules, Secret, ServerStatus};
 const NUMBER: &[u8] = b"0000777";
 
 /// A datagram with places to fill in.
-pub(crate) struct Template {
+pub struct Template {
     bytes: Vec<u8>,
     number_at: Option<usize>,
     echo_at: Option<usize>,
@@ -19,7 +19,7 @@ pub(crate) struct Template {
 
 impl Template {
     /// The datagram of the server with this number, which repeats this part of the request.
-    pub(crate) fn fill(&mut self, index: u32, quoted: &[u8]) -> &[u8] {
+    pub fn fill(&mut self, index: u32, quoted: &[u8]) -> &[u8] {
         if let Some(at) = self.number_at {
             let mut rest = index;
             for digit in self.bytes[at..at + NUMBER.len()].iter_mut().rev() {
@@ -35,7 +35,7 @@ impl Template {
 }
 
 /// The part of a request that selects the reply, and the part that the reply repeats.
-pub(crate) fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
+pub fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
     match protocol {
         Protocol::Quake3 => {
             let rest = request.strip_prefix(b"\xff\xff\xff\xffgetstatus")?;
@@ -53,7 +53,7 @@ pub(crate) fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
 }
 
 /// Recognises the protocol of a request.
-pub(crate) fn protocol(request: &[u8]) -> Option<Protocol> {
+pub fn protocol(request: &[u8]) -> Option<Protocol> {
     match request {
         [0xFF, 0xFF, 0xFF, 0xFF, ..] => Some(Protocol::Quake3),
         [0xFE, 0xFD, ..] => Some(Protocol::GameSpy4),
@@ -65,7 +65,7 @@ pub(crate) fn protocol(request: &[u8]) -> Option<Protocol> {
 
 /// The number of players and rules of a server. By default a half-full server: 1 datagram of 760 bytes in Quake 3, 3 of 2,200
 /// bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the challenge), 5 of 1,300 bytes in UT2004.
-pub(crate) fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
+pub fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
     match (protocol, full) {
         (Protocol::Quake3, false) => (10, 16),
         (Protocol::Quake3, true) => (32, 30),
@@ -107,7 +107,7 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
 }
 
 /// The replies of the crate's responder to one request, as templates.
-pub(crate) fn templates(
+pub fn templates(
     protocol: Protocol,
     full: bool,
     request: &[u8],

@@ -1,13 +1,4 @@
 //! Helpers of the benchmarks: datagrams, lower bounds, and a scan without a network.
-#![allow(
-    missing_docs,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_wrap,
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a benchmark"
-)]
 
 pub mod passes;
 

@@ -1,25 +1,5 @@
 //! The library's clients against the naive readers of `naive/`: whatever arrives, both find the same fields in a complete answer,
 //! and no answer is complete where the naive reader proves that something is missing.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_sign_loss,
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a failure is a find"
-)]
-
-#[path = "../naive/mod.rs"]
-mod naive;
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -32,8 +12,8 @@ use queryport::{
     Service, Timing, ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
-use crate::script::{Event, Step};
-use naive::{Fields, Pairs, Reading, Text, Whole};
+use super::script::{Event, Step};
+use crate::naive::{self, Fields, Pairs, Reading, Text, Whole};
 
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
@@ -223,8 +203,8 @@ fn requester(number: u64) -> Requester {
 
 /// Two states of a server; the second follows the first.
 fn states(u: &mut Unstructured<'_>) -> [ServerStatus; 2] {
-    let first = crate::script::status(u).unwrap_or_default();
-    let second = crate::script::status(u).unwrap_or_default();
+    let first = super::script::status(u).unwrap_or_default();
+    let second = super::script::status(u).unwrap_or_default();
     [first, second]
 }
 
@@ -232,7 +212,7 @@ pub fn quake3(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let dialect = [
         Engine::Quake3,
         Engine::DarkPlaces,
@@ -337,7 +317,7 @@ pub fn ut2004(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let dialect = [Engine::Ut2004, Engine::KillingFloor, Engine::Ut2003][usize::from(kind % 3)];
     let ended = play(
         ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
@@ -476,7 +456,7 @@ pub fn gamespy1(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let dialect = [Engine::Unreal, Engine::Qr1][usize::from(kind & 1)];
     let ended = play(
         gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
@@ -562,7 +542,7 @@ pub fn gamespy4(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let client =
         [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
     let dialect = if kind % 3 == 1 {
@@ -599,7 +579,7 @@ pub fn gamespy4(data: &[u8]) {
 }
 
 fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Reading> {
-    use naive::gamespy4::Form;
+    use crate::naive::gamespy4::Form;
     let form = match answer.form() {
         gamespy4::Form::Sections => Form::Sections,
         gamespy4::Form::MinecraftFull => Form::Minecraft,

@@ -1,18 +1,4 @@
 //! The coding of connect datagrams against a naive coder and decoder with another data structure.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a failure is a find"
-)]
 
 use queryport::quake3::huffman;
 

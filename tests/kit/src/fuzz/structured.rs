@@ -1,19 +1,4 @@
 //! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and announcers.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a failure is a find"
-)]
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -29,7 +14,7 @@ use queryport::{
     StatusQuery, Timing, ToStatus, gamespy1, gamespy4, inspect, quake3,
 };
 
-use crate::script::{Event, Step};
+use super::script::{Event, Step};
 
 const SECRET: Secret = Secret::new([5; 16]);
 
@@ -49,7 +34,7 @@ fn engine(choice: u8) -> Engine {
 pub fn losses(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let choice: u8 = u.arbitrary().unwrap_or_default();
-    let Ok(mut status) = crate::script::status(&mut u) else {
+    let Ok(mut status) = super::script::status(&mut u) else {
         return;
     };
     // Every value that is lost costs an exchange of its own.
@@ -296,9 +281,9 @@ pub fn responder(data: &[u8]) {
     options.bytes_per_second = u32::from(u.arbitrary::<u16>().unwrap_or(1000));
     options.burst = u32::from(u.arbitrary::<u16>().unwrap_or(4000));
     options.total_bytes_per_second = u32::from(u.arbitrary::<u16>().unwrap_or(9000)) * 4;
-    let states = [crate::script::status(&mut u), crate::script::status(&mut u)]
+    let states = [super::script::status(&mut u), super::script::status(&mut u)]
         .map(|status| Arc::new(status.unwrap_or_default()));
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let start = Instant::now();
     let mut now = start;
     let mut responder = Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now)
@@ -394,8 +379,8 @@ pub fn scanner(data: &[u8]) {
     if flags & 4 != 0 {
         options = options.with_adaptive_wait(Some(Duration::from_millis(50)));
     }
-    let status = crate::script::status(&mut u).unwrap_or_default();
-    let steps = crate::script::steps(&mut u);
+    let status = super::script::status(&mut u).unwrap_or_default();
+    let steps = super::script::steps(&mut u);
     // Several servers on one address, and some targets twice.
     let at = |index: u8| SocketAddr::from(([192, 0, 2, index / 4], 7000 + u16::from(index % 3)));
     let start = Instant::now();
@@ -512,12 +497,12 @@ fn deliver(
 pub fn announcer(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let flags: u8 = u.arbitrary().unwrap_or_default();
-    let Ok(mut status) = crate::script::status(&mut u) else {
+    let Ok(mut status) = super::script::status(&mut u) else {
         return;
     };
     status.game = Some("ut".into());
     (status.player_count, status.max_players) = (Some(0), Some(8));
-    let steps = crate::script::steps(&mut u);
+    let steps = super::script::steps(&mut u);
     let mut now = Instant::now();
     let masters: Vec<SocketAddr> = (0..flags >> 2)
         .map(|n| ([192, 0, 2, n], 27_950).into())
@@ -563,7 +548,6 @@ pub fn announcer(data: &[u8]) {
 }
 
 /// Any text finds a game or an error with a few suggestions, and what is suggested is found by its name.
-#[cfg(feature = "games")]
 pub fn games(data: &[u8]) {
     use queryport::games::Game;
     let text = String::from_utf8_lossy(data);

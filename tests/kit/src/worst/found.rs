@@ -1,6 +1,6 @@
 //! The costliest inputs that the search has found. The benches count the work for them, the tests their memory.
 
-use crate::shape::{LARGEST, Shape, template};
+use super::shape::{LARGEST, Shape, template};
 
 pub struct Found {
     /// See `TARGETS`.
@@ -591,7 +591,6 @@ pub fn work() -> Vec<Found> {
             32_000,
             one(QUAKE3_STATUS, b"\n\"\n\"", b"", LARGEST),
         ),
-        #[cfg(feature = "games")]
         found(
             "games",
             "an unknown name",

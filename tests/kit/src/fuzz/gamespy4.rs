@@ -1,18 +1,4 @@
 //! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
-#![allow(
-    dead_code,
-    unreachable_pub,
-    reason = "each fuzz target uses one of them"
-)]
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a failure is a find"
-)]
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,11 +1,4 @@
 //! Child processes with a bounded wait, and with the signals of a shell's foreground.
-#![allow(
-    dead_code,
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::panic,
-    reason = "each test program uses some of it"
-)]
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -18,7 +11,7 @@ const LONGEST: Duration = Duration::from_secs(120);
 
 /// A command that an interrupt ends. A shell that starts its command in the background has it ignore interrupts, and children inherit
 /// this.
-pub(crate) fn interruptible(program: impl AsRef<OsStr>) -> Command {
+pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     if !ignores_interrupts("self") {
         return Command::new(program);
     }
@@ -28,7 +21,7 @@ pub(crate) fn interruptible(program: impl AsRef<OsStr>) -> Command {
 }
 
 /// Starts a command that an interrupt ends, and waits until one does.
-pub(crate) fn spawn(command: &mut Command) -> Child {
+pub fn spawn(command: &mut Command) -> Child {
     let child = command.spawn().unwrap();
     let start = Instant::now();
     while ignores_interrupts(&child.id().to_string()) {
@@ -51,7 +44,7 @@ fn ignores_interrupts(process: &str) -> bool {
 }
 
 /// Waits for the end of a child. Panics where it takes too long.
-pub(crate) fn wait(child: &mut Child) -> ExitStatus {
+pub fn wait(child: &mut Child) -> ExitStatus {
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
@@ -66,7 +59,7 @@ pub(crate) fn wait(child: &mut Child) -> ExitStatus {
 }
 
 /// The output of a command, as [`Command::output`], and its end as [`wait`].
-pub(crate) fn output(command: &mut Command) -> Output {
+pub fn output(command: &mut Command) -> Output {
     finish(
         command
             .stdin(Stdio::null())
@@ -78,7 +71,7 @@ pub(crate) fn output(command: &mut Command) -> Output {
 }
 
 /// The rest of a child's output, as [`Child::wait_with_output`], and its end as [`wait`].
-pub(crate) fn finish(mut child: Child) -> Output {
+pub fn finish(mut child: Child) -> Output {
     drop(child.stdin.take());
     let read = |pipe: Option<Box<dyn Read + Send>>| {
         thread::spawn(move || {

@@ -1,0 +1,12 @@
+//! Assertions that hold for any input. The fuzz targets call them, and `tests/corpus/` replays the corpora with them.
+
+pub mod differential;
+pub mod gamespy1;
+pub mod gamespy4;
+pub mod lists;
+pub mod quake3;
+pub mod quake3_huffman;
+pub mod quake3_master;
+pub mod script;
+pub mod structured;
+pub mod ut2004;
