@@ -53,7 +53,7 @@ fn requester() -> Requester {
 
 fn datagrams(players: usize) -> Vec<Bytes> {
     let request = Request::new(&[Command::Status]);
-    queryport::gamespy1::answer(
+    queryport::gamespy1::respond(
         &request,
         &status(players),
         &Service::new(Engine::Qr1),
@@ -110,7 +110,7 @@ fn decode(c: &mut Criterion) {
         let (options, requester) = (Service::from(Protocol::GameSpy1), requester());
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
             b.iter(|| {
-                queryport::gamespy1::answer(&request, black_box(&status), &options, &requester)
+                queryport::gamespy1::respond(&request, black_box(&status), &options, &requester)
             });
         });
     }

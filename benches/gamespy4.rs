@@ -87,7 +87,7 @@ fn decode(c: &mut Criterion) {
     for (shape, status, dialect) in shapes() {
         let options = Service::new(dialect);
         let answer = |command| {
-            queryport::gamespy4::answer(
+            queryport::gamespy4::respond(
                 &Request::new(id, command),
                 black_box(&status),
                 &options,

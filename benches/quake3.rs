@@ -44,7 +44,7 @@ fn decode(c: &mut Criterion) {
         });
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
             b.iter(|| {
-                queryport::quake3::answer(
+                queryport::quake3::respond(
                     &request,
                     black_box(&status),
                     &Service::from(Protocol::Quake3),

@@ -21,7 +21,7 @@ use queryport::{
 
 /// A server's replies to one request.
 fn replies(command: Command, status: &ServerStatus, requester: &Requester) -> Vec<bytes::Bytes> {
-    queryport::ut2004::answer(
+    queryport::ut2004::respond(
         &Request::new(command),
         status,
         &Service::from(Protocol::Ut2004),

@@ -103,7 +103,7 @@ async fn answer(
         tokio::spawn(async move {
             tokio::time::sleep(delay).await;
             let requester = Requester::new(from, Instant::now(), Secret::new([0; 16]));
-            for reply in queryport::ut2004::answer(
+            for reply in queryport::ut2004::respond(
                 &request,
                 &status,
                 &Service::from(Protocol::Ut2004),

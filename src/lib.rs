@@ -151,7 +151,7 @@
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
-//! (the conversation) and `answer` (from a request and a status to the datagrams of the reply).
+//! (the conversation) and `respond` (from a request and a status to the datagrams of the reply).
 //!
 //! There are two representations of data. A *view* borrows a datagram: it is validated once, allocates nothing and has the keys,
 //! values and order of the wire. A [`ServerStatus`] is owned and normalised; [`ToStatus`] makes it from an answer, whose bytes its

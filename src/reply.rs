@@ -25,7 +25,7 @@ use crate::time::Instant;
 ///     Secret::new([7; 16]),
 /// );
 /// let request = Request::new(Command::GetInfo { challenge: None });
-/// let replies = quake3::answer(
+/// let replies = quake3::respond(
 ///     &request,
 ///     &ServerStatus::default(),
 ///     &Protocol::Quake3.into(),

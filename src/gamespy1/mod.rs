@@ -67,10 +67,10 @@
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
 //! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
 //!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
-//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers a reply that begins `\echo\`; [`answer`] writes none.
+//!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers a reply that begins `\echo\`; [`respond`] writes none.
 //! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
 //!   [`StatusQuery::commands_with_echo`].
-//! - A reply of [`answer`] that had to be cut has no end mark, and rules give way before players.
+//! - A reply of [`respond`] that had to be cut has no end mark, and rules give way before players.
 //!
 //! # Sources
 //! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
@@ -131,7 +131,7 @@ mod wire;
 
 pub use answer::{Answer, Row};
 pub use client::StatusQuery;
-pub use server::answer;
+pub use server::respond;
 pub use wire::request::{Command, Request};
 pub(crate) use wire::request::{ServerState, put_heartbeat};
 pub use wire::response::Response;

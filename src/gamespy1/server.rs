@@ -43,12 +43,12 @@ const TRAILER: usize = 30;
 /// requester.number = 7;
 /// let request = Request::new(&[Command::Info]);
 /// let replies =
-///     gamespy1::answer(&request, &status, &Protocol::GameSpy1.into(), &requester);
+///     gamespy1::respond(&request, &status, &Protocol::GameSpy1.into(), &requester);
 /// let reply = br"\hostname\Srv\maxplayers\8\gamemode\openplaying\queryid\7.1\final\";
 /// assert_eq!(replies.iter().collect::<Vec<_>>(), [&reply[..]]);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-pub fn answer(
+pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
     options: &Service,
@@ -59,7 +59,7 @@ pub fn answer(
     })
 }
 
-/// [`answer`], from templates.
+/// [`respond`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
     let Context {
         service, requester, ..

@@ -128,5 +128,5 @@ mod writer;
 
 pub use answer::{Answer, Form, Row, Table};
 pub use client::StatusQuery;
-pub use server::answer;
+pub use server::respond;
 pub use wire::{Command, Request, RequestId, Response, Selection, minecraft};

@@ -60,7 +60,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let ask = |command| {
 ///     let request = Request::new(RequestId([1, 2, 3, 4]), command);
-///     gamespy4::answer(
+///     gamespy4::respond(
 ///         &request,
 ///         &ServerStatus::default(),
 ///         &Protocol::GameSpy4.into(),
@@ -82,7 +82,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// assert!(data(token ^ 1).is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn answer(
+pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
     options: &Service,
@@ -93,7 +93,7 @@ pub fn answer(
     })
 }
 
-/// [`answer`], from templates.
+/// [`respond`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
     let Context {
         service, requester, ..

@@ -3,8 +3,8 @@
 //!
 //! | request | client | server |
 //! |---|---|---|
-//! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`answer`] |
-//! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`answer`], [`verify_challenge`] |
+//! | `getinfo`, `getstatus`: describe yourself, list the players | [`StatusQuery`] | [`respond`] |
+//! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`respond`], [`verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
 //! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`Reply::print`] |
 //! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
@@ -141,7 +141,7 @@ pub use answer::Answer;
 pub use client::StatusQuery;
 pub use connect::{ConnectQuery, Connected, Refusal, RefusalReason, huffman};
 pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
-pub use server::{answer, verify_challenge};
+pub use server::{respond, verify_challenge};
 pub use wire::{
     Command, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request, Response,
     SecureRconRequest,

@@ -42,7 +42,7 @@ const PURPOSE: u16 = 0x5133;
 /// let requester =
 ///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let replies =
-///     quake3::answer(&request, &status, &Protocol::Quake3.into(), &requester);
+///     quake3::respond(&request, &status, &Protocol::Quake3.into(), &requester);
 /// let reply = replies.iter().next().unwrap();
 /// assert!(reply.starts_with(
 ///     b"\xff\xff\xff\xffstatusResponse\n\\challenge\\8aJ2\\sv_hostname\\Srv"
@@ -50,7 +50,7 @@ const PURPOSE: u16 = 0x5133;
 /// assert!(reply.ends_with(b"\n0 0 \"Ann\"\n"));
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-pub fn answer(
+pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
     options: &Service,
@@ -61,7 +61,7 @@ pub fn answer(
     })
 }
 
-/// [`answer`], from templates.
+/// [`respond`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
     let direction_byte = request.direction_byte || context.service.engine == Engine::MedalOfHonor;
     let (detail, challenge) = match request.command {
@@ -177,7 +177,7 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// let client =
 ///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::GetChallenge { client: None, game: None });
-/// let replies = quake3::answer(
+/// let replies = quake3::respond(
 ///     &request,
 ///     &ServerStatus::default(),
 ///     &Service::new(Engine::Quake3),
@@ -310,7 +310,7 @@ mod tests {
         status: &ServerStatus,
         options: &Service,
     ) -> Option<bytes::Bytes> {
-        answer(&Request::new(command), status, options, &requester())
+        respond(&Request::new(command), status, options, &requester())
             .into_iter()
             .next()
     }
@@ -364,7 +364,7 @@ mod tests {
             direction_byte: true,
             ..Request::new(Command::GetInfo { challenge: None })
         };
-        let replies = answer(
+        let replies = respond(
             &request,
             &status(3),
             &Service::new(Engine::Quake3),
@@ -502,7 +502,7 @@ mod tests {
                 client: None,
                 game: None,
             });
-            let reply = answer(&request, &ServerStatus::default(), &options, &client)
+            let reply = respond(&request, &ServerStatus::default(), &options, &client)
                 .into_iter()
                 .next()
                 .unwrap();

@@ -151,7 +151,7 @@ pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::StatusQuery;
-pub use server::answer;
+pub use server::respond;
 pub use wire::{
     Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList,
 };

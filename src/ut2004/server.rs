@@ -37,13 +37,13 @@ use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 ///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));
 /// let request = Request::new(Command::RulesAndPlayers);
 /// let replies =
-///     ut2004::answer(&request, &status, &Protocol::Ut2004.into(), &requester);
+///     ut2004::respond(&request, &status, &Protocol::Ut2004.into(), &requester);
 /// let replies: Vec<_> = replies.into_iter().collect();
 /// assert_eq!(&replies[0][..], b"\x80\0\0\0\x01\x0bServerMode\0\x0adedicated\0");
 /// assert_eq!(replies[1][..12], [0x80, 0, 0, 0, 2, 1, 0, 0, 0, 0x83, 0x16, 0x04]);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-pub fn answer(
+pub fn respond(
     request: &Request,
     status: &ServerStatus,
     options: &Service,
@@ -54,7 +54,7 @@ pub fn answer(
     })
 }
 
-/// [`answer`], from templates.
+/// [`respond`], from templates.
 pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patched> {
     let kind = request.command as u32 | u32::from(takes_header(request, context.service)) << 8;
     let template = context.template(kind, |context, template| {

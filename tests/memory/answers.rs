@@ -81,7 +81,7 @@ fn full_gamespy1_server() -> Vec<Bytes> {
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
     let options = Service::new(Engine::Qr1);
     let requester = crate::common::requester("192.0.2.1:5000");
-    gamespy1::answer(&request, &status, &options, &requester)
+    gamespy1::respond(&request, &status, &options, &requester)
         .into_iter()
         .collect()
 }
@@ -229,7 +229,7 @@ fn full_ut2004_server() -> Vec<Bytes> {
         Service::from(Protocol::Ut2004),
         crate::common::requester("192.0.2.1:5000"),
     );
-    let replies = requests.map(|request| ut2004::answer(&request, &status, &options, &requester));
+    let replies = requests.map(|request| ut2004::respond(&request, &status, &options, &requester));
     replies.into_iter().flatten().collect()
 }
 

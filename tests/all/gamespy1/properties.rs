@@ -270,7 +270,7 @@ proptest! {
         let mut requester = requester("192.0.2.1:5000");
         requester.number = number;
         let request = Request::new(&[Command::Status]);
-        let replies = queryport::gamespy1::answer(&request, &status, &Service::new(dialect), &requester);
+        let replies = queryport::gamespy1::respond(&request, &status, &Service::new(dialect), &requester);
         for reply in &replies {
             prop_assert!(reply.len() <= longest);
             prop_assert!(Request::parse(reply).is_err(), "a reply is never a request");

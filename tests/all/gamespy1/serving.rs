@@ -48,7 +48,7 @@ pub(crate) fn serve(options: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) 
         let Ok(request) = Request::parse(datagram) else {
             return Vec::new();
         };
-        let replies = queryport::gamespy1::answer(&request, &status, &options, &requester);
+        let replies = queryport::gamespy1::respond(&request, &status, &options, &requester);
         requester.number += 1;
         replies.into_iter().collect()
     }
@@ -256,7 +256,7 @@ fn replies_are_numbered_as_the_dialect_does() {
     let number = |dialect, number| {
         let mut requester = requester(CLIENT);
         requester.number = number;
-        let replies = queryport::gamespy1::answer(
+        let replies = queryport::gamespy1::respond(
             &Request::new(&[Command::Basic]),
             &status,
             &Service::new(dialect),
@@ -319,7 +319,7 @@ fn an_echo_is_no_request_to_openspy() {
         let request = Request::new(&[Command::Echo(b"x")]);
         let options = Service::new(dialect).with_echo();
         let replies =
-            queryport::gamespy1::answer(&request, &status(0), &options, &requester(CLIENT));
+            queryport::gamespy1::respond(&request, &status(0), &options, &requester(CLIENT));
         assert!(replies[0].starts_with(expected), "{dialect:?}");
     }
 }
@@ -328,7 +328,7 @@ fn an_echo_is_no_request_to_openspy() {
 fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
     let replies =
-        queryport::gamespy1::answer(&request, status, &Service::new(dialect), &requester(CLIENT));
+        queryport::gamespy1::respond(&request, status, &Service::new(dialect), &requester(CLIENT));
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())

@@ -46,7 +46,7 @@ fn ours(engine: Engine) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> 
             return Vec::new();
         };
         (requester.now, requester.address) = (now, from);
-        queryport::gamespy4::answer(&request, &status, &Service::new(engine), &requester)
+        queryport::gamespy4::respond(&request, &status, &Service::new(engine), &requester)
             .into_iter()
             .collect()
     }

@@ -64,7 +64,7 @@ pub(crate) fn ask_with(
         challenge: Some(token(&requester)),
         selection,
     };
-    queryport::gamespy4::answer(&Request::new(ID, command), status, options, &requester)
+    queryport::gamespy4::respond(&Request::new(ID, command), status, options, &requester)
         .into_iter()
         .collect()
 }
@@ -72,7 +72,7 @@ pub(crate) fn ask_with(
 /// The token of a requester, from the reply to a challenge request.
 fn token(requester: &Requester) -> i32 {
     let request = Request::new(ID, Command::Challenge);
-    let replies = queryport::gamespy4::answer(
+    let replies = queryport::gamespy4::respond(
         &request,
         &ServerStatus::default(),
         &Service::from(Protocol::GameSpy4),

@@ -63,7 +63,7 @@ impl GameServer {
         };
         let Command::Connect(connect) = request.command else {
             let replies =
-                queryport::quake3::answer(&request, &self.status, &self.options, &self.requester);
+                queryport::quake3::respond(&request, &self.status, &self.options, &self.requester);
             return replies.into_iter().collect();
         };
         let Ok(userinfo) = connect.userinfo() else {

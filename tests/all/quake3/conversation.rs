@@ -31,7 +31,7 @@ fn answer(_: Instant, _: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
         return Vec::new();
     };
     let requester = requester("192.0.2.1:5000");
-    queryport::quake3::answer(
+    queryport::quake3::respond(
         &request,
         &status(),
         &Service::from(Protocol::Quake3),

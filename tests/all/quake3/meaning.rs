@@ -442,7 +442,7 @@ fn serve(status: &ServerStatus, detail: Detail, options: &Service) -> ServerStat
     } else {
         Command::GetStatus { challenge }
     };
-    let replies = queryport::quake3::answer(
+    let replies = queryport::quake3::respond(
         &Request::new(command),
         status,
         options,
@@ -698,7 +698,7 @@ fn a_status_without_all_players_does_not_read_as_complete() {
         let options = Service::new(engine).with_max_reply(most);
         let request = Request::new(Command::GetStatus { challenge });
         let replies =
-            queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+            queryport::quake3::respond(&request, &status, &options, &requester("192.0.2.1:5000"));
         // No reply, or none with an infostring.
         let Ok(answer) = Answer::from_datagrams(replies, &Limits::default()) else {
             return;

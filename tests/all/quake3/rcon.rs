@@ -267,7 +267,7 @@ fn signed_commands_over_a_bad_link() {
                 (requester.now, requester.address) = (now, from);
                 let request = Request::parse(datagram).unwrap();
                 let Command::SecureRcon(signed) = request.command else {
-                    let replies = queryport::quake3::answer(
+                    let replies = queryport::quake3::respond(
                         &request,
                         &ServerStatus::default(),
                         &options,

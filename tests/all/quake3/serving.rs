@@ -31,7 +31,7 @@ fn status() -> ServerStatus {
 
 fn replies(datagram: &[u8], options: &Service) -> Vec<Bytes> {
     let request = Request::parse(datagram).unwrap();
-    queryport::quake3::answer(&request, &status(), options, &requester("192.0.2.1:5000"))
+    queryport::quake3::respond(&request, &status(), options, &requester("192.0.2.1:5000"))
         .into_iter()
         .collect()
 }
@@ -96,7 +96,7 @@ fn every_capture_served_again_is_the_same_server() {
         let mut options = Service::from(Protocol::Quake3);
         options = options.with_max_reply(65_507);
         let replies =
-            queryport::quake3::answer(&request, &status, &options, &requester("192.0.2.1:5000"));
+            queryport::quake3::respond(&request, &status, &options, &requester("192.0.2.1:5000"));
         let reply = replies.into_iter().next().unwrap();
         let Verdict::Done(answer) = query.receive(&reply) else {
             panic!("{}", case.name)
@@ -214,7 +214,7 @@ fn replies_are_no_longer_than_asked_for() {
             let datagram = [b"\xff\xff\xff\xff", body].concat();
             let request = Request::parse(&datagram).unwrap();
             for reply in
-                queryport::quake3::answer(&request, &full, &options, &requester("192.0.2.1:5000"))
+                queryport::quake3::respond(&request, &full, &options, &requester("192.0.2.1:5000"))
             {
                 assert!(reply.len() <= most, "{} of {most}", reply.len());
             }

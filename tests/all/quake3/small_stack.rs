@@ -81,7 +81,7 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
     let mut read = 0;
     if let Ok(request) = Request::parse(datagram) {
         let options = Service::from(Protocol::Quake3);
-        let replies = queryport::quake3::answer(
+        let replies = queryport::quake3::respond(
             &request,
             &ServerStatus::default(),
             &options,

@@ -1,4 +1,4 @@
-//! A responder sends the same bytes as the stateless `queryport::quake3::answer`, whatever it has encoded before.
+//! A responder sends the same bytes as the stateless `queryport::quake3::respond`, whatever it has encoded before.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -167,9 +167,9 @@ fn answer(
 ) -> Vec<Bytes> {
     match service.engine().protocol() {
         Protocol::Quake3 => quake3::Request::parse(datagram)
-            .map(|request| quake3::answer(&request, status, service, requester)),
+            .map(|request| quake3::respond(&request, status, service, requester)),
         Protocol::GameSpy1 => gamespy1::Request::parse(datagram)
-            .map(|request| gamespy1::answer(&request, status, service, requester)),
+            .map(|request| gamespy1::respond(&request, status, service, requester)),
         Protocol::GameSpy4 => {
             let is_battlefield_2 = service.engine() == Engine::Battlefield2;
             let request = if is_battlefield_2 && is_unchallenged {
@@ -177,10 +177,10 @@ fn answer(
             } else {
                 gamespy4::Request::parse(datagram)
             };
-            request.map(|request| gamespy4::answer(&request, status, service, requester))
+            request.map(|request| gamespy4::respond(&request, status, service, requester))
         }
         Protocol::Ut2004 => ut2004::Request::parse(datagram)
-            .map(|request| ut2004::answer(&request, status, service, requester)),
+            .map(|request| ut2004::respond(&request, status, service, requester)),
         _ => Ok(Vec::new()),
     }
     .unwrap_or_default()

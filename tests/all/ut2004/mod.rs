@@ -20,7 +20,7 @@ fn described(answer: &Answer) -> Value {
 /// The replies of a server with the default options.
 fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
     let requester = crate::common::requester(crate::common::pair::CLIENT);
-    queryport::ut2004::answer(
+    queryport::ut2004::respond(
         request,
         status,
         &Service::from(Protocol::Ut2004),

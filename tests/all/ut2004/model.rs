@@ -264,7 +264,7 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     assert_eq!(players[1].extra.get("PlayerNum").unwrap(), "1");
 
     let server = Service::new(Engine::Ut2003).with_protocol_version(0x7E);
-    let written = queryport::ut2004::answer(
+    let written = queryport::ut2004::respond(
         &Request::new(Command::Players),
         &crate::ut2004::status_with(3, 0, true),
         &server,
@@ -320,7 +320,7 @@ fn fields_without_rules_are_sent_as_rules() {
     assert_eq!(status(everything(&again)), again, "and nothing twice");
 
     let floor = Service::new(Engine::KillingFloor);
-    let written = queryport::ut2004::answer(
+    let written = queryport::ut2004::respond(
         &Request::new(Command::Rules),
         &server,
         &floor,
@@ -359,7 +359,7 @@ fn a_list_that_is_cut_is_not_complete() {
         let packets: Vec<Bytes> = requests
             .iter()
             .flat_map(|request| {
-                queryport::ut2004::answer(request, &server, &options, &requester(CLIENT))
+                queryport::ut2004::respond(request, &server, &options, &requester(CLIENT))
             })
             .collect();
         assert_eq!(

@@ -95,7 +95,7 @@ fn everything_of(options: &Service, status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
     let answers = requests
         .iter()
-        .map(|request| queryport::ut2004::answer(request, status, options, &requester(CLIENT)));
+        .map(|request| queryport::ut2004::respond(request, status, options, &requester(CLIENT)));
     answers.flatten().collect()
 }
 
@@ -252,7 +252,7 @@ fn servers_of_two_versions_do_not_answer_each_other_for_ever() {
             };
             let service = &services[round % 2];
             let mut answers =
-                queryport::ut2004::answer(&request, &empty, service, &requester(CLIENT));
+                queryport::ut2004::respond(&request, &empty, service, &requester(CLIENT));
             let Some(answer) = answers.pop() else { break };
             assert!(round < 3, "{one:#x} and {other:#x} are still talking");
             asked = answer.to_vec();

@@ -233,7 +233,7 @@ pub fn quake3(data: &[u8]) {
         |state, request, number| match quake3::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                quake3::answer(
+                quake3::respond(
                     &request,
                     &states[usize::from(state)],
                     &options,
@@ -333,7 +333,7 @@ pub fn ut2004(data: &[u8]) {
                 let mut request = ut2004::Request::new(command);
                 request.version = last.version;
                 let state = &states[usize::from(state)];
-                all.extend(ut2004::answer(
+                all.extend(ut2004::respond(
                     &request,
                     state,
                     &options,
@@ -464,7 +464,7 @@ pub fn gamespy1(data: &[u8]) {
         |state, request, number| match gamespy1::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                gamespy1::answer(
+                gamespy1::respond(
                     &request,
                     &states[usize::from(state)],
                     &options,
@@ -559,7 +559,7 @@ pub fn gamespy4(data: &[u8]) {
         |state, request, number| match gamespy4::Request::parse(request) {
             Ok(request) => {
                 let options = Service::new(dialect);
-                gamespy4::answer(
+                gamespy4::respond(
                     &request,
                     &states[usize::from(state)],
                     &options,

@@ -40,7 +40,7 @@ pub fn request(data: &[u8]) {
         let mut options = Service::new(dialect);
         options = options.with_echo();
         options = options.with_key(GameKey::new("Z5Nfb0").unwrap());
-        let replies = queryport::gamespy1::answer(&request, &status, &options, &requester);
+        let replies = queryport::gamespy1::respond(&request, &status, &options, &requester);
         for reply in &replies {
             assert!(reply.len() <= longest);
             assert!(Request::parse(reply).is_err(), "a reply is never a request");

@@ -50,7 +50,7 @@ pub fn request(data: &[u8]) {
     ] {
         let options = Service::new(dialect);
         let answer = |command| {
-            queryport::gamespy4::answer(
+            queryport::gamespy4::respond(
                 &Request::new(request.id, command),
                 &status,
                 &options,

@@ -37,7 +37,7 @@ pub fn request(data: &[u8]) {
         Engine::MedalOfHonor,
     ] {
         let options = Service::new(dialect);
-        let replies = queryport::quake3::answer(&request, &status, &options, &requester);
+        let replies = queryport::quake3::respond(&request, &status, &options, &requester);
         let Some(reply) = replies.into_iter().next() else {
             continue;
         };

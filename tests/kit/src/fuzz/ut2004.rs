@@ -36,7 +36,7 @@ pub fn request(data: &[u8]) {
         Instant::now(),
         Secret::new([7; 16]),
     );
-    for reply in queryport::ut2004::answer(
+    for reply in queryport::ut2004::respond(
         &request,
         &status,
         &Service::from(Protocol::Ut2004),
