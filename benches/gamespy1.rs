@@ -107,10 +107,10 @@ fn decode(c: &mut Criterion) {
         });
         let status = status(players);
         let request = Request::new(&[Command::Status]);
-        let (options, requester) = (Service::from(Protocol::GameSpy1), requester());
+        let (service, requester) = (Service::from(Protocol::GameSpy1), requester());
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
             b.iter(|| {
-                queryport::gamespy1::respond(&request, black_box(&status), &options, &requester)
+                queryport::gamespy1::respond(&request, black_box(&status), &service, &requester)
             });
         });
     }

@@ -48,7 +48,7 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     status
 }
 
-/// Name, server, dialect.
+/// Name, server, engine.
 type Shape = (&'static str, ServerStatus, Engine);
 
 fn shapes() -> [Shape; 4] {
@@ -84,13 +84,13 @@ fn decode(c: &mut Criterion) {
         Secret::new([1; 16]),
     );
     let id = RequestId::default();
-    for (shape, status, dialect) in shapes() {
-        let options = Service::new(dialect);
+    for (shape, status, engine) in shapes() {
+        let service = Service::new(engine);
         let answer = |command| {
             queryport::gamespy4::respond(
                 &Request::new(id, command),
                 black_box(&status),
-                &options,
+                &service,
                 &requester,
             )
         };

@@ -308,8 +308,8 @@ fn keys_by_id() {
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();
-    let options = Service::new(Engine::Battlefield2);
-    let responder = Responder::new(options, status, Secret::new([5; 16]), now).with_guard(None);
+    let service = Service::new(Engine::Battlefield2);
+    let responder = Responder::new(service, status, Secret::new([5; 16]), now).with_guard(None);
     let responder = RefCell::new(responder);
     case("battlefield 2: a reply with one key by its id", || {
         let mut responder = responder.borrow_mut();

@@ -51,10 +51,10 @@ const TRAILER: usize = 30;
 pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| {
+    datagrams(status, service, requester, |context| {
         reply(request, context)
     })
 }
@@ -114,9 +114,9 @@ const SECTIONS: [(u32, Command<'_>); 4] = [
 /// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
 fn answered<'a>(
     request: &Request<'a>,
-    options: &Service,
+    service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {
-    let is_qr1 = options.engine == Engine::Qr1;
+    let is_qr1 = service.engine == Engine::Qr1;
     let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
     let found = found.filter_map(|known| Some((known.name(), request.find(known.name())?)));
     let listed = request
@@ -130,26 +130,26 @@ fn answered<'a>(
             seen & 1 << number != 0 && (!command.is_property() || properties.contains(&command));
         seen |= 1 << number;
         properties.extend(command.is_property().then_some(command));
-        (!is_repeated && is_answered(command, options)).then_some((number, command))
+        (!is_repeated && is_answered(command, service)).then_some((number, command))
     })
 }
 
 /// Whether a command is answered: not one that is unknown here or switched off.
-fn is_answered(command: Command<'_>, options: &Service) -> bool {
+fn is_answered(command: Command<'_>, service: &Service) -> bool {
     match command {
         Command::Echo(text) => {
-            options.echo
+            service.echo
                 && text.len() <= MAX_ECHO
                 && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
         }
         // Stock servers take a challenge of any length, and some crashed on long ones (CVE-2004-0608).
         Command::Secure(challenge) => {
-            options.key.is_some()
+            service.key.is_some()
                 && (6..=16).contains(&challenge.len())
                 && challenge.iter().all(u8::is_ascii_graphic)
         }
-        Command::LevelProperty(_) | Command::GameProperty(_) => options.properties.is_some(),
-        Command::PlayerProperty(_) => options
+        Command::LevelProperty(_) | Command::GameProperty(_) => service.properties.is_some(),
+        Command::PlayerProperty(_) => service
             .properties
             .as_ref()
             .is_some_and(|known| known.players),

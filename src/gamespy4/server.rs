@@ -85,10 +85,10 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| {
+    datagrams(status, service, requester, |context| {
         reply(request, context)
     })
 }
@@ -134,10 +134,10 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Option<Patched> {
     let Context {
         status,
-        service: options,
+        service,
         ..
     } = *context;
-    let is_minecraft = options.engine == Engine::Minecraft;
+    let is_minecraft = service.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
         return Patched::new(
@@ -147,7 +147,7 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
     }
     if is_minecraft || keys.is_some_and(|keys| keys.split) {
         return Patched::new(
-            context.template(2, |_, template| full(status, options, template)),
+            context.template(2, |_, template| full(status, service, template)),
             id,
         );
     }
@@ -165,9 +165,9 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
     let template = context.template(kind, |context, template| {
         // Ever other ids need one encoding of what the status says.
         let (content, _) = context.template(CONTENT, |_, content| {
-            put_content(status, options.engine, content);
+            put_content(status, service.engine, content);
         });
-        Content::new(&content, is_minecraft).encode_legacy(&keys, options.max_reply, template);
+        Content::new(&content, is_minecraft).encode_legacy(&keys, service.max_reply, template);
     });
     Patched::new(template, id)
 }
@@ -191,15 +191,15 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
 }
 
 /// As many players as fit, then as many rules: a rule never displaces a player.
-fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
+fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
     let mut said = Template::default();
-    put_content(status, options.engine, &mut said);
-    let is_minecraft = options.engine == Engine::Minecraft;
+    put_content(status, service.engine, &mut said);
+    let is_minecraft = service.engine == Engine::Minecraft;
     let content = Content::new(&said, is_minecraft);
     let max_bytes = if is_minecraft {
-        options.max_reply.min(MAX_UDP_PAYLOAD)
+        service.max_reply.min(MAX_UDP_PAYLOAD)
     } else {
-        options.max_reply
+        service.max_reply
     };
     let written = |portion| {
         let mut template = Template::default();
@@ -218,7 +218,7 @@ fn full(status: &ServerStatus, options: &Service, template: &mut Template) {
             })
             .is_some()
         });
-        let rule_bytes = whole.rule_bytes.min(options.max_reply);
+        let rule_bytes = whole.rule_bytes.min(service.max_reply);
         let rule_bytes = most(rule_bytes, |rule_bytes| {
             written(Portion {
                 players,

@@ -18,11 +18,11 @@ const USUAL_LINE: usize = 32;
 pub(super) fn named(
     detail: Detail,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
     room: usize,
 ) -> InfoStringBuilder {
     let text = |text: &Option<Text>| text.as_ref().map(self::text);
-    let (is_info, engine) = (detail == Detail::Short, options.engine);
+    let (is_info, engine) = (detail == Detail::Short, service.engine);
     let is_quake3 = !matches!(engine, Engine::DarkPlaces | Engine::Warsow);
     // Where the rules that follow say it in a key of their own, no other key does.
     let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
@@ -114,7 +114,7 @@ pub(super) fn named(
     }
     put(
         "protocol",
-        decimal(status.protocol_version.or(Some(options.protocol_version))),
+        decimal(status.protocol_version.or(Some(service.protocol_version))),
     );
     // Clients of Jedi Academy and Enemy Territory read other keys than ioquake3's of an infoResponse: `needpass` both (OpenJK,
     // codemp/client/cl_main.cpp), `humans` ET: Legacy, which shows everybody as a bot without it (src/client/cl_main.c).

@@ -53,10 +53,10 @@ const PURPOSE: u16 = 0x5133;
 pub fn respond(
     request: &Request<'_>,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| {
+    datagrams(status, service, requester, |context| {
         reply(request, context)
     })
 }
@@ -99,12 +99,12 @@ fn encode(
     context: &Context<'_>,
     template: &mut Template,
 ) {
-    let (status, options) = (context.status, context.service);
+    let (status, service) = (context.status, context.service);
     let mut head = Vec::new();
     put_head(detail, direction_byte, &mut head);
     let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
     head.extend_from_slice(quote);
-    let Some(left) = options
+    let Some(left) = service
         .max_reply
         .checked_sub(head.len().saturating_add(challenge))
     else {
@@ -117,13 +117,13 @@ fn encode(
     let mut info = named(
         detail,
         status,
-        options,
+        service,
         most.saturating_sub(if is_full { MAX_CLIENTS } else { 0 }),
     );
     info.limit = most;
     let (mut lines, mut is_closed) = (Vec::new(), is_full);
     if is_full {
-        lines = self::lines(status.listed_players(), options.engine, options.max_reply);
+        lines = self::lines(status.listed_players(), service.engine, service.max_reply);
         // As many lines as fit; a name cannot hold a line feed.
         let fitting =
             |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
@@ -134,7 +134,7 @@ fn encode(
         let count = memchr::memchr_iter(b'\n', listed).count();
         // Only this key shows a reader that the list is not all.
         let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
-        let is_said = is_dark_places(options.engine) || status.rules.get("clients").is_some();
+        let is_said = is_dark_places(service.engine) || status.rules.get("clients").is_some();
         if let Some(online) = status
             .online()
             .filter(|online| is_said || is_short(*online))
@@ -195,8 +195,8 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// assert!(!verify_challenge(challenge, &Service::new(Engine::Quake3), &stranger));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn verify_challenge(challenge: &[u8], options: &Service, requester: &Requester) -> bool {
-    let matches = |token| challenge_text(options.engine, token).bytes() == challenge;
+pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Requester) -> bool {
+    let matches = |token| challenge_text(service.engine, token).bytes() == challenge;
     requester
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
@@ -216,11 +216,11 @@ fn challenge_reply(
 ) -> Option<Patched> {
     let Context {
         status,
-        service: options,
+        service,
         requester,
         ..
     } = *context;
-    let dark_places = is_dark_places(options.engine);
+    let dark_places = is_dark_places(service.engine);
     let game = game.filter(|_| !dark_places);
     if let (Some(own), Some(game)) = (&status.game, game)
         && !is_text(own, game)
@@ -239,19 +239,19 @@ fn challenge_reply(
     let token = requester
         .tokens
         .issue(requester.now, requester.address, PURPOSE);
-    let challenge = challenge_text(options.engine, token);
+    let challenge = challenge_text(service.engine, token);
     let client = client
         .filter(|_| !dark_places)
         .and_then(number::number::<i32>);
     let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
-    let protocol = status.protocol_version.unwrap_or(options.protocol_version);
+    let protocol = status.protocol_version.unwrap_or(service.protocol_version);
     let protocol = Patch::new(|out| number::put(protocol.into(), out));
     let reply = Reply::Challenge {
         dark_places,
         challenge: challenge.bytes(),
         client: client.as_ref().map(Patch::bytes),
         protocol: client.map(|_| protocol.bytes()),
-        extra: (options.engine == Engine::DarkPlaces).then_some(b""),
+        extra: (service.engine == Engine::DarkPlaces).then_some(b""),
     };
     let template = context.template(CHALLENGE, |_, template| template.begin());
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
@@ -308,9 +308,9 @@ mod tests {
     fn reply(
         command: Command<'_>,
         status: &ServerStatus,
-        options: &Service,
+        service: &Service,
     ) -> Option<bytes::Bytes> {
-        respond(&Request::new(command), status, options, &requester())
+        respond(&Request::new(command), status, service, &requester())
             .into_iter()
             .next()
     }
@@ -497,12 +497,12 @@ mod tests {
     #[test]
     fn a_challenge_is_valid_for_its_address_and_some_seconds() {
         for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
-            let (client, options) = (requester(), Service::new(engine));
+            let (client, service) = (requester(), Service::new(engine));
             let request = Request::new(Command::GetChallenge {
                 client: None,
                 game: None,
             });
-            let reply = respond(&request, &ServerStatus::default(), &options, &client)
+            let reply = respond(&request, &ServerStatus::default(), &service, &client)
                 .into_iter()
                 .next()
                 .unwrap();
@@ -514,17 +514,17 @@ mod tests {
                     .now
                     .checked_add(Duration::from_secs(seconds))
                     .unwrap();
-                verify_challenge(challenge, &options, &Requester { now, ..client })
+                verify_challenge(challenge, &service, &Requester { now, ..client })
             };
             assert!(valid_after(0) && valid_after(15) && !valid_after(30));
             assert!(
-                !verify_challenge(b"0", &options, &client)
-                    && !verify_challenge(b"", &options, &client)
+                !verify_challenge(b"0", &service, &client)
+                    && !verify_challenge(b"", &service, &client)
             );
             let address = "192.0.2.2:5000".parse().unwrap();
             assert!(!verify_challenge(
                 challenge,
-                &options,
+                &service,
                 &Requester { address, ..client }
             ));
         }

@@ -65,7 +65,7 @@ pub struct Announcer {
 /// The parts of a heartbeat.
 #[derive(Debug, Clone)]
 enum Protocol {
-    Quake3 { tag: String, options: Service },
+    Quake3 { tag: String, service: Service },
     GameSpy1 { query_port: u16, game: Vec<u8> },
 }
 
@@ -88,7 +88,7 @@ impl Announcer {
         Self::new(
             Protocol::Quake3 {
                 tag: tag.to_owned(),
-                options: service.into(),
+                service: service.into(),
             },
             masters,
             status,
@@ -263,7 +263,7 @@ impl Protocol {
     /// Checks what masters demand of a status, and takes over what heartbeats say of it.
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {
-            Self::Quake3 { tag, options } => quake3::master::check_status(tag, status, options),
+            Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),
             Self::GameSpy1 { game, .. } => {
                 let missing = AnnounceError::Missing {
                     key: "gamename",
@@ -402,9 +402,9 @@ mod tests {
     #[test]
     fn what_masters_demand_is_checked() {
         let check = |tag: &str, change: fn(&mut ServerStatus, &mut Service)| {
-            let (mut status, mut options) = (status(1), Service::from(crate::Protocol::Quake3));
-            change(&mut status, &mut options);
-            Announcer::quake3(tag, [], &status, options, Instant::now()).map(drop)
+            let (mut status, mut service) = (status(1), Service::from(crate::Protocol::Quake3));
+            change(&mut status, &mut service);
+            Announcer::quake3(tag, [], &status, service, Instant::now()).map(drop)
         };
         let missing = |key, field| Err(AnnounceError::Missing { key, field });
         let not_one_word = |key, field| Err(AnnounceError::NotOneWord { key, field });
@@ -458,12 +458,12 @@ mod tests {
             assert_eq!(checked.map(drop), missing("sv_maxclients", "max_players"));
         }
         assert_eq!(
-            check("DarkPlaces", |_, options| options.protocol_version =
+            check("DarkPlaces", |_, service| service.protocol_version =
                 u32::MAX),
             missing("protocol", "protocol in the options")
         );
         assert_eq!(
-            check("DarkPlaces", |_, options| options.max_reply = 60),
+            check("DarkPlaces", |_, service| service.max_reply = 60),
             missing("gamename", "game"),
             "what does not fit is not sent"
         );

@@ -46,10 +46,10 @@ use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 pub fn respond(
     request: &Request,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
     requester: &Requester,
 ) -> Vec<Bytes> {
-    datagrams(status, options, requester, |context| {
+    datagrams(status, service, requester, |context| {
         reply(request, context)
     })
 }
@@ -60,7 +60,7 @@ pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patc
     let template = context.template(kind, |context, template| {
         // Texts are cut far below the length that cannot be written.
         let _ = Writer {
-            options: context.service,
+            service: context.service,
             template,
         }
         .reply(request, context.status);
@@ -70,26 +70,26 @@ pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patc
 
 /// Whether a header-only datagram may answer this request. Taken for a request by another server, it is answered with a header
 /// of higher bytes only: no chain of replies is longer than there are servers in it.
-fn takes_header(request: &Request, options: &Service) -> bool {
-    request.version.to_le_bytes() < options.protocol_version.to_le_bytes()
+fn takes_header(request: &Request, service: &Service) -> bool {
+    request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
 }
 
 /// Writes the datagrams of a reply.
 struct Writer<'o> {
-    options: &'o Service,
+    service: &'o Service,
     template: &'o mut Template,
 }
 
 impl Writer<'_> {
     fn reply(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
-        let in_info = match self.options.engine {
+        let in_info = match self.service.engine {
             Engine::Ut2003 => InfoRules::default(),
             _ => InfoRules::new(status),
         };
         match request.command {
             Command::Info => {
                 return from_status::info(status, &in_info, |info| {
-                    self.datagram(Body::Info(match self.options.engine {
+                    self.datagram(Body::Info(match self.service.engine {
                         Engine::Ut2003 => Info {
                             flags: None,
                             skill_level: None,
@@ -107,19 +107,19 @@ impl Writer<'_> {
             Command::Rules | Command::Players | Command::RulesAndPlayers => {}
         }
         if request.command != Command::Players {
-            let has_vac = self.options.engine == Engine::KillingFloor;
+            let has_vac = self.service.engine == Engine::KillingFloor;
             let mut rules = from_status::rules(status, &in_info, has_vac).peekable();
             let is_empty = rules.peek().is_none();
             self.list(RULES, rules, |(key, value), out| {
                 key.string().encode(out)?;
                 value.string().encode(out)
             })?;
-            if is_empty && takes_header(request, self.options) {
+            if is_empty && takes_header(request, self.service) {
                 self.datagram(Body::Rules(RuleList::default()))?;
             }
         }
         if request.command != Command::Rules {
-            let xmp = (self.options.protocol_version == XMP_VERSION).then(Default::default);
+            let xmp = (self.service.protocol_version == XMP_VERSION).then(Default::default);
             self.list(
                 PLAYERS,
                 from_status::players(status),
@@ -139,7 +139,7 @@ impl Writer<'_> {
     fn datagram(&mut self, body: Body<'_>) -> Result<(), EncodeError> {
         self.template.begin();
         let mut response = Response::new(body);
-        response.version = self.options.protocol_version;
+        response.version = self.service.protocol_version;
         response.encode(&mut self.template.bytes)
     }
 
@@ -154,14 +154,14 @@ impl Writer<'_> {
         for entry in entries {
             let is_full = |start| self.template.bytes.len().saturating_sub(start) > FLUSH_LENGTH;
             if start.is_none_or(is_full) {
-                if datagrams >= self.options.max_datagrams {
+                if datagrams >= self.service.max_datagrams {
                     break;
                 }
                 datagrams = datagrams.saturating_add(1);
                 start = Some(self.template.bytes.len());
                 self.template.begin();
                 put_header(
-                    self.options.protocol_version,
+                    self.service.protocol_version,
                     code,
                     &mut self.template.bytes,
                 );

@@ -79,9 +79,9 @@ fn full_gamespy1_server() -> Vec<Bytes> {
     };
     status.players = Some((0..32).map(player).collect());
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
-    let options = Service::new(Engine::Qr1);
+    let service = Service::new(Engine::Qr1);
     let requester = crate::common::requester("192.0.2.1:5000");
-    gamespy1::respond(&request, &status, &options, &requester)
+    gamespy1::respond(&request, &status, &service, &requester)
         .into_iter()
         .collect()
 }
@@ -225,11 +225,11 @@ fn full_ut2004_server() -> Vec<Bytes> {
     );
     let requests =
         [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
-    let (options, requester) = (
+    let (service, requester) = (
         Service::from(Protocol::Ut2004),
         crate::common::requester("192.0.2.1:5000"),
     );
-    let replies = requests.map(|request| ut2004::respond(&request, &status, &options, &requester));
+    let replies = requests.map(|request| ut2004::respond(&request, &status, &service, &requester));
     replies.into_iter().flatten().collect()
 }
 

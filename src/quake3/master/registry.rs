@@ -264,10 +264,10 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
 pub(crate) fn check_status(
     tag: &str,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
 ) -> Result<Occupancy, AnnounceError> {
-    let space = options.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
-    let info = named(Detail::Short, status, options, space);
+    let space = service.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
+    let info = named(Detail::Short, status, service, space);
     let game = TAGS
         .iter()
         .find(|(known, _)| *known == tag)

@@ -12,7 +12,7 @@ use crate::common::captures::cases;
 use crate::common::link::Conditions;
 use crate::common::pair::{SERVER, play};
 use crate::common::{at, request};
-use crate::gamespy1::serving::{DIALECTS, names, serve};
+use crate::gamespy1::serving::{ENGINES, names, serve};
 
 fn query() -> StatusQuery {
     query_with(QueryOptions::default())
@@ -30,12 +30,12 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
             loss: 0.3,
             ..Conditions::bad()
         };
-        let dialect = DIALECTS[usize::from(seed % 2 == 0)];
+        let engine = ENGINES[usize::from(seed % 2 == 0)];
         let played = play(
             query(),
             Timing::default(),
             (conditions, seed),
-            serve(Service::new(dialect)),
+            serve(Service::new(engine)),
         );
         assert!(played.elapsed <= Duration::from_secs(4));
         match played.result {
@@ -76,7 +76,7 @@ fn a_corrupting_link_never_yields_more_players() {
             corruption: 0.3,
             ..Conditions::bad()
         };
-        let served = serve(Service::new(DIALECTS[usize::from(seed % 2 == 0)]));
+        let served = serve(Service::new(ENGINES[usize::from(seed % 2 == 0)]));
         let played = play(query(), Timing::default(), (conditions, seed), served);
         if let Ok(outcome) = played.result {
             assert!(

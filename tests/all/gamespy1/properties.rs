@@ -265,12 +265,12 @@ proptest! {
         status.name = Some("Srv".into());
         status.players = Some(names.iter().map(|name| Player::new(name.as_str())).collect());
         status.rules = rules.iter().map(|(key, value)| (key, value)).collect();
-        let (dialect, longest) =
+        let (engine, longest) =
             if qr1 { (Engine::Qr1, 1349) } else { (Engine::Unreal, 1000) };
         let mut requester = requester("192.0.2.1:5000");
         requester.number = number;
         let request = Request::new(&[Command::Status]);
-        let replies = queryport::gamespy1::respond(&request, &status, &Service::new(dialect), &requester);
+        let replies = queryport::gamespy1::respond(&request, &status, &Service::new(engine), &requester);
         for reply in &replies {
             prop_assert!(reply.len() <= longest);
             prop_assert!(Request::parse(reply).is_err(), "a reply is never a request");

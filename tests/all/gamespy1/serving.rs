@@ -1,4 +1,4 @@
-//! GameSpy v1's server side: our client asks it every command in both dialects.
+//! GameSpy v1's server side: our client asks it every command in both engines.
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::common::link::Conditions;
 use crate::common::pair::{CLIENT, play};
 use crate::common::{at, requester};
 
-pub(crate) const DIALECTS: [Engine; 2] = [Engine::Unreal, Engine::Qr1];
+pub(crate) const ENGINES: [Engine; 2] = [Engine::Unreal, Engine::Qr1];
 
 pub(crate) fn status(players: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -42,13 +42,13 @@ fn player(number: usize) -> Player {
 }
 
 /// A server of 24 players that numbers its replies.
-pub(crate) fn serve(options: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
+pub(crate) fn serve(service: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) -> Vec<Bytes> {
     let (status, mut requester) = (status(24), requester(CLIENT));
     move |_, _, datagram| {
         let Ok(request) = Request::parse(datagram) else {
             return Vec::new();
         };
-        let replies = queryport::gamespy1::respond(&request, &status, &options, &requester);
+        let replies = queryport::gamespy1::respond(&request, &status, &service, &requester);
         requester.number += 1;
         replies.into_iter().collect()
     }
@@ -66,13 +66,13 @@ pub(crate) fn names(answer: &Answer) -> Vec<String> {
 
 #[test]
 fn our_client_reads_our_server_in_both_dialects() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let conditions = (Conditions::perfect(Duration::from_millis(20)), 0);
         let played = play(
             StatusQuery::new(0, &QueryOptions::default()),
             Timing::default(),
             conditions,
-            serve(Service::new(dialect)),
+            serve(Service::new(engine)),
         );
         let outcome = played.result.unwrap();
         assert_eq!(outcome.elapsed, Duration::from_millis(40), "one round trip");
@@ -103,22 +103,22 @@ fn our_client_reads_our_server_in_both_dialects() {
     }
 }
 
-fn ask(commands: &[Command<'_>], options: Service) -> Result<Answer, QueryError> {
+fn ask(commands: &[Command<'_>], service: Service) -> Result<Answer, QueryError> {
     let query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
-    play(query, Timing::default(), conditions, serve(options))
+    play(query, Timing::default(), conditions, serve(service))
         .result
         .map(|outcome| outcome.answer)
 }
 
-fn is_silent(commands: &[Command<'_>], options: Service) -> bool {
-    matches!(ask(commands, options), Err(QueryError::NoAnswer { .. }))
+fn is_silent(commands: &[Command<'_>], service: Service) -> bool {
+    matches!(ask(commands, service), Err(QueryError::NoAnswer { .. }))
 }
 
 #[test]
 fn every_command_is_answered_in_both_dialects() {
-    for dialect in DIALECTS {
-        let ask = |command| ask(&[command], Service::new(dialect)).unwrap();
+    for engine in ENGINES {
+        let ask = |command| ask(&[command], Service::new(engine)).unwrap();
         assert_eq!(ask(Command::Basic).get("gamename"), Some(&b"ut"[..]));
         assert_eq!(ask(Command::Info).get("mapname"), Some(&b"CTF-Coret"[..]));
         assert_eq!(ask(Command::Rules).get("rule7"), Some(&b"some value"[..]));
@@ -139,8 +139,8 @@ fn every_command_is_answered_in_both_dialects() {
 #[test]
 fn commands_are_answered_in_the_order_of_the_dialect() {
     let asked = [Command::Info, Command::Basic];
-    let first_key = |dialect| {
-        let answer = ask(&asked, Service::new(dialect)).unwrap();
+    let first_key = |engine| {
+        let answer = ask(&asked, Service::new(engine)).unwrap();
         answer.pairs().next().map(|(key, _)| key.to_vec()).unwrap()
     };
     assert_eq!(first_key(Engine::Unreal), b"hostname");
@@ -154,16 +154,16 @@ fn echo_and_properties_are_off_by_default() {
         Command::LevelProperty(b"Title"),
         Command::PlayerProperty(b"mesh"),
     ];
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         for command in asked {
-            assert!(is_silent(&[command], Service::new(dialect)), "{command:?}");
+            assert!(is_silent(&[command], Service::new(engine)), "{command:?}");
         }
         let level = [("Title", "Coret Facility")].into_iter().collect();
-        let options =
-            Service::new(dialect)
+        let service =
+            Service::new(engine)
                 .with_echo()
                 .with_properties(level, Rules::default(), true);
-        let ask = |command| ask(&[command], options.clone()).unwrap();
+        let ask = |command| ask(&[command], service.clone()).unwrap();
         assert_eq!(ask(Command::Echo(b"hello")).echo().unwrap().1, b"hello");
         let level = ask(Command::LevelProperty(b"Title"));
         assert_eq!(level.get("title"), Some(&b"Coret Facility"[..]));
@@ -181,41 +181,41 @@ fn echo_and_properties_are_off_by_default() {
             (24, (1, &b"Male Commando"[..])),
             "rows from 1"
         );
-        assert!(is_silent(&[Command::Echo(&[b'x'; 51])], options.clone()));
+        assert!(is_silent(&[Command::Echo(&[b'x'; 51])], service.clone()));
     }
 }
 
 #[test]
 fn secure_is_answered_with_proof_of_the_key() {
     let key = GameKey::new("Nm3aZ9").unwrap();
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         assert!(
-            is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(dialect)),
+            is_silent(&[Command::Secure(b"LRPOPQ")], Service::new(engine)),
             "without a key"
         );
-        let options = Service::new(dialect).with_key(key.clone());
+        let service = Service::new(engine).with_key(key.clone());
         let answer = ask(
             &[Command::Secure(b"LRPOPQ"), Command::Basic],
-            options.clone(),
+            service.clone(),
         )
         .unwrap();
         assert_eq!(answer.get("validate"), Some(&b"hMwdTNWS"[..]));
         assert_eq!(answer.get("gamename"), Some(&b"ut"[..]));
         for unusual in [&b"short"[..], b"longer than sixteen", b"a b c d"] {
-            assert!(is_silent(&[Command::Secure(unusual)], options.clone()));
+            assert!(is_silent(&[Command::Secure(unusual)], service.clone()));
         }
     }
 }
 
 #[test]
 fn unknown_commands_are_not_answered() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         assert!(is_silent(
             &[Command::Other {
                 name: b"about",
                 value: b""
             }],
-            Service::new(dialect)
+            Service::new(engine)
         ));
     }
 }
@@ -230,10 +230,10 @@ fn the_echo_after_commands_leaves_no_trace_in_the_model() {
         },
     ];
     let query = StatusQuery::commands_with_echo(&commands, &QueryOptions::default()).unwrap();
-    let mut options = Service::new(Engine::Unreal);
-    options = options.with_echo();
+    let mut service = Service::new(Engine::Unreal);
+    service = service.with_echo();
     let conditions = (Conditions::perfect(Duration::from_millis(5)), 0);
-    let answer = play(query, Timing::default(), conditions, serve(options))
+    let answer = play(query, Timing::default(), conditions, serve(service))
         .result
         .unwrap()
         .answer;
@@ -253,13 +253,13 @@ fn a_refused_echo_is_recognised() {
 #[test]
 fn replies_are_numbered_as_the_dialect_does() {
     let status = status(0);
-    let number = |dialect, number| {
+    let number = |engine, number| {
         let mut requester = requester(CLIENT);
         requester.number = number;
         let replies = queryport::gamespy1::respond(
             &Request::new(&[Command::Basic]),
             &status,
-            &Service::new(dialect),
+            &Service::new(engine),
             &requester,
         );
         Answer::from_datagrams(replies, &Limits::default())
@@ -280,8 +280,8 @@ fn replies_are_numbered_as_the_dialect_does() {
 /// A forged first datagram leads two responders to each other: one reply, and then silence.
 #[test]
 fn two_responders_never_answer_each_other() {
-    let mut options = Service::new(Engine::Unreal);
-    options = options.with_echo();
+    let mut service = Service::new(Engine::Unreal);
+    service = service.with_echo();
     let (now, secret) = (Instant::now(), Secret::new([7; 16]));
     for request in [
         &br"\status\"[..],
@@ -290,7 +290,7 @@ fn two_responders_never_answer_each_other() {
         br"\packets\\echo\queryid",
     ] {
         let (mut a, mut b) = (
-            Responder::new(options.clone(), status(24), secret, now),
+            Responder::new(service.clone(), status(24), secret, now),
             Responder::new(Protocol::GameSpy1, status(24), secret, now),
         );
         let (at_a, at_b) = (at("192.0.2.1:7778"), at("192.0.2.2:7778"));
@@ -312,23 +312,23 @@ fn two_responders_never_answer_each_other() {
 /// `echo`.
 #[test]
 fn an_echo_is_no_request_to_openspy() {
-    for (dialect, expected) in [
+    for (engine, expected) in [
         (Engine::Unreal, &br"\echo_replay\x\"[..]),
         (Engine::Qr1, br"\echoresponse\x\"),
     ] {
         let request = Request::new(&[Command::Echo(b"x")]);
-        let options = Service::new(dialect).with_echo();
+        let service = Service::new(engine).with_echo();
         let replies =
-            queryport::gamespy1::respond(&request, &status(0), &options, &requester(CLIENT));
-        assert!(replies[0].starts_with(expected), "{dialect:?}");
+            queryport::gamespy1::respond(&request, &status(0), &service, &requester(CLIENT));
+        assert!(replies[0].starts_with(expected), "{engine:?}");
     }
 }
 
 /// What the server side says of a status, and what a client makes of it.
-fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) {
+fn served(status: &ServerStatus, engine: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
     let replies =
-        queryport::gamespy1::respond(&request, status, &Service::new(dialect), &requester(CLIENT));
+        queryport::gamespy1::respond(&request, status, &Service::new(engine), &requester(CLIENT));
     let datagrams: Vec<Bytes> = replies.into_iter().collect();
     let answer = Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).unwrap();
     (datagrams, answer.to_status())
@@ -336,12 +336,12 @@ fn served(status: &ServerStatus, dialect: Engine) -> (Vec<Bytes>, ServerStatus) 
 
 #[test]
 fn two_thousand_rules_displace_no_player_and_look_incomplete() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let mut crowded = status(64);
         crowded.rules = (0..2000)
             .map(|rule| (format!("rule{rule}"), "some value or other"))
             .collect();
-        let (datagrams, read) = served(&crowded, dialect);
+        let (datagrams, read) = served(&crowded, engine);
         assert!(datagrams.len() <= 32);
         assert!(
             !datagrams
@@ -359,8 +359,8 @@ fn two_thousand_rules_displace_no_player_and_look_incomplete() {
 
 #[test]
 fn too_many_players_look_incomplete_and_their_count_is_true() {
-    for dialect in DIALECTS {
-        let (datagrams, read) = served(&status(900), dialect);
+    for engine in ENGINES {
+        let (datagrams, read) = served(&status(900), engine);
         assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
         assert!((200..900).contains(&read.listed_players().len()));
         assert!(!read.completeness.is_complete());
@@ -369,11 +369,11 @@ fn too_many_players_look_incomplete_and_their_count_is_true() {
 
 #[test]
 fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let mut long = status(3);
         long.rules.push("motd", &"x".repeat(2000));
         long.rules.push("after", "1");
-        let (_, read) = served(&long, dialect);
+        let (_, read) = served(&long, engine);
         assert!(read.rules.get("motd").is_none());
         assert_eq!(
             read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
@@ -436,11 +436,11 @@ fn team(id: i32, name: &str, score: i64) -> Team {
 }
 
 /// Read, served and read again: the same, also where the rules of the first reading stay.
-fn keeps_its_meaning(status: &ServerStatus, dialect: Engine) -> ServerStatus {
-    let (_, read) = served(status, dialect);
-    assert_eq!(meaning(&read), meaning(status), "{dialect:?}");
-    let (_, again) = served(&read, dialect);
-    assert_eq!(meaning(&again), meaning(status), "{dialect:?}");
+fn keeps_its_meaning(status: &ServerStatus, engine: Engine) -> ServerStatus {
+    let (_, read) = served(status, engine);
+    assert_eq!(meaning(&read), meaning(status), "{engine:?}");
+    let (_, again) = served(&read, engine);
+    assert_eq!(meaning(&again), meaning(status), "{engine:?}");
     assert_eq!(again.rules, read.rules, "nothing is said twice");
     again
 }
@@ -487,8 +487,8 @@ fn a_battlefield_1942_match_keeps_its_meaning() {
     status.time_limit = Some(Duration::from_secs(2520));
     status.time_left = Some(Duration::from_secs(1337));
     status.teams = vec![team(1, "axis", 320), team(2, "allied", 180)];
-    for dialect in DIALECTS {
-        keeps_its_meaning(&status, dialect);
+    for engine in ENGINES {
+        keeps_its_meaning(&status, engine);
     }
 }
 
@@ -533,7 +533,7 @@ fn matches_of_other_families_keep_their_meaning() {
 
 #[test]
 fn rules_that_read_as_rows_make_no_players_and_change_none() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let mut odd = status(2);
         for key in [
             "player_8",
@@ -549,7 +549,7 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         // So do these without what cannot be sent.
         odd.rules.push("\0play\x01er_9", "99");
         odd.rules.push("team\\name_1", "99");
-        let (_, read) = served(&odd, dialect);
+        let (_, read) = served(&odd, engine);
         let scores: Vec<_> = read
             .listed_players()
             .iter()
@@ -572,27 +572,27 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
 
 #[test]
 fn a_repeated_command_is_answered_once() {
-    for dialect in DIALECTS {
-        let options = Service::new(dialect).with_echo();
+    for engine in ENGINES {
+        let service = Service::new(engine).with_echo();
         let answer =
-            |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+            |request: &str| serve(service.clone())(Instant::now(), at(CLIENT), request.as_bytes());
         let once = answer(r"\status\");
         assert!(once.len() > 1);
-        assert_eq!(answer(&r"\status\".repeat(31)), once, "{dialect:?}");
-        assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{dialect:?}");
+        assert_eq!(answer(&r"\status\".repeat(31)), once, "{engine:?}");
+        assert_eq!(answer(r"\status\\STATUS\\status\x"), once, "{engine:?}");
         assert_eq!(
             answer(r"\info\\echo\a\\info\\echo\b"),
             answer(r"\info\\echo\a"),
-            "{dialect:?}"
+            "{engine:?}"
         );
     }
     // Properties are the same command only with the same name.
     let level = [("Title", "Coret Facility"), ("Author", "Ann")]
         .into_iter()
         .collect();
-    let options = Service::new(Engine::Unreal).with_properties(level, Rules::default(), false);
+    let service = Service::new(Engine::Unreal).with_properties(level, Rules::default(), false);
     let answer =
-        |request: &str| serve(options.clone())(Instant::now(), at(CLIENT), request.as_bytes());
+        |request: &str| serve(service.clone())(Instant::now(), at(CLIENT), request.as_bytes());
     let title = answer(r"\level_property\Title\");
     assert_eq!(
         answer(&r"\level_property\Title\\LEVEL_property\Title\".repeat(5)),

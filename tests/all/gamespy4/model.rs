@@ -261,7 +261,7 @@ fn nameless_rows_are_bots_only_where_their_number_is_right() {
 /// A status that was read from a server and is served again in the same dialect says the same.
 #[test]
 fn a_status_keeps_its_fields_from_server_to_server() {
-    for (name, dialect) in [
+    for (name, engine) in [
         ("own-ut3", Engine::UnrealTournament3),
         ("own-bf2-coop", Engine::Battlefield2),
         ("own-64-players", Engine::Battlefield2),
@@ -269,7 +269,7 @@ fn a_status_keeps_its_fields_from_server_to_server() {
         ("pumpkin-full", Engine::Minecraft),
     ] {
         let first = vector(name);
-        let served = ask_with(Selection::ALL, &first, &Service::new(dialect));
+        let served = ask_with(Selection::ALL, &first, &Service::new(engine));
         let second = decode(served).unwrap().to_status();
         check_same(&first, &second, name);
     }

@@ -32,9 +32,9 @@ fn status(moment: u64, players: u64) -> ServerStatus {
 fn a_token_outlives_its_status() {
     let now = Instant::now();
     let client: SocketAddr = CLIENT.parse().unwrap();
-    let options = Service::new(Engine::Battlefield2);
+    let service = Service::new(Engine::Battlefield2);
     let mut responder =
-        Responder::new(options, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
+        Responder::new(service, status(1, 50), Secret::new([5; 16]), now).with_guard(None);
     let mut exchange = |moment: u64, datagram: &[u8]| {
         responder.set_status(status(moment, 50));
         responder.handle_datagram(now, client, datagram);

@@ -17,7 +17,7 @@ use crate::common::{at, requester};
 use crate::gamespy4::decode;
 use crate::gamespy4::sender::MAX_DATAGRAM;
 
-const DIALECTS: [Engine; 3] = [
+const ENGINES: [Engine; 3] = [
     Engine::UnrealTournament3,
     Engine::Battlefield2,
     Engine::Minecraft,
@@ -49,22 +49,22 @@ fn status(players: usize, rules: usize) -> ServerStatus {
     status
 }
 
-fn ask(selection: Selection<'_>, status: &ServerStatus, dialect: Engine) -> Vec<Bytes> {
-    ask_with(selection, status, &Service::new(dialect))
+fn ask(selection: Selection<'_>, status: &ServerStatus, engine: Engine) -> Vec<Bytes> {
+    ask_with(selection, status, &Service::new(engine))
 }
 
 /// The reply to a data request with a valid token.
 pub(crate) fn ask_with(
     selection: Selection<'_>,
     status: &ServerStatus,
-    options: &Service,
+    service: &Service,
 ) -> Vec<Bytes> {
     let requester = requester(CLIENT);
     let command = Command::Data {
         challenge: Some(token(&requester)),
         selection,
     };
-    queryport::gamespy4::respond(&Request::new(ID, command), status, options, &requester)
+    queryport::gamespy4::respond(&Request::new(ID, command), status, service, &requester)
         .into_iter()
         .collect()
 }
@@ -93,12 +93,12 @@ fn read_challenge(reply: &[u8]) -> i32 {
 fn a_status_goes_to_the_wire_and_back() {
     let mut random = Random(3);
     for players in (0..70).chain([100, 128, 200, 255]) {
-        for dialect in DIALECTS {
+        for engine in ENGINES {
             let served = status(players, players % 30);
-            let mut options = Service::new(dialect);
-            options = options.with_max_reply(32 * MAX_DATAGRAM);
-            let mut datagrams = ask_with(Selection::ALL, &served, &options);
-            if dialect == Engine::Minecraft {
+            let mut service = Service::new(engine);
+            service = service.with_max_reply(32 * MAX_DATAGRAM);
+            let mut datagrams = ask_with(Selection::ALL, &served, &service);
+            if engine == Engine::Minecraft {
                 assert_eq!(datagrams.len(), 1);
             } else {
                 assert!(
@@ -112,7 +112,7 @@ fn a_status_goes_to_the_wire_and_back() {
             let completeness = answer.completeness();
             assert!(
                 completeness.is_complete(),
-                "{players} {dialect:?}: {completeness}"
+                "{players} {engine:?}: {completeness}"
             );
             let read = answer.to_status();
             assert_eq!(read.name.as_ref().unwrap().plain(), "Srv");
@@ -132,7 +132,7 @@ fn a_status_goes_to_the_wire_and_back() {
             assert_eq!(read.len(), served.len());
             for (read, served) in read.iter().zip(served) {
                 assert_eq!(read.name.raw(), served.name.raw());
-                if dialect != Engine::Minecraft {
+                if engine != Engine::Minecraft {
                     assert_eq!(
                         (read.score, read.ping, read.team),
                         (served.score, served.ping, served.team)
@@ -171,13 +171,13 @@ fn server_keys_continue_in_a_second_datagram() {
 /// Rules go one by one, in their order, as many as fit, and never displace players.
 #[test]
 fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let served = status(20, 2000);
-        let datagrams = ask(Selection::ALL, &served, dialect);
+        let datagrams = ask(Selection::ALL, &served, engine);
         let bytes = datagrams.iter().map(Bytes::len).sum::<usize>();
         assert!((11_000..=11_200).contains(&bytes), "{bytes}");
         let answer = decode(datagrams).unwrap();
-        assert!(!answer.completeness().is_complete(), "{dialect:?}");
+        assert!(!answer.completeness().is_complete(), "{engine:?}");
         let read = answer.to_status();
         assert_eq!(
             (read.player_count, read.listed_players().len()),
@@ -201,16 +201,16 @@ fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
 
 #[test]
 fn a_rule_that_does_not_fit_displaces_no_other() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let mut served = status(5, 10);
         served.rules.push("long", &"x".repeat(2000));
         served.rules.push("last", "after it");
-        let mut options = Service::new(dialect);
-        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        let mut service = Service::new(engine);
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
         assert_eq!(answer.get("long").map(<[u8]>::len), Some(1200), "cut");
         assert!(!answer.completeness().is_complete(), "and that can be seen");
-        options = options.with_max_reply(1400);
-        let answer = decode(ask_with(Selection::ALL, &served, &options)).unwrap();
+        service = service.with_max_reply(1400);
+        let answer = decode(ask_with(Selection::ALL, &served, &service)).unwrap();
         assert_eq!(
             (answer.get("long"), answer.get("last")),
             (None, Some(&b"after it"[..]))
@@ -232,33 +232,33 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
         (
             &|status, length| status.name = long(length),
             1200,
-            &DIALECTS,
+            &ENGINES,
         ),
-        (&|status, length| status.map = long(length), 1200, &DIALECTS),
+        (&|status, length| status.map = long(length), 1200, &ENGINES),
         (
             &|status, length| status.game_type = long(length),
             1200,
-            &DIALECTS,
+            &ENGINES,
         ),
         (
             &|status, length| status.version = long(length),
             1200,
-            &DIALECTS,
+            &ENGINES,
         ),
         (
             &|status, length| status.mod_name = long(length),
             1200,
-            &DIALECTS[1..],
+            &ENGINES[1..],
         ),
         (
             &|status, length| status.rules.push("gamemode", &"x".repeat(length)),
             1200,
-            &DIALECTS[..2],
+            &ENGINES[..2],
         ),
         (
             &|status, length| status.teams[0].name = long(length),
             200,
-            &DIALECTS[..2],
+            &ENGINES[..2],
         ),
         (
             &|status, length| {
@@ -268,24 +268,24 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
                     .push("pid_", &"x".repeat(length));
             },
             200,
-            &DIALECTS[..2],
+            &ENGINES[..2],
         ),
     ];
-    for (number, (change, limit, dialects)) in changes.into_iter().enumerate() {
-        for &dialect in dialects {
+    for (number, (change, limit, engines)) in changes.into_iter().enumerate() {
+        for &engine in engines {
             for (length, is_whole) in [(limit, true), (limit + 1, false)] {
                 let mut served = status(1, 0);
                 change(&mut served, length);
-                let replies = ask(Selection::ALL, &served, dialect);
+                let replies = ask(Selection::ALL, &served, engine);
                 assert!(
-                    dialect == Engine::Minecraft
+                    engine == Engine::Minecraft
                         || replies.iter().all(|reply| reply.len() <= MAX_DATAGRAM)
                 );
                 let answer = decode(replies).unwrap();
                 assert_eq!(
                     answer.completeness().is_complete(),
                     is_whole,
-                    "{number} {dialect:?} {length}"
+                    "{number} {engine:?} {length}"
                 );
             }
         }
@@ -336,8 +336,8 @@ fn the_row_of_a_team_is_its_number() {
     ]
     .map(team)
     .to_vec();
-    for dialect in &DIALECTS[..2] {
-        let read = decode(ask(Selection::ALL, &status, *dialect))
+    for engine in &ENGINES[..2] {
+        let read = decode(ask(Selection::ALL, &status, *engine))
             .unwrap()
             .to_status();
         let named = read
@@ -348,7 +348,7 @@ fn the_row_of_a_team_is_its_number() {
         assert_eq!(
             named,
             [(Some(1), &b"MEC"[..]), (Some(2), b"US")],
-            "{dialect:?}"
+            "{engine:?}"
         );
     }
 }
@@ -357,7 +357,7 @@ fn the_row_of_a_team_is_its_number() {
 #[test]
 fn a_list_of_players_that_was_cut_is_incomplete() {
     let mut cut = 0;
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         for (players, max_reply) in [
             (300, 11_200),
             (255, 11_200),
@@ -366,9 +366,9 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             (3, 300),
         ] {
             let served = status(players, 50);
-            let mut options = Service::new(dialect);
-            options = options.with_max_reply(max_reply);
-            let datagrams = ask_with(Selection::ALL, &served, &options);
+            let mut service = Service::new(engine);
+            service = service.with_max_reply(max_reply);
+            let datagrams = ask_with(Selection::ALL, &served, &service);
             assert!(datagrams.iter().map(Bytes::len).sum::<usize>() <= max_reply);
             let answer = decode(datagrams).unwrap();
             let read = answer.to_status();
@@ -382,7 +382,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             assert_eq!(
                 answer.completeness().is_complete(),
                 is_whole,
-                "{dialect:?} {players} {max_reply}"
+                "{engine:?} {players} {max_reply}"
             );
             cut += u32::from(!is_whole);
         }
@@ -403,8 +403,8 @@ fn hostile_texts_shift_nothing() {
             .map(Player::new)
             .into(),
     );
-    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
-        let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
+    for engine in [Engine::UnrealTournament3, Engine::Battlefield2] {
+        let answer = decode(ask(Selection::ALL, &served, engine)).unwrap();
         assert!(answer.completeness().is_complete());
         assert_eq!(answer.get("hostname"), Some(&b"Ahostport1"[..]));
         assert_eq!(answer.get("ab"), Some(&b"cd"[..]));
@@ -421,8 +421,8 @@ fn hostile_texts_shift_nothing() {
 #[test]
 fn the_selection_of_a_request_chooses_the_reply() {
     let served = status(2, 0);
-    for dialect in DIALECTS {
-        let reply = ask(Selection::MINECRAFT_BASIC, &served, dialect);
+    for engine in ENGINES {
+        let reply = ask(Selection::MINECRAFT_BASIC, &served, engine);
         let basic = decode(reply).unwrap();
         assert!(basic.form() == Form::MinecraftBasic && basic.completeness().is_complete());
         let basic = basic.to_status();
@@ -438,10 +438,10 @@ fn the_selection_of_a_request_chooses_the_reply() {
             &[0xFF, 0xFF, 0xFF, 0],
             b"abcd",
         ] {
-            let replies = ask(Selection(full), &served, dialect);
-            if dialect == Engine::Minecraft || full[3] == 1 {
+            let replies = ask(Selection(full), &served, engine);
+            if engine == Engine::Minecraft || full[3] == 1 {
                 let answer = decode(replies).unwrap();
-                let form = if dialect == Engine::Minecraft {
+                let form = if engine == Engine::Minecraft {
                     Form::MinecraftFull
                 } else {
                     Form::Sections
@@ -456,12 +456,12 @@ fn the_selection_of_a_request_chooses_the_reply() {
             }
         }
         // Minecraft's own server answers every length but four with its basic reply (Krypton, `GS4QueryHandler`).
-        let others = if dialect == Engine::Minecraft {
-            ask(Selection::MINECRAFT_BASIC, &served, dialect)
+        let others = if engine == Engine::Minecraft {
+            ask(Selection::MINECRAFT_BASIC, &served, engine)
         } else {
             Vec::new()
         };
-        assert_eq!(ask(Selection(&[0xFF]), &served, dialect), others);
+        assert_eq!(ask(Selection(&[0xFF]), &served, engine), others);
         // GameSpy's own code ignores what follows the flags (QR2 SDK, qr2.c, `qr_process_query`); the Ruby client gamespy_query
         // ends its requests with a line feed.
         for (other, flagged) in [
@@ -473,13 +473,13 @@ fn the_selection_of_a_request_chooses_the_reply() {
                 &[6, 1, 6, 5, 8, 10, 4, 0, 0, 0],
             ),
         ] {
-            let replies = ask(Selection(other), &served, dialect);
-            if dialect == Engine::Minecraft {
+            let replies = ask(Selection(other), &served, engine);
+            if engine == Engine::Minecraft {
                 assert_eq!(replies, others, "{other:?}");
             } else {
                 assert_eq!(
                     replies,
-                    ask(Selection(flagged), &served, dialect),
+                    ask(Selection(flagged), &served, engine),
                     "{other:?}"
                 );
             }
@@ -619,10 +619,10 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
         (64, 5, 11_200),
         (10, 5, 300),
     ] {
-        let mut options = Service::new(Engine::Battlefield2);
-        options = options.with_max_reply(max_reply);
+        let mut service = Service::new(Engine::Battlefield2);
+        service = service.with_max_reply(max_reply);
         let served = status(players, rules);
-        let replies = ask_with(Selection(&[0xFF; 3]), &served, &options);
+        let replies = ask_with(Selection(&[0xFF; 3]), &served, &service);
         assert!(replies.len() == 1 && replies[0].len() <= MAX_DATAGRAM.min(max_reply));
         let answer = decode(replies).unwrap();
         let is_whole = (players, rules) == (0, 0) || (players, rules, max_reply) == (10, 5, 11_200);
@@ -641,9 +641,9 @@ fn a_reply_of_one_datagram_that_is_cut_is_incomplete() {
     }
 }
 
-fn responder(dialect: Engine, now: Instant) -> Responder {
+fn responder(engine: Engine, now: Instant) -> Responder {
     Responder::new(
-        Service::new(dialect),
+        Service::new(engine),
         status(64, 50),
         Secret::new([9; 16]),
         now,
@@ -680,8 +680,8 @@ fn data(token: i32, tail: &[u8]) -> Vec<u8> {
 #[test]
 fn bytes_after_the_flags_change_no_reply() {
     let now = Instant::now();
-    for dialect in [Engine::UnrealTournament3, Engine::Battlefield2] {
-        let mut responder = responder(dialect, now);
+    for engine in [Engine::UnrealTournament3, Engine::Battlefield2] {
+        let mut responder = responder(engine, now);
         let from = "192.0.2.1:5000";
         let token = read_challenge(
             &exchange(&mut responder, now, from, b"\xfe\xfd\x09\x04\x05\x06\x07\n")[0],
@@ -707,7 +707,7 @@ fn bytes_after_the_flags_change_no_reply() {
             let is_answered = !ask(&head[..7], tail).is_empty();
             assert_eq!(
                 is_answered,
-                dialect == Engine::Battlefield2,
+                engine == Engine::Battlefield2,
                 "without a challenge: {tail:?}"
             );
         }
@@ -719,9 +719,9 @@ const WINDOW: Duration = Duration::from_secs(15);
 
 #[test]
 fn a_token_is_valid_for_its_address_its_port_and_its_time() {
-    for dialect in DIALECTS {
+    for engine in ENGINES {
         let now = Instant::now();
-        let mut responder = responder(dialect, now);
+        let mut responder = responder(engine, now);
         let token = challenge(&mut responder, now, "192.0.2.1:5000");
         assert!(token > 0);
         let full = data(token, &[0xFF, 0xFF, 0xFF, 1]);
@@ -770,9 +770,9 @@ fn a_token_says_nothing_about_the_token_of_another_address() {
 fn without_a_token_no_reply_is_longer_than_a_challenge() {
     let mut random = Random(11);
     let mut most = 0.0_f64;
-    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
+    for engine in [Engine::UnrealTournament3, Engine::Minecraft] {
         let now = Instant::now();
-        let mut responder = responder(dialect, now);
+        let mut responder = responder(engine, now);
         let token = challenge(&mut responder, now, "192.0.2.1:5000");
         for round in 0..5000_u32 {
             // Every length and a wrong token.
@@ -810,8 +810,8 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
 fn battlefield_2_answers_without_a_challenge_as_well() {
     let request = b"\xfe\xfd\x00\x10\x20\x30\x40\xff\xff\xff\x01";
     let now = Instant::now();
-    for dialect in [Engine::UnrealTournament3, Engine::Minecraft] {
-        assert!(exchange(&mut responder(dialect, now), now, "192.0.2.1:5000", request).is_empty());
+    for engine in [Engine::UnrealTournament3, Engine::Minecraft] {
+        assert!(exchange(&mut responder(engine, now), now, "192.0.2.1:5000", request).is_empty());
     }
     let mut responder = responder(Engine::Battlefield2, now);
     let token = challenge(&mut responder, now, "192.0.2.1:5000");
@@ -925,13 +925,13 @@ proptest! {
     fn what_is_written_is_read_back(
         names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..120),
         pairs in prop::collection::vec(("[ -~é]{0,20}", "[ -~é]{0,80}"), 0..60),
-        dialect in 0..3_usize,
+        engine in 0..3_usize,
     ) {
         let mut served = status(0, 0);
         served.rules = pairs.iter().map(|(key, value)| (key, value)).collect();
         served.players = Some(names.iter().map(|name| Player::new(name.clone())).collect());
-        let dialect = DIALECTS[dialect];
-        let answer = decode(ask(Selection::ALL, &served, dialect)).unwrap();
+        let engine = ENGINES[engine];
+        let answer = decode(ask(Selection::ALL, &served, engine)).unwrap();
         prop_assert!(answer.completeness().is_complete());
         let read = answer.to_status();
         if read.rules.len() >= served.rules.len() {

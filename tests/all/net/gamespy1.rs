@@ -22,16 +22,16 @@ fn client() -> Client {
 
 #[tokio::test]
 async fn commands_are_answered() {
-    let mut options = Service::from(Protocol::GameSpy1);
-    options = options.with_echo();
-    options = options.with_key(GameKey::new("Nm3aZ9").unwrap());
+    let mut service = Service::from(Protocol::GameSpy1);
+    service = service.with_echo();
+    service = service.with_key(GameKey::new("Nm3aZ9").unwrap());
     let mut status = ServerStatus::default();
     status.players = Some(
         (0..24)
             .map(|number| Player::new(format!("a player of some length {number}")))
             .collect(),
     );
-    let address = start("127.0.0.1:0", options, status).await.to_string();
+    let address = start("127.0.0.1:0", service, status).await.to_string();
 
     let commands = [
         Command::Secure(b"LRPOPQ"),

@@ -29,7 +29,7 @@ fn written(reply: &Reply<'_>) -> Vec<Bytes> {
 /// engines' words.
 struct GameServer {
     requester: Requester,
-    options: Service,
+    service: Service,
     status: ServerStatus,
     slots: usize,
     connected: Vec<SocketAddr>,
@@ -39,11 +39,11 @@ impl GameServer {
     fn new(slots: usize) -> Self {
         let mut status = ServerStatus::default();
         status.game = Some("Quake3Arena".into());
-        let mut options = Service::from(Protocol::Quake3);
-        options = options.with_protocol_version(71);
+        let mut service = Service::from(Protocol::Quake3);
+        service = service.with_protocol_version(71);
         Self {
             requester: requester("192.0.2.1:5000"),
-            options,
+            service,
             status,
             slots,
             connected: Vec::new(),
@@ -63,7 +63,7 @@ impl GameServer {
         };
         let Command::Connect(connect) = request.command else {
             let replies =
-                queryport::quake3::respond(&request, &self.status, &self.options, &self.requester);
+                queryport::quake3::respond(&request, &self.status, &self.service, &self.requester);
             return replies.into_iter().collect();
         };
         let Ok(userinfo) = connect.userinfo() else {
@@ -74,7 +74,7 @@ impl GameServer {
         if info.get("protocol") != Some(b"71") {
             return refuse("Server uses protocol version 71 (yours is 0).\n");
         }
-        if !queryport::quake3::verify_challenge(challenge, &self.options, &self.requester) {
+        if !queryport::quake3::verify_challenge(challenge, &self.service, &self.requester) {
             return refuse("No or bad challenge for your address.\n");
         }
         if !self.connected.contains(&from) {
@@ -131,7 +131,7 @@ fn a_client_gets_its_slot_over_a_bad_link() {
 #[test]
 fn a_client_connects_to_darkplaces() {
     let mut game = GameServer::new(1);
-    game.options = Service::new(Engine::DarkPlaces);
+    game.service = Service::new(Engine::DarkPlaces);
     let played = play(
         client(),
         Timing::default(),
@@ -152,7 +152,7 @@ fn a_client_connects_to_darkplaces() {
             let challenge = InfoString::new(&userinfo).get("challenge").unwrap();
             assert!(queryport::quake3::verify_challenge(
                 challenge,
-                &game.options,
+                &game.service,
                 &game.requester
             ));
             written(&Reply::Connected {

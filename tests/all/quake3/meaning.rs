@@ -435,7 +435,7 @@ fn rules_behind_a_value_of_several_lines_are_read() {
     assert!(status.completeness.is_complete());
 }
 
-fn serve(status: &ServerStatus, detail: Detail, options: &Service) -> ServerStatus {
+fn serve(status: &ServerStatus, detail: Detail, service: &Service) -> ServerStatus {
     let challenge = Some(&b"x"[..]);
     let command = if detail == Detail::Short {
         Command::GetInfo { challenge }
@@ -445,7 +445,7 @@ fn serve(status: &ServerStatus, detail: Detail, options: &Service) -> ServerStat
     let replies = queryport::quake3::respond(
         &Request::new(command),
         status,
-        options,
+        service,
         &requester("192.0.2.1:5000"),
     );
     Answer::from_datagrams(replies, &Limits::default())
@@ -521,7 +521,7 @@ fn what_was_read_is_served_with_the_same_meaning() {
     let quake3 = "statusResponse\n\\sv_maxclients\\16\\sv_privateClients\\2\\version\\ioq3 1.36\\com_gamename\\Quake3Arena\
         \\gamename\\osp\\fraglimit\\30\\timelimit\\7.5\\g_gametype\\3\\sv_punkbuster\\1\\protocol\\68\\mapname\\q3dm6\
         \\sv_hostname\\^1OSP\\g_needpass\\1\\Score_Red\\3 \\Score_Blue\\5 \n1 2 \"a\"\n";
-    for (body, dialect) in [
+    for (body, engine) in [
         (quake3, Engine::Quake3),
         (XONOTIC, Engine::DarkPlaces),
         (ET_LEGACY, Engine::Quake3),
@@ -530,7 +530,7 @@ fn what_was_read_is_served_with_the_same_meaning() {
     ] {
         let answer = answer(body.as_bytes());
         let status = answer.to_status();
-        let again = serve(&status, answer.detail(), &Service::new(dialect));
+        let again = serve(&status, answer.detail(), &Service::new(engine));
         assert_eq!(fields(&again), fields(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
             let players = status.listed_players().iter();
@@ -575,7 +575,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
             .map(|team| (team.id, team.score))
             .collect()
     };
-    let served = |dialect, kind| serve(&status, kind, &Service::new(dialect));
+    let served = |engine, kind| serve(&status, kind, &Service::new(engine));
 
     let standard = served(Engine::Quake3, Detail::Full);
     assert_eq!(
@@ -621,7 +621,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     status.rules.push("short", "1");
     status.rules.push("long", &"x".repeat(500));
     status.rules.push("last", "2");
-    for dialect in [
+    for engine in [
         Engine::Quake3,
         Engine::DarkPlaces,
         Engine::Warsow,
@@ -634,14 +634,14 @@ fn a_list_that_is_cut_says_how_many_there_are() {
                     .map(|n| Player::new(format!("player number {n}")))
                     .collect(),
             );
-            let options = Service::new(dialect);
-            let read = serve(&status, Detail::Full, &options);
+            let service = Service::new(engine);
+            let read = serve(&status, Detail::Full, &service);
             let listed = read.listed_players().len();
-            assert_eq!(read.player_count, Some(players), "{dialect:?}");
+            assert_eq!(read.player_count, Some(players), "{engine:?}");
             assert_eq!(
                 read.completeness.is_complete(),
                 listed == players as usize,
-                "{dialect:?}: {listed} of {players}"
+                "{engine:?}: {listed} of {players}"
             );
             assert!(players > 20 || listed == players as usize);
             assert!(
@@ -650,29 +650,29 @@ fn a_list_that_is_cut_says_how_many_there_are() {
                     .all(|player| player.name.plain().starts_with("player number "))
             );
             let says = read.rules.get("clients").is_some();
-            let always = matches!(dialect, Engine::DarkPlaces | Engine::Warsow);
+            let always = matches!(engine, Engine::DarkPlaces | Engine::Warsow);
             assert_eq!(
                 says,
                 always || listed < players as usize,
-                "{dialect:?}: {listed} of {players}"
+                "{engine:?}: {listed} of {players}"
             );
             assert_eq!(
-                serve(&status, Detail::Short, &options).player_count,
+                serve(&status, Detail::Short, &service).player_count,
                 Some(players)
             );
             // A rule that is too long takes no other with it.
             if (1..=20).contains(&players) {
                 assert!(
                     read.rules.get("short").is_some() && read.rules.get("last").is_some(),
-                    "{dialect:?}"
+                    "{engine:?}"
                 );
             }
         }
     }
     status.players = Some(vec![Player::new("Ann")]);
-    let mut options = Service::from(Protocol::Quake3);
-    options = options.with_max_reply(300);
-    let read = serve(&status, Detail::Full, &options);
+    let mut service = Service::from(Protocol::Quake3);
+    service = service.with_max_reply(300);
+    let read = serve(&status, Detail::Full, &service);
     assert!(read.rules.get("long").is_none() && read.rules.get("last").is_some());
     // A list that was short when it was read is not made whole by serving it.
     status.player_count = Some(40);
@@ -695,10 +695,10 @@ fn a_status_without_all_players_does_not_read_as_complete() {
                 .map(|n| Player::new(format!("player number {n}")))
                 .collect(),
         );
-        let options = Service::new(engine).with_max_reply(most);
+        let service = Service::new(engine).with_max_reply(most);
         let request = Request::new(Command::GetStatus { challenge });
         let replies =
-            queryport::quake3::respond(&request, &status, &options, &requester("192.0.2.1:5000"));
+            queryport::quake3::respond(&request, &status, &service, &requester("192.0.2.1:5000"));
         // No reply, or none with an infostring.
         let Ok(answer) = Answer::from_datagrams(replies, &Limits::default()) else {
             return;

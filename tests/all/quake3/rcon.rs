@@ -248,7 +248,7 @@ fn signed_commands_that_a_real_server_took() {
 fn signed_commands_over_a_bad_link() {
     use queryport::{Engine, ServerStatus, Service};
 
-    let options = Service::new(Engine::DarkPlaces);
+    let service = Service::new(Engine::DarkPlaces);
     let mut answered = 0;
     for seed in 0..30 {
         let mut requester = crate::common::requester("192.0.2.1:5000");
@@ -270,7 +270,7 @@ fn signed_commands_over_a_bad_link() {
                     let replies = queryport::quake3::respond(
                         &request,
                         &ServerStatus::default(),
-                        &options,
+                        &service,
                         &requester,
                     );
                     return replies.into_iter().collect();
@@ -279,7 +279,7 @@ fn signed_commands_over_a_bad_link() {
                 assert!(signed.verify(&Password::new("secret")));
                 assert!(queryport::quake3::verify_challenge(
                     signed.nonce(),
-                    &options,
+                    &service,
                     &requester
                 ));
                 runs += 1;

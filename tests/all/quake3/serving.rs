@@ -29,16 +29,16 @@ fn status() -> ServerStatus {
     status
 }
 
-fn replies(datagram: &[u8], options: &Service) -> Vec<Bytes> {
+fn replies(datagram: &[u8], service: &Service) -> Vec<Bytes> {
     let request = Request::parse(datagram).unwrap();
-    queryport::quake3::respond(&request, &status(), options, &requester("192.0.2.1:5000"))
+    queryport::quake3::respond(&request, &status(), service, &requester("192.0.2.1:5000"))
         .into_iter()
         .collect()
 }
 
 #[test]
 fn our_client_reads_what_our_server_says_in_every_dialect() {
-    for dialect in [
+    for engine in [
         Engine::Quake3,
         Engine::DarkPlaces,
         Engine::Warsow,
@@ -47,15 +47,15 @@ fn our_client_reads_what_our_server_says_in_every_dialect() {
     ] {
         for detail in [Detail::Full, Detail::Short] {
             let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));
-            let replies = replies(&request(&mut query), &Service::new(dialect));
+            let replies = replies(&request(&mut query), &Service::new(engine));
             let Verdict::Done(answer) = query.receive(&replies[0]) else {
-                panic!("{dialect:?}")
+                panic!("{engine:?}")
             };
             assert_eq!(answer.verification(), Verification::Verified);
             let read = answer.to_status();
             assert!(
                 read.completeness.is_complete(),
-                "{dialect:?}: {}",
+                "{engine:?}: {}",
                 read.completeness
             );
             assert!(read.name.unwrap() == "Srv" && read.map.unwrap() == "q3dm17");
@@ -67,16 +67,16 @@ fn our_client_reads_what_our_server_says_in_every_dialect() {
                 continue;
             };
             assert_eq!(players[0].name, "Ann");
-            let has_score = dialect != Engine::MedalOfHonor;
+            let has_score = engine != Engine::MedalOfHonor;
             let has_team = matches!(
-                dialect,
+                engine,
                 Engine::DarkPlaces | Engine::Warsow | Engine::SoldierOfFortune2
             );
-            assert_eq!(players[0].score, has_score.then_some(-3), "{dialect:?}");
+            assert_eq!(players[0].score, has_score.then_some(-3), "{engine:?}");
             assert_eq!(
                 (players[0].ping, players[0].team),
                 (Some(50), has_team.then_some(2)),
-                "{dialect:?}"
+                "{engine:?}"
             );
         }
     }
@@ -93,10 +93,10 @@ fn every_capture_served_again_is_the_same_server() {
         let mut query = StatusQuery::new(7, &QueryOptions::default().with_detail(detail));
         let datagram = request(&mut query);
         let request = Request::parse(&datagram).unwrap();
-        let mut options = Service::from(Protocol::Quake3);
-        options = options.with_max_reply(65_507);
+        let mut service = Service::from(Protocol::Quake3);
+        service = service.with_max_reply(65_507);
         let replies =
-            queryport::quake3::respond(&request, &status, &options, &requester("192.0.2.1:5000"));
+            queryport::quake3::respond(&request, &status, &service, &requester("192.0.2.1:5000"));
         let reply = replies.into_iter().next().unwrap();
         let Verdict::Done(answer) = query.receive(&reply) else {
             panic!("{}", case.name)
@@ -125,9 +125,9 @@ fn every_capture_served_again_is_the_same_server() {
 #[test]
 fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     let client = requester("192.0.2.1:5000");
-    for dialect in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
-        let options = Service::new(dialect);
-        let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &options).remove(0);
+    for engine in [Engine::Quake3, Engine::DarkPlaces, Engine::Warsow] {
+        let service = Service::new(engine);
+        let reply = replies(b"\xff\xff\xff\xffgetchallenge 12345 Quake3Arena", &service).remove(0);
         let Reply::Challenge {
             challenge,
             client: quoted,
@@ -138,16 +138,16 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
         };
         assert_eq!(
             quoted,
-            (dialect == Engine::Quake3).then_some(&b"12345"[..]),
-            "{dialect:?}"
+            (engine == Engine::Quake3).then_some(&b"12345"[..]),
+            "{engine:?}"
         );
         assert!(
-            verify_challenge(challenge, &options, &client),
-            "{dialect:?}"
+            verify_challenge(challenge, &service, &client),
+            "{engine:?}"
         );
         assert!(
-            !verify_challenge(challenge, &options, &requester("192.0.2.1:5001")),
-            "{dialect:?}"
+            !verify_challenge(challenge, &service, &requester("192.0.2.1:5001")),
+            "{engine:?}"
         );
     }
 }
@@ -156,10 +156,10 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
 /// (code/server/sv_client.c); DarkPlaces eleven characters and NUL (netconn.c), Warsow a number, under another word.
 #[test]
 fn a_challenge_has_the_form_of_its_engine() {
-    let ask = |dialect, request: &[u8]| {
+    let ask = |engine, request: &[u8]| {
         let datagram = [b"\xff\xff\xff\xffgetchallenge", request].concat();
         let mut responder = Responder::new(
-            Service::new(dialect),
+            Service::new(engine),
             status(),
             Secret::new([7; 16]),
             Instant::now(),
@@ -208,13 +208,13 @@ fn replies_are_no_longer_than_asked_for() {
             .collect(),
     );
     for most in [60, 200, 500, 1396, 8192] {
-        let mut options = Service::from(Protocol::Quake3);
-        options = options.with_max_reply(most);
+        let mut service = Service::from(Protocol::Quake3);
+        service = service.with_max_reply(most);
         for body in [&b"getstatus x"[..], b"getinfo x"] {
             let datagram = [b"\xff\xff\xff\xff", body].concat();
             let request = Request::parse(&datagram).unwrap();
             for reply in
-                queryport::quake3::respond(&request, &full, &options, &requester("192.0.2.1:5000"))
+                queryport::quake3::respond(&request, &full, &service, &requester("192.0.2.1:5000"))
             {
                 assert!(reply.len() <= most, "{} of {most}", reply.len());
             }

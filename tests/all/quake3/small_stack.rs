@@ -80,11 +80,11 @@ fn with_small_stack(work: impl FnOnce() + Send + 'static) {
 fn read(datagram: &[u8], limits: &Limits) -> usize {
     let mut read = 0;
     if let Ok(request) = Request::parse(datagram) {
-        let options = Service::from(Protocol::Quake3);
+        let service = Service::from(Protocol::Quake3);
         let replies = queryport::quake3::respond(
             &request,
             &ServerStatus::default(),
-            &options,
+            &service,
             &requester("192.0.2.1:5000"),
         );
         read += replies.len();

@@ -353,13 +353,13 @@ fn a_list_that_is_cut_is_not_complete() {
             .collect(),
     );
     for most in [0, 1, 7, 64] {
-        let mut options = Service::from(Protocol::Ut2004);
-        options = options.with_max_datagrams(most);
+        let mut service = Service::from(Protocol::Ut2004);
+        service = service.with_max_datagrams(most);
         let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
         let packets: Vec<Bytes> = requests
             .iter()
             .flat_map(|request| {
-                queryport::ut2004::respond(request, &server, &options, &requester(CLIENT))
+                queryport::ut2004::respond(request, &server, &service, &requester(CLIENT))
             })
             .collect();
         assert_eq!(

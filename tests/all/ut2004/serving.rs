@@ -91,11 +91,11 @@ fn replies_are_never_answered_for_long() {
 }
 
 /// All that a server with these options says of a status.
-fn everything_of(options: &Service, status: &ServerStatus) -> Vec<Bytes> {
+fn everything_of(service: &Service, status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
     let answers = requests
         .iter()
-        .map(|request| queryport::ut2004::respond(request, status, options, &requester(CLIENT)));
+        .map(|request| queryport::ut2004::respond(request, status, service, &requester(CLIENT)));
     answers.flatten().collect()
 }
 
@@ -145,10 +145,10 @@ fn ut2004_sends_waves_only_where_the_rules_have_both() {
 
 #[test]
 fn killing_floor_always_sends_waves() {
-    let options = Service::new(Engine::KillingFloor);
-    let packets = everything_of(&options, &status_with_waves());
+    let service = Service::new(Engine::KillingFloor);
+    let packets = everything_of(&service, &status_with_waves());
     assert_eq!(info_of(&packets[0]).waves, Some((2, 10)));
-    let packets = everything_of(&options, &ServerStatus::default());
+    let packets = everything_of(&service, &ServerStatus::default());
     assert_eq!(
         (packets[0][0], info_of(&packets[0]).waves),
         (0x80, Some((0, 0)))
@@ -189,12 +189,12 @@ fn options_bound_the_datagrams_of_each_list() {
             .map(|number| Player::new(format!("player {number}")))
             .collect(),
     );
-    let mut options = Service::from(Protocol::Ut2004);
-    let all = everything_of(&options, &status).len();
+    let mut service = Service::from(Protocol::Ut2004);
+    let all = everything_of(&service, &status).len();
     assert!(all > 10);
     for most in [0, 1, 2] {
-        options = options.with_max_datagrams(most);
-        let packets = everything_of(&options, &status);
+        service = service.with_max_datagrams(most);
+        let packets = everything_of(&service, &status);
         assert_eq!(
             packets.len(),
             1 + 2 * most,

@@ -1,4 +1,4 @@
-//! What is attacked: each protocol and dialect, the requests that a forger can send, and what a client asks.
+//! What is attacked: each protocol and engine, the requests that a forger can send, and what a client asks.
 
 use std::fmt::Debug;
 
@@ -23,7 +23,7 @@ impl Request {
     }
 }
 
-/// A protocol and dialect.
+/// A protocol and engine.
 pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) service: Service,
@@ -34,7 +34,7 @@ pub(crate) struct Subject {
 
 impl Subject {
     fn new(
-        (protocol, dialect): (&str, impl Debug),
+        (protocol, engine): (&str, impl Debug),
         service: impl Into<Service>,
         requests: &[&[u8]],
         query: &[&[u8]],
@@ -47,7 +47,7 @@ impl Subject {
         };
         let (requests, query) = (requests_of(requests), requests_of(query));
         Self {
-            name: format!("{protocol} {dialect:?}"),
+            name: format!("{protocol} {engine:?}"),
             service: service.into(),
             requests,
             query,
@@ -99,10 +99,10 @@ pub(crate) fn gamespy1() -> Vec<Subject> {
         br"\status\\status\\rules\\players\",
         br"\info\\####\",
     ];
-    let subject = |dialect| {
+    let subject = |engine| {
         Subject::new(
-            ("GameSpy v1", dialect),
-            Service::new(dialect),
+            ("GameSpy v1", engine),
+            Service::new(engine),
             &requests,
             &[br"\status\"],
         )
@@ -123,15 +123,15 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
         b"\xfe\xfd\0\x01\x02\x03\x04\x03###\0\0",
         b"\xfe\xfd\0\x01\x02\x03\x04####\xff\xff\xff\x01",
     ];
-    let subject = |dialect| {
-        let query: &[&[u8]] = if dialect == Battlefield2 {
+    let subject = |engine| {
+        let query: &[&[u8]] = if engine == Battlefield2 {
             &[bare]
         } else {
             &[]
         };
         Subject::new(
-            ("GameSpy v4", dialect),
-            Service::new(dialect),
+            ("GameSpy v4", engine),
+            Service::new(engine),
             &requests,
             query,
         )
@@ -143,8 +143,8 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
 
 pub(crate) fn quake3() -> Vec<Subject> {
     use queryport::{Engine::*, Service};
-    let subject = |dialect| {
-        let mark = if dialect == MedalOfHonor {
+    let subject = |engine| {
+        let mark = if engine == MedalOfHonor {
             &b"\xff\xff\xff\xff\x02"[..]
         } else {
             b"\xff\xff\xff\xff"
@@ -164,8 +164,8 @@ pub(crate) fn quake3() -> Vec<Subject> {
             .map(|request| &request[..])
             .collect();
         Subject::new(
-            ("Quake 3", dialect),
-            Service::new(dialect),
+            ("Quake 3", engine),
+            Service::new(engine),
             &requests,
             &[&query],
         )
@@ -184,10 +184,10 @@ pub(crate) fn ut2004() -> Vec<Subject> {
         b"\x79\0\0\0\x04",
         b"\x78\0\0\0\x03",
     ];
-    let subject = |dialect| {
+    let subject = |engine| {
         Subject::new(
-            ("UT2004", dialect),
-            Service::new(dialect),
+            ("UT2004", engine),
+            Service::new(engine),
             &requests,
             &[requests[1], requests[0]],
         )

@@ -213,7 +213,7 @@ pub fn quake3(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let dialect = [
+    let engine = [
         Engine::Quake3,
         Engine::DarkPlaces,
         Engine::Warsow,
@@ -232,11 +232,11 @@ pub fn quake3(data: &[u8]) {
         &steps,
         |state, request, number| match quake3::Request::parse(request) {
             Ok(request) => {
-                let options = Service::new(dialect);
+                let service = Service::new(engine);
                 quake3::respond(
                     &request,
                     &states[usize::from(state)],
-                    &options,
+                    &service,
                     &requester(number),
                 )
             }
@@ -318,7 +318,7 @@ pub fn ut2004(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let dialect = [Engine::Ut2004, Engine::KillingFloor, Engine::Ut2003][usize::from(kind % 3)];
+    let engine = [Engine::Ut2004, Engine::KillingFloor, Engine::Ut2003][usize::from(kind % 3)];
     let ended = play(
         ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
@@ -327,7 +327,7 @@ pub fn ut2004(data: &[u8]) {
             let Ok(last) = ut2004::Request::parse(request) else {
                 return Vec::new();
             };
-            let options = Service::new(dialect);
+            let service = Service::new(engine);
             let mut all = Vec::new();
             for command in [ut2004::Command::Info, ut2004::Command::RulesAndPlayers] {
                 let mut request = ut2004::Request::new(command);
@@ -336,7 +336,7 @@ pub fn ut2004(data: &[u8]) {
                 all.extend(ut2004::respond(
                     &request,
                     state,
-                    &options,
+                    &service,
                     &requester(number),
                 ));
             }
@@ -457,17 +457,17 @@ pub fn gamespy1(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let dialect = [Engine::Unreal, Engine::Qr1][usize::from(kind & 1)];
+    let engine = [Engine::Unreal, Engine::Qr1][usize::from(kind & 1)];
     let ended = play(
         gamespy1::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| match gamespy1::Request::parse(request) {
             Ok(request) => {
-                let options = Service::new(dialect);
+                let service = Service::new(engine);
                 gamespy1::respond(
                     &request,
                     &states[usize::from(state)],
-                    &options,
+                    &service,
                     &requester(number),
                 )
             }
@@ -545,7 +545,7 @@ pub fn gamespy4(data: &[u8]) {
     let steps = super::script::steps(&mut u);
     let client =
         [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
-    let dialect = if kind % 3 == 1 {
+    let engine = if kind % 3 == 1 {
         Engine::Minecraft
     } else {
         [Engine::UnrealTournament3, Engine::Battlefield2][usize::from(kind >> 7)]
@@ -558,11 +558,11 @@ pub fn gamespy4(data: &[u8]) {
         &steps,
         |state, request, number| match gamespy4::Request::parse(request) {
             Ok(request) => {
-                let options = Service::new(dialect);
+                let service = Service::new(engine);
                 gamespy4::respond(
                     &request,
                     &states[usize::from(state)],
-                    &options,
+                    &service,
                     &requester(number),
                 )
             }

@@ -13,7 +13,7 @@ use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatu
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
 
-/// A request that parses can be encoded again if servers understand it. In both dialects its reply is bounded and is not a
+/// A request that parses can be encoded again if servers understand it. In both engines its reply is bounded and is not a
 /// request.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else {
@@ -36,11 +36,11 @@ pub fn request(data: &[u8]) {
     let address = "192.0.2.1:5000".parse().unwrap();
     let mut requester = Requester::new(address, Instant::now(), Secret::new([7; 16]));
     requester.number = 6;
-    for (dialect, longest) in [(Engine::Unreal, 1000), (Engine::Qr1, 1349)] {
-        let mut options = Service::new(dialect);
-        options = options.with_echo();
-        options = options.with_key(GameKey::new("Z5Nfb0").unwrap());
-        let replies = queryport::gamespy1::respond(&request, &status, &options, &requester);
+    for (engine, longest) in [(Engine::Unreal, 1000), (Engine::Qr1, 1349)] {
+        let mut service = Service::new(engine);
+        service = service.with_echo();
+        service = service.with_key(GameKey::new("Z5Nfb0").unwrap());
+        let replies = queryport::gamespy1::respond(&request, &status, &service, &requester);
         for reply in &replies {
             assert!(reply.len() <= longest);
             assert!(Request::parse(reply).is_err(), "a reply is never a request");

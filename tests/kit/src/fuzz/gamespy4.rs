@@ -43,17 +43,17 @@ pub fn request(data: &[u8]) {
             .map(|number| Player::new(format!("a player numbered {number}")))
             .collect(),
     );
-    for dialect in [
+    for engine in [
         Engine::UnrealTournament3,
         Engine::Battlefield2,
         Engine::Minecraft,
     ] {
-        let options = Service::new(dialect);
+        let service = Service::new(engine);
         let answer = |command| {
             queryport::gamespy4::respond(
                 &Request::new(request.id, command),
                 &status,
-                &options,
+                &service,
                 &requester,
             )
         };

@@ -30,14 +30,14 @@ pub fn request(data: &[u8]) {
         Instant::now(),
         Secret::new([7; 16]),
     );
-    for dialect in [
+    for engine in [
         Engine::Quake3,
         Engine::DarkPlaces,
         Engine::Warsow,
         Engine::MedalOfHonor,
     ] {
-        let options = Service::new(dialect);
-        let replies = queryport::quake3::respond(&request, &status, &options, &requester);
+        let service = Service::new(engine);
+        let replies = queryport::quake3::respond(&request, &status, &service, &requester);
         let Some(reply) = replies.into_iter().next() else {
             continue;
         };
@@ -49,7 +49,7 @@ pub fn request(data: &[u8]) {
         if let Command::GetChallenge { .. } = request.command {
             let reply = Reply::parse(&reply).expect("our replies are replies");
             if let Reply::Challenge { challenge, .. } = reply {
-                assert!(verify_challenge(challenge, &options, &requester));
+                assert!(verify_challenge(challenge, &service, &requester));
             }
             continue;
         }

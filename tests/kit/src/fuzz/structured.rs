@@ -508,8 +508,8 @@ pub fn announcer(data: &[u8]) {
         .map(|n| ([192, 0, 2, n], 27_950).into())
         .collect();
     let made = if flags & 1 == 0 {
-        let options = Service::from(Protocol::Quake3);
-        Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, options, now)
+        let service = Service::from(Protocol::Quake3);
+        Announcer::quake3("DarkPlaces", masters.iter().copied(), &status, service, now)
     } else {
         Announcer::gamespy1(7778, masters.iter().copied(), &status, now)
     };

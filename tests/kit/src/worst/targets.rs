@@ -127,11 +127,11 @@ pub const TARGETS: &[Target] = &[
         gamespy1_list(true, input)
     }),
     target("gamespy1 responder", Kind::Datagrams, |input| {
-        let mut options = Service::new(Engine::Unreal);
-        options = options.with_echo();
-        options = options.with_key(queryport::GameKey::new("Z5Nfb0").unwrap());
-        options = options.with_properties(full_status().rules, full_status().rules, true);
-        responder(options, input, |_, _| ())
+        let mut service = Service::new(Engine::Unreal);
+        service = service.with_echo();
+        service = service.with_key(queryport::GameKey::new("Z5Nfb0").unwrap());
+        service = service.with_properties(full_status().rules, full_status().rules, true);
+        responder(service, input, |_, _| ())
     }),
     target("gamespy1 responder, QR1", Kind::Datagrams, |input| {
         responder(Service::new(Engine::Qr1), input, |_, _| ())
@@ -379,13 +379,13 @@ pub const TARGETS: &[Target] = &[
     target("scanner", Kind::Datagrams, scanner),
     target("responder with its guard", Kind::Datagrams, guarded),
     target("announcer, quake3", Kind::Datagrams, |input| {
-        let (masters, options) = (masters(), Service::from(Protocol::Quake3));
+        let (masters, service) = (masters(), Service::from(Protocol::Quake3));
         announcer(
             Announcer::quake3(
                 "DarkPlaces",
                 masters,
                 &full_status(),
-                options,
+                service,
                 Instant::now(),
             )
             .unwrap(),
@@ -762,8 +762,8 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
 }
 
 /// Every request with room for a token gets the one of the first address.
-fn gamespy4_responder(dialect: Engine, input: Input) -> Work {
-    responder(Service::new(dialect), input, |challenge, datagram| {
+fn gamespy4_responder(engine: Engine, input: Input) -> Work {
+    responder(Service::new(engine), input, |challenge, datagram| {
         let Ok(gamespy4::Response::Challenge { value, .. }) =
             gamespy4::Response::parse(challenge, &limits())
         else {
