@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::limits::LIST_BYTES;
+use crate::limits::MAX_LIST_BYTES;
 
 /// The reason that a datagram was rejected, and the byte.
 ///
@@ -370,7 +370,7 @@ pub enum ListError {
     )]
     WrongKey,
     /// The reply is longer than any list.
-    #[error("the list is longer than {LIST_BYTES} bytes")]
+    #[error("the list is longer than {MAX_LIST_BYTES} bytes")]
     TooLong,
     /// The request cannot be written.
     #[error("the request cannot be written: {0}")]
@@ -387,7 +387,7 @@ impl ListError {
             Self::Malformed(_) | Self::WrongKey => ErrorKind::Malformed,
             Self::TooLong => ErrorKind::Limit {
                 what: "bytes of a list",
-                limit: LIST_BYTES,
+                limit: MAX_LIST_BYTES,
             },
             Self::Request(_) => ErrorKind::Request,
         }
@@ -545,7 +545,7 @@ mod tests {
     fn each_failure_of_a_list_has_its_kind() {
         let limit = ErrorKind::Limit {
             what: "bytes of a list",
-            limit: LIST_BYTES,
+            limit: MAX_LIST_BYTES,
         };
         for (error, kind) in [
             (ListError::NoGreeting, ErrorKind::NotThisProtocol),

@@ -112,7 +112,7 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
 ///     let direction = if candidate.from_server { "server" } else { "client" };
 ///     match &candidate.message {
 ///         Ok(message) => {
-///             println!("{} {} from a {direction}", candidate.protocol, message.name())
+///             println!("{} {} from a {direction}", candidate.protocol, message.kind())
 ///         }
 ///         Err(error) => {
 ///             println!("{} from a {direction}? {error}", candidate.protocol)
@@ -178,7 +178,7 @@ pub enum Message<'a> {
 
 impl Message<'_> {
     /// Its kind in its protocol: `request`, `response`, `reply` or `list`.
-    pub const fn name(&self) -> &'static str {
+    pub const fn kind(&self) -> &'static str {
         match self {
             Self::GameSpy1Request(_) | Self::GameSpy4Request(_) => "request",
             Self::Quake3Request(_) | Self::Ut2004Request(_) => "request",
@@ -282,10 +282,10 @@ mod tests {
                 .message
                 .unwrap();
             assert_eq!(
-                message.name() == "request",
+                message.kind() == "request",
                 !from_server,
                 "{}",
-                message.name()
+                message.kind()
             );
         }
     }

@@ -9,7 +9,7 @@ use crate::address::{Scope, canonical, network};
 use crate::games::game::{Game, Lan, QueryPort};
 use crate::games::table::TABLE;
 use crate::gamespy1::Response;
-use crate::limits::{LAN_SERVERS, LAN_SERVERS_PER_HOST};
+use crate::limits::{MAX_LAN_SERVERS, MAX_LAN_SERVERS_PER_HOST};
 use crate::model::ToStatus;
 use crate::options::{Detail, QueryOptions};
 use crate::protocol::Protocol;
@@ -145,8 +145,8 @@ impl Discovery {
         let mut server = from;
         server.set_port(port);
         let at_host = self.found.range(network(server.ip(), (32, 128)));
-        let has_space = self.found.len() < LAN_SERVERS
-            && at_host.take(LAN_SERVERS_PER_HOST).count() < LAN_SERVERS_PER_HOST;
+        let has_space = self.found.len() < MAX_LAN_SERVERS
+            && at_host.take(MAX_LAN_SERVERS_PER_HOST).count() < MAX_LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
             self.ready
                 .push_back((probe.protocol, server, probe.options));
@@ -525,13 +525,13 @@ mod tests {
         for port in 1024..60_000 {
             one.handle_datagram(now, at(&format!("192.0.2.1:{port}")), answer);
         }
-        assert_eq!(one.found.len(), LAN_SERVERS_PER_HOST);
+        assert_eq!(one.found.len(), MAX_LAN_SERVERS_PER_HOST);
         // The beacon of one host names many ports.
         let mut beacon = search(Some("ut"), now);
         for port in 1024..60_000 {
             beacon.handle_datagram(now, at("192.0.2.1:8777"), format!("ut {port}").as_bytes());
         }
-        assert_eq!(found(&mut beacon).len(), LAN_SERVERS_PER_HOST);
+        assert_eq!(found(&mut beacon).len(), MAX_LAN_SERVERS_PER_HOST);
         let mut many = search(None, now);
         for host in 0..10_000_u32 {
             let from = SocketAddr::from((0x0A00_0001_u32.wrapping_add(host).to_be_bytes(), 7778));
@@ -541,7 +541,7 @@ mod tests {
         }
         assert_eq!(
             (many.found.len(), found(&mut many).len()),
-            (LAN_SERVERS, LAN_SERVERS)
+            (MAX_LAN_SERVERS, MAX_LAN_SERVERS)
         );
     }
 }

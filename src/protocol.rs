@@ -28,32 +28,33 @@ pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).
     #[doc(alias = "gs1")]
     GameSpy1,
+    /// GameSpy v4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and GameQ
+    /// call it, parses as this protocol as well.
+    #[doc(alias("gamespy3", "gs3", "gs4"))]
+    GameSpy4,
     /// Quake 3's out-of-band packets, see [`quake3`](crate::quake3).
     Quake3,
     /// Unreal Engine 2's binary records, see [`ut2004`](crate::ut2004). `unreal2` parses as this protocol as well.
     #[doc(alias = "unreal2")]
     Ut2004,
-    /// GameSpy's protocol, version 4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and GameQ
-    /// call it, parses as this protocol as well.
-    #[doc(alias("gamespy3", "gs3", "gs4"))]
-    GameSpy4,
 }
 
 impl Protocol {
     /// All protocols.
     pub const ALL: [Self; 4] = [Self::GameSpy1, Self::GameSpy4, Self::Quake3, Self::Ut2004];
 
-    /// The name that [`FromStr`] and `Display` use: `gamespy1`, `quake3`, `ut2004`, `gamespy4`.
-    pub const fn name(self) -> &'static str {
+    /// The name that [`FromStr`] and `Display` use: `gamespy1`, `gamespy4`, `quake3`, `ut2004`.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::GameSpy1 => "gamespy1",
+            Self::GameSpy4 => "gamespy4",
             Self::Quake3 => "quake3",
             Self::Ut2004 => "ut2004",
-            Self::GameSpy4 => "gamespy4",
         }
     }
 
-    /// The default query port of the protocol's best-known game: 7778, 27960, 7778 and 6500. Other games use others.
+    /// The default query port of the protocol's best-known game: 7778 (Unreal Tournament), 6500 (Unreal
+    /// Tournament 3), 27960 (Quake III Arena) and 7778 (UT2004). Other games use others.
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::GameSpy1 | Self::Ut2004 => 7778,
@@ -66,7 +67,7 @@ impl Protocol {
 
 impl fmt::Display for Protocol {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.as_str())
     }
 }
 
@@ -106,7 +107,7 @@ impl From<Protocol> for Service {
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown protocol {0:?}: expected one of {names}", names = Protocol::ALL.map(Protocol::name).join(", "))]
+#[error("unknown protocol {0:?}: expected one of {names}", names = Protocol::ALL.map(Protocol::as_str).join(", "))]
 pub struct UnknownProtocol(String);
 
 impl FromStr for Protocol {
@@ -115,10 +116,10 @@ impl FromStr for Protocol {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.to_ascii_lowercase().as_str() {
             "gamespy1" => Self::GameSpy1,
-            "quake3" => Self::Quake3,
-            // `unreal2` and `gamespy3` are the names in other tools.
-            "ut2004" | "unreal2" => Self::Ut2004,
+            // `gamespy3` and `unreal2` are the names in other tools.
             "gamespy4" | "gamespy3" => Self::GameSpy4,
+            "quake3" => Self::Quake3,
+            "ut2004" | "unreal2" => Self::Ut2004,
             _ => return Err(UnknownProtocol(text.to_owned())),
         })
     }
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn names_are_parsed_in_any_case() {
         for protocol in Protocol::ALL {
-            assert_eq!(protocol.name().to_uppercase().parse(), Ok(protocol));
+            assert_eq!(protocol.as_str().to_uppercase().parse(), Ok(protocol));
         }
         assert_eq!("Unreal2".parse(), Ok(Protocol::Ut2004));
         assert_eq!("gamespy3".parse(), Ok(Protocol::GameSpy4));

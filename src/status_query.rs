@@ -109,12 +109,12 @@ impl Conversation for StatusQuery {
 pub enum Answer {
     /// See [`gamespy1::Answer`].
     GameSpy1(gamespy1::Answer),
+    /// See [`gamespy4::Answer`].
+    GameSpy4(gamespy4::Answer),
     /// See [`quake3::Answer`].
     Quake3(quake3::Answer),
     /// See [`ut2004::Answer`].
     Ut2004(ut2004::Answer),
-    /// See [`gamespy4::Answer`].
-    GameSpy4(gamespy4::Answer),
 }
 
 impl Answer {
@@ -132,11 +132,11 @@ impl Answer {
             Protocol::GameSpy1 => {
                 gamespy1::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy1)
             }
-            Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
-            Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
             Protocol::GameSpy4 => {
                 gamespy4::Answer::from_datagrams(datagrams, limits).map(Self::GameSpy4)
             }
+            Protocol::Quake3 => quake3::Answer::from_datagrams(datagrams, limits).map(Self::Quake3),
+            Protocol::Ut2004 => ut2004::Answer::from_datagrams(datagrams, limits).map(Self::Ut2004),
         }
     }
 
@@ -144,9 +144,9 @@ impl Answer {
     pub const fn protocol(&self) -> Protocol {
         match self {
             Self::GameSpy1(_) => Protocol::GameSpy1,
+            Self::GameSpy4(_) => Protocol::GameSpy4,
             Self::Quake3(_) => Protocol::Quake3,
             Self::Ut2004(_) => Protocol::Ut2004,
-            Self::GameSpy4(_) => Protocol::GameSpy4,
         }
     }
 

@@ -68,8 +68,9 @@ impl Others {
                 .map(|index| line(index, at(index).0, at(index).1))
                 .collect()
         };
-        let numbered =
-            lines_of(|index, protocol, address| format!("{index} {} {address}\n", protocol.name()));
+        let numbered = lines_of(|index, protocol, address| {
+            format!("{index} {} {address}\n", protocol.as_str())
+        });
         for threads in self.gamedig.iter().flat_map(|_| &self.threads) {
             let mut command = Command::new(self.gamedig.as_deref().unwrap_or("".as_ref()));
             command.arg(threads.to_string());

@@ -28,7 +28,7 @@ impl What {
         if let Ok(protocol) = text.parse() {
             return Ok(Self::Protocol(protocol));
         }
-        let protocols = || Protocol::ALL.map(Protocol::name).join(", ");
+        let protocols = || Protocol::ALL.map(Protocol::as_str).join(", ");
         Game::find(text)
             .map(Self::Game)
             .map_err(|error| match other_tools(text) {
@@ -45,9 +45,9 @@ impl What {
     }
 
     /// The name of the protocol, or the id of the game.
-    pub(crate) const fn name(self) -> &'static str {
+    pub(crate) const fn as_str(self) -> &'static str {
         match self {
-            Self::Protocol(protocol) => protocol.name(),
+            Self::Protocol(protocol) => protocol.as_str(),
             Self::Game(game) => game.id,
         }
     }
@@ -61,7 +61,7 @@ impl What {
     }
 
     const fn key(self) -> (bool, &'static str) {
-        (matches!(self, Self::Game(_)), self.name())
+        (matches!(self, Self::Game(_)), self.as_str())
     }
 }
 
@@ -93,7 +93,7 @@ impl From<Protocol> for What {
 
 impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        f.pad(self.as_str())
     }
 }
 

@@ -200,7 +200,7 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
     let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
     let answer = answer.map_err(|error| error.to_string())?;
     if !is_known {
-        line.insert("protocol".to_owned(), json!(protocol.name()));
+        line.insert("protocol".to_owned(), json!(protocol.as_str()));
     }
     if let Some(server) = server {
         line.insert("server".to_owned(), json!(server.to_string()));

@@ -80,7 +80,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             let port = game
                 .game_port
                 .map_or_else(|| "-".to_owned(), |port| port.to_string());
-            let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.name());
+            let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.as_str());
             let query = rule(game.query_port);
             let masters = game.masters.len();
             writeln!(
@@ -110,12 +110,12 @@ fn object(game: &Game) -> Value {
     let masters: Vec<Value> = game
         .masters
         .iter()
-        .map(|master| json!({ "address": master.address, "form": master.form.name() }))
+        .map(|master| json!({ "address": master.address, "form": master.form.as_str() }))
         .collect();
     let also_at: Vec<Value> = game
         .also_at
         .iter()
-        .map(|(protocol, at)| json!([protocol.name(), rule(*at)]))
+        .map(|(protocol, at)| json!([protocol.as_str(), rule(*at)]))
         .collect();
     json!({
         "id": game.id,
@@ -123,7 +123,7 @@ fn object(game: &Game) -> Value {
         "aliases": game.aliases,
         "name": game.name,
         "year": game.year,
-        "protocol": game.protocol.name(),
+        "protocol": game.protocol.as_str(),
         "game_port": game.game_port,
         "query_port": rule(game.query_port),
         "also_at": also_at,
@@ -132,7 +132,7 @@ fn object(game: &Game) -> Value {
         "numbers": game.numbers,
         "masters": masters,
         "quirks": game.quirks,
-        "certainty": game.certainty.name(),
+        "certainty": game.certainty.as_str(),
         "source": game.source,
     })
 }
@@ -167,7 +167,7 @@ fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
             out,
             "  list        {} ({})",
             master.address,
-            master.form.name()
+            master.form.as_str()
         )?;
     }
     if !game.quirks.is_empty() {
@@ -176,7 +176,7 @@ fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "  certainty   {}: {}\n",
-        game.certainty.name(),
+        game.certainty.as_str(),
         game.source
     )
 }

@@ -29,7 +29,7 @@ impl State {
         })
     }
 
-    const fn name(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "OK",
             Self::Warning => "WARNING",
@@ -54,7 +54,7 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
         .map(|server| state(server, thresholds))
         .collect();
     let worst = states.iter().copied().max().unwrap_or(State::Unknown);
-    let mut line = format!("QUERYPORT {}: ", worst.name());
+    let mut line = format!("QUERYPORT {}: ", worst.as_str());
     let is_one = servers.len() == 1;
     if let ([server], true) = (&servers[..], is_one) {
         line.push_str(&words(server));

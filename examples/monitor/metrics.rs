@@ -77,7 +77,7 @@ fn servers(registry: &Registry, servers: &[Server]) -> Result<(), Error> {
     for server in servers {
         let Some(last) = &server.last else { continue };
         let (address, protocol) = (label(&server.address), server.what.protocol());
-        let labels = [address.as_str(), protocol.name()];
+        let labels = [address.as_str(), protocol.as_str()];
         up.with_label_values(&labels).set(i64::from(last.is_ok()));
         queries.with_label_values(&labels).inc_by(server.queries);
         rejected.with_label_values(&labels).inc_by(server.rejected);

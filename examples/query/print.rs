@@ -17,7 +17,7 @@ pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> Stri
     json!({
         "server": server,
         "address": outcome.peer.to_string(),
-        "protocol": protocol.name(),
+        "protocol": protocol.as_str(),
         "game": Game::of(&outcome.answer, protocol).map(|game| game.id),
         "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
         "requests": outcome.stats.requests,
@@ -29,7 +29,7 @@ pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> Stri
 
 /// A failure as one line of JSON.
 pub(crate) fn json_error(protocol: Protocol, server: &str, error: &Error) -> String {
-    json!({ "server": server, "protocol": protocol.name(), "error": command_line::message(error) })
+    json!({ "server": server, "protocol": protocol.as_str(), "error": command_line::message(error) })
         .to_string()
 }
 

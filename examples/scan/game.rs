@@ -48,7 +48,7 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
     let master = |text: &String| {
         let (form, address) = match text.split_once('=') {
             Some((name, address)) => {
-                let form = FORMS.into_iter().find(|form| form.name() == name);
+                let form = FORMS.into_iter().find(|form| form.as_str() == name);
                 (
                     Some(form.ok_or_else(|| format!("{name:?} is no form of lists: {}", names()))?),
                     address,
@@ -89,7 +89,7 @@ const FORMS: [MasterForm; 9] = [
 ];
 
 fn names() -> String {
-    FORMS.map(MasterForm::name).join(", ")
+    FORMS.map(MasterForm::as_str).join(", ")
 }
 
 /// Servers as the list servers name them.

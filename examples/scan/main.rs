@@ -387,7 +387,7 @@ fn json_line(
     let address = scanned.peer.map(|peer| peer.to_string());
     let target_protocol = target.as_ref().map(|(what, _)| what.protocol());
     let (protocol, server) = target
-        .map(|(what, server)| (what.protocol().name(), server))
+        .map(|(what, server)| (what.protocol().as_str(), server))
         .unzip();
     match &scanned.result {
         Ok(outcome) => json!({

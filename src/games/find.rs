@@ -16,7 +16,7 @@ use crate::quake3::master;
 /// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
 const LIKE: f64 = 0.8;
 /// Nobody means a game by a longer text, in bytes: comparing costs its length times that of every name.
-const LONGEST: usize = 128;
+const MAX_NAME: usize = 128;
 /// Most games that an error suggests.
 const SUGGESTIONS: usize = 3;
 
@@ -103,7 +103,7 @@ const fn without_accent(letter: char) -> char {
 }
 
 fn similar(wanted: &str) -> Vec<&'static Game> {
-    if wanted.len() > LONGEST {
+    if wanted.len() > MAX_NAME {
         return Vec::new();
     }
     let likeness = |game: &Game| {

@@ -83,7 +83,7 @@ pub enum Certainty {
 
 impl Certainty {
     /// A word for it: `unknown`, `unverified`, `listed`, `living`.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
             Self::Unverified => "unverified",
@@ -164,7 +164,7 @@ impl QueryPort {
 /// use queryport::games::{Master, MasterForm};
 ///
 /// const MASTER: Master = Master::new(MasterForm::Long, "master.example.org:27950");
-/// assert_eq!(MASTER.form.name(), "long");
+/// assert_eq!(MASTER.form.as_str(), "long");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -210,7 +210,7 @@ pub enum MasterForm {
 
 impl MasterForm {
     /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
-    pub const fn name(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
             Self::Named => "named",
@@ -239,7 +239,7 @@ mod tests {
             Certainty::Living,
         ];
         assert_eq!(
-            all.map(Certainty::name),
+            all.map(Certainty::as_str),
             ["unknown", "unverified", "listed", "living"]
         );
     }
@@ -267,7 +267,7 @@ mod master_tests {
     fn every_form_in_the_table_has_a_name_of_its_own() {
         let forms = Game::all()
             .flat_map(|game| game.masters)
-            .map(|master| (master.form.name(), master.form));
+            .map(|master| (master.form.as_str(), master.form));
         let mut named: Vec<(&str, String)> = forms
             .map(|(name, form)| (name, format!("{form:?}")))
             .collect();

@@ -133,9 +133,7 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 /// The reply to a data request.
 fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Option<Patched> {
     let Context {
-        status,
-        service,
-        ..
+        status, service, ..
     } = *context;
     let is_minecraft = service.engine == Engine::Minecraft;
     let keys = selection.keys().filter(|_| !is_minecraft);

@@ -14,13 +14,13 @@ use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
-use crate::limits::LIST_BYTES;
+use crate::limits::MAX_LIST_BYTES;
 use crate::model::Rules;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
 /// Most memory of the values of all servers and of their names: one byte of a list can stand for a popular value.
-const MAX_VALUES: usize = 2 * LIST_BYTES as usize;
+const MAX_VALUES: usize = 2 * MAX_LIST_BYTES as usize;
 /// Types of fields; 0 is a text.
 const BYTE: u8 = 1;
 const NUMBER: u8 = 2;

@@ -7,7 +7,7 @@ use nom::IResult;
 use super::cipher::Cipher;
 use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
-use crate::limits::{LIST_BYTES, Limits};
+use crate::limits::{Limits, MAX_LIST_BYTES};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
 
@@ -117,7 +117,7 @@ impl ListSession {
         }
         let new = self.received.len();
         self.received.extend_from_slice(bytes);
-        if self.offset.saturating_add(self.received.len()) > LIST_BYTES as usize {
+        if self.offset.saturating_add(self.received.len()) > MAX_LIST_BYTES as usize {
             return self.finish(Err(ListError::TooLong), 0);
         }
         self.decipher(new);

@@ -22,7 +22,7 @@ use crate::session::Session;
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 /// A list server of a game is asked for the same list no sooner.
-const LEAST_INTERVAL: Duration = Duration::from_secs(60);
+const MIN_INTERVAL: Duration = Duration::from_secs(60);
 /// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
 const MAX_PER_HOST: usize = 256;
 
@@ -131,7 +131,7 @@ impl Gathering {
                 known: game.masters.len(),
             });
         }
-        Ok(Self::new(client, masters, LIST_TIMEOUT, LEAST_INTERVAL))
+        Ok(Self::new(client, masters, LIST_TIMEOUT, MIN_INTERVAL))
     }
 
     /// The inquiries, once. Each calls `tell` with the index of its list server and what has come.
@@ -261,7 +261,7 @@ impl Inquiry {
                 if *interval > Duration::ZERO {
                     let mut lists = lists();
                     lists.retain(|(of, read, _)| {
-                        *of != key && age(read) < LEAST_INTERVAL.max(*interval)
+                        *of != key && age(read) < MIN_INTERVAL.max(*interval)
                     });
                     lists.push((key, I::now(), list.clone()));
                 }

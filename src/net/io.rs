@@ -10,7 +10,7 @@ pub(super) const MAX_DATAGRAM: usize = 65_535;
 /// Datagrams that are received or sent in a row, or with one system call: while so many requests leave, as many replies arrive.
 pub(super) const BATCH: usize = 32;
 /// Batches that are received in a row, without sending in between, while more are waiting.
-pub(super) const MOST_BATCHES: usize = 8;
+pub(super) const MAX_BATCHES: usize = 8;
 
 /// A datagram's length and sender, or an error, and the index of its socket; `None`: nothing came in time.
 pub(super) type Received = Option<(usize, io::Result<(usize, SocketAddr)>)>;

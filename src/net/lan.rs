@@ -16,7 +16,7 @@ use super::target::ScanTarget;
 use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lan::Discovery;
-use crate::limits::LAN_SERVERS;
+use crate::limits::MAX_LAN_SERVERS;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 
@@ -218,7 +218,7 @@ impl Search {
             // After a pause of the caller, what came in time is read late. It is bounded: a flood must not keep the search open.
             if self.discovery.is_finished(Tokio::now()) {
                 self.late = self.late.saturating_add(1);
-                if received.is_none() || self.late > LAN_SERVERS {
+                if received.is_none() || self.late > MAX_LAN_SERVERS {
                     return (self, None);
                 }
             }

@@ -14,7 +14,7 @@ use crate::quake3::{Password, RconAnswer, RconMode, RconQuery};
 use crate::session::Outcome;
 
 /// Least time to wait for the first words of an answer: a map change takes a while.
-const LEAST_WAIT: Duration = Duration::from_secs(3);
+const MIN_WAIT: Duration = Duration::from_secs(3);
 
 /// Runs console commands on one server, one after the other, no faster than servers allow.
 ///
@@ -86,7 +86,7 @@ impl Rcon {
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
         let timing = self.client.timing;
-        let timing = timing.with_retry_after(timing.retry_after().max(LEAST_WAIT));
+        let timing = timing.with_retry_after(timing.retry_after().max(MIN_WAIT));
         loop {
             let peer = self.server.address;
             match self

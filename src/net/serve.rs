@@ -21,7 +21,7 @@ use crate::time::after;
 /// No request to a server or a master is longer; the rest of a longer datagram is cut off, which makes it no request.
 const MAX_REQUEST: usize = 2048;
 /// The wait where the machine has no timer.
-const LONGEST_WAIT: Duration = Duration::from_secs(3600);
+const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
 /// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a socket fails. One
@@ -81,7 +81,7 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.send();
         let due = machine
             .poll_timeout()
-            .unwrap_or_else(|| after(Tokio::now(), LONGEST_WAIT));
+            .unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
         // An error: the runtime of a socket has ended.
         let readable = poll_fn(|cx| {
             let ready = sockets

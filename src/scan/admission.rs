@@ -13,7 +13,7 @@ pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Linux's default receive buffer, in bytes.
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
 /// The fewest slots: fewer would send every datagram by itself.
-const LEAST_SLOTS: f64 = 16.0;
+const MIN_SLOTS: f64 = 16.0;
 /// A request without a reply holds its slot for this long at least.
 const HOLD: Duration = Duration::from_micros(500);
 
@@ -280,7 +280,7 @@ impl Admission {
 
     /// Requests that may hold a slot.
     fn places(&self) -> f64 {
-        let slots = (self.usable / self.datagrams.max(1.0)).max(LEAST_SLOTS);
+        let slots = (self.usable / self.datagrams.max(1.0)).max(MIN_SLOTS);
         slots
             .min(self.rate / BYTES_OF_REQUEST * BURST.as_secs_f64())
             .max(1.0)

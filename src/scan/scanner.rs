@@ -120,7 +120,7 @@ struct Query<C: Conversation> {
 }
 
 /// Most targets that wait for their host.
-const MOST_WAITING: usize = 4096;
+const MAX_WAITING: usize = 4096;
 
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
@@ -390,10 +390,7 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether another target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        self.is_open
-            && !self.is_full()
-            && self.ready.is_empty()
-            && self.waiting.len() < MOST_WAITING
+        self.is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
     }
 
     /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries. One whose host is busy has to

@@ -13,7 +13,7 @@ use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
 
 /// Shortest time between two heartbeats to one master.
-const LEAST: Duration = Duration::from_secs(10);
+const MIN_INTERVAL: Duration = Duration::from_secs(10);
 /// Most masters.
 const MAX_MASTERS: usize = 32;
 
@@ -178,7 +178,7 @@ impl Announcer {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
             self.has_changed = true;
-            self.next = self.next.min(after(self.last, LEAST).max(now));
+            self.next = self.next.min(after(self.last, MIN_INTERVAL).max(now));
         }
         Ok(())
     }
@@ -595,13 +595,13 @@ mod tests {
         set(1, &mut announcer);
         assert_eq!(states(&mut announcer, now), [b""]);
         assert_eq!(
-            states(&mut announcer, now + LEAST),
+            states(&mut announcer, now + MIN_INTERVAL),
             [br"\statechanged\1"; 2]
         );
         announcer.close();
         set(0, &mut announcer);
         assert_eq!(
-            states(&mut announcer, now + LEAST),
+            states(&mut announcer, now + MIN_INTERVAL),
             [br"\statechanged\2"; 2]
         );
     }

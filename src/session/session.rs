@@ -21,7 +21,7 @@ macro_rules! event {
 }
 
 /// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
-const LEAST_EARLY: Duration = Duration::from_millis(2);
+const MIN_EARLY: Duration = Duration::from_millis(2);
 
 /// A query of one server as a state machine. See the [module](super) for its methods and their order.
 ///
@@ -84,7 +84,7 @@ pub struct Session<C: Conversation> {
 type Ended<A> = Result<(A, Duration), QueryError>;
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
-const LEAST_GRACE: Duration = Duration::from_millis(20);
+const MIN_GRACE: Duration = Duration::from_millis(20);
 
 /// Most bytes of a UDP datagram over IPv4.
 const MAX_REQUEST: usize = 65_507;
@@ -302,7 +302,7 @@ impl<C: Conversation> Session<C> {
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => self
                 .rtt
-                .map_or(Duration::MAX, |rtt| rtt.get().max(LEAST_GRACE))
+                .map_or(Duration::MAX, |rtt| rtt.get().max(MIN_GRACE))
                 .min(self.timing.grace.get()),
         };
         self.timer = Some((wait, now.get().saturating_add(duration).into()));
@@ -310,8 +310,7 @@ impl<C: Conversation> Session<C> {
 
     /// Gives a datagram of the server to the conversation.
     fn receive(&mut self, now: Instant, datagram: &[u8]) {
-        let is_early =
-            self.half_rtt.get() >= LEAST_EARLY && self.since_request(now) < self.half_rtt;
+        let is_early = self.half_rtt.get() >= MIN_EARLY && self.since_request(now) < self.half_rtt;
         let receive = if is_early {
             C::receive_early
         } else {

@@ -51,7 +51,7 @@ const FIELDS: [Said; 24] = [
 fn the_table_of_fields_is_the_one_that_is_measured() {
     let mut statuses = Vec::new();
     for protocol in Protocol::ALL {
-        for case in crate::common::captures::third_party(protocol.name()).unwrap_or_default() {
+        for case in crate::common::captures::third_party(protocol.as_str()).unwrap_or_default() {
             let answer = Answer::from_datagrams(protocol, case.packets, &Limits::default());
             let answer = answer.unwrap_or_else(|error| panic!("{}: {error}", case.name));
             statuses.push((protocol, answer.to_status()));

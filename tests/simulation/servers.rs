@@ -37,7 +37,7 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
     static ALL: OnceLock<Vec<(Protocol, Vec<Vec<Bytes>>)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
         let packets = |protocol: Protocol| {
-            let all = captures::cases(protocol.name())
+            let all = captures::cases(protocol.as_str())
                 .into_iter()
                 .map(|case| case.packets);
             // A server of UT2004 whose info was not captured answers nothing.

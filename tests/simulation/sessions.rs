@@ -52,7 +52,7 @@ impl Subject {
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::Status(protocol) => protocol.name(),
+            Self::Status(protocol) => protocol.as_str(),
             Self::Master => "master",
             Self::Rcon => "rcon",
         }

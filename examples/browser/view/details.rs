@@ -86,7 +86,7 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
         pair("answer", &outcome.answer.completeness.to_string());
     } else {
         pair("address", &server.target.1);
-        pair("protocol", server.target.0.name());
+        pair("protocol", server.target.0.as_str());
     }
     if let Some(failure) = &server.failure {
         for part in wrapped(failure, columns) {

@@ -142,7 +142,7 @@ fn cell(
             if is_answered {
                 plain(server.short_game(width))
             } else {
-                dim(server.target.0.name())
+                dim(server.target.0.as_str())
             }
         }
         Column::Map => plain(

@@ -10,7 +10,7 @@ use super::std_io::{Std, block};
 use crate::model::ServerStatus;
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MAX_DATAGRAM, MOST_BATCHES, local_address};
+use crate::net::io::{BATCH, Io, MAX_BATCHES, MAX_DATAGRAM, local_address};
 use crate::net::target::{Queries, ScanTarget, with_status};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
@@ -92,7 +92,7 @@ impl Scan {
 
     /// Takes what has arrived; if nothing has, waits for it until then.
     fn receive(&mut self, mut until: Instant) {
-        for _ in 0..BATCH.saturating_mul(MOST_BATCHES) {
+        for _ in 0..BATCH.saturating_mul(MAX_BATCHES) {
             let Some((_, received)) = block(Std::receive(&self.sockets, until, &mut self.buffer))
             else {
                 break;

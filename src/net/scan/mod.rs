@@ -18,7 +18,7 @@ use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MOST_BATCHES, local_address};
+use crate::net::io::{BATCH, Io, MAX_BATCHES, local_address};
 use crate::net::server::Server;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
@@ -34,7 +34,7 @@ const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
 /// caches.
 const PART: usize = 65_536 + 33 * 64;
 /// Batches between two pauses for other tasks.
-const MOST_ROUNDS: usize = 64;
+const MAX_ROUNDS: usize = 64;
 /// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// Between two looks at the sockets: ICMP errors do not wake the task.
@@ -195,18 +195,18 @@ impl<C: Conversation> Scan<C> {
     }
 
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Scanned<C::Answer, Error>>> {
-        for round in 1..=MOST_ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             if let Poll::Ready(next) = self.queries.poll_answer() {
                 return Poll::Ready(next);
             }
             let now = Tokio::now();
             let received = self.receive(now, cx);
             // More is waiting: it comes first, or the receive buffer fills up and queries end without what has arrived.
-            if received >= BATCH && !round.is_multiple_of(MOST_BATCHES) {
+            if received >= BATCH && !round.is_multiple_of(MAX_BATCHES) {
                 continue;
             }
             // After a pause of the caller, what has arrived comes before the timers.
-            if received < BATCH || round == MOST_ROUNDS {
+            if received < BATCH || round == MAX_ROUNDS {
                 self.queries.scanner.handle_timeout(now);
             }
             let [v4, v6] = &mut self.sockets;

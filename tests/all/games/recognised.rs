@@ -47,7 +47,7 @@ fn captures_are_named_right_or_not_at_all() {
     let (mut counts, mut all_right) = (Vec::new(), 0);
     for protocol in Protocol::ALL {
         let (mut right, mut untold, mut wrong) = (0, Vec::new(), Vec::new());
-        let cases = captures::third_party(protocol.name()).unwrap_or_default();
+        let cases = captures::third_party(protocol.as_str()).unwrap_or_default();
         for case in &cases {
             let answer =
                 Answer::from_datagrams(protocol, case.packets.clone(), &Limits::default()).unwrap();
@@ -179,7 +179,7 @@ fn own_vectors_are_named_right() {
         (Protocol::Ut2004, "hand-killingfloor", Some("killingfloor")),
     ];
     for (protocol, name, expected) in cases {
-        let all = captures::cases(protocol.name());
+        let all = captures::cases(protocol.as_str());
         let mut named = all
             .iter()
             .filter(|case| case.name.starts_with(name))

@@ -54,7 +54,7 @@ fn the_table_has_every_game_in_scope() {
     ] {
         println!(
             "  {}: {}",
-            certainty.name(),
+            certainty.as_str(),
             Game::all()
                 .filter(|game| game.certainty == certainty)
                 .count()

@@ -229,11 +229,7 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
     let long = |length| Some("x".repeat(length).into());
     type Change<'a> = &'a dyn Fn(&mut ServerStatus, usize);
     let changes: [(Change<'_>, usize, &[Engine]); 8] = [
-        (
-            &|status, length| status.name = long(length),
-            1200,
-            &ENGINES,
-        ),
+        (&|status, length| status.name = long(length), 1200, &ENGINES),
         (&|status, length| status.map = long(length), 1200, &ENGINES),
         (
             &|status, length| status.game_type = long(length),

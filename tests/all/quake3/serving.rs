@@ -141,10 +141,7 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
             (engine == Engine::Quake3).then_some(&b"12345"[..]),
             "{engine:?}"
         );
-        assert!(
-            verify_challenge(challenge, &service, &client),
-            "{engine:?}"
-        );
+        assert!(verify_challenge(challenge, &service, &client), "{engine:?}");
         assert!(
             !verify_challenge(challenge, &service, &requester("192.0.2.1:5001")),
             "{engine:?}"

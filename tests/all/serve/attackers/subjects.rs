@@ -124,11 +124,7 @@ pub(crate) fn gamespy4() -> Vec<Subject> {
         b"\xfe\xfd\0\x01\x02\x03\x04####\xff\xff\xff\x01",
     ];
     let subject = |engine| {
-        let query: &[&[u8]] = if engine == Battlefield2 {
-            &[bare]
-        } else {
-            &[]
-        };
+        let query: &[&[u8]] = if engine == Battlefield2 { &[bare] } else { &[] };
         Subject::new(
             ("GameSpy v4", engine),
             Service::new(engine),
