@@ -147,7 +147,7 @@
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
 //!    session
-//! 0  address, bucket, error, game_key, limits, secret, text, time
+//! 0  address, bucket, error, game_key, grammar, limits, secret, text, time
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -240,6 +240,7 @@ mod game_key;
 pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
+mod grammar;
 #[cfg(all(any(doc, doctest), feature = "games", feature = "tokio"))]
 pub mod guide;
 mod inspect;

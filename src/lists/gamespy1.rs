@@ -7,12 +7,13 @@ use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
 use nom::combinator::{fail, iterator, map_opt, opt, peek, value, verify};
 use nom::number::complete::{be_u16, be_u32};
-use nom::{IResult, Needed, Parser};
+use nom::{Needed, Parser};
 
 use super::server_list::Collector;
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
 use crate::game_key::{GameKey, MAX_CHALLENGE};
+use crate::grammar::Parsed;
 
 /// The end mark of lists and greetings.
 const END: &[u8] = br"\final\";
@@ -158,7 +159,7 @@ enum State {
 }
 
 impl Form for Dialogue {
-    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.state {
             State::Greeting => self.greet(input),
             State::List if !self.request.compressed => {
@@ -221,7 +222,7 @@ impl Form for Dialogue {
 
 impl Dialogue {
     /// Answers the challenge of the greeting with the request.
-    fn greet<'a>(&mut self, input: &'a [u8]) -> IResult<&'a [u8], Next> {
+    fn greet<'a>(&mut self, input: &'a [u8]) -> Parsed<'a, Next> {
         match greeting(input) {
             Ok((rest, (challenge, end))) => {
                 self.greeting_ended = end;
@@ -265,7 +266,7 @@ enum Element {
 }
 
 /// `greeting = *OCTET "\secure\" challenge ["\final\"]`. A challenge has no end of its own; list servers send six characters.
-fn greeting(input: &[u8]) -> IResult<&[u8], (&[u8], bool)> {
+fn greeting(input: &[u8]) -> Parsed<'_, (&[u8], bool)> {
     let secure = || tag(&br"\secure\"[..]);
     let (rest, _) = (take_until(&br"\secure\"[..]), secure()).parse(input)?;
     let challenge = complete::take_till(|byte| byte == b'\\');
@@ -284,7 +285,7 @@ fn greeting(input: &[u8]) -> IResult<&[u8], (&[u8], bool)> {
 
 /// `element = ["\"] "ip\" address / "\final\" / "\queryid\1.1\" / ("\fatal\" / "\error\" / "\echo\") *OCTET`. Only what
 /// follows an address shows that it has ended.
-fn element(input: &[u8]) -> IResult<&[u8], Element> {
+fn element(input: &[u8]) -> Parsed<'_, Element> {
     let separator = || tag(&br"\"[..]);
     let server = (
         opt(separator()),
@@ -306,7 +307,7 @@ fn element(input: &[u8]) -> IResult<&[u8], Element> {
 }
 
 /// `record = 4OCTET 2OCTET`
-fn record(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+fn record(input: &[u8]) -> Parsed<'_, SocketAddr> {
     (be_u32, be_u16)
         .map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into())
         .parse(input)

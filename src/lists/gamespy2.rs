@@ -8,12 +8,13 @@ use nom::branch::alt;
 use nom::bytes::streaming::{tag, take};
 use nom::combinator::{cond, fail, map_opt, value as constant, verify};
 use nom::number::streaming::{be_u16, be_u32, u8 as byte};
-use nom::{Err, IResult, Needed, Parser};
+use nom::{Err, Needed, Parser};
 
 use super::cipher::{Cipher, Key, mix};
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next, words};
 use crate::error::{EncodeError, ListError};
+use crate::grammar::Parsed;
 use crate::limits::MAX_LIST_BYTES;
 use crate::model::Rules;
 
@@ -234,7 +235,7 @@ impl Form for Dialogue {
         self.request.encode(&self.challenge)
     }
 
-    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.part(input, servers) {
             // A wrong key shows here nearly always: noise is no list of fields.
             Err(Err::Error(_)) if servers.count == 0 && self.expected != Part::Blocks => {
@@ -255,7 +256,7 @@ impl Form for Dialogue {
 
 impl Dialogue {
     /// Reads the next part of the list.
-    fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+    fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         let (rest, next) = match self.expected {
             Part::Blocks if is_refusal(input) => return Err(Err::Incomplete(Needed::Unknown)),
             Part::Blocks => {
@@ -348,14 +349,14 @@ fn has(server: &ListedServer, bit: u8) -> bool {
 }
 
 /// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length is masked.
-fn blocks(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
+fn blocks(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let block = |mask: u8| byte.flat_map(move |length| take(length ^ mask));
     (block(0xEC), block(0xEA)).parse(input)
 }
 
 /// `server = bits address [port] [address] [port] [address]`, or the end mark `%x00.FF.FF.FF.FF`. The SDK looks at the
 /// end mark's address alone.
-fn server(input: &[u8], default_port: u16) -> IResult<&[u8], Option<ListedServer>> {
+fn server(input: &[u8], default_port: u16) -> Parsed<'_, Option<ListedServer>> {
     let (rest, (bits, ip)) = (byte, address).parse(input)?;
     if ip.is_broadcast() {
         return Ok((rest, None));
@@ -388,7 +389,7 @@ fn value<'a: 'p, 'p>(
     input: &'a [u8],
     kind: u8,
     popular: &'p [Vec<u8>],
-) -> IResult<&'a [u8], Cow<'p, [u8]>> {
+) -> Parsed<'a, Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
     let popular = |index| {
         popular
@@ -406,7 +407,7 @@ fn value<'a: 'p, 'p>(
 }
 
 /// `text = *4095OCTET %x00`
-fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
     let within = input.get(..MAX_TEXT).unwrap_or(input);
     match memchr::memchr(0, within).and_then(|end| input.split_at_checked(end)) {
         Some((text, rest)) => Ok((rest.get(1..).unwrap_or_default(), text)),
@@ -415,7 +416,7 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
     }
 }
 
-fn address(input: &[u8]) -> IResult<&[u8], Ipv4Addr> {
+fn address(input: &[u8]) -> Parsed<'_, Ipv4Addr> {
     be_u32.map(Ipv4Addr::from_bits).parse(input)
 }
 

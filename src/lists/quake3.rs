@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::streaming::tag;
 use nom::combinator::value;
 use nom::number::streaming::{be_u16, be_u32, be_u128};
 use nom::sequence::preceded;
-use nom::{IResult, Parser};
 
 use super::server_list::{Collector, ListCompleteness, ServerList};
 use super::session::{Form, Next};
 use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::limits::Limits;
 use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART};
 use crate::quake3::wire::request::{Command, Request};
@@ -281,7 +282,7 @@ impl Form for Cod4xDialogue {
         Ok([b"\xff\xff\xff\xff", request.as_bytes()].concat())
     }
 
-    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         if !self.has_begun {
             let (rest, _) = head(input)?;
             self.has_begun = true;
@@ -309,12 +310,12 @@ impl Form for Cod4xDialogue {
 }
 
 /// `head = %xFF.FF.FF.FF "getserversResponse"`
-fn head(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn head(input: &[u8]) -> Parsed<'_, &[u8]> {
     tag(&b"\xff\xff\xff\xffgetserversResponse"[..])(input)
 }
 
 /// `entry = "\" 4%x00 (%x04 4OCTET / %x05 16OCTET) 2OCTET`, or the end mark `"\EOF"`
-fn entry(input: &[u8]) -> IResult<&[u8], Option<SocketAddr>> {
+fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
     let v4 = preceded(tag(&b"\\\0\0\0\0\x04"[..]), (be_u32, be_u16));
     let v6 = preceded(tag(&b"\\\0\0\0\0\x05"[..]), (be_u128, be_u16));
     alt((

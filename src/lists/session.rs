@@ -2,11 +2,10 @@
 
 use std::fmt;
 
-use nom::IResult;
-
 use super::cipher::Cipher;
 use super::server_list::{Collector, ServerList};
 use crate::error::{EncodeError, ListError};
+use crate::grammar::Parsed;
 use crate::limits::{Limits, MAX_LIST_BYTES};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
@@ -44,7 +43,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     }
 
     /// Reads the next element of the stream.
-    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next>;
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next>;
 
     /// All bytes to send have been taken. `rest`: bytes that have come and are not read yet.
     fn handle_sent(&mut self, _rest: &mut Vec<u8>) {}

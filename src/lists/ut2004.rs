@@ -3,16 +3,17 @@
 use std::net::{Ipv4Addr, SocketAddr};
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::combinator::{opt, rest, verify};
 use nom::multi::length_data;
 use nom::number::complete::{be_u32, le_i32, le_u16, le_u32, u8 as byte};
 use nom::number::streaming;
 use nom::sequence::terminated;
-use nom::{IResult, Parser};
 
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next};
 use crate::error::{EncodeError, ListError};
+use crate::grammar::Parsed;
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
@@ -197,7 +198,7 @@ enum Message {
 }
 
 impl Form for Dialogue {
-    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> IResult<&'a [u8], Next> {
+    fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match frame(input) {
             Ok((rest, body)) => Ok((
                 rest,
@@ -271,12 +272,12 @@ impl Dialogue {
 }
 
 /// `frame = length body`
-fn frame(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn frame(input: &[u8]) -> Parsed<'_, &[u8]> {
     length_data(verify(streaming::le_u32, |length| *length <= MAX_FRAME)).parse(input)
 }
 
 /// `count = 4OCTET %x01`
-fn count(body: &[u8]) -> IResult<&[u8], u32> {
+fn count(body: &[u8]) -> Parsed<'_, u32> {
     terminated(
         le_u32,
         verify((byte, rest), |(one, rest): &(u8, &[u8])| {
@@ -288,7 +289,7 @@ fn count(body: &[u8]) -> IResult<&[u8], u32> {
 
 /// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as in the module's page.
 /// OpenSpy always gives the port after the game port as query port.
-fn entry(body: &[u8], is_ut2004: bool) -> IResult<&[u8], ListedServer> {
+fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     let (rest, (address, game_port, query_port)) = (be_u32, le_u16, le_u16).parse(body)?;
     let (rest, (name, map, game_type)) = (string, string, string).parse(rest)?;
     let (rest, (players, max_players)) = (byte, byte).parse(rest)?;

@@ -24,9 +24,9 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
 
 /// Iterator over the results of a production, until it fails.
 #[inline]
-pub(crate) fn each<'a, T>(
+pub(crate) fn each<'a, T, E>(
     mut rest: &'a [u8],
-    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
 ) -> impl Iterator<Item = T> {
     std::iter::from_fn(move || {
         let (after, item) = production(rest).ok()?;

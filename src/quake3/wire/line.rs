@@ -9,6 +9,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Input, Parser};
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed, expect};
 
 /// The mark of an out-of-band packet.
 const MARK: [u8; 4] = [0xFF; 4];
@@ -23,7 +24,7 @@ const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping gets
     disconnect ack echo echoResponse getserversResponse getserversExtResponse";
 
 /// `head = 4%xFF [ %x01 / %x02 ]`: the direction byte.
-fn head(datagram: &[u8]) -> IResult<&[u8], Option<u8>> {
+fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
     let direction = verify(octet, |byte| matches!(*byte, TO_SERVER | TO_CLIENT));
     preceded(tag(&MARK[..]), opt(direction)).parse(datagram)
 }
@@ -33,10 +34,9 @@ fn head(datagram: &[u8]) -> IResult<&[u8], Option<u8>> {
 /// # Errors
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
 pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
-    let unmarked = ParseError::new(ParseErrorKind::NotThisProtocol("four bytes 0xff"), 0);
-    head(datagram)
-        .map(|(text, direction)| (direction, text))
-        .map_err(|_| unmarked)
+    let unmarked = ParseErrorKind::NotThisProtocol("four bytes 0xff");
+    let (text, direction) = grammar::read(expect(unmarked, head), datagram, 0)?;
+    Ok((direction, text))
 }
 
 /// The error for a text that does not begin as expected: it may be another message of this protocol, or none.

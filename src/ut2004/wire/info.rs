@@ -1,19 +1,19 @@
 //! The info record: the fields that every game sends, and what the games put behind them.
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::branch::alt;
-use nom::combinator::{all_consuming, eof, rest, value, verify};
-use nom::error::ErrorKind;
-use nom::{IResult, Parser};
+use nom::combinator::{all_consuming, eof, map_res, rest, value};
+use nom::error::context;
 
 use super::lists::{HEADER, PlayerList, RuleList, counted, int, rule, usual_player};
 use super::strings::{FString, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed};
 use crate::limits::Limits;
 
 /// The problem of a record whose port is none.
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
-const CUT_SHORT: ParseErrorKind = ParseErrorKind::CutShort("the info record");
 
 /// A server's description of itself. The fields are the engine's own (`ServerResponseLine` in `Deaod/UT2004`,
 /// `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they came.
@@ -91,18 +91,12 @@ impl<'a> Info<'a> {
     /// [`Response::parse`](super::Response::parse).
     pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let body = datagram.get(HEADER..).unwrap_or_default();
-        let read = info(body, limits)
-            .map(|(_, info)| info)
-            .or_else(|error| match error {
-                nom::Err::Error(error) if error.code == ErrorKind::Verify => {
-                    repaired(body, limits).ok_or((PORT, error.input.len()))
-                }
-                nom::Err::Error(error) | nom::Err::Failure(error) => {
-                    Err((CUT_SHORT, error.input.len()))
-                }
-                nom::Err::Incomplete(_) => Err((CUT_SHORT, 0)),
-            });
-        read.map_err(|(kind, left)| ParseError::new(kind, datagram.len().saturating_sub(left)))
+        let record = context("the info record", |input| info(input, limits));
+        match grammar::read(record, body, HEADER) {
+            Ok((_, info)) => Ok(info),
+            Err(error) if error.kind == PORT => repaired(body, limits).ok_or(error),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
@@ -137,8 +131,11 @@ impl<'a> Info<'a> {
 /// `info = int string port int string string string int int end`
 ///
 /// `end = standard / int int standard / int [lists] / *OCTET`: the first that ends with the datagram, as in [`Info`]'s table
-fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
-    let port = verify(int, |port| (0..=65_535).contains(port));
+fn info<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, Info<'a>> {
+    let port = map_res(int, |port| match port {
+        0..=65_535 => Ok(port),
+        _ => Err(PORT),
+    });
     let (input, (server_id, ip, port, query_port)) = (int, string, port, int).parse(input)?;
     let (input, (server_name, map_name, game_type)) = (string, string, string).parse(input)?;
     let (input, (current_players, max_players)) = (int, int).parse(input)?;
@@ -174,7 +171,7 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
 }
 
 /// `standard = int int string lists`
-fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&'a [u8], Info<'a>> {
+fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a, Info<'a>> {
     (
         int.map(Some),
         int.map(Some),
@@ -193,10 +190,7 @@ fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> IResult<&
 
 /// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
 /// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
-fn lists<'a>(
-    input: &'a [u8],
-    limits: &Limits,
-) -> IResult<&'a [u8], (RuleList<'a>, PlayerList<'a>)> {
+fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, PlayerList<'a>)> {
     let players = counted(limits.max_players(), usual_player);
     (
         counted(limits.max_rules(), rule).map(RuleList),

@@ -3,11 +3,12 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::combinator::{fail, map_opt};
-use nom::{IResult, Parser};
+use nom::Parser;
+use nom::combinator::map_opt;
 
 use super::strings::{FString, index, put_index, string};
 use crate::error::EncodeError;
+use crate::grammar::{Parsed, cut_short};
 
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
@@ -112,7 +113,7 @@ impl<'a> Entries<'a> {
     pub(super) fn read<T>(
         input: &'a [u8],
         most: usize,
-        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+        entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     ) -> (&'a [u8], Self) {
         let (mut rest, mut count) = (input, 0_usize);
         while count < most
@@ -142,7 +143,7 @@ impl<'a> Entries<'a> {
 
     fn iter<T>(
         self,
-        entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T> + Clone,
+        entry: impl Fn(&'a [u8]) -> Parsed<'a, T> + Clone,
     ) -> impl Iterator<Item = T> + Clone {
         let mut rest = self.bytes;
         (0..self.count).map_while(move |_| {
@@ -252,16 +253,16 @@ impl<'a> PlayerRecord<'a> {
 
 /// `int = 4OCTET`: a signed number, low byte first.
 #[inline]
-pub(super) fn int(input: &[u8]) -> IResult<&[u8], i32> {
+pub(super) fn int(input: &[u8]) -> Parsed<'_, i32> {
     match input.split_first_chunk::<4>() {
         Some((bytes, rest)) => Ok((rest, i32::from_le_bytes(*bytes))),
-        None => fail().parse(input),
+        None => cut_short(input),
     }
 }
 
 /// `rule = string string`: key and value.
 #[inline]
-pub(super) fn rule(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
+pub(super) fn rule(input: &[u8]) -> Parsed<'_, (FString<'_>, FString<'_>)> {
     let (rest, key) = string(input)?;
     let (rest, value) = string(rest)?;
     Ok((rest, (key, value)))
@@ -270,8 +271,8 @@ pub(super) fn rule(input: &[u8]) -> IResult<&[u8], (FString<'_>, FString<'_>)> {
 /// `counted = index *entry`, as many as the index says, which is no more than `most`
 pub(super) fn counted<'a, T>(
     most: usize,
-    entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-) -> impl Fn(&'a [u8]) -> IResult<&'a [u8], Entries<'a>> {
+    entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+) -> impl Fn(&'a [u8]) -> Parsed<'a, Entries<'a>> {
     move |input| {
         let count = |count| usize::try_from(count).ok().filter(|count| *count <= most);
         let (rest, count) = map_opt(index, count).parse(input)?;
@@ -279,14 +280,14 @@ pub(super) fn counted<'a, T>(
         if entries.count == count {
             Ok((rest, entries))
         } else {
-            fail().parse(rest)
+            cut_short(rest)
         }
     }
 }
 
 /// `usual-player = int string int int int`
 #[inline]
-pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+pub(super) fn usual_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, player_num) = int(input)?;
     let (rest, name) = string(rest)?;
     let (rest, ping) = int(rest)?;
@@ -306,7 +307,7 @@ pub(super) fn usual_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
 }
 
 /// `xmp-player = int int string int int int counted-rules`: Unreal II XMP's, see [`PlayerRecord::xmp`]
-pub(super) fn xmp_player(input: &[u8]) -> IResult<&[u8], PlayerRecord<'_>> {
+pub(super) fn xmp_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
     let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;

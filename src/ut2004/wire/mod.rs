@@ -5,8 +5,9 @@ pub(crate) mod lists;
 pub(crate) mod strings;
 
 use bytes::BufMut;
+use nom::Parser;
+use nom::error::context;
 use nom::number::complete::{le_u32, u8 as byte};
-use nom::{IResult, Parser};
 
 pub use self::info::Info;
 use self::info::PORT;
@@ -14,6 +15,7 @@ use self::lists::{Entries, HEADER, XMP_VERSION, rule, usual_player, xmp_player};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed};
 use crate::limits::Limits;
 
 /// A request, five bytes.
@@ -80,7 +82,8 @@ impl Request {
     /// [`ParseErrorKind::Unexpected`] in the versions of the games (0x77 to 0x80) and 0, else
     /// [`ParseErrorKind::NotThisProtocol`].
     pub fn parse(datagram: &[u8]) -> Result<Self, ParseError> {
-        let (rest, (version, code)) = header(datagram, "the request")?;
+        let (rest, header) = grammar::read(context("the request", header), datagram, 0)?;
+        let Header { version, code } = header;
         let unexpected = |what, offset| match version {
             0 | 0x77..=0x80 => ParseError::new(ParseErrorKind::Unexpected(what), offset),
             _ => ParseError::new(ParseErrorKind::NotThisProtocol(what), 0),
@@ -190,7 +193,8 @@ impl<'a> Response<'a> {
     /// that ends before `max_players` or whose port is none, [`ParseErrorKind::Limit`] for more entries than `limits`
     /// allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let (rest, (version, code)) = header(datagram, "the header")?;
+        let (rest, header) = grammar::read(context("the header", header), datagram, 0)?;
+        let Header { version, code } = header;
         if !(1..=255).contains(&version) {
             return Err(ParseError::new(VERSION, 0));
         }
@@ -292,7 +296,7 @@ impl<'a> Response<'a> {
 /// not end. `names`: of the entries and of one.
 fn list<'a, T>(
     input: &'a [u8],
-    entry: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     limit: usize,
     names: (&'static str, &'static str),
 ) -> Result<(Entries<'a>, Option<ParseError>), ParseError> {
@@ -311,10 +315,16 @@ fn list<'a, T>(
     ))
 }
 
-/// `header = version type`, `version = 4OCTET`, `type = OCTET`. `what` is cut short where it is not whole.
-fn header<'a>(datagram: &'a [u8], what: &'static str) -> Result<(&'a [u8], (u32, u8)), ParseError> {
-    let header: IResult<_, _> = (le_u32, byte).parse(datagram);
-    header.map_err(|_| ParseError::new(ParseErrorKind::CutShort(what), datagram.len()))
+/// The first five bytes of each datagram.
+struct Header {
+    version: u32,
+    code: u8,
+}
+
+/// `header = version type`, `version = 4OCTET`, `type = OCTET`
+fn header(datagram: &[u8]) -> Parsed<'_, Header> {
+    let mut header = (le_u32, byte).map(|(version, code)| Header { version, code });
+    header.parse(datagram)
 }
 
 /// Appends a version and a type.

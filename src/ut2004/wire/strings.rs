@@ -13,10 +13,9 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::combinator::fail;
-use nom::{IResult, Parser};
 
 use crate::error::EncodeError;
+use crate::grammar::{Parsed, cut_short, malformed};
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::short_until;
 
@@ -131,7 +130,7 @@ impl fmt::Debug for FString<'_> {
 /// `string = index *OCTET`: as many bytes as the index says, or pairs of bytes where it is negative. Both forms of the empty
 /// string are read: `00` and a counted NUL alone. Where no NUL ends the units, all of them are text.
 #[inline]
-pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
+pub(crate) fn string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     // Nearly all strings: 8-bit units, and a length of one byte.
     if let Some((&length @ ..0x40, rest)) = input.split_first()
         && let Some((raw, rest)) = rest.split_at_checked(length.into())
@@ -143,7 +142,7 @@ pub(crate) fn string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
 
 /// `string`, of any length.
 #[cold]
-fn any_string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
+fn any_string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     let (rest, length) = index(input)?;
     let units = usize::try_from(length.unsigned_abs()).unwrap_or(usize::MAX);
     let bytes = if length < 0 {
@@ -152,7 +151,7 @@ fn any_string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
         units
     };
     let Some((data, rest)) = rest.split_at_checked(bytes) else {
-        return fail().parse(input);
+        return cut_short(input);
     };
     let raw = match data {
         [raw @ .., 0, 0] if length < 0 => raw,
@@ -170,9 +169,9 @@ fn any_string(input: &[u8]) -> IResult<&[u8], FString<'_>> {
 
 /// `index = OCTET *4OCTET`, see the module. One of more than 31 bits is an error.
 #[inline]
-pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
+pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
     let Some((&first, mut rest)) = input.split_first() else {
-        return fail().parse(input);
+        return cut_short(input);
     };
     let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
     for shift in [6_u32, 13, 20, 27] {
@@ -180,7 +179,7 @@ pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
             break;
         }
         let Some((&byte, after)) = rest.split_first() else {
-            return fail().parse(input);
+            return cut_short(input);
         };
         (rest, more) = (after, byte & 0x80 != 0);
         // Of the fifth byte, five bits count; the shift drops the others.
@@ -195,7 +194,7 @@ pub(super) fn index(input: &[u8]) -> IResult<&[u8], i32> {
                 value.wrapping_neg()
             },
         )),
-        Err(_) => fail().parse(input),
+        Err(_) => malformed(input),
     }
 }
 
