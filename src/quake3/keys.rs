@@ -1,0 +1,195 @@
+//! Keys that mean something to the model, and the values that one reply has for them.
+
+use crate::text::lower_case;
+
+/// Declares [`Key`] from each key's name in the code and the key as servers write it.
+macro_rules! keys {
+    ($($key:ident = $text:literal,)+) => {
+        /// A key of an infostring with a known meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Key {
+            $($key,)+
+        }
+
+        impl Key {
+            /// The number of known keys.
+            const COUNT: usize = [$($text),+].len();
+
+            /// The key as servers write it.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$key => $text,)+
+                }
+            }
+
+            /// The known key with this name, in any ASCII case.
+            #[inline]
+            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
+            pub(crate) fn find(name: &[u8]) -> Option<Self> {
+                $(const $key: &[u8] = &lower_case_of::<{ $text.len() }>($text);)+
+                // Patterns of bytes are compared by length first, unlike a chain of comparisons.
+                match lower_case(name, &mut [0; 24]) {
+                    $($key => Some(Self::$key),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+keys! {
+    Auth = "auth",
+    AuthEnable = "auth_enable",
+    Blueteam = "g_blueteam",
+    Bluescore = "bluescore",
+    Bots = "bots",
+    Build = "build",
+    CaptureLimit = "capturelimit",
+    Clients = "clients",
+    CodExtended = "codextended",
+    ComGamename = "com_gamename",
+    ComProtocol = "com_protocol",
+    DaemonVersion = "daemonver",
+    Dedicated = "dedicated",
+    DuelFragLimit = "duel_fraglimit",
+    FragLimit = "fraglimit",
+    FsGame = "fs_game",
+    GGametype = "g_gametype",
+    GGametypeString = "g_gametypestring",
+    GHumanPlayers = "g_humanplayers",
+    GNeedpass = "g_needpass",
+    Game = "game",
+    GameVersion = "gameversion",
+    Gamename = "gamename",
+    Gametype = "gametype",
+    GametypeString = "gametypestring",
+    Gamever = "gamever",
+    Hostname = "hostname",
+    Humans = "humans",
+    Hw = "hw",
+    IsPrivate = "isPrivate",
+    JediVmerc = "g_jediVmerc",
+    Jk2mv = "JK2MV",
+    Mapname = "mapname",
+    MatchScore = "g_match_score",
+    Modname = "modname",
+    ModVersion = "modversion",
+    NameBlue = "g_nameBlue",
+    NameRed = "g_nameRed",
+    Needpass = "needpass",
+    NxAc = "sv_NxAC",
+    OmnibotPlaying = "omnibot_playing",
+    P = "P",
+    Password = "password",
+    Pb = "pb",
+    PrivateClients = "sv_privateClients",
+    Protocol = "protocol",
+    Pswrd = "pswrd",
+    Punkbuster = "punkbuster",
+    Pure = "pure",
+    Qcstatus = "qcstatus",
+    Redscore = "redscore",
+    Redteam = "g_redteam",
+    ScoreBlue = "Score_Blue",
+    ScoreLimit = "scorelimit",
+    ScoreRed = "Score_Red",
+    ShortVersion = "shortversion",
+    SvHostname = "sv_hostname",
+    SvMaxclients = "sv_maxclients",
+    SvMmEnable = "sv_mm_enable",
+    SvPunkbuster = "sv_punkbuster",
+    SvPure = "sv_pure",
+    TeamNameBlue = "g_teamNameBlue",
+    TeamNameRed = "g_teamNameRed",
+    TimeLimit = "timelimit",
+    TrueJedi = "truejedi",
+    Version = "version",
+}
+
+/// A key in lower case.
+const fn lower_case_of<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
+    let mut lower = [0; LENGTH];
+    if let Some(bytes) = text.as_bytes().first_chunk::<LENGTH>() {
+        lower = *bytes;
+    }
+    lower.make_ascii_lowercase();
+    lower
+}
+
+/// The value of each known key in one reply. The first pair with a key counts, as in the engines.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    values: [Option<&'a [u8]>; Key::COUNT],
+}
+
+impl Default for Known<'_> {
+    fn default() -> Self {
+        Self {
+            values: [None; Key::COUNT],
+        }
+    }
+}
+
+impl<'a> Known<'a> {
+    /// Keeps the value, unless the key is unknown or has a value already.
+    #[inline]
+    pub(crate) fn insert(&mut self, key: &[u8], value: &'a [u8]) {
+        if let Some(key) = Key::find(key)
+            && let Some(slot) = self.values.get_mut(key as usize)
+        {
+            slot.get_or_insert(value);
+        }
+    }
+
+    /// The value of a key, which may be empty; `None` if the reply lacks the key.
+    #[inline]
+    pub(crate) fn get(&self, key: Key) -> Option<&'a [u8]> {
+        self.values.get(key as usize).copied().flatten()
+    }
+
+    /// Whether the reply has the key.
+    pub(crate) fn has(&self, key: Key) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// The first value of these keys that is not empty. The preferred key comes first.
+    pub(crate) fn first_filled(&self, keys: &[Key]) -> Option<&'a [u8]> {
+        let values = keys.iter().filter_map(|key| self.get(*key));
+        values.into_iter().find(|value| !value.is_empty())
+    }
+}
+
+impl<'a> FromIterator<(&'a [u8], &'a [u8])> for Known<'a> {
+    fn from_iter<Pairs: IntoIterator<Item = (&'a [u8], &'a [u8])>>(pairs: Pairs) -> Self {
+        let mut known = Self::default();
+        for (key, value) in pairs {
+            known.insert(key, value);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_in_any_case_and_the_first_value_counts() {
+        let pairs: [(&[u8], &[u8]); 4] = [
+            (b"MAPNAME", b"a"),
+            (b"mapname", b"b"),
+            (b"sv_privateclients", b""),
+            (b"other", b"c"),
+        ];
+        let known: Known<'_> = pairs.into_iter().collect();
+        assert_eq!(known.get(Key::Mapname), Some(&b"a"[..]));
+        assert_eq!(known.get(Key::PrivateClients), Some(&b""[..]));
+        assert_eq!(
+            known.first_filled(&[Key::PrivateClients, Key::Mapname]),
+            Some(&b"a"[..])
+        );
+        assert!(!known.has(Key::Game));
+        assert_eq!(Key::find(b"SV_PRIVATECLIENTS"), Some(Key::PrivateClients));
+        assert_eq!(Key::find(b"sv_privateclient"), None);
+    }
+}
