@@ -7,7 +7,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::text::charset::Charset;
-use crate::text::colour::{Colour, Colours, Segments};
+use crate::text::colour::{Colour, Colours, console_character, may_have_codes, segments};
 use crate::text::share;
 
 /// The style of a text's bytes: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
@@ -117,6 +117,11 @@ impl Text {
     /// See [`TextRef::decoded`].
     pub fn decoded(&self) -> Cow<'_, str> {
         self.as_ref().decoded()
+    }
+
+    /// See [`TextRef::lines`].
+    pub fn lines(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        self.as_ref().lines()
     }
 
     /// See [`TextRef::spans`].
@@ -244,18 +249,41 @@ impl<'a> TextRef<'a> {
         Text::new(self.raw.to_vec(), self.style)
     }
 
-    /// The text without colour codes, control and invisible characters, those that end a line or change the direction of
-    /// writing included: safe to print on a terminal, and two names differ in something that is seen. Emoji lose the joiners
-    /// between them. Blanks at the ends are kept. Borrowed where the bytes are the plain text already.
+    /// The text without colour codes, control and invisible characters, those that change the direction of writing included:
+    /// safe to print on a terminal, and two names differ in something that is seen. Tabs and line feeds in a row become one
+    /// space; [`Self::lines`] keeps lines apart. Emoji lose the joiners between them. Spaces at the ends are kept. Borrowed
+    /// where the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
-        let texts = self
-            .segments()
-            .map(|(_, raw)| self.style.charset.decode(raw));
+        let Style { charset, colours } = self.style;
+        if !may_have_codes(self.raw, colours) {
+            return printable(charset.decode(self.raw), colours);
+        }
+        let texts = self.spans().map(|span| span.text);
         let joined = texts.reduce(|mut plain, text| {
             plain.to_mut().push_str(&text);
             plain
         });
-        without_invisible(joined.unwrap_or_default())
+        joined.unwrap_or_default()
+    }
+
+    /// The plain text of each line, without its line feed: of the output of a command, for example.
+    ///
+    /// ```
+    /// use queryport::Text;
+    ///
+    /// let output: Text = "map: q3dm17\nnum score\tname\n".into();
+    /// let lines: Vec<_> = output.lines().collect();
+    /// assert_eq!(lines, ["map: q3dm17", "num score name"]);
+    /// assert_eq!(output.plain(), "map: q3dm17 num score name ");
+    /// ```
+    pub fn lines(self) -> impl Iterator<Item = Cow<'a, str>> {
+        let is_wide = self.is_wide();
+        let text = self.raw.strip_suffix(b"\n").unwrap_or(self.raw);
+        let lines = text.split(move |byte| *byte == b'\n' && !is_wide);
+        lines.map(move |line| {
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            TextRef::new(line, self.style).plain()
+        })
     }
 
     /// The decoded text, colour codes, control and invisible characters included.
@@ -265,9 +293,11 @@ impl<'a> TextRef<'a> {
 
     /// The text in spans of one colour. The texts of all spans joined are [`Self::plain`].
     pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
-        self.segments().map(move |(colour, raw)| Span {
-            colour,
-            text: without_invisible(self.style.charset.decode(raw)),
+        let Style { charset, colours } = self.style;
+        let segments = segments(self.raw, charset, colours).into_iter();
+        segments.map(move |segment| Span {
+            colour: segment.colour,
+            text: printable(segment.text, colours),
         })
     }
 
@@ -282,10 +312,6 @@ impl<'a> TextRef<'a> {
         } else {
             Cow::Owned(charset.encode(&self.decoded()))
         }
-    }
-
-    fn segments(self) -> Segments<'a> {
-        Segments::new(self.raw, self.style.colours, self.is_wide())
     }
 
     fn is_wide(self) -> bool {
@@ -332,12 +358,29 @@ pub struct Span<'a> {
     pub text: Cow<'a, str>,
 }
 
-/// The text without [invisible characters](is_invisible).
-fn without_invisible(mut text: Cow<'_, str>) -> Cow<'_, str> {
-    if text.contains(is_invisible) {
-        text.to_mut().retain(|c| !is_invisible(c));
+/// The text as it is printed: without [invisible characters](is_invisible), with one space for tabs and line feeds in a
+/// row, and with the characters of DarkPlaces' console for the glyphs of its font.
+fn printable(text: Cow<'_, str>, colours: Colours) -> Cow<'_, str> {
+    let shown = |character| match colours {
+        Colours::DarkPlaces => console_character(character),
+        _ => character,
+    };
+    if !text.contains(|character| is_invisible(character) || shown(character) != character) {
+        return text;
     }
-    text
+    let mut printed = String::with_capacity(text.len());
+    let mut after_break = false;
+    for character in text.chars() {
+        let is_break = matches!(character, '\t' | '\n' | '\r');
+        if is_break && !after_break {
+            printed.push(' ');
+        }
+        if !is_invisible(character) {
+            printed.push(shown(character));
+        }
+        after_break = is_break;
+    }
+    Cow::Owned(printed)
 }
 
 /// Control characters, line separators, annotation marks, and what Unicode calls `Default_Ignorable_Code_Point` (UAX 44,

@@ -1,4 +1,9 @@
-//! Colour codes in the texts of games. They are found before decoding, because a code can have bytes that are not text.
+//! Colour codes in the texts of games: which kinds there are, and a text in parts of one colour.
+
+use std::borrow::Cow;
+
+use super::caret;
+use super::charset::Charset;
 
 /// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind would remove text. See the
 /// example of [`Text`](crate::Text).
@@ -24,22 +29,53 @@
 )]
 #[non_exhaustive]
 pub enum Colours {
-    /// No colour codes: every byte is text.
+    /// No colour codes: every character is text.
     #[default]
     None,
-    /// id Software: `^` and any character that is not `^`.
-    Caret,
-    /// ioquake3: `^` and a letter or digit.
-    CaretAlphanumeric,
-    /// DarkPlaces (Nexuiz, Xonotic), and Warsow: `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret.
-    DarkPlaces,
-    /// Call of Duty and Jedi Knight: `^0`–`^9`.
+    /// `^0`–`^7`: the codes that all engines of the Quake 3 family have. For a server of an unknown engine, Jedi Outcast
+    /// 1.04 and Spearmint.
+    CaretBasic,
+    /// `^0`–`^9`: Urban Terror, Jedi Academy, Call of Duty 1 and 4.
     CaretDigit,
-    /// Unvanquished: `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in hexadecimal, `^*`
-    /// for the default, and `^^` for a caret (DaemonEngine/Daemon, src/common/Color.cpp).
+    /// `^` and a letter or digit; eight colours: ioquake3, iortcw, Elite Force, Medal of Honor, World of Padman, Tremulous 1.2.
+    CaretAlphanumeric,
+    /// `^` and any character except `^`; eight colours: id Software's engines, Soldier of Fortune II.
+    Caret,
+    /// `^` and any character except `^`; digits and letters are 36 colours: Quake3e.
+    Quake3e,
+    /// `^0`–`^8`: OpenArena's own engine.
+    OpenArena,
+    /// `^` and any character except `^`; 32 colours: Enemy Territory, Smokin' Guns.
+    EnemyTerritory,
+    /// `^` and any character except `^`, a space or a control character; 32 colours: ET: Legacy.
+    EtLegacy,
+    /// `^` and any character except `^`; 16 colours: Jedi Outcast 1.02 and 1.03.
+    #[cfg_attr(feature = "serde", serde(rename = "jedi_outcast_102"))]
+    JediOutcast102,
+    /// `^` and a letter or digit, which are 62 colours, `^#RGB`, `^##RRGGBB`, and `^^` for a caret: Tremulous 1.3.
+    #[cfg_attr(feature = "serde", serde(rename = "tremulous_13"))]
+    Tremulous13,
+    /// `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in hexadecimal, `^*`
+    /// for the default, and `^^` for a caret: Unvanquished.
     Daemon,
-    /// Call of Duty: Modern Warfare 2: `^0`–`^9`, `^:` and `^;`.
+    /// `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret: Nexuiz, Xonotic. Characters U+E000–E0FF are glyphs of the
+    /// console font, which [`Text::plain`](crate::Text::plain) shows as the console does.
+    DarkPlaces,
+    /// `^0`–`^9`, and `^^` for a caret: Warsow, Warfork.
+    Warsow,
+    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, and the formats `^b ^d ^m ^a ^h ^s ^r`:
+    /// FTE.
+    Fte,
+    /// `^0`–`^@`, removed again until none is left, so that `^^11` is a code: Call of Duty 2.
+    CallOfDuty2,
+    /// `^0`–`^K` and icons: Call of Duty: Modern Warfare 2 with IW4x.
     ModernWarfare2,
+    /// `^0`–`^;`: Call of Duty: Ghosts and Black Ops III.
+    Ghosts,
+    /// `^0`–`^<`: Call of Duty: Advanced Warfare and Modern Warfare Remastered.
+    AdvancedWarfare,
+    /// `^0`–`^?`: Call of Duty: Infinite Warfare.
+    InfiniteWarfare,
     /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal. `g`–`v` are the Bedrock
@@ -65,136 +101,155 @@ pub enum Colours {
 #[non_exhaustive]
 pub enum Colour {
     /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in games of the
-    /// Quake 3 family; 0–15 are Minecraft's formatting codes in a [`Colours::SectionSign`] text.
+    /// Quake 3 family, and the kind of codes says how many more there are; 0–15 are Minecraft's formatting codes in a
+    /// [`Colours::SectionSign`] text.
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
 }
 
-/// The effect of a code.
-enum Code {
+/// A colour code at the start of a text.
+pub(super) struct Code<'a> {
+    /// Its length in bytes.
+    length: usize,
+    effect: Effect<'a>,
+}
+
+/// The effect of a colour code.
+pub(super) enum Effect<'a> {
     /// Another format, or none.
-    Format,
-    /// An escape of its first character.
-    Literal,
+    None,
+    /// This text shows instead.
+    Shown(&'a str),
     /// The colour from here on; `None` is the default of the game.
     Colour(Option<Colour>),
 }
 
-/// The code that these code units begin with, and its length.
-fn code(colours: Colours, units: &[u8]) -> Option<(usize, Code)> {
-    let colour = |colour| Code::Colour(Some(colour));
-    // The distance from `0` modulo eight (ioquake3, code/qcommon/q_shared.h).
-    let caret = |c: u8| (2, colour(Colour::Palette(c.wrapping_sub(b'0') & 7)));
-    Some(match (colours, units) {
-        (Colours::Caret, [b'^', c, ..]) if !matches!(c, b'^' | 0) => caret(*c),
-        (Colours::CaretAlphanumeric, [b'^', c, ..]) if c.is_ascii_alphanumeric() => caret(*c),
-        (Colours::CaretDigit, [b'^', c @ b'0'..=b'9', ..]) => caret(*c),
-        (Colours::ModernWarfare2, [b'^', c @ b'0'..=b';', ..]) => caret(*c),
-        (Colours::DarkPlaces | Colours::Daemon | Colours::SeriousSam, [b'^', b'^', ..]) => {
-            (2, Code::Literal)
+impl<'a> Code<'a> {
+    pub(super) const fn new(length: usize, effect: Effect<'a>) -> Self {
+        Self { length, effect }
+    }
+
+    /// The code with so many more bytes before it.
+    pub(super) const fn after(self, length: usize) -> Self {
+        Self {
+            length: self.length.saturating_add(length),
+            ..self
         }
-        (Colours::DarkPlaces, [b'^', c @ b'0'..=b'9', ..]) => {
-            (2, colour(Colour::Palette(hex(*c)?)))
-        }
-        // One digit per component: F is 0xFF.
-        (Colours::DarkPlaces, [b'^', b'x', r, g, b, ..])
-        | (Colours::Daemon, [b'^', b'x' | b'X', r, g, b, ..]) => {
-            (5, colour(rgb(&[*r, *r, *g, *g, *b, *b])?))
-        }
-        (Colours::Daemon, [b'^', b'#', digits @ ..]) => (8, colour(rgb(digits)?)),
-        (Colours::Daemon, [b'^', b'*', ..]) => (2, Code::Colour(None)),
-        (Colours::Daemon, [b'^', c @ (b'0'..=b'O' | b'a'..=b'o'), ..]) => caret(*c),
-        (Colours::UnrealEscape, [0x1B, r, g, b, ..]) => (4, colour(Colour::Rgb(*r, *g, *b))),
-        (Colours::UnrealEscape, [0x1B, ..]) => (4, Code::Format),
-        (Colours::SectionSign, _) => section_sign(units)?,
-        (Colours::Swat4, [b'[', b'c' | b'C', b'=', digits @ ..])
-            if digits.get(6) == Some(&b']') =>
-        {
-            (10, colour(rgb(digits)?))
-        }
-        (Colours::Swat4, [b'[', b'\\', b'c' | b'C', b']', ..]) => (4, Code::Colour(None)),
-        (Colours::Swat4, [b'[', b'\\', c, b']', ..]) if b"biuBIU".contains(c) => (4, Code::Format),
-        (Colours::Swat4, [b'[', c, b']', ..]) if b"biuBIU".contains(c) => (3, Code::Format),
-        // The characters after a code belong to it whatever they are, as far as the text reaches.
-        (Colours::SeriousSam, [b'^', b'c', digits @ ..]) => {
-            (8, rgb(digits).map_or(Code::Format, colour))
-        }
-        (Colours::SeriousSam, [b'^', b'a', ..]) => (4, Code::Format),
-        (Colours::SeriousSam, [b'^', b'f', ..]) => (3, Code::Format),
-        (Colours::SeriousSam, [b'^', b'r' | b'C', ..]) => (2, Code::Colour(None)),
-        (Colours::SeriousSam, [b'^', c, ..]) if b"bioAFBI".contains(c) => (2, Code::Format),
-        _ => return None,
-    })
+    }
 }
 
-/// Iterator over the parts of a text between its codes, each with its colour.
-#[derive(Debug, Clone)]
-pub(crate) struct Segments<'a> {
-    rest: &'a [u8],
+impl Colours {
+    /// The characters that a code can begin with.
+    const fn introducers(self) -> &'static [char] {
+        match self {
+            Self::None | Self::UnrealEscape => &[],
+            Self::SectionSign => &['§'],
+            Self::Swat4 => &['['],
+            Self::Fte => &['^', '&'],
+            _ => &['^'],
+        }
+    }
+
+    /// The code at the start of a text.
+    fn code(self, text: &str) -> Option<Code<'_>> {
+        match self {
+            Self::None | Self::UnrealEscape => None,
+            Self::SectionSign => section_sign(text),
+            Self::Swat4 => swat4(text),
+            Self::SeriousSam => serious_sam(text),
+            Self::Fte if text.starts_with('&') => ezquake(text),
+            caret => caret::rule(caret)?.code(text),
+        }
+    }
+}
+
+/// A part of a text between two codes.
+pub(crate) struct Segment<'a> {
+    /// The colour; `None` is the default of the game.
+    pub(crate) colour: Option<Colour>,
+    pub(crate) text: Cow<'a, str>,
+}
+
+/// The parts of a text between its codes, each with its colour. Codes are looked for in the decoded text, so that no byte
+/// of a letter passes for one.
+pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Segment<'_>> {
+    if colours == Colours::UnrealEscape {
+        return unreal_segments(raw, charset);
+    }
+    let own = |(colour, text): (_, &str)| Segment {
+        colour,
+        text: Cow::Owned(text.to_owned()),
+    };
+    let borrow = |(colour, text)| Segment {
+        colour,
+        text: Cow::Borrowed(text),
+    };
+    match charset.decode(raw) {
+        Cow::Borrowed(text) => Segments::new(text, colours).map(borrow).collect(),
+        Cow::Owned(text) => Segments::new(&text, colours).map(own).collect(),
+    }
+}
+
+/// Whether a text may hold a code: if not, [`segments`] need not be called.
+pub(crate) fn may_have_codes(raw: &[u8], colours: Colours) -> bool {
+    match colours {
+        Colours::None => false,
+        Colours::UnrealEscape => raw.contains(&0x1B),
+        Colours::SectionSign => raw.contains(&0xA7),
+        Colours::Swat4 => raw.contains(&b'['),
+        Colours::Fte => raw.iter().any(|byte| matches!(byte, b'^' | b'&')),
+        _ => raw.contains(&b'^'),
+    }
+}
+
+/// Iterator over the parts of a decoded text.
+struct Segments<'a> {
+    rest: &'a str,
     colours: Colours,
-    is_wide: bool,
     colour: Option<Colour>,
 }
 
-/// Code units of the longest code, `§x§R§R§G§G§B§B`.
-const LONGEST: usize = 14;
-
 impl<'a> Segments<'a> {
-    /// `is_wide`: two bytes per code unit, little-endian.
-    pub(crate) fn new(raw: &'a [u8], colours: Colours, is_wide: bool) -> Self {
+    const fn new(text: &'a str, colours: Colours) -> Self {
         Self {
-            rest: raw,
+            rest: text,
             colours,
-            is_wide,
             colour: None,
         }
     }
 
-    /// The code at the start of some bytes.
-    fn code(&self, bytes: &[u8]) -> Option<(usize, Code)> {
-        if !self.is_wide {
-            return code(self.colours, bytes);
+    /// The text before the next code, and that code.
+    fn next_code(&self) -> Option<(usize, Code<'a>)> {
+        let introducers = self.colours.introducers();
+        for (at, introducer) in self.rest.match_indices(introducers) {
+            let text = self.rest.get(at..)?;
+            debug_assert!(text.starts_with(introducer));
+            if let Some(code) = self.colours.code(text) {
+                return Some((at, code));
+            }
         }
-        // No code has units above 0xFF.
-        let mut units = [0; LONGEST];
-        let narrow = bytes
-            .as_chunks::<2>()
-            .0
-            .iter()
-            .map_while(|[low, high]| (*high == 0).then_some(*low));
-        let count = units
-            .iter_mut()
-            .zip(narrow)
-            .map(|(unit, narrow)| *unit = narrow)
-            .count();
-        code(self.colours, units.get(..count)?)
+        None
     }
 }
 
 impl<'a> Iterator for Segments<'a> {
-    type Item = (Option<Colour>, &'a [u8]);
+    type Item = (Option<Colour>, &'a str);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let unit = if self.is_wide { 2 } else { 1 };
-        let mut length = 0_usize;
-        while let Some(here) = self.rest.get(length..).filter(|here| !here.is_empty()) {
-            let Some((units, code)) = self.code(here) else {
-                length = length.saturating_add(unit);
-                continue;
-            };
-            let end = length.saturating_add(units.saturating_mul(unit));
-            if matches!(code, Code::Literal) {
-                length = length.saturating_add(unit);
+        while let Some((at, code)) = self.next_code() {
+            let (before, from_code) = self.rest.split_at_checked(at)?;
+            if !before.is_empty() {
+                // The code is read again by the next call.
+                self.rest = from_code;
+                return Some((self.colour, before));
             }
-            let part = (self.colour, self.rest.get(..length).unwrap_or_default());
-            self.rest = self.rest.get(end..).unwrap_or_default();
-            if let Code::Colour(colour) = code {
-                self.colour = colour;
-            }
-            length = 0;
-            if !part.1.is_empty() {
-                return Some(part);
+            self.rest = from_code.get(code.length..).unwrap_or_default();
+            match code.effect {
+                Effect::None => {}
+                Effect::Colour(colour) => self.colour = colour,
+                Effect::Shown("") => {}
+                Effect::Shown(text) => return Some((self.colour, text)),
             }
         }
         let text = std::mem::take(&mut self.rest);
@@ -202,8 +257,59 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
+/// Bytes from the start of a code unit on: of one byte each, or of two, little-endian.
+struct Units<'a> {
+    raw: &'a [u8],
+    size: usize,
+}
+
+impl<'a> Units<'a> {
+    /// The unit at this place, if it is below 0x100.
+    fn get(&self, index: usize) -> Option<u8> {
+        let start = index.checked_mul(self.size)?;
+        let unit = self.raw.get(start..start.checked_add(self.size)?)?;
+        match *unit {
+            [low] | [low, 0] => Some(low),
+            _ => None,
+        }
+    }
+
+    /// Splits after this many units, or at the end.
+    fn split(&self, count: usize) -> (&'a [u8], &'a [u8]) {
+        let length = count.saturating_mul(self.size);
+        self.raw.split_at_checked(length).unwrap_or((self.raw, &[]))
+    }
+}
+
+/// As [`segments`], of texts of the Unreal engine, whose codes hold bytes that are no text: they are found before decoding.
+fn unreal_segments(raw: &[u8], charset: Charset) -> Vec<Segment<'_>> {
+    const ESCAPE: u8 = 0x1B;
+    const UNITS: usize = 4;
+    let size = if charset == Charset::Utf16Le { 2 } else { 1 };
+    let mut units = Units { raw, size };
+    let mut segments = Vec::new();
+    let mut colour = None;
+    while !units.raw.is_empty() {
+        let count = units.raw.len().div_ceil(size);
+        let escape = (0..count).find(|index| units.get(*index) == Some(ESCAPE));
+        let (text, rest) = units.split(escape.unwrap_or(count));
+        if !text.is_empty() {
+            segments.push(Segment {
+                colour,
+                text: charset.decode(text),
+            });
+        }
+        units.raw = rest;
+        if let [Some(red), Some(green), Some(blue)] = [1, 2, 3].map(|index| units.get(index)) {
+            colour = Some(Colour::Rgb(red, green, blue));
+        }
+        (_, units.raw) = units.split(UNITS);
+    }
+    segments
+}
+
 /// The colour of the first six characters, if they are hexadecimal digits.
-fn rgb(text: &[u8]) -> Option<Colour> {
+pub(super) fn rgb(text: &[u8]) -> Option<Colour> {
     let [r1, r2, g1, g2, b1, b2] = *text.first_chunk()?;
     let pair = |high, low| Some(hex(high)? << 4 | hex(low)?);
     Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
@@ -216,127 +322,299 @@ pub(crate) fn hex(c: u8) -> Option<u8> {
         .and_then(|digit| u8::try_from(digit).ok())
 }
 
-fn section_sign(units: &[u8]) -> Option<(usize, Code)> {
-    let (length, code) = section_code(units)?;
-    let colour = match code {
-        b'r' => return Some((length, Code::Colour(None))),
-        b'k'..=b'o' => return Some((length, Code::Format)),
-        b'g' => Colour::Rgb(0xDD, 0xD6, 0x05),
-        b'h' => Colour::Rgb(0xE3, 0xD4, 0xD1),
-        b'i' => Colour::Rgb(0xCE, 0xCA, 0xCA),
-        b'j' => Colour::Rgb(0x44, 0x3A, 0x3B),
-        b'p' => Colour::Rgb(0xDE, 0xB1, 0x2D),
-        b'q' => Colour::Rgb(0x47, 0xA0, 0x36),
-        b's' => Colour::Rgb(0x2C, 0xBA, 0xA8),
-        b't' => Colour::Rgb(0x21, 0x49, 0x7B),
-        b'u' => Colour::Rgb(0x9A, 0x5C, 0xC6),
-        b'v' => Colour::Rgb(0xEB, 0x71, 0x14),
-        b'x' => return section_hex(units, length).or(Some((length, Code::Format))),
-        other => Colour::Palette(hex(other)?),
-    };
-    Some((length, Code::Colour(Some(colour))))
+/// ezQuake's codes without a caret, which FTE reads too: `&cRGB` and `&r`.
+fn ezquake(text: &str) -> Option<Code<'_>> {
+    if text.starts_with("&r") {
+        return Some(Code::new(2, Effect::Colour(None)));
+    }
+    let colour = caret::short_rgb(text.strip_prefix("&c")?.as_bytes())?;
+    Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
-/// A section sign in either character set and the character after it, in lower case: their length and the character.
-fn section_code(units: &[u8]) -> Option<(usize, u8)> {
-    match units {
-        [0xC2, 0xA7, code, ..] => Some((3, code.to_ascii_lowercase())),
-        [0xA7, code, ..] => Some((2, code.to_ascii_lowercase())),
-        _ => None,
-    }
+/// The characters after a code belong to it whatever they are, as far as the text reaches.
+fn serious_sam(text: &str) -> Option<Code<'_>> {
+    let after = text.strip_prefix('^')?;
+    let (count, effect) = match after.chars().next()? {
+        '^' => return Some(Code::new(2, Effect::Shown("^"))),
+        'c' => {
+            let digits = after.as_bytes().get(1..)?;
+            let colour = rgb(digits);
+            (
+                7,
+                colour.map_or(Effect::None, |colour| Effect::Colour(Some(colour))),
+            )
+        }
+        'a' => (3, Effect::None),
+        'f' => (2, Effect::None),
+        'r' | 'C' => (1, Effect::Colour(None)),
+        'b' | 'i' | 'o' | 'A' | 'F' | 'B' | 'I' => (1, Effect::None),
+        _ => return None,
+    };
+    let length = after.chars().take(count).map(char::len_utf8).sum();
+    Some(Code::new(length, effect).after(1))
+}
+
+fn swat4(text: &str) -> Option<Code<'_>> {
+    let is_format = |mark: &u8| b"biuBIU".contains(mark);
+    Some(match text.as_bytes() {
+        [b'[', b'c' | b'C', b'=', digits @ ..] if digits.get(6) == Some(&b']') => {
+            Code::new(10, Effect::Colour(Some(rgb(digits)?)))
+        }
+        [b'[', b'\\', b'c' | b'C', b']', ..] => Code::new(4, Effect::Colour(None)),
+        [b'[', b'\\', mark, b']', ..] if is_format(mark) => Code::new(4, Effect::None),
+        [b'[', mark, b']', ..] if is_format(mark) => Code::new(3, Effect::None),
+        _ => return None,
+    })
+}
+
+fn section_sign(text: &str) -> Option<Code<'_>> {
+    let mark = section_mark(text)?;
+    let colour = match mark {
+        'r' => return Some(Code::new(SECTION, Effect::Colour(None))),
+        'k'..='o' => return Some(Code::new(SECTION, Effect::None)),
+        'g' => Colour::Rgb(0xDD, 0xD6, 0x05),
+        'h' => Colour::Rgb(0xE3, 0xD4, 0xD1),
+        'i' => Colour::Rgb(0xCE, 0xCA, 0xCA),
+        'j' => Colour::Rgb(0x44, 0x3A, 0x3B),
+        'p' => Colour::Rgb(0xDE, 0xB1, 0x2D),
+        'q' => Colour::Rgb(0x47, 0xA0, 0x36),
+        's' => Colour::Rgb(0x2C, 0xBA, 0xA8),
+        't' => Colour::Rgb(0x21, 0x49, 0x7B),
+        'u' => Colour::Rgb(0x9A, 0x5C, 0xC6),
+        'v' => Colour::Rgb(0xEB, 0x71, 0x14),
+        'x' => return Some(section_rgb(text).unwrap_or(Code::new(SECTION, Effect::None))),
+        digit => Colour::Palette(u8::try_from(digit.to_digit(16)?).ok()?),
+    };
+    Some(Code::new(SECTION, Effect::Colour(Some(colour))))
+}
+
+/// Bytes of a section sign and the ASCII character after it.
+const SECTION: usize = '§'.len_utf8().saturating_add(1);
+
+/// The ASCII character after a section sign, in lower case.
+fn section_mark(text: &str) -> Option<char> {
+    let mark = text.strip_prefix('§')?.chars().next()?;
+    mark.is_ascii().then(|| mark.to_ascii_lowercase())
 }
 
 /// `§x` and six codes, one for each digit.
-fn section_hex(units: &[u8], mut length: usize) -> Option<(usize, Code)> {
+fn section_rgb(text: &str) -> Option<Code<'_>> {
     let mut digits = [0; 6];
+    let mut rest = text.get(SECTION..)?;
     for digit in &mut digits {
-        let (more, code) = section_code(units.get(length..)?)?;
-        *digit = code;
-        length = length.saturating_add(more);
+        *digit = u8::try_from(section_mark(rest)?).ok()?;
+        rest = rest.get(SECTION..)?;
     }
-    Some((length, Code::Colour(Some(rgb(&digits)?))))
+    let colour = rgb(&digits)?;
+    let length = text.len().saturating_sub(rest.len());
+    Some(Code::new(length, Effect::Colour(Some(colour))))
+}
+
+/// The character that DarkPlaces' console prints for a glyph of its font, U+E000–E0FF; other characters stay. The upper
+/// half of the font repeats the lower half in another colour (xonotic/darkplaces, common.c).
+pub(crate) fn console_character(character: char) -> char {
+    let code = u32::from(character);
+    if !(0xE000..=0xE0FF).contains(&code) {
+        return character;
+    }
+    let [glyph, ..] = code.to_le_bytes();
+    match glyph & 0x7F {
+        printable @ 0x20..=0x7E => char::from(printable),
+        0x05 | 0x0E | 0x0F | 0x1C => '.',
+        0x10 => '[',
+        0x11 => ']',
+        digit @ 0x12..=0x1B => char::from(digit.wrapping_sub(0x12).wrapping_add(b'0')),
+        0x1D => '<',
+        0x1E => '=',
+        0x0D | 0x1F => '>',
+        _ => '#',
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn strip(raw: &[u8], colours: Colours) -> Vec<u8> {
-        Segments::new(raw, colours, false)
-            .flat_map(|(_, text)| text.to_vec())
+    fn strip_bytes(raw: &[u8], charset: Charset, colours: Colours) -> String {
+        let segments = segments(raw, charset, colours);
+        segments.iter().map(|segment| &*segment.text).collect()
+    }
+
+    fn strip(text: &str, colours: Colours) -> String {
+        strip_bytes(text.as_bytes(), Charset::default(), colours)
+    }
+
+    fn spans(text: &str, colours: Colours) -> Vec<(Option<Colour>, String)> {
+        let segments = segments(text.as_bytes(), Charset::default(), colours);
+        let spans = segments.into_iter();
+        spans
+            .map(|segment| (segment.colour, segment.text.into_owned()))
             .collect()
     }
 
+    /// The characters before `_` are codes of this kind, and no others.
     #[test]
-    fn each_kind_strips_only_its_own_codes() {
-        assert_eq!(strip(b"^1Red^7 ^^wx ^", Colours::Caret), b"Red ^x ^");
-        assert_eq!(
-            strip(b"^1Red ^xF00x^^ ^xG00 ^a", Colours::DarkPlaces),
-            b"Red x^ ^xG00 ^a"
-        );
-        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::CaretDigit), b"{RA^:^;}^a");
-        assert_eq!(strip(b"^7{^1RA^:^;}^a", Colours::ModernWarfare2), b"{RA}^a");
-        assert_eq!(strip(b"^1a^Zb^_^^2", Colours::CaretAlphanumeric), b"ab^_^");
-        assert_eq!(
-            strip(b"^1a^Ob^pc^^2^*d^xF0^X0f0e^#12^#aAbB09f^@", Colours::Daemon),
-            b"ab^pc^2d^xF0e^#12f"
-        );
-        assert_eq!(
-            strip(b"Test \x1b\xff\x01\x0aRed\x1b\x01", Colours::UnrealEscape),
-            b"Test Red"
-        );
-        assert_eq!(
-            strip(b"\xA7aA \xA7lB\xC2\xA7rC\xA7z", Colours::SectionSign),
-            b"A BC\xA7z"
-        );
-        assert_eq!(
-            strip(b"[c=FF0000]A[\\c][b]B[\\B][x][c=12]", Colours::Swat4),
-            b"AB[x][c=12]"
-        );
-        assert_eq!(
-            strip(b"^cff0000A^rB^a80C^z^oD^f9E^^bF^CG", Colours::SeriousSam),
-            b"ABC^zDE^bFG"
-        );
-        assert_eq!(strip(b"^cxyz123A^c12", Colours::SeriousSam), b"A");
-        assert_eq!(strip(b"^1[b]\xA7a", Colours::None), b"^1[b]\xA7a");
+    fn each_kind_of_caret_codes_has_its_characters() {
+        const ANY: &str = "0189:;<?@AKLOPZ[_`alopz~ é";
+        for (colours, codes) in [
+            (Colours::CaretBasic, "01"),
+            (Colours::CaretDigit, "0189"),
+            (Colours::CaretAlphanumeric, "0189AKLOPZalopz"),
+            (Colours::Caret, ANY),
+            (Colours::Quake3e, ANY),
+            (Colours::OpenArena, "018"),
+            (Colours::EnemyTerritory, ANY),
+            (Colours::EtLegacy, "0189:;<?@AKLOPZ[_`alopz~é"),
+            (Colours::JediOutcast102, ANY),
+            (Colours::Tremulous13, "0189AKLOPZalopz"),
+            (Colours::Daemon, "0189:;<?@AKLOalo"),
+            (Colours::DarkPlaces, "0189"),
+            (Colours::Warsow, "0189"),
+            (Colours::Fte, "0189a"),
+            (Colours::CallOfDuty2, "0189:;<?@"),
+            (Colours::ModernWarfare2, "0189:;<?@AK"),
+            (Colours::Ghosts, "0189:;"),
+            (Colours::AdvancedWarfare, "0189:;<"),
+            (Colours::InfiniteWarfare, "0189:;<?"),
+            (Colours::None, ""),
+        ] {
+            for character in ANY.chars() {
+                let text = format!("<^{character}>");
+                let expected = if codes.contains(character) {
+                    "<>"
+                } else {
+                    &*text
+                };
+                assert_eq!(strip(&text, colours), expected, "{colours:?} {character:?}");
+            }
+            assert_eq!(strip("a^", colours), "a^", "{colours:?}");
+            assert_eq!(strip("", colours), "");
+        }
+    }
+
+    /// The palettes: `ColorIndex` and its like in the engines' sources.
+    #[test]
+    fn each_kind_has_its_palette() {
+        let entry = |colours, code: &str| match *segments(
+            format!("^{code}x").as_bytes(),
+            Charset::default(),
+            colours,
+        ) {
+            [
+                Segment {
+                    colour: Some(Colour::Palette(entry)),
+                    ..
+                },
+            ] => entry,
+            ref other => panic!("{colours:?} {code}: {:?}", other.len()),
+        };
+        for (colours, code, expected) in [
+            (Colours::Caret, "8", 0),
+            (Colours::Caret, "o", 7),
+            (Colours::CaretAlphanumeric, "a", 1),
+            (Colours::CaretDigit, "8", 8),
+            (Colours::Quake3e, "a", 10),
+            (Colours::Quake3e, "Z", 35),
+            (Colours::Quake3e, "?", 7),
+            (Colours::OpenArena, "8", 8),
+            (Colours::EnemyTerritory, "o", 31),
+            (Colours::EnemyTerritory, "?", 15),
+            (Colours::EtLegacy, "a", 17),
+            (Colours::JediOutcast102, ":", 10),
+            (Colours::JediOutcast102, "A", 1),
+            (Colours::Tremulous13, "9", 9),
+            (Colours::Tremulous13, "a", 10),
+            (Colours::Tremulous13, "Z", 61),
+            (Colours::Daemon, "a", 17),
+            (Colours::Daemon, "A", 17),
+            (Colours::Daemon, "9", 9),
+            (Colours::DarkPlaces, "9", 9),
+            (Colours::CallOfDuty2, "@", 16),
+            (Colours::ModernWarfare2, "K", 27),
+            (Colours::InfiniteWarfare, "?", 15),
+        ] {
+            assert_eq!(entry(colours, code), expected, "{colours:?} {code}");
+        }
+    }
+
+    #[test]
+    fn longer_codes_and_doubled_carets() {
+        for (colours, text, expected) in [
+            (Colours::Caret, "^1Red^7 ^^wx ^", "Red ^x ^"),
+            (
+                Colours::DarkPlaces,
+                "^1Red ^xF00x^^ ^xG00 ^a",
+                "Red x^ ^xG00 ^a",
+            ),
+            (Colours::DarkPlaces, "^^1", "^1"),
+            (Colours::Warsow, "^xF00^^1^1a", "^xF00^1a"),
+            (Colours::Tremulous13, "^#F80a^##00ff00b^^1^#xyzc", "ab^1c"),
+            (
+                Colours::Daemon,
+                "^1a^Ob^pc^^2^*d^xF0^X0f0e^#12^#aAbB09f",
+                "ab^pc^2d^e^#12f",
+            ),
+            (
+                Colours::Fte,
+                "^x0F0a^&F-b^r^[go\\http^]c&cf00d&re&x",
+                "abgocde&x",
+            ),
+            (Colours::CallOfDuty2, "^^11a^^1b^1^c", "a^b^c"),
+            (
+                Colours::ModernWarfare2,
+                "a^\u{1}\u{20}\u{20}\u{4}iconb^\u{1}^",
+                "ab^\u{1}^",
+            ),
+            (
+                Colours::Swat4,
+                "[c=FF0000]A[\\c][b]B[\\B][x][c=12]",
+                "AB[x][c=12]",
+            ),
+            (
+                Colours::SeriousSam,
+                "^cff0000A^rB^a80C^z^oD^f9E^^bF^CG",
+                "ABC^zDE^bFG",
+            ),
+            (Colours::SeriousSam, "^cxyz123A^c12", "A"),
+            (Colours::None, "^1[b]\u{a7}a", "^1[b]\u{a7}a"),
+        ] {
+            assert_eq!(strip(text, colours), expected, "{colours:?}");
+        }
+        let open = "^".repeat(60_000);
+        assert_eq!(strip(&open, Colours::CallOfDuty2), open);
+        let links = "^[".repeat(30_000);
+        assert_eq!(strip(&links, Colours::Fte), links);
     }
 
     #[test]
     fn spans_have_their_colours() {
-        let spans: Vec<_> = Segments::new(b"a^1b^xF08c", Colours::DarkPlaces, false).collect();
-        let expected: [(Option<Colour>, &[u8]); 3] = [
-            (None, b"a"),
-            (Some(Colour::Palette(1)), b"b"),
-            (Some(Colour::Rgb(0xFF, 0, 0x88)), b"c"),
+        let expected = [
+            (None, "a".to_owned()),
+            (Some(Colour::Palette(1)), "b".to_owned()),
+            (Some(Colour::Rgb(0xFF, 0, 0x88)), "c".to_owned()),
         ];
-        assert_eq!(spans, expected);
+        assert_eq!(spans("a^1b^xF08c", Colours::DarkPlaces), expected);
+    }
+
+    #[test]
+    fn no_byte_of_a_letter_is_a_code() {
+        for text in ["Serviço", "français", "привет Ч", "ağaç § x"] {
+            assert_eq!(strip(text, Colours::SectionSign), text);
+        }
+        let latin1 = |raw| strip_bytes(raw, Charset::Utf8OrLatin1, Colours::SectionSign);
+        assert_eq!(latin1(b"\xA7aA \xA7lB\xA7rC\xA7z"), "A BC\u{a7}z");
+        assert_eq!(latin1("\u{a7}6Müller".as_bytes()), "Müller");
     }
 
     #[test]
     fn bedrock_and_hexadecimal_codes() {
-        let all: String = ('a'..='z')
-            .chain('0'..='9')
-            .map(|code| format!("\u{a7}{code}"))
-            .collect();
-        let left = strip(all.as_bytes(), Colours::SectionSign);
-        assert_eq!(String::from_utf8(left).unwrap(), "\u{a7}w\u{a7}y\u{a7}z");
-        let spans = |text: &str| -> Vec<(Option<Colour>, String)> {
-            let latin1: Vec<u8> = text
-                .chars()
-                .map(|c| u8::try_from(u32::from(c)).unwrap())
-                .collect();
-            let [one, two] = [text.as_bytes(), &latin1].map(|raw| {
-                let spans = Segments::new(raw, Colours::SectionSign, false);
-                spans
-                    .map(|(colour, text)| (colour, String::from_utf8_lossy(text).into_owned()))
-                    .collect::<Vec<_>>()
-            });
-            assert_eq!(one, two, "the same in both character sets");
-            one
-        };
+        let marks = ('a'..='z').chain('0'..='9');
+        let all: String = marks.map(|mark| format!("\u{a7}{mark}")).collect();
+        let left = strip(&all, Colours::SectionSign);
+        assert_eq!(left, "\u{a7}w\u{a7}y\u{a7}z");
         let (rgb, plain) = (|r, g, b| Some(Colour::Rgb(r, g, b)), None);
         assert_eq!(
-            spans("\u{a7}gA\u{a7}UB\u{a7}vC\u{a7}xD"),
+            spans("\u{a7}gA\u{a7}UB\u{a7}vC\u{a7}xD", Colours::SectionSign),
             [
                 (rgb(0xDD, 0xD6, 5), "A".into()),
                 (rgb(0x9A, 0x5C, 0xC6), "B".into()),
@@ -344,8 +622,9 @@ mod tests {
                 (rgb(0xEB, 0x71, 0x14), "D".into())
             ]
         );
+        let long = "a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc";
         assert_eq!(
-            spans("a\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0\u{a7}1b\u{a7}rc"),
+            spans(long, Colours::SectionSign),
             [
                 (plain, "a".into()),
                 (rgb(0xFF, 0x80, 1), "b".into()),
@@ -353,22 +632,30 @@ mod tests {
             ]
         );
         // Not six digits: a code that sets no colour, and its parts stay codes of their own.
-        let short = strip(
-            b"\xA7x\xA7F\xA7f\xA78\xA70\xA70Z\xA7x\xA7",
-            Colours::SectionSign,
-        );
-        assert_eq!(short, b"Z\xA7");
+        let short = "\u{a7}x\u{a7}F\u{a7}f\u{a7}8\u{a7}0\u{a7}0Z\u{a7}x\u{a7}";
+        assert_eq!(strip(short, Colours::SectionSign), "Z\u{a7}");
     }
 
     #[test]
-    fn sixteen_bit_units_are_seen_whole() {
-        let raw: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B"
+    fn codes_of_the_unreal_engine_are_found_before_decoding() {
+        let unreal = |raw, charset| strip_bytes(raw, charset, Colours::UnrealEscape);
+        let text = b"Test \x1b\xff\x01\x0aRed\x1b\x01";
+        assert_eq!(unreal(text, Charset::Latin1), "Test Red");
+        let text = b"A\x1b\xc3\xa9\x10B";
+        assert_eq!(unreal(text, Charset::Utf8OrWindows1252), "AB");
+        let wide: Vec<u8> = "A\u{1b}\u{ff}\u{1}\u{1}B"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        let text: Vec<u8> = Segments::new(&raw, Colours::UnrealEscape, true)
-            .flat_map(|(_, text)| text.to_vec())
+        assert_eq!(unreal(&wide, Charset::Utf16Le), "AB");
+    }
+
+    #[test]
+    fn glyphs_of_the_console_font_are_its_characters() {
+        let shown: String = "\u{e041}\u{e0c1}\u{e012}\u{e01b}\u{e010}\u{e000}é"
+            .chars()
+            .map(console_character)
             .collect();
-        assert_eq!(text, [b'A', 0, b'B', 0]);
+        assert_eq!(shown, "AA09[#é");
     }
 }

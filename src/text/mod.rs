@@ -6,6 +6,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use nom::IResult;
 
+mod caret;
 pub(crate) mod charset;
 pub(crate) mod colour;
 pub(crate) mod number;
