@@ -1,5 +1,5 @@
 //! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the library and by the naive
-//! readers of `fuzz/naive`.
+//! readers of `tests/kit/src/naive/`.
 use std::path::Path;
 
 use crate::common::transcript::Transcript;
