@@ -147,7 +147,7 @@
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
 //!    session
-//! 0  address, bucket, error, game_key, grammar, limits, secret, text, time
+//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, text, time
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -224,7 +224,7 @@ pub mod blocking {
     //!   after the other, and does nothing else meanwhile: give it addresses.
     //! - The standard library waits for one socket at a time. Of several ([`Client::detect`], [`Client::query_game`], a scan with
     //!   IPv4 and IPv6), each is looked at once a millisecond.
-    //! - A [`Scan`] has the receive buffer that the system gives. A server that does not exist times out.
+    //! - A [`Scan`] has the receive buffer that the system gives. Other than on Linux, a server that does not exist times out.
     //!
     //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
     //! network, no console and no server: they need the feature `tokio`. Without it, a console command is a
@@ -235,6 +235,7 @@ pub mod blocking {
 }
 mod bucket;
 mod error;
+mod exclusive;
 mod game_key;
 #[cfg(feature = "games")]
 pub mod games;

@@ -2,15 +2,14 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::Io;
 use super::server::{Server, split};
-use crate::lists::ServerList;
 use crate::options::QueryOptions;
 use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
@@ -41,8 +40,6 @@ pub struct Client {
     pub(super) family: Family,
     pub(super) local: Option<SocketAddr>,
     counter: Arc<AtomicU64>,
-    /// Lists of servers that the client and its clones have read, with the time of each.
-    pub(super) lists: Arc<Mutex<Vec<(String, Instant, ServerList)>>>,
 }
 
 impl Client {
@@ -65,7 +62,6 @@ impl Client {
             family: Family::Any,
             local: None,
             counter: Arc::default(),
-            lists: Arc::default(),
         }
     }
 
@@ -77,8 +73,8 @@ impl Client {
         with_options(options: QueryOptions) options = options;
 
         /// Sets the one deadline over name resolution, all addresses of a name, and all their retries: 10 ms–10 min, default
-        /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left, and never more than
-        /// [`Timing::timeout`].
+        /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left: at least half a second, and
+        /// never more than [`Timing::timeout`].
         with_deadline(deadline: Duration) deadline =
             deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
 
@@ -86,7 +82,8 @@ impl Client {
         with_family(family: Family) family = family;
 
         /// Sends datagrams from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one
-        /// query at a time. Lists over TCP are read from any address.
+        /// query at a time: a second one fails with [`Error::Io`]. Where one call runs several queries at once, as `detect` does, one
+        /// of them has the port, and the others have any. Lists over TCP are read from any address.
         with_local_address(local: SocketAddr) local = Some(local);
     }
 
@@ -113,7 +110,7 @@ impl Client {
             let outcome = self
                 .ask_within::<I, C>(attempts.address, conversation, timing)
                 .await;
-            if outcome.is_ok() || !attempts.advance() {
+            if outcome.is_ok() || !attempts.advance(I::now()) {
                 return outcome;
             }
         }
@@ -126,42 +123,51 @@ impl Client {
         default_port: u16,
     ) -> Result<Attempts, Error> {
         let deadline = after(I::now(), self.deadline);
-        let attempts = |address, others| Attempts {
+        let mut addresses = self
+            .addresses::<I>(server, default_port, deadline)
+            .await?
+            .into_iter();
+        let address = addresses.next().ok_or_else(|| Error::Resolve {
+            host: server.to_string(),
+            source: Arc::new(no_address()),
+        })?;
+        Ok(Attempts {
             address,
-            others,
+            others: addresses,
             deadline,
             timing: self.timing,
-        };
+        })
+    }
+
+    /// The address of a server, or those of its name that are of the wanted family.
+    async fn addresses<I: Io>(
+        &self,
+        server: &Server,
+        default_port: u16,
+        deadline: Instant,
+    ) -> Result<Vec<SocketAddr>, Error> {
         let (host, port) = match server {
-            Server::Address(address) => return Ok(attempts(*address, Vec::new().into_iter())),
+            Server::Address(address) => return Ok(vec![*address]),
             Server::Name(name) => split(name, default_port)?,
         };
         if let Ok(ip) = host.parse::<IpAddr>() {
-            return Ok(attempts(SocketAddr::new(ip, port), Vec::new().into_iter()));
+            return Ok(vec![SocketAddr::new(ip, port)]);
         }
-        let failed = |source: io::Error| Error::Resolve {
+        let resolved = I::resolve(host, port, deadline).await;
+        let resolved = resolved.map_err(|source| Error::Resolve {
             host: host.to_owned(),
             source: source.into(),
-        };
-        let found = I::resolve(host, port, deadline).await.map_err(failed)?;
+        })?;
         let mut addresses = Vec::new();
-        for address in found
-            .into_iter()
-            .filter(|address| self.family.admits(*address))
-        {
-            if !addresses.contains(&address) && addresses.len() < MAX_ADDRESSES {
+        for address in resolved {
+            if self.family.admits(address) && !addresses.contains(&address) {
                 addresses.push(address);
             }
+            if addresses.len() >= MAX_ADDRESSES {
+                break;
+            }
         }
-        let mut others = addresses.into_iter();
-        let none = || {
-            io::Error::new(
-                io::ErrorKind::NotFound,
-                "the name has no address of the wanted family",
-            )
-        };
-        let address = others.next().ok_or_else(|| failed(none()))?;
-        Ok(attempts(address, others))
+        Ok(addresses)
     }
 
     /// Runs a conversation on a socket of its own.
@@ -174,14 +180,21 @@ impl Client {
         let mut exchanges = Exchanges::<I, C>::new(self.local);
         exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
         loop {
-            if let Some((_, result)) = exchanges.step(None).await {
-                return result;
+            if let Some(ended) = exchanges.step(None).await {
+                return ended.result;
             }
         }
     }
 }
 
-/// The addresses of a host: they are tried one after the other, each with an equal share of the time that is left.
+/// The resolver knows the name, and no address of the wanted family.
+fn no_address() -> io::Error {
+    let message = "the name has no address of the wanted family";
+    io::Error::new(io::ErrorKind::NotFound, message)
+}
+
+/// The addresses of a host: they are tried one after the other, each with an equal share of the
+/// time that is left.
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
@@ -191,7 +204,7 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// This address and the others, whose ports do not count.
+    /// All addresses. Their ports do not count.
     #[cfg(feature = "games")]
     pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
         std::iter::once(self.address).chain(self.others.clone())
@@ -200,21 +213,30 @@ impl Attempts {
     /// The timing for the address.
     pub(super) fn timing(&self, now: Instant) -> Timing {
         let left = self.deadline.saturating_duration_since(now);
-        let addresses = u32::try_from(self.others.len())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1);
-        let share = left.checked_div(addresses).unwrap_or(left);
+        let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
+        let share = left.checked_div(others.saturating_add(1)).unwrap_or(left);
+        let share = share.max(MIN_SHARE.min(left));
         self.timing.with_timeout(share.min(self.timing.timeout()))
     }
 
-    /// Goes on to the next address; `false` if there is none.
-    pub(super) fn advance(&mut self) -> bool {
-        self.others.next().map(|next| self.address = next).is_some()
+    /// Goes on to the next address; `false` if there is none, or no time for it.
+    pub(super) fn advance(&mut self, now: Instant) -> bool {
+        let next = self.others.next().filter(|_| now < self.deadline);
+        next.map(|next| self.address = next).is_some()
+    }
+
+    /// Stays with the address, which has answered: the others may be other servers.
+    #[cfg(feature = "tokio")]
+    pub(super) fn keep(&mut self) {
+        self.others = Vec::new().into_iter();
     }
 }
 
-/// Addresses of one name that are worth trying: one or two per family. More would only add up timeouts.
-const MAX_ADDRESSES: usize = 4;
+/// Most addresses of one name that are tried, as far as the time permits.
+const MAX_ADDRESSES: usize = 32;
+/// The least time for one of several addresses: a round trip around the world and a retry of a
+/// hasty caller. A name with more addresses than fit is not tried to its end.
+const MIN_SHARE: Duration = Duration::from_millis(500);
 
 /// The addresses of a host name to try.
 ///

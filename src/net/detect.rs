@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::error::Error;
-use super::exchange::Exchanges;
-use super::io::Io;
+use super::exchange::{Ended, Exchanges};
+use super::io::{Io, is_out_of_descriptors};
 use super::server::Server;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::QueryOptions;
@@ -87,23 +87,29 @@ impl Client {
         let given = host.given_port()?;
         let found = self.attempts::<I>(host, 1).await?;
         let candidates = ports_of_all(given, self.options);
-        let candidates = candidates
-            .into_iter()
-            .map(|candidate| (candidate, found.address));
-        let mut queries = Staggered::<I>::new(self, candidates.collect(), GAP, found.deadline);
-        let (mut detected, mut until) = (Vec::new(), found.deadline);
-        while let Some((.., result)) = queries.next(Some(until)).await {
-            match result {
+        let attempts = candidates.into_iter().map(|candidate| Attempt {
+            candidate,
+            host: found.address,
+        });
+        let mut queries = Staggered::<I>::new(self, attempts.collect(), GAP, found.deadline);
+        let mut detected = Vec::new();
+        let mut failed = None;
+        let mut until = found.deadline;
+        while let Some(end) = queries.next(Some(until)).await {
+            match end.result {
                 Ok(answer) => {
                     detected.push(answer);
                     until = until.min(after(I::now(), AFTER_FIRST));
                 }
-                // No socket for one is no socket for the others.
-                Err(error @ Error::Io { .. }) => return Err(error),
+                Err(error @ Error::Io { .. }) => failed = Some(error),
                 Err(_) => {}
             }
         }
-        Ok(detected)
+        match failed.or_else(|| queries.never_started()) {
+            // An empty list means that every port was asked.
+            Some(error) if detected.is_empty() => Err(error),
+            _ => Ok(detected),
+        }
     }
 
     /// See `Client::query_game`.
@@ -123,11 +129,15 @@ impl Client {
             return Err(bad(NO_PORT));
         }
         let found = self.attempts::<I>(server, 1).await?;
-        let attempts = candidates
-            .iter()
-            .flat_map(|candidate| found.hosts().map(|host| (*candidate, host)));
+        let mut attempts = Vec::new();
+        for candidate in candidates {
+            for host in found.hosts() {
+                attempts.push(Attempt { candidate, host });
+            }
+        }
+        let asked = Asked { game, given };
         let answered = self
-            .first_answer::<I>(game, given, attempts, found.deadline)
+            .first_answer::<I>(asked, attempts, found.deadline)
             .await;
         answered.unwrap_or_else(|| Err(bad("the time is over")))
     }
@@ -145,44 +155,39 @@ impl Client {
         listed.retain(|server| found.hosts().any(|host| host.ip() == server.ip()));
         listed.sort_by_key(|server| server.port().abs_diff(given.unwrap_or_default()));
         let options = self.options.of_game(game.dialect);
-        let attempts = listed.into_iter().map(|server| {
-            let port = server.port();
-            (
-                Candidate {
-                    protocol: game.protocol,
-                    port,
-                    options,
-                    is_certain: false,
-                },
-                server,
-            )
+        let attempts = listed.into_iter().map(|server| Attempt {
+            candidate: Candidate {
+                protocol: game.protocol,
+                port: server.port(),
+                options,
+                is_certain: false,
+            },
+            host: server,
         });
+        let asked = Asked { game, given };
         let deadline = after(I::now(), self.deadline);
-        self.first_answer::<I>(game, given, attempts, deadline)
+        self.first_answer::<I>(asked, attempts.collect(), deadline)
             .await
             .transpose()
     }
 
-    /// Tries ports one after the other, those that are silent go on; `None` without any.
+    /// Tries ports one after the other, those that are silent go on; `None` without any. The error is
+    /// that of the first port.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
-        game: &Game,
-        given: Option<u16>,
-        attempts: impl Iterator<Item = (Candidate, SocketAddr)>,
+        asked: Asked<'_>,
+        mut attempts: Vec<Attempt>,
         deadline: Instant,
     ) -> Option<Result<Detected, Error>> {
-        /// Time that one port of a game's server has the host to itself before the next is tried.
-        const STAGGER: Duration = Duration::from_millis(600);
-        /// Most requests for a game's server to different ports and addresses of one host.
-        const MAX_ATTEMPTS: usize = 10;
-        let attempts = attempts.take(MAX_ATTEMPTS).collect();
+        attempts.truncate(MAX_ATTEMPTS);
         let mut queries = Staggered::<I>::new(self, attempts, STAGGER, deadline);
-        let mut first: Option<(usize, Error)> = None;
+        let mut first_number = usize::MAX;
+        let mut first_error = None;
         // The queries end by themselves at the deadline.
-        while let Some((number, candidate, result)) = queries.next(None).await {
-            let error = match result {
-                Ok(found) if candidate.is_certain || is_meant(game, given, &found) => {
+        while let Some(end) = queries.next(None).await {
+            let error = match end.result {
+                Ok(found) if end.candidate.is_certain || asked.is_meant(&found) => {
                     return Some(Ok(found));
                 }
                 Ok(found) => Error::OtherServer {
@@ -192,98 +197,154 @@ impl Client {
                 },
                 Err(error) => error,
             };
-            if first.as_ref().is_none_or(|(before, _)| number < *before) {
-                first = Some((number, error));
+            if end.number < first_number {
+                first_number = end.number;
+                first_error = Some(error);
             }
             queries.next_at = I::now();
         }
-        first.map(|(_, error)| Err(error))
+        first_error.or_else(|| queries.never_started()).map(Err)
     }
+}
+
+/// Time that one port of a game's server has the host to itself before the next is tried.
+#[cfg(feature = "games")]
+const STAGGER: Duration = Duration::from_millis(600);
+/// Most requests for a game's server to different ports and addresses of one host.
+#[cfg(feature = "games")]
+const MAX_ATTEMPTS: usize = 32;
+
+/// A candidate at one address of the host.
+#[derive(Debug, Clone, Copy)]
+struct Attempt {
+    candidate: Candidate,
+    /// Its port does not count.
+    host: SocketAddr,
 }
 
 /// Queries that are started one after the other.
 struct Staggered<'a, I: Io> {
     client: &'a Client,
-    candidates: Vec<(Candidate, SocketAddr)>,
+    attempts: Vec<Attempt>,
     /// The number of them that were started.
     started: usize,
     next_at: Instant,
     gap: Duration,
     deadline: Instant,
     running: Exchanges<I, StatusQuery>,
+    /// Whether the next one waits until another ends, because the system has no descriptor for it.
+    is_full: bool,
+    /// The system's latest refusal of a descriptor.
+    no_socket: Option<Error>,
+}
+
+/// The end of one of several queries.
+struct AttemptEnd {
+    /// Its place in the order of the attempts.
+    #[cfg_attr(
+        not(feature = "games"),
+        allow(dead_code, reason = "the error of the first")
+    )]
+    number: usize,
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "all are certain"))]
+    candidate: Candidate,
+    result: Result<Detected, Error>,
 }
 
 impl<'a, I: Io> Staggered<'a, I> {
-    fn new(
-        client: &'a Client,
-        candidates: Vec<(Candidate, SocketAddr)>,
-        gap: Duration,
-        deadline: Instant,
-    ) -> Self {
+    fn new(client: &'a Client, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
         let running = Exchanges::new(client.local);
         Self {
             client,
-            candidates,
+            attempts,
             started: 0,
             next_at: I::now(),
             gap,
             deadline,
             running,
+            is_full: false,
+            no_socket: None,
         }
     }
 
-    /// The end of the next query, with its number; `None`: none has ended until then, or all have before.
-    async fn next(
-        &mut self,
-        until: Option<Instant>,
-    ) -> Option<(usize, Candidate, Result<Detected, Error>)> {
+    /// The end of the next query. `None`: none has ended until then, or all had before.
+    async fn next(&mut self, until: Option<Instant>) -> Option<AttemptEnd> {
         loop {
             let now = I::now();
-            let waiting = self
-                .candidates
-                .get(self.started)
-                .copied()
-                .filter(|_| now < self.deadline);
-            if until.is_some_and(|until| until <= now)
-                || (waiting.is_none() && self.running.is_empty())
-            {
+            let waiting = self.attempts.get(self.started).copied();
+            let waiting = waiting.filter(|_| now < self.deadline);
+            let is_over = until.is_some_and(|until| until <= now);
+            if is_over || (waiting.is_none() && self.running.is_empty()) {
                 return None;
             }
+            let waiting = waiting.filter(|_| !self.is_full);
             let ended = match waiting {
-                Some((candidate, mut server)) if self.next_at <= now => {
-                    let number = self.started;
-                    self.started = number.saturating_add(1);
-                    self.next_at = after(now, self.gap);
-                    server.set_port(candidate.port);
-                    let nonce = self.client.nonce(server);
-                    let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
-                    let left = self.deadline.saturating_duration_since(now);
-                    let timing = self
-                        .client
-                        .timing
-                        .with_timeout(left.min(self.client.timing.timeout()));
-                    let started = self
-                        .running
-                        .start(number, Session::new(query, server, timing, now));
-                    started.err().map(|error| (number, Err(error)))
-                }
+                Some(attempt) if self.next_at <= now => self.start(attempt, now),
                 _ => {
-                    self.running
-                        .step(until.into_iter().chain(waiting.map(|_| self.next_at)).min())
-                        .await
+                    let next_at = waiting.map(|_| self.next_at);
+                    let until = until.into_iter().chain(next_at).min();
+                    self.running.step(until).await
                 }
             };
-            let Some((number, result)) = ended else {
-                continue;
-            };
-            let (candidate, _) = *self.candidates.get(number)?;
-            let status = |outcome: Outcome<Answer>| outcome.map(|answer| answer.to_status());
-            let detected = |outcome| Detected {
-                protocol: candidate.protocol,
-                outcome: status(outcome),
-            };
-            return Some((number, candidate, result.map(detected)));
+            if let Some(ended) = ended {
+                return self.end(ended);
+            }
         }
+    }
+
+    /// Starts a query. `Some`: it has ended at once.
+    fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
+        let Attempt {
+            candidate,
+            mut host,
+        } = attempt;
+        host.set_port(candidate.port);
+        let nonce = self.client.nonce(host);
+        let query = StatusQuery::new(candidate.protocol, nonce, &candidate.options);
+        let left = self.deadline.saturating_duration_since(now);
+        let timing = self.client.timing;
+        let timing = timing.with_timeout(left.min(timing.timeout()));
+        let session = Session::new(query, host, timing, now);
+        let number = self.started;
+        let started = self.running.start(number, session);
+        self.next_at = after(now, self.gap);
+        let result = match started {
+            Err(Error::Io { doing, source })
+                if is_out_of_descriptors(&source) && !self.running.is_empty() =>
+            {
+                self.no_socket = Some(Error::Io { doing, source });
+                self.is_full = true;
+                return None;
+            }
+            started => started,
+        };
+        self.started = number.saturating_add(1);
+        result.err().map(|error| Ended {
+            number,
+            result: Err(error),
+        })
+    }
+
+    /// The error of attempts that were never started for want of a descriptor.
+    fn never_started(self) -> Option<Error> {
+        let is_complete = self.started == self.attempts.len();
+        self.no_socket.filter(|_| !is_complete)
+    }
+
+    fn end(&mut self, ended: Ended<Answer>) -> Option<AttemptEnd> {
+        let Ended { number, result } = ended;
+        let candidate = self.attempts.get(number)?.candidate;
+        let detected = result.map(|outcome| Detected {
+            protocol: candidate.protocol,
+            outcome: outcome.map(|answer| answer.to_status()),
+        });
+        // Its descriptor is free.
+        self.is_full = false;
+        Some(AttemptEnd {
+            number,
+            candidate,
+            result: detected,
+        })
     }
 }
 
@@ -345,17 +406,32 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     candidates
 }
 
-/// Whether an answer from a port that another server could have is from the server that was meant.
+/// A game's server as the caller asked for it.
 #[cfg(feature = "games")]
-fn is_meant(game: &Game, given: Option<u16>, found: &Detected) -> bool {
-    let is_other_port = given
-        .zip(found.outcome.answer.game_port)
-        .is_some_and(|(given, said)| given != said);
-    // Modifications have the GameSpy name of their game.
-    let is_other_game = found.game().is_some_and(|other| {
-        other.id != game.id && (other.gamename != game.gamename || game.gamename.is_none())
-    });
-    !is_other_port && !is_other_game
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    game: &'a Game,
+    /// The port that was given with the host.
+    given: Option<u16>,
+}
+
+#[cfg(feature = "games")]
+impl Asked<'_> {
+    /// Whether an answer from a port that another server could have is from the server that was meant.
+    fn is_meant(&self, found: &Detected) -> bool {
+        let game_port = found.outcome.answer.game_port;
+        let is_other_port = self
+            .given
+            .zip(game_port)
+            .is_some_and(|(given, game_port)| given != game_port);
+        // Modifications have the GameSpy name of their game.
+        let is_other_game = found.game().is_some_and(|other| {
+            let has_other_name =
+                other.gamename != self.game.gamename || self.game.gamename.is_none();
+            other.id != self.game.id && has_other_name
+        });
+        !is_other_port && !is_other_game
+    }
 }
 
 /// The ports for a game, in the order in which they are tried.

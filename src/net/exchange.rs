@@ -4,65 +4,79 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use super::error::Error;
-use super::io::{Io, MAX_DATAGRAM, is_about_the_address, is_unreachable, local_address};
+use super::io::{Fault, Io, local_address};
 use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
 
-/// Sessions with their sockets, to be run step by step. Their caller knows each by a number.
+/// Sessions with their sockets, to be run step by step.
 pub(super) struct Exchanges<I: Io, C: Conversation> {
     /// Their local address, if it matters.
     local: Option<SocketAddr>,
-    running: Vec<(usize, Session<C>)>,
+    running: Vec<Running<C>>,
+    /// The socket of each, in the same order.
     sockets: Vec<I::Udp>,
     out: Vec<u8>,
-    buffer: Vec<u8>,
 }
 
-/// The result of an exchange, and its number.
-pub(super) type Ended<A> = (usize, Result<Outcome<A>, Error>);
+/// A session under way.
+struct Running<C: Conversation> {
+    /// The caller's number for it.
+    number: usize,
+    session: Session<C>,
+}
+
+/// The end of an exchange.
+pub(super) struct Ended<A> {
+    /// The number that it was started with.
+    pub(super) number: usize,
+    pub(super) result: Result<Outcome<A>, Error>,
+}
 
 impl<I: Io, C: Conversation> Exchanges<I, C> {
-    pub(super) fn new(local: Option<SocketAddr>) -> Self {
-        let buffer = vec![0; MAX_DATAGRAM];
+    pub(super) const fn new(local: Option<SocketAddr>) -> Self {
         Self {
             local,
             running: Vec::new(),
             sockets: Vec::new(),
             out: Vec::new(),
-            buffer,
         }
     }
 
     /// Opens a socket for the session.
     pub(super) fn start(&mut self, number: usize, session: Session<C>) -> Result<(), Error> {
         let peer = session.peer();
+        let failed = |error| Error::Query { peer, error };
         if !Scope::Any.admits(peer) {
-            return Err(Error::Query {
-                peer,
-                error: QueryError::NotOneServer,
+            return Err(failed(QueryError::NotOneServer));
+        }
+        let cannot_open = |source| Error::io("open a UDP socket", source);
+        let socket = self.bind(peer.is_ipv4()).map_err(cannot_open)?;
+        // The kernel drops datagrams from elsewhere.
+        if let Err(source) = socket.connect(peer) {
+            return Err(match Fault::of(&source) {
+                Fault::Unreachable => failed(QueryError::Unreachable),
+                _ => Error::io("address the server", source),
             });
         }
-        let open = |source| Error::io("open a UDP socket", source);
-        let socket = UdpSocket::bind(local_address(self.local, peer.is_ipv4())).map_err(open)?;
-        // The kernel drops datagrams from elsewhere.
-        socket
-            .connect(peer)
-            .map_err(|source| match is_unreachable(&source) {
-                true => Error::Query {
-                    peer,
-                    error: QueryError::Unreachable,
-                },
-                false => Error::io("address the server", source),
-            })?;
-        self.sockets.push(
-            socket
-                .set_nonblocking(true)
-                .and_then(|()| I::udp(socket))
-                .map_err(open)?,
-        );
-        self.running.push((number, session));
+        socket.set_nonblocking(true).map_err(cannot_open)?;
+        self.sockets.push(I::udp(socket).map_err(cannot_open)?);
+        self.running.push(Running { number, session });
         Ok(())
+    }
+
+    /// A socket at the local address. A fixed port carries one exchange at a time: the others get any
+    /// port.
+    fn bind(&self, is_ipv4: bool) -> std::io::Result<UdpSocket> {
+        let mut local = local_address(self.local, is_ipv4);
+        let bound = UdpSocket::bind(local);
+        match bound {
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse && !self.is_empty() => {
+                local.set_port(0);
+                UdpSocket::bind(local)
+            }
+            bound => bound,
+        }
     }
 
     /// Whether all have ended.
@@ -74,54 +88,75 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
     pub(super) fn conversations(&mut self) -> impl Iterator<Item = &mut C> {
         self.running
             .iter_mut()
-            .map(|(_, session)| session.conversation_mut())
+            .map(|running| running.session.conversation_mut())
     }
 
-    /// Sends what is due, then waits for one datagram or one timer, until this time at most. `Some` when an exchange has
-    /// ended. Cancel-safe.
+    /// Sends what is due, then waits for one datagram or one timer, until this time at most. `Some`
+    /// when an exchange has ended. Cancel-safe.
     pub(super) async fn step(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
         let mut due = until;
-        for (index, ((_, session), socket)) in
-            self.running.iter_mut().zip(&self.sockets).enumerate()
-        {
-            self.out.clear();
-            // Another error is that of a full queue or a lost interface, which may pass; the retry will tell.
-            if session.poll_transmit(I::now(), &mut self.out).is_some()
-                && let Err(error) = I::send(socket, &self.out).await
-                && is_unreachable(&error)
-            {
-                session.handle_unreachable(I::now());
+        for (index, running) in self.running.iter_mut().enumerate() {
+            let socket = self.sockets.get(index)?;
+            running.send::<I>(socket, &mut self.out).await;
+            if let Some(result) = running.result() {
+                return Some(self.end(index, result));
             }
-            if let Some(result) = session.poll_answer() {
-                let peer = session.peer();
-                return Some(self.end(index, result.map_err(|error| Error::Query { peer, error })));
-            }
-            due = due.into_iter().chain(session.poll_timeout()).min();
+            let timer = running.session.poll_timeout();
+            due = due.into_iter().chain(timer).min();
         }
-        let received = I::receive(&self.sockets, due?, &mut self.buffer).await;
+        let mut buffer = Vec::new();
+        let received = I::receive(&self.sockets, due?, &mut buffer).await;
         let now = I::now();
-        let Some((index, received)) = received else {
-            self.running
-                .iter_mut()
-                .for_each(|(_, session)| session.handle_timeout(now));
+        let Some(received) = received else {
+            for running in &mut self.running {
+                running.session.handle_timeout(now);
+            }
             return None;
         };
-        let (_, session) = self.running.get_mut(index)?;
-        match received {
+        let session = &mut self.running.get_mut(received.socket)?.session;
+        match received.datagram {
             Ok((length, from)) => {
-                session.handle_datagram(now, from, self.buffer.get(..length).unwrap_or_default());
+                let datagram = buffer.get(..length).unwrap_or_default();
+                session.handle_datagram(now, from, datagram);
             }
-            // ICMP errors of all kinds.
-            Err(error) if is_about_the_address(&error) => session.handle_unreachable(now),
-            Err(source) => {
-                return Some(self.end(index, Err(Error::io("exchange datagrams", source))));
-            }
+            Err(error) => match Fault::of(&error) {
+                Fault::Unreachable => session.handle_unreachable(now),
+                // The request, or a reply to it, may be lost: the retry will tell.
+                Fault::Passing => {}
+                Fault::Socket => {
+                    let error = Error::io("exchange datagrams", error);
+                    return Some(self.end(received.socket, Err(error)));
+                }
+            },
         }
         None
     }
 
     fn end(&mut self, index: usize, result: Result<Outcome<C::Answer>, Error>) -> Ended<C::Answer> {
         self.sockets.swap_remove(index);
-        (self.running.swap_remove(index).0, result)
+        let number = self.running.swap_remove(index).number;
+        Ended { number, result }
+    }
+}
+
+impl<C: Conversation> Running<C> {
+    /// Sends the request that is due.
+    async fn send<I: Io>(&mut self, socket: &I::Udp, out: &mut Vec<u8>) {
+        out.clear();
+        if self.session.poll_transmit(I::now(), out).is_none() {
+            return;
+        }
+        // Another error may pass; the retry will tell.
+        if let Err(error) = I::send(socket, out).await
+            && Fault::of(&error) == Fault::Unreachable
+        {
+            self.session.handle_unreachable(I::now());
+        }
+    }
+
+    fn result(&mut self) -> Option<Result<Outcome<C::Answer>, Error>> {
+        let peer = self.session.peer();
+        let result = self.session.poll_answer()?;
+        Some(result.map_err(|error| Error::Query { peer, error }))
     }
 }

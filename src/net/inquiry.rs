@@ -3,26 +3,23 @@
 use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::PoisonError;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::client::Client;
 use super::error::Error;
 use super::exchange::Exchanges;
-use super::io::Io;
+use super::io::{Fault, Io};
 use super::server::Server;
 use crate::address::network;
-use crate::error::{EncodeError, ErrorKind};
+use crate::error::{EncodeError, ErrorKind, QueryError};
 #[cfg(feature = "games")]
 use crate::games::{Game, Master};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
-use crate::session::Session;
+use crate::session::{Session, Timing};
 
 /// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
-/// A list server of a game is asked for the same list no sooner.
-const MIN_INTERVAL: Duration = Duration::from_secs(60);
 /// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
 const MAX_PER_HOST: usize = 256;
 
@@ -50,8 +47,6 @@ pub struct MasterReport {
     pub left_out: usize,
     /// The bytes of a list over TCP so far.
     pub bytes: usize,
-    /// Whether the list is from memory, because the list server was asked a short time ago.
-    pub remembered: bool,
     /// The end: the list, or why there is none. `None` while it is awaited.
     pub list: Option<Result<ServerList, Error>>,
 }
@@ -62,7 +57,6 @@ pub(super) struct Options {
     client: Client,
     pub(super) scope: Option<Scope>,
     pub(super) timeout: Duration,
-    pub(super) interval: Duration,
 }
 
 /// The datagrams and lists that a list server has sent.
@@ -70,7 +64,6 @@ pub(super) struct Options {
 pub(super) enum Event {
     Server(SocketAddr),
     Bytes(usize),
-    Remembered,
     End(Result<ServerList, Error>),
 }
 
@@ -83,18 +76,12 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(
-        client: &Client,
-        masters: Vec<MasterReport>,
-        timeout: Duration,
-        interval: Duration,
-    ) -> Self {
+    fn new(client: &Client, masters: Vec<MasterReport>, timeout: Duration) -> Self {
         Self {
             options: Options {
                 client: client.clone(),
                 scope: None,
                 timeout,
-                interval,
             },
             masters,
             seen: BTreeSet::new(),
@@ -108,7 +95,7 @@ impl Gathering {
             requests: vec![request],
             ..MasterReport::default()
         };
-        Self::new(client, vec![report], client.deadline, Duration::ZERO)
+        Self::new(client, vec![report], client.deadline)
     }
 
     /// All list servers of a game.
@@ -131,29 +118,26 @@ impl Gathering {
                 known: game.masters.len(),
             });
         }
-        Ok(Self::new(client, masters, LIST_TIMEOUT, MIN_INTERVAL))
+        Ok(Self::new(client, masters, LIST_TIMEOUT))
     }
 
-    /// The inquiries, once. Each calls `tell` with the index of its list server and what has come.
+    /// The inquiries, once. Each calls `report` with the index of its list server and what has come.
     pub(super) fn inquiries(
         &mut self,
-        tell: impl Fn((usize, Event)) + Clone + Send + Sync + 'static,
-    ) -> impl Iterator<Item = Inquiry> {
+        report: impl Fn(usize, Event) + Clone + Send + Sync + 'static,
+    ) -> Vec<Inquiry> {
         let options = &self.options;
-        self.masters
-            .iter_mut()
-            .enumerate()
-            .map(move |(index, report)| {
-                let (master, requests) =
-                    (report.address.clone(), std::mem::take(&mut report.requests));
-                let (options, tell) = (options.clone(), tell.clone());
-                Inquiry {
-                    options,
-                    master,
-                    requests,
-                    tell: Box::new(move |event| tell((index, event))),
-                }
-            })
+        let masters = self.masters.iter_mut().enumerate();
+        let inquiry = |(index, master): (usize, &mut MasterReport)| {
+            let report = report.clone();
+            Inquiry {
+                options: options.clone(),
+                master: master.address.clone(),
+                requests: std::mem::take(&mut master.requests),
+                report: Box::new(move |event| report(index, event)),
+            }
+        };
+        masters.map(inquiry).collect()
     }
 
     /// Counts what has come from a list server; a server that is new is returned.
@@ -174,7 +158,6 @@ impl Gathering {
                 report.left_out = report.left_out.saturating_add(1);
             }
             Event::Bytes(bytes) => report.bytes = bytes,
-            Event::Remembered => report.remembered = true,
             Event::End(list) => {
                 // Those named for two numbers came twice.
                 report.servers = list
@@ -211,10 +194,6 @@ macro_rules! servers_options {
             /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
             /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
             with_timeout(timeout: Duration) gathering.options.timeout = timeout;
-
-            /// Sets how old a list from memory may be, in place of asking again: 60 s by default for the list servers of a game, 0 for
-            /// one that was given by its address.
-            with_least_interval(interval: Duration) gathering.options.interval = interval;
         }
 
         /// The list servers that are asked, and how far each is.
@@ -230,56 +209,28 @@ pub(super) struct Inquiry {
     options: Options,
     master: String,
     requests: Vec<ListRequest>,
-    tell: Box<dyn Fn(Event) + Send + Sync>,
+    report: Box<dyn Fn(Event) + Send + Sync>,
 }
 
 impl Inquiry {
     /// Asks the list server.
     pub(super) async fn run<I: Io>(self) {
-        let Options {
-            client,
-            scope,
-            interval,
-            ..
-        } = &self.options;
-        let key = format!(
-            "{} {:?} {scope:?} {:?}",
-            self.master, self.requests, client.options.limits
-        );
-        let lists = || client.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        let age = |read: &Instant| I::now().saturating_duration_since(*read);
-        let known = lists().iter().find_map(|(of, read, list)| {
-            (*of == key && age(read) < *interval).then(|| list.clone())
-        });
-        let list = match known {
-            Some(list) => {
-                (self.tell)(Event::Remembered);
-                self.tell_all(&list.servers);
-                Ok(list)
-            }
-            None => self.ask_all::<I>().await.inspect(|list| {
-                if *interval > Duration::ZERO {
-                    let mut lists = lists();
-                    lists.retain(|(of, read, _)| {
-                        *of != key && age(read) < MIN_INTERVAL.max(*interval)
-                    });
-                    lists.push((key, I::now(), list.clone()));
-                }
-            }),
-        };
-        (self.tell)(Event::End(list));
+        let list = self.ask_all::<I>().await;
+        (self.report)(Event::End(list));
     }
 
-    fn tell_all(&self, servers: &[SocketAddr]) {
-        servers
-            .iter()
-            .for_each(|server| (self.tell)(Event::Server(*server)));
+    fn report_all(&self, servers: &[SocketAddr]) {
+        for server in servers {
+            (self.report)(Event::Server(*server));
+        }
     }
 
-    /// Sends each request in turn. A list server that cannot be reached is not asked for the other numbers; one that is silent is,
-    /// since AlterWare's sends nothing where it has no server of a number.
+    /// Sends each request in turn. A list server that cannot be reached is not asked for the other
+    /// numbers; one that is silent is, since AlterWare's sends nothing where it has no server of a
+    /// number.
     async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
-        let (mut merged, mut failed): (Option<ServerList>, Option<Error>) = (None, None);
+        let mut merged: Option<ServerList> = None;
+        let mut failed: Option<Error> = None;
         let max_servers = self.options.client.options.limits.max_servers();
         for request in &self.requests {
             match self.ask::<I>(request).await {
@@ -300,69 +251,77 @@ impl Inquiry {
                 completeness: ListCompleteness::Incomplete,
                 ..list
             }),
-            (None, error) => {
-                Err(error.unwrap_or(Error::Request(EncodeError::Empty("protocol number"))))
-            }
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(Error::Request(EncodeError::Empty("protocol number"))),
         }
     }
 
     /// Asks the addresses of the list server one after the other until one gives a list.
     async fn ask<I: Io>(&self, request: &ListRequest) -> Result<ServerList, Error> {
+        let client = self.client(request);
+        let master = Server::from(&self.master);
+        let mut attempts = client
+            .attempts::<I>(&master, request.default_port())
+            .await?;
+        loop {
+            let timing = attempts.timing(I::now());
+            let list = self
+                .ask_address::<I>(request.clone(), attempts.address, timing)
+                .await;
+            if list.is_ok() || !attempts.advance(I::now()) {
+                return list;
+            }
+        }
+    }
+
+    /// The client for a request: lists over TCP have a time of their own.
+    fn client(&self, request: &ListRequest) -> Client {
         let Options {
-            client,
-            scope,
-            timeout,
-            ..
+            client, timeout, ..
         } = &self.options;
         let mut client = client.clone();
         if !matches!(request, ListRequest::Quake3(_)) {
             client = client.with_deadline(*timeout);
             client.timing = client.timing.with_timeout(*timeout);
         }
-        let mut attempts = client
-            .attempts::<I>(&Server::from(&self.master), request.default_port())
-            .await?;
-        loop {
-            let (peer, timing) = (attempts.address, attempts.timing(I::now()));
-            let list = match request.clone() {
-                ListRequest::Quake3(query) => {
-                    let query = match scope {
-                        Some(scope) => query.with_scope(*scope),
-                        None => query,
-                    };
-                    let session = Session::new(query, peer, timing, I::now());
-                    self.over_udp::<I>(session).await
-                }
-                request => {
-                    let session = request.session(client.nonce(peer), timing, I::now());
-                    let session =
-                        session.ok_or(Error::Request(EncodeError::Empty("list request")))?;
-                    self.over_tcp::<I>(peer, session.with_limits(client.options.limits))
-                        .await
-                }
-            };
-            if list.is_ok() || !attempts.advance() {
-                return list;
+        client
+    }
+
+    async fn ask_address<I: Io>(
+        &self,
+        request: ListRequest,
+        peer: SocketAddr,
+        timing: Timing,
+    ) -> Result<ServerList, Error> {
+        if let ListRequest::Quake3(mut query) = request {
+            if let Some(scope) = self.options.scope {
+                query = query.with_scope(scope);
             }
+            let session = Session::new(query, peer, timing, I::now());
+            return self.over_udp::<I>(session).await;
         }
+        let client = &self.options.client;
+        let session = request
+            .session(client.nonce(peer), timing, I::now())
+            .ok_or(Error::Request(EncodeError::Empty("list request")))?;
+        let session = session.with_limits(client.options.limits);
+        self.over_tcp::<I>(peer, session).await
     }
 
     /// Fetches a list over UDP.
     async fn over_udp<I: Io>(&self, session: Session<Quake3List>) -> Result<ServerList, Error> {
         let mut exchanges = Exchanges::<I, _>::new(self.options.client.local);
         exchanges.start(0, session)?;
-        let mut told = 0_usize;
+        let mut reported = 0_usize;
         loop {
             let ended = exchanges.step(None).await;
-            let new: Vec<SocketAddr> = exchanges
-                .conversations()
-                .flat_map(Quake3List::take_new)
-                .collect();
-            told = told.saturating_add(new.len());
-            self.tell_all(&new);
-            if let Some((_, outcome)) = ended {
-                let list = outcome?.answer;
-                self.tell_all(list.servers.get(told..).unwrap_or_default());
+            let conversations = exchanges.conversations();
+            let new: Vec<SocketAddr> = conversations.flat_map(Quake3List::take_new).collect();
+            reported = reported.saturating_add(new.len());
+            self.report_all(&new);
+            if let Some(ended) = ended {
+                let list = ended.result?.answer;
+                self.report_all(list.servers.get(reported..).unwrap_or_default());
                 return Ok(list);
             }
         }
@@ -372,21 +331,43 @@ impl Inquiry {
     async fn over_tcp<I: Io>(
         &self,
         peer: SocketAddr,
+        session: ListSession,
+    ) -> Result<ServerList, Error> {
+        let mut list = self.read_stream::<I>(peer, session).await?;
+        let listed = list.servers.len();
+        let scope = self.options.scope.unwrap_or_default();
+        list.servers.retain(|server| scope.admits(*server));
+        list.entries.retain(|entry| scope.admits(entry.server));
+        let left_out = listed.saturating_sub(list.servers.len());
+        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
+        self.report_all(&list.servers);
+        Ok(list)
+    }
+
+    /// Runs the session on a stream.
+    async fn read_stream<I: Io>(
+        &self,
+        peer: SocketAddr,
         mut session: ListSession,
     ) -> Result<ServerList, Error> {
+        let started = I::now();
         let end = session.deadline();
-        let failed = |doing| move |source| Error::io(doing, source);
         let connected = I::connect(peer, end).await;
-        let mut stream = connected.map_err(failed("connect to the list server"))?;
-        let (mut out, mut buffer, mut received) = (Vec::new(), [0; 4096], 0_usize);
-        let mut list = loop {
+        let mut stream = connected.map_err(|source| {
+            let waited = I::now().saturating_duration_since(started);
+            not_connected(peer, source, waited)
+        })?;
+        let mut out = Vec::new();
+        let mut buffer = [0; 4096];
+        let mut received = 0_usize;
+        loop {
             if let Some(result) = session.poll_answer() {
-                break result.map_err(|error| Error::List { peer, error })?;
+                return result.map_err(|error| Error::List { peer, error });
             }
             out.clear();
             if session.poll_transmit(I::now(), &mut out).is_some() {
                 let sent = I::write(&mut stream, &out, end).await;
-                sent.map_err(failed("send the request to the list server"))?;
+                sent.map_err(|source| Error::io("send the request to the list server", source))?;
             }
             let timer = session.poll_timeout().unwrap_or(end);
             match I::read(&mut stream, &mut buffer, timer).await {
@@ -397,20 +378,25 @@ impl Inquiry {
                 Ok(0) | Err(_) => session.handle_end(I::now()),
                 Ok(length) => {
                     received = received.saturating_add(length);
-                    (self.tell)(Event::Bytes(received));
+                    (self.report)(Event::Bytes(received));
                     session.handle_bytes(I::now(), buffer.get(..length).unwrap_or_default());
                 }
             }
-        };
-        let listed = list.servers.len();
-        let scope = self.options.scope.unwrap_or_default();
-        list.servers.retain(|server| scope.admits(*server));
-        list.entries.retain(|entry| scope.admits(entry.server));
-        let left_out = listed.saturating_sub(list.servers.len());
-        list.out_of_scope = u32::try_from(left_out).unwrap_or(u32::MAX);
-        self.tell_all(&list.servers);
-        Ok(list)
+        }
     }
+}
+
+/// The error of a list server that gives no connection: the same as over UDP.
+fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error {
+    let error = match Fault::of(&source) {
+        Fault::Unreachable => QueryError::Unreachable,
+        Fault::Passing => QueryError::NoAnswer {
+            requests: 1,
+            waited,
+        },
+        Fault::Socket => return Error::io("connect to the list server", source),
+    };
+    Error::Query { peer, error }
 }
 
 /// The lists of two requests as one, both over UDP.
@@ -462,37 +448,6 @@ mod tests {
             out_of_scope: 2,
             ..ServerList::default()
         }
-    }
-
-    #[cfg(feature = "tokio")]
-    #[tokio::test]
-    #[allow(clippy::disallowed_methods, reason = "the time of a list")]
-    async fn lists_that_are_too_old_to_be_used_take_no_memory() {
-        let client = Client::new().unwrap();
-        let old = Instant::now().checked_sub(Duration::from_secs(61)).unwrap();
-        client
-            .lists
-            .lock()
-            .unwrap()
-            .push(("old".to_owned(), old, ServerList::default()));
-        let master = tokio::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
-        let address = master.local_addr().unwrap().to_string();
-        tokio::spawn(async move {
-            while let Ok((_, from)) = master.recv_from(&mut [0; 99]).await {
-                let list = b"\xff\xff\xff\xffgetserversResponse\\EOT\0\0\0";
-                master.send_to(list, from).await.unwrap();
-            }
-        });
-        let request = crate::quake3::master::ListRequest::new(68);
-        let request = Quake3List::new(&request, &crate::Limits::default()).unwrap();
-        let mut servers = client
-            .servers_at(&address, request)
-            .with_least_interval(Duration::from_secs(1));
-        while servers.next().await.is_some() {}
-        let lists = client.lists.lock().unwrap();
-        assert_eq!(lists.iter().filter(|(of, ..)| of == "old").count(), 0);
-        assert_eq!(lists.len(), 1);
-        drop(lists);
     }
 
     #[test]

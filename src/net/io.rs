@@ -1,22 +1,20 @@
 //! The interface to a runtime: clock, host names, sockets. Helpers that all sockets share.
 
 use std::io;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Instant;
 
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
-/// Datagrams that are received or sent in a row, or with one system call: while so many requests leave, as many replies arrive.
+/// Most datagrams that are received or sent with one system call.
 pub(super) const BATCH: usize = 32;
-/// Batches that are received in a row, without sending in between, while more are waiting.
+/// Most batches that are received in a row, without sending in between.
 pub(super) const MAX_BATCHES: usize = 8;
 
-/// A datagram's length and sender, or an error, and the index of its socket; `None`: nothing came in time.
-pub(super) type Received = Option<(usize, io::Result<(usize, SocketAddr)>)>;
-
-/// Clock, resolver and sockets of tokio, or of the standard library, whose futures are ready when they are first
-/// polled, because its calls block. Everything that asks one server or a few is written once, for both.
+/// Clock, resolver and sockets of tokio, or of the standard library, whose futures are ready when
+/// they are first polled, because its calls block. Everything that asks one server or a few is
+/// written once, for both.
 pub(super) trait Io: Send + Sync + 'static {
     type Udp: Send + Sync;
     type Tcp: Send;
@@ -31,8 +29,14 @@ pub(super) trait Io: Send + Sync + 'static {
 
     async fn send(socket: &Self::Udp, datagram: &[u8]) -> io::Result<usize>;
 
-    /// The next datagram or error of one of the sockets.
-    async fn receive(sockets: &[Self::Udp], until: Instant, buffer: &mut [u8]) -> Received;
+    /// The next datagram or error of one of the sockets; `None`: nothing came in time. The buffer
+    /// grows to [`MAX_DATAGRAM`] when something can be read, so an empty one costs no memory while
+    /// tokio waits.
+    async fn receive(
+        sockets: &[Self::Udp],
+        until: Instant,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Received>;
 
     async fn connect(peer: SocketAddr, until: Instant) -> io::Result<Self::Tcp>;
 
@@ -42,6 +46,37 @@ pub(super) trait Io: Send + Sync + 'static {
     async fn read(stream: &mut Self::Tcp, buffer: &mut [u8], until: Instant) -> io::Result<usize>;
 }
 
+/// A datagram or an error of one of several sockets.
+pub(super) struct Received {
+    /// The index of the socket.
+    pub(super) socket: usize,
+    /// The datagram's length and sender.
+    pub(super) datagram: io::Result<(usize, SocketAddr)>,
+}
+
+/// A datagram of a batch.
+#[cfg(feature = "tokio")]
+pub(super) struct Arrival<'a> {
+    pub(super) from: SocketAddr,
+    /// The address of this machine to reply from, where the socket has several and the system
+    /// reports it.
+    pub(super) local: Option<LocalAddress>,
+    pub(super) bytes: &'a [u8],
+}
+
+/// An address of this machine.
+#[cfg(feature = "tokio")]
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "only Linux reports local addresses")
+)]
+pub(super) struct LocalAddress {
+    pub(super) ip: IpAddr,
+    /// The interface, or 0 where the address does not need one.
+    pub(super) interface: u32,
+}
+
 /// A step was not done in time.
 pub(super) fn too_late(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, what)
@@ -49,7 +84,7 @@ pub(super) fn too_late(what: &'static str) -> io::Error {
 
 /// The local address of a socket of this family: the wanted address if it is of the family, or any.
 pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
-    let any = if is_ipv4 {
+    let any: IpAddr = if is_ipv4 {
         Ipv4Addr::UNSPECIFIED.into()
     } else {
         Ipv6Addr::UNSPECIFIED.into()
@@ -59,27 +94,117 @@ pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> Socket
         .unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
-/// Whether this is an ICMP error as a connected socket reports it.
-pub(super) fn is_unreachable(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::ConnectionRefused
-            | io::ErrorKind::ConnectionReset
-            | io::ErrorKind::HostUnreachable
-            | io::ErrorKind::NetworkUnreachable
-    ) || error.raw_os_error() == Some(WSAENETRESET)
+/// The subject of a socket's error. Every socket of the crate decides by this one table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// The peer: an ICMP error, no route, no local address to send from, or a packet filter.
+    Unreachable,
+    /// The moment: a full queue, a signal, a path with a smaller MTU, a lost interface.
+    Passing,
+    /// The socket itself.
+    Socket,
 }
 
-/// Windows reports the ICMP error of an expired time to live as this one, for which there is no kind.
-const WSAENETRESET: i32 = 10052;
+impl Fault {
+    pub(super) fn of(error: &io::Error) -> Self {
+        use io::ErrorKind;
+        let has_code = |codes: &[i32]| {
+            error
+                .raw_os_error()
+                .is_some_and(|code| codes.contains(&code))
+        };
+        match error.kind() {
+            _ if has_code(codes::UNREACHABLE) => Self::Unreachable,
+            _ if has_code(codes::PASSING) => Self::Passing,
+            ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::AddrNotAvailable
+            | ErrorKind::InvalidInput
+            | ErrorKind::PermissionDenied => Self::Unreachable,
+            ErrorKind::WouldBlock
+            | ErrorKind::TimedOut
+            | ErrorKind::Interrupted
+            | ErrorKind::NetworkDown
+            | ErrorKind::OutOfMemory => Self::Passing,
+            _ => Self::Socket,
+        }
+    }
+}
 
-/// Errors of a socket of many servers that other servers may not cause. A lost interface looks the same.
-pub(super) fn is_about_the_address(error: &io::Error) -> bool {
-    is_unreachable(error)
-        || matches!(
-            error.kind(),
-            io::ErrorKind::AddrNotAvailable
-                | io::ErrorKind::InvalidInput
-                | io::ErrorKind::PermissionDenied
-        )
+/// Whether no descriptor is left, for the process or the machine.
+pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    code.is_some_and(|code| codes::NO_DESCRIPTOR.contains(&code))
+}
+
+/// Errors for which the standard library has no kind. ICMP errors become the unreachable ones
+/// (torvalds/linux, `icmp_err_convert` of net/ipv4/icmp.c, `tab_unreach` of net/ipv6/icmp.c).
+#[cfg(target_os = "linux")]
+mod codes {
+    use nix::errno::Errno;
+
+    pub(super) const UNREACHABLE: &[i32] = &[
+        Errno::ENOPROTOOPT as i32,
+        Errno::EOPNOTSUPP as i32,
+        Errno::EHOSTDOWN as i32,
+        Errno::ENONET as i32,
+        Errno::EPROTO as i32,
+    ];
+    pub(super) const PASSING: &[i32] = &[Errno::EMSGSIZE as i32, Errno::ENOBUFS as i32];
+    pub(super) const NO_DESCRIPTOR: &[i32] = &[Errno::EMFILE as i32, Errno::ENFILE as i32];
+}
+
+#[cfg(windows)]
+mod codes {
+    /// `WSAENETRESET`, an expired time to live, and `WSAEHOSTDOWN`.
+    pub(super) const UNREACHABLE: &[i32] = &[10052, 10064];
+    /// `WSAEMSGSIZE`, a datagram longer than the buffer, and `WSAENOBUFS`.
+    pub(super) const PASSING: &[i32] = &[10040, 10055];
+    /// `WSAEMFILE`.
+    pub(super) const NO_DESCRIPTOR: &[i32] = &[10024];
+}
+
+/// The BSDs and macOS.
+#[cfg(not(any(target_os = "linux", windows)))]
+mod codes {
+    /// `ENOPROTOOPT` and `EHOSTDOWN`.
+    pub(super) const UNREACHABLE: &[i32] = &[42, 64];
+    /// `EMSGSIZE` and `ENOBUFS`.
+    pub(super) const PASSING: &[i32] = &[40, 55];
+    /// `EMFILE` and `ENFILE`.
+    pub(super) const NO_DESCRIPTOR: &[i32] = &[24, 23];
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_about_the_peer_the_moment_or_the_socket() {
+        use io::ErrorKind;
+        for (kind, fault) in [
+            (ErrorKind::ConnectionReset, Fault::Unreachable),
+            (ErrorKind::HostUnreachable, Fault::Unreachable),
+            (ErrorKind::PermissionDenied, Fault::Unreachable),
+            (ErrorKind::Interrupted, Fault::Passing),
+            (ErrorKind::NetworkDown, Fault::Passing),
+            (ErrorKind::NotConnected, Fault::Socket),
+            (ErrorKind::Other, Fault::Socket),
+        ] {
+            assert_eq!(Fault::of(&kind.into()), fault, "{kind:?}");
+        }
+        for (codes, fault) in [
+            (codes::UNREACHABLE, Fault::Unreachable),
+            (codes::PASSING, Fault::Passing),
+            (codes::NO_DESCRIPTOR, Fault::Socket),
+        ] {
+            for code in codes {
+                let error = io::Error::from_raw_os_error(*code);
+                assert_eq!(Fault::of(&error), fault, "{error}");
+                assert_eq!(is_out_of_descriptors(&error), fault == Fault::Socket);
+            }
+        }
+    }
 }

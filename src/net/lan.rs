@@ -10,7 +10,7 @@ use tokio::runtime::Handle;
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{Io, MAX_DATAGRAM, local_address};
+use super::io::{Io, Received, local_address};
 use super::scan::Scan;
 use super::target::ScanTarget;
 use super::tokio_io::Tokio;
@@ -32,7 +32,7 @@ impl Client {
     /// ioquake3's servers there; elsewhere 255.255.255.255, which is the network of the default route), or only to the network
     /// of [`Self::with_local_address`].
     ///
-    /// Requests go out in two rounds, to the game's default query port, the three ports behind it, and the ports that the
+    /// Requests go out in two rounds, to the game's default query port, the three ports after it, and the ports that the
     /// game's own client asks: Medal of Honor's, Bridge Commander's, the port that servers of UT2004 and Killing Floor
     /// share, and the beacon of Unreal, Unreal Tournament and SWAT 4, which names the query port. Over IPv6 only Quake 3's
     /// servers are asked. The search ends when no new address has answered for [`Timing::with_retry_after`] after the last request.
@@ -192,7 +192,7 @@ struct Search {
 impl Search {
     /// The next server that answers; `None` at the end.
     async fn next(mut self) -> (Self, Option<ScanTarget>) {
-        let (mut request, mut buffer) = (Vec::new(), vec![0; MAX_DATAGRAM]);
+        let (mut request, mut buffer) = (Vec::new(), Vec::new());
         loop {
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
                 return (
@@ -223,12 +223,13 @@ impl Search {
                 }
             }
             // An error is an ICMP error about one of the requests, on some systems.
-            if let Some((_, Ok((length, from)))) = received {
-                self.discovery.handle_datagram(
-                    Tokio::now(),
-                    from,
-                    buffer.get(..length).unwrap_or_default(),
-                );
+            if let Some(Received {
+                datagram: Ok((length, from)),
+                ..
+            }) = received
+            {
+                let datagram = buffer.get(..length).unwrap_or_default();
+                self.discovery.handle_datagram(Tokio::now(), from, datagram);
             }
         }
     }

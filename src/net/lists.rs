@@ -68,7 +68,7 @@ impl Client {
     /// public key for lists, GameSpy v2's with [`Game::key`]. A list by protocol number alone may hold other games:
     /// [`Game::of`] tells when they have answered.
     ///
-    /// The client and its clones take a list that came in the last minute from memory. A list server that failed is asked again.
+    /// Every call asks the list servers again. A caller that wants lists often should keep them: once a minute is enough.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -127,10 +127,8 @@ impl Stream for Servers {
         let this = &mut *self;
         let events = this.events.get_or_insert_with(|| {
             let (sender, receiver) = mpsc::unbounded_channel();
-            for inquiry in this
-                .gathering
-                .inquiries(move |event| _ = sender.send(event))
-            {
+            let report = move |origin, event| _ = sender.send((origin, event));
+            for inquiry in this.gathering.inquiries(report) {
                 this.tasks.spawn(inquiry.run::<Tokio>());
             }
             receiver

@@ -17,7 +17,7 @@ mod inquiry;
 mod io;
 #[cfg(all(feature = "games", feature = "tokio"))]
 mod lan;
-#[cfg(all(target_os = "linux", feature = "tokio"))]
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(feature = "tokio")]
 mod lists;

@@ -10,13 +10,18 @@ use super::tokio_io::Tokio;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
-use crate::quake3::{Password, RconAnswer, RconMode, RconQuery};
+use crate::quake3::{Password, RconAnswer, RconError, RconMode, RconQuery};
 use crate::session::Outcome;
+use crate::time::after;
 
 /// Least time to wait for the first words of an answer: a map change takes a while.
 const MIN_WAIT: Duration = Duration::from_secs(3);
 
 /// Runs console commands on one server, one after the other, no faster than servers allow.
+///
+/// A name with several addresses is tried address by address while they are unreachable. The first
+/// one that is not gets all later commands: no other address gets the password, even while the
+/// server restarts. Nothing else of a failure is kept. A new console looks the name up again.
 ///
 /// ```no_run
 /// use queryport::Client;
@@ -73,8 +78,34 @@ impl Rcon {
     /// [`Error::Rcon`] for a wrong password and the like, [`Error::Request`] for a command or password that the
     /// protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
-        let (password, limits) = (self.password.clone(), &self.client.options.limits);
-        let query = RconQuery::new(password, command, self.mode, limits)?;
+        let query = self.query(command)?;
+        tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
+        self.pace.sent(Tokio::now());
+        let timing = self.client.timing;
+        let timing = timing.with_retry_after(timing.retry_after().max(MIN_WAIT));
+        self.server.deadline = after(Tokio::now(), self.client.deadline);
+        loop {
+            let peer = self.server.address;
+            let outcome = self
+                .client
+                .ask_within::<Tokio, _>(peer, query.clone(), timing)
+                .await;
+            let is_unreachable =
+                matches!(&outcome, Err(error) if error.kind() == ErrorKind::Unreachable);
+            if !is_unreachable {
+                self.server.keep();
+                return text_or_refusal(outcome?);
+            }
+            // Nothing was there to run the command: the name's next address.
+            if !self.server.advance(Tokio::now()) {
+                return text_or_refusal(outcome?);
+            }
+        }
+    }
+
+    fn query(&self, command: &str) -> Result<RconQuery, Error> {
+        let limits = &self.client.options.limits;
+        let query = RconQuery::new(self.password.clone(), command, self.mode, limits)?;
         #[cfg(feature = "secure-rcon")]
         #[allow(
             clippy::disallowed_methods,
@@ -83,41 +114,24 @@ impl Rcon {
         let query = query.at(std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .unwrap_or_default());
-        tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
-        self.pace.sent(Tokio::now());
-        let timing = self.client.timing;
-        let timing = timing.with_retry_after(timing.retry_after().max(MIN_WAIT));
-        loop {
-            let peer = self.server.address;
-            match self
-                .client
-                .ask_within::<Tokio, _>(peer, query.clone(), timing)
-                .await
-            {
-                // Nothing was there to run it: the name's next address.
-                Err(error) if error.kind() == ErrorKind::Unreachable && self.server.advance() => {}
-                Err(error) => return Err(error),
-                Ok(Outcome {
-                    answer: Err(error), ..
-                }) => return Err(Error::Rcon { peer, error }),
-                Ok(Outcome {
-                    answer: Ok(answer),
-                    peer,
-                    rtt,
-                    elapsed,
-                    stats,
-                }) => {
-                    return Ok(Outcome {
-                        answer,
-                        peer,
-                        rtt,
-                        elapsed,
-                        stats,
-                    });
-                }
-            }
-        }
+        Ok(query)
     }
+}
+
+fn text_or_refusal(
+    outcome: Outcome<Result<RconAnswer, RconError>>,
+) -> Result<Outcome<RconAnswer>, Error> {
+    let peer = outcome.peer;
+    let answer = outcome
+        .answer
+        .map_err(|error| Error::Rcon { peer, error })?;
+    Ok(Outcome {
+        answer,
+        peer,
+        rtt: outcome.rtt,
+        elapsed: outcome.elapsed,
+        stats: outcome.stats,
+    })
 }
 
 /// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of id-Software/Quake-III-Arena), Urban

@@ -12,8 +12,8 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::io::{BATCH, Io, is_unreachable};
-use super::tokio_io::{Tokio, receive_batch, send_batch};
+use super::io::{BATCH, Fault, Io, LocalAddress};
+use super::tokio_io::{Tokio, receive_batch, report_local_addresses, send_batch, send_from};
 use crate::address::canonical;
 use crate::session::Machine;
 use crate::time::after;
@@ -26,6 +26,11 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
 /// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a socket fails. One
 /// socket may serve both address families, or each family may have its own.
+///
+/// A reply leaves on the socket that its request came in on. On Linux, a socket that is bound to all
+/// addresses (`0.0.0.0`, `::`) also replies from the address that was asked. Elsewhere the system
+/// chooses the address: on a machine with several, bind a socket to each. Heartbeats leave on every
+/// socket of the master's address family, so that each address is listed.
 ///
 /// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Datagrams that the system cannot take at
 /// once are dropped, as the network would: a server must not queue for clients it does not know.
@@ -69,44 +74,41 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// ```
 ///
 /// # Errors
-/// When receiving fails for another reason than an ICMP error about an earlier reply, or the runtime that a socket was opened in
-/// has ended.
+/// When a socket fails, or the runtime that it was opened in has ended. An ICMP error about an earlier
+/// reply ends nothing, and neither does a reply that cannot be sent.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
-    let (mut buffer, mut out) = (
-        vec![0; MAX_REQUEST.saturating_mul(BATCH)],
-        Outbox::default(),
-    );
+    for socket in sockets {
+        let local = socket.local_addr()?;
+        if local.ip().is_unspecified() {
+            report_local_addresses(socket);
+        }
+    }
+    let mut buffer = vec![0; MAX_REQUEST.saturating_mul(BATCH)];
+    let mut out = Outbox::new(sockets);
     loop {
-        out.fill(&mut machine, Tokio::now(), sockets, None);
+        out.fill(&mut machine, Tokio::now(), None);
         out.send();
-        let due = machine
-            .poll_timeout()
-            .unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
-        // An error: the runtime of a socket has ended.
-        let readable = poll_fn(|cx| {
-            let ready = sockets
-                .iter()
-                .map(|socket| socket.poll_recv_ready(cx))
-                .find(Poll::is_ready);
-            ready.unwrap_or(Poll::Pending)
-        });
-        timeout_at(due.into(), readable).await.unwrap_or(Ok(()))?;
+        wait(sockets, machine.poll_timeout()).await?;
         let now = Tokio::now();
+        // A heartbeat that is due now leaves before a request of the same master is answered: it must
+        // not be taken for the reply.
+        out.fill(&mut machine, now, None);
         // No socket waits for another that always has something.
         for socket in sockets {
             let received = socket.try_io(Interest::READABLE, || {
-                receive_batch(socket, &mut buffer, &mut None, |from, datagram| {
-                    machine.handle_datagram(now, from, datagram);
-                    out.fill(&mut machine, now, sockets, Some((socket, from)));
+                receive_batch(socket, &mut buffer, &mut None, |arrival| {
+                    let request = Request {
+                        socket,
+                        from: arrival.from,
+                        local: arrival.local,
+                    };
+                    machine.handle_datagram(now, arrival.from, arrival.bytes);
+                    out.fill(&mut machine, now, Some(request));
                 })
             });
             match received {
-                // A client sent a request and is gone, or a request was longer than the buffer (on Windows).
-                Err(error)
-                    if !is_about_a_peer(&error) && error.kind() != io::ErrorKind::WouldBlock =>
-                {
-                    return Err(error);
-                }
+                Err(error) if Fault::of(&error) == Fault::Socket => return Err(error),
+                // Nothing more has come, or a client sent a request and is gone.
                 _ => out.send(),
             }
         }
@@ -117,22 +119,54 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
     }
 }
 
-/// Datagrams that leave together, back to back in one buffer: each with its socket, its destination and its part of the bytes.
-#[derive(Default)]
+/// Waits until a socket can be read, or until this time. An error: the runtime of a socket has ended.
+async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
+    let until = until.unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
+    let readable = poll_fn(|cx| {
+        let mut ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx));
+        ready.find(Poll::is_ready).unwrap_or(Poll::Pending)
+    });
+    timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
+}
+
+/// The request that is being answered.
+#[derive(Clone, Copy)]
+struct Request<'s> {
+    socket: &'s UdpSocket,
+    from: SocketAddr,
+    /// The address that was asked, where the system reports it.
+    local: Option<LocalAddress>,
+}
+
+/// A datagram that is to be sent.
+struct Datagram<'s> {
+    socket: &'s UdpSocket,
+    /// The address to send from, where the system does not choose it.
+    local: Option<LocalAddress>,
+    to: SocketAddr,
+    /// Its part of the outbox's bytes.
+    bytes: Range<usize>,
+}
+
+/// Datagrams that leave together, back to back in one buffer.
 struct Outbox<'s> {
+    sockets: &'s [UdpSocket],
     bytes: Vec<u8>,
-    datagrams: Vec<(&'s UdpSocket, SocketAddr, Range<usize>)>,
+    datagrams: Vec<Datagram<'s>>,
 }
 
 impl<'s> Outbox<'s> {
-    /// Takes what the machine has to send. Replies to the sender of a request go out on the socket that it came in on.
-    fn fill(
-        &mut self,
-        machine: &mut impl Machine,
-        now: Instant,
-        sockets: &'s [UdpSocket],
-        request: Option<(&'s UdpSocket, SocketAddr)>,
-    ) {
+    const fn new(sockets: &'s [UdpSocket]) -> Self {
+        Self {
+            sockets,
+            bytes: Vec::new(),
+            datagrams: Vec::new(),
+        }
+    }
+
+    /// Takes what the machine has to send. Replies to the sender of a request leave on the socket that
+    /// it came in on.
+    fn fill(&mut self, machine: &mut impl Machine, now: Instant, request: Option<Request<'s>>) {
         loop {
             if self.datagrams.len() >= BATCH {
                 self.send();
@@ -141,23 +175,50 @@ impl<'s> Outbox<'s> {
             let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else {
                 return;
             };
-            let same = request.filter(|(_, from)| canonical(*from) == canonical(transmit.to));
-            if let Some((socket, to)) = same.or_else(|| route(sockets, transmit.to)) {
-                self.datagrams.push((socket, to, start..self.bytes.len()));
+            let bytes = start..self.bytes.len();
+            let to = transmit.to;
+            let is_reply = |request: &Request<'_>| canonical(request.from) == canonical(to);
+            if let Some(request) = request.filter(is_reply) {
+                self.datagrams.push(Datagram {
+                    socket: request.socket,
+                    local: request.local,
+                    to: request.from,
+                    bytes,
+                });
+                continue;
             }
+            let sockets = if machine.announces_to(to) {
+                usize::MAX
+            } else {
+                1
+            };
+            let routes = routes(self.sockets, to).take(sockets);
+            self.datagrams.extend(routes.map(|(socket, to)| Datagram {
+                socket,
+                local: None,
+                to,
+                bytes: bytes.clone(),
+            }));
         }
     }
 
     /// Sends what waits. What a socket cannot take is dropped.
     fn send(&mut self) {
         let mut waiting = self.datagrams.as_slice();
-        while let Some((socket, ..)) = waiting.first() {
-            let same = waiting
-                .iter()
-                .take_while(|(other, ..)| ptr::eq(*other, *socket));
+        while let Some(first) = waiting.first() {
             let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
-            let datagrams: Vec<_> = same.map(|(_, to, range)| (*to, bytes(range))).collect();
-            let sent = send_batch(socket, &datagrams).unwrap_or_default().max(1);
+            let sent = if let Some(local) = first.local {
+                _ = send_from(first.socket, local, first.to, bytes(&first.bytes));
+                1
+            } else {
+                let batch = waiting.iter().take_while(|datagram| {
+                    ptr::eq(datagram.socket, first.socket) && datagram.local.is_none()
+                });
+                let batch: Vec<_> = batch
+                    .map(|datagram| (datagram.to, bytes(&datagram.bytes)))
+                    .collect();
+                send_batch(first.socket, &batch).unwrap_or_default().max(1)
+            };
             waiting = waiting.get(sent..).unwrap_or_default();
         }
         self.datagrams.clear();
@@ -165,39 +226,23 @@ impl<'s> Outbox<'s> {
     }
 }
 
-/// The socket for an address, and the address as that socket spells it.
-fn route(sockets: &[UdpSocket], to: SocketAddr) -> Option<(&UdpSocket, SocketAddr)> {
-    let is_same_family = |socket: &&UdpSocket| {
-        socket
-            .local_addr()
-            .is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
+/// The sockets that reach an address, each with the address as it spells it.
+fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = (&UdpSocket, SocketAddr)> {
+    let is_of_family = |socket: &UdpSocket, to: SocketAddr| {
+        let local = socket.local_addr();
+        local.is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
     };
-    let same = sockets
-        .iter()
-        .find(is_same_family)
-        .map(|socket| (socket, to));
-    same.or_else(|| match to.ip() {
+    let has_family = sockets.iter().any(|socket| is_of_family(socket, to));
+    let to = match to.ip() {
         // An IPv6 socket reaches IPv4 under mapped addresses.
-        IpAddr::V4(ip) => Some((
-            sockets.first()?,
-            SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
-        )),
-        IpAddr::V6(_) => None,
-    })
+        IpAddr::V4(ip) if !has_family => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
+        _ => to,
+    };
+    let reaching = sockets
+        .iter()
+        .filter(move |socket| is_of_family(socket, to));
+    reaching.map(move |socket| (socket, to))
 }
-
-/// Whether a socket error is about a peer and not about the socket.
-fn is_about_a_peer(error: &io::Error) -> bool {
-    is_unreachable(error)
-        || matches!(
-            error.kind(),
-            io::ErrorKind::InvalidData | io::ErrorKind::Interrupted
-        )
-        || error.raw_os_error() == Some(WSAEMSGSIZE)
-}
-
-/// Windows reports a datagram longer than the buffer as this error.
-const WSAEMSGSIZE: i32 = 10040;
 
 #[cfg(test)]
 mod tests {
@@ -245,31 +290,6 @@ mod tests {
             failed = serve(&sockets, Answer(None)) => panic!("{failed:?}"),
             received = client.recv(&mut reply) => assert_eq!(received.unwrap(), 1),
             () = tokio::time::sleep(Duration::from_secs(5)) => panic!("no reply"),
-        }
-    }
-
-    #[test]
-    fn only_errors_of_the_socket_itself_end_serving() {
-        for kind in [
-            io::ErrorKind::ConnectionReset,
-            io::ErrorKind::HostUnreachable,
-            io::ErrorKind::Interrupted,
-        ] {
-            assert!(is_about_a_peer(&kind.into()), "{kind:?}");
-        }
-        // The second: an ICMP error about the time to live of an earlier reply, on Windows.
-        for code in [WSAEMSGSIZE, 10052] {
-            assert!(
-                is_about_a_peer(&io::Error::from_raw_os_error(code)),
-                "{code}"
-            );
-        }
-        for kind in [
-            io::ErrorKind::PermissionDenied,
-            io::ErrorKind::NotConnected,
-            io::ErrorKind::Other,
-        ] {
-            assert!(!is_about_a_peer(&kind.into()), "{kind:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A server by host name or address.
 
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::error::Error;
 
@@ -20,8 +20,13 @@ use super::error::Error;
 ///     ("192.0.2.1", 27960).into(),
 /// ];
 /// assert!(same.iter().all(|server| *server == same[0]));
-/// let names =
-///     ["example.org", "example.org:27960", "2001:db8::1", "[2001:db8::1]:27960"];
+/// let names = [
+///     "example.org",
+///     "example.org:27960",
+///     "2001:db8::1",
+///     "[2001:db8::1]:27960",
+///     "[fe80::1%eth0]:27960",
+/// ];
 /// let named = names.map(Server::from);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
@@ -68,8 +73,13 @@ from! {
     (IpAddr, u16), address => Self::Address(address.into());
     (String, u16), (host, port) => (host.as_str(), port).into();
     (&str, u16), (host, port) => {
-        let address = host.parse().map(|ip: IpAddr| (ip, port).into());
-        address.unwrap_or_else(|_| Self::Name(format!("{host}:{port}")))
+        if let Ok(ip) = host.parse::<IpAddr>() {
+            Self::Address(SocketAddr::new(ip, port))
+        } else if is_scoped(host) {
+            format!("[{host}]:{port}").into()
+        } else {
+            Self::Name(format!("{host}:{port}"))
+        }
     };
 }
 
@@ -92,25 +102,34 @@ pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error>
         Some(bracketed) => bracketed
             .split_once(']')
             .ok_or_else(|| bad("no closing bracket"))?,
-        None if text.parse::<IpAddr>().is_ok() => (text, ""),
+        None if text.parse::<IpAddr>().is_ok() || is_scoped(text) => (text, ""),
         None => text.split_at(text.find(':').unwrap_or(text.len())),
     };
     let port = match rest.strip_prefix(':') {
         None if rest.is_empty() => default_port,
-        None => return Err(bad("no colon behind the bracket")),
-        Some(port) if port.contains(':') => return Err(bad("several colons, and no IPv6 address")),
+        None => return Err(bad("no colon after the bracket")),
+        Some(port) if port.contains(':') => {
+            return Err(bad("several colons, but not an IPv6 address"));
+        }
         Some(port) => match port.parse() {
             Ok(port) if port != 0 => port,
-            _ => return Err(bad("the port is no number from 1 to 65535")),
+            _ => return Err(bad("the port is not a number from 1 to 65535")),
         },
     };
     if host.is_empty() {
         Err(bad("the host is empty"))
     } else if host.contains(char::is_whitespace) {
-        Err(bad("a blank in the host"))
+        Err(bad("a space in the host"))
     } else {
         Ok((host, port))
     }
+}
+
+/// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver knows the
+/// interfaces.
+fn is_scoped(text: &str) -> bool {
+    let scoped = text.split_once('%');
+    scoped.is_some_and(|(ip, interface)| ip.parse::<Ipv6Addr>().is_ok() && !interface.contains(':'))
 }
 
 #[cfg(test)]
@@ -127,9 +146,14 @@ mod tests {
             ("2001:db8::1", "2001:db8::1", 1),
             ("[::1]", "::1", 1),
             ("[::1]:5", "::1", 5),
+            ("fe80::1%lo", "fe80::1%lo", 1),
+            ("[fe80::1%lo]", "fe80::1%lo", 1),
+            ("[fe80::1%lo]:5", "fe80::1%lo", 5),
         ] {
             assert_eq!(split(text, 1).unwrap(), (host, port), "{text}");
         }
+        let scoped = Server::from("[fe80::1%lo]:5");
+        assert_eq!(Server::from(("fe80::1%lo", 5)), scoped);
         let bad = [
             "",
             ":5",
@@ -142,6 +166,7 @@ mod tests {
             "[]:5",
             "a b",
             "host:5:6",
+            "fe80::1%lo:5",
         ];
         for text in bad {
             assert!(split(text, 1).is_err(), "{text}");

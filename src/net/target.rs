@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use super::client::Client;
 use super::error::Error;
-use super::io::{Io, is_about_the_address, local_address};
+use super::io::{Fault, Io, local_address};
 use super::server::Server;
+use crate::exclusive::Exclusive;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -123,7 +124,7 @@ impl From<(&Game, Listed)> for ScanTarget {
 /// A target on its way into the scanner, with its number.
 pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
 
-/// Brings one after the other, and `None` at its end.
+/// Gives one after the other, and `None` at its end.
 pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
 
 /// The pause before a request that the system does not take is sent again.
@@ -134,7 +135,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The queries of a scan: a scanner, and the targets that are pushed into it.
 pub(super) struct Queries<C: Conversation> {
     pub(super) scanner: Scanner<C>,
-    targets: Source<Pulled<C>>,
+    targets: Exclusive<Source<Pulled<C>>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     /// Requests that the system has not taken, back to back: where each goes, and its part of the bytes.
@@ -157,7 +158,7 @@ impl<C: Conversation> Queries<C> {
         let (requests, unsent) = (Vec::new(), VecDeque::new());
         Self {
             scanner,
-            targets,
+            targets: Exclusive::new(targets),
             failed: None,
             requests,
             unsent,
@@ -234,7 +235,8 @@ impl<C: Conversation> Queries<C> {
                 }
                 Err(error) => {
                     self.send_errors = self.send_errors.saturating_add(1);
-                    if !is_about_the_address(&error) && now < after(self.since, PATIENCE) {
+                    let is_unreachable = Fault::of(&error) == Fault::Unreachable;
+                    if !is_unreachable && now < after(self.since, PATIENCE) {
                         return Some(after(now, PAUSE));
                     }
                     self.scanner.handle_unreachable(now, *first);
@@ -263,7 +265,7 @@ impl<C: Conversation> Queries<C> {
     /// Pushes targets into the scanner while it wants some and some are here.
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
-            match (self.targets)(cx) {
+            match (self.targets.get_mut())(cx) {
                 Poll::Ready(Some((index, Ok((peer, conversation))))) => {
                     self.scanner.push(index, peer, conversation);
                 }

@@ -15,9 +15,11 @@ use tokio::time::timeout_at;
 
 #[cfg(not(target_os = "linux"))]
 use super::io::BATCH;
-use super::io::{Io, Received, too_late};
 #[cfg(target_os = "linux")]
-use super::linux;
+use super::io::Fault;
+use super::io::{Arrival, Io, LocalAddress, MAX_DATAGRAM, Received, too_late};
+#[cfg(target_os = "linux")]
+use super::linux::{self, batch};
 
 /// See [`Io`].
 #[derive(Debug)]
@@ -50,28 +52,24 @@ impl Io for Tokio {
         socket.send(datagram).await
     }
 
-    async fn receive(sockets: &[UdpSocket], until: Instant, buffer: &mut [u8]) -> Received {
+    async fn receive(
+        sockets: &[UdpSocket],
+        until: Instant,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Received> {
         loop {
             // Without budget, a socket that is ready gives nothing, however often it is asked.
             consume_budget().await;
-            // Errors too: `poll_recv_from` does not wake for them.
-            let interest = Interest::READABLE | Interest::ERROR;
-            let mut waits: Vec<_> = sockets
-                .iter()
-                .map(|socket| Box::pin(socket.ready(interest)))
-                .collect();
-            let first = poll_fn(|cx| {
-                let index = waits
-                    .iter_mut()
-                    .position(|wait| wait.as_mut().poll(cx).is_ready());
-                index.map_or(Poll::Pending, Poll::Ready)
-            });
-            let index = timeout_at(until.into(), first).await.ok()?;
+            let ready = first_ready(sockets);
+            let index = timeout_at(until.into(), ready).await.ok()?;
+            buffer.resize(MAX_DATAGRAM, 0);
             let mut receive = pin!(sockets.get(index)?.recv_from(buffer));
-            if let Poll::Ready(received) =
-                poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await
-            {
-                return Some((index, received));
+            let received = poll_fn(|cx| Poll::Ready(receive.as_mut().poll(cx))).await;
+            if let Poll::Ready(datagram) = received {
+                return Some(Received {
+                    socket: index,
+                    datagram,
+                });
             }
         }
     }
@@ -105,28 +103,47 @@ impl Io for Tokio {
     }
 }
 
+/// The index of the first socket that has a datagram or an error: `recv_from` does not wake for errors.
+async fn first_ready(sockets: &[UdpSocket]) -> usize {
+    let interest = Interest::READABLE | Interest::ERROR;
+    let waits = sockets
+        .iter()
+        .map(|socket| Box::pin(socket.ready(interest)));
+    let mut waits: Vec<_> = waits.collect();
+    poll_fn(|cx| {
+        let mut waits = waits.iter_mut();
+        let ready = waits.position(|wait| wait.as_mut().poll(cx).is_ready());
+        ready.map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
+}
+
 /// A step of a stream, before this time.
 async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = |_| Err(too_late("the list server took too long"));
     timeout_at(until.into(), step).await.unwrap_or_else(late)
 }
 
-/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter beside them, where there is one. Each takes
-/// the part of the buffer that one of a batch has; what is longer is cut.
+/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter, where there
+/// is one. Each datagram takes an equal part of the buffer; a longer one is cut.
 pub(super) fn receive_batch(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
-    each: impl FnMut(SocketAddr, &[u8]),
+    each: impl FnMut(Arrival<'_>),
 ) -> io::Result<usize> {
     #[cfg(target_os = "linux")]
-    return linux::receive(socket, buffer, drops, each);
+    return batch::receive(socket, buffer, drops, each);
     #[cfg(not(target_os = "linux"))]
     {
         let (_, mut each) = (drops, each);
         for count in 0..BATCH {
             match socket.try_recv_from(buffer) {
-                Ok((length, from)) => each(from, buffer.get(..length).unwrap_or_default()),
+                Ok((length, from)) => each(Arrival {
+                    from,
+                    local: None,
+                    bytes: buffer.get(..length).unwrap_or_default(),
+                }),
                 Err(error) if count == 0 => return Err(error),
                 // The next call meets it again.
                 Err(_) => return Ok(count),
@@ -136,14 +153,41 @@ pub(super) fn receive_batch(
     }
 }
 
-/// Sends datagrams in order, whatever the runtime knows of the socket, and returns how many went out before one could not.
+/// Lets the system report the local address that each datagram was sent to, where it can.
+pub(super) fn report_local_addresses(socket: &UdpSocket) {
+    #[cfg(target_os = "linux")]
+    batch::report_local_addresses(socket);
+    #[cfg(not(target_os = "linux"))]
+    let _ = socket;
+}
+
+/// Sends a datagram from a local address, or from any where the system refuses that one.
+pub(super) fn send_from(
+    socket: &UdpSocket,
+    local: LocalAddress,
+    to: SocketAddr,
+    datagram: &[u8],
+) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    match batch::send_from(socket, local, to, datagram) {
+        // The address was removed from its interface.
+        Err(error) if Fault::of(&error) == Fault::Unreachable => {}
+        sent => return sent,
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = local;
+    send_batch(socket, &[(to, datagram)]).map(drop)
+}
+
+/// Sends datagrams in order, whether or not the runtime knows that the socket is writable. Returns
+/// how many went out before one could not.
 pub(super) fn send_batch(
     socket: &UdpSocket,
     datagrams: &[(SocketAddr, &[u8])],
 ) -> io::Result<usize> {
     #[cfg(target_os = "linux")]
     if datagrams.len() > 1 {
-        return linux::send(socket, datagrams);
+        return batch::send(socket, datagrams);
     }
     let Some((to, datagram)) = datagrams.first() else {
         return Ok(0);

@@ -11,6 +11,7 @@ use super::options::{ScanOptions, ScanStats, Scanned};
 use crate::address::{Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
+use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 use crate::time::{Duration, Instant};
 
@@ -72,7 +73,7 @@ use crate::time::{Duration, Instant};
 /// ```
 pub struct Scanner<C: Conversation> {
     /// Targets that are pulled.
-    targets: Option<Box<Targets<C>>>,
+    targets: Option<Exclusive<Box<Targets<C>>>>,
     /// Whether more may be pulled or pushed.
     is_open: bool,
     timing: Timing,
@@ -145,7 +146,7 @@ impl<C: Conversation> Scanner<C> {
     {
         let targets = (0..).zip(targets);
         Self {
-            targets: Some(Box::new(targets)),
+            targets: Some(Exclusive::new(Box::new(targets))),
             ..Self::pushed(timing, options, now)
         }
     }
@@ -439,7 +440,7 @@ impl<C: Conversation> Scanner<C> {
         while self.wants_target()
             && let Some(targets) = &mut self.targets
         {
-            match targets.next() {
+            match targets.get_mut().next() {
                 Some((index, (peer, conversation))) => self.push(index, peer, conversation),
                 None => self.close(),
             }

@@ -55,6 +55,8 @@ pub struct Announcer {
     /// The time at which the latest heartbeats were due; at the start, when there were none.
     last: Instant,
     queue: VecDeque<SocketAddr>,
+    /// The master of the latest heartbeat.
+    latest: Option<SocketAddr>,
     /// The state that the queued heartbeats report.
     state: ServerState,
     /// Whether the next ones report a change.
@@ -156,6 +158,7 @@ impl Announcer {
             next: now,
             last: now,
             queue: VecDeque::new(),
+            latest: None,
             state: ServerState::Running,
             has_changed: false,
             asked: BTreeSet::new(),
@@ -213,6 +216,7 @@ impl Machine for Announcer {
             self.next = after(now, self.interval);
         }
         let to = self.queue.pop_front()?;
+        self.latest = Some(to);
         let start = out.len();
         self.protocol.encode(self.state, out);
         Some(Transmit {
@@ -249,6 +253,10 @@ impl Machine for Announcer {
 
     /// Does nothing: heartbeats become due in [`Self::poll_transmit`].
     fn handle_timeout(&mut self, _now: Instant) {}
+
+    fn announces_to(&self, to: SocketAddr) -> bool {
+        self.latest == Some(to)
+    }
 }
 
 impl Announcer {

@@ -41,6 +41,12 @@ pub trait Machine {
 
     /// Handles the passage of time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant);
+
+    /// Whether the latest datagram to this address announces its sender, as a heartbeat does: the
+    /// receiver lists the address that it comes from. `net::serve` sends it from every socket.
+    fn announces_to(&self, _to: SocketAddr) -> bool {
+        false
+    }
 }
 
 /// The destination and length of a datagram that `poll_transmit` appended to the caller's buffer.
@@ -95,6 +101,10 @@ impl<M: Machine + ?Sized> Machine for &mut M {
     fn handle_timeout(&mut self, now: Instant) {
         (**self).handle_timeout(now);
     }
+
+    fn announces_to(&self, to: SocketAddr) -> bool {
+        (**self).announces_to(to)
+    }
 }
 
 impl<A: Machine, B: Machine> Machine for (A, B) {
@@ -125,6 +135,10 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
     fn handle_timeout(&mut self, now: Instant) {
         self.0.handle_timeout(now);
         self.1.handle_timeout(now);
+    }
+
+    fn announces_to(&self, to: SocketAddr) -> bool {
+        self.0.announces_to(to) || self.1.announces_to(to)
     }
 }
 

@@ -18,7 +18,16 @@ use std::path::{Path, PathBuf};
 /// not use each other.
 const LAYERS: [&[&str]; 5] = [
     &[
-        "address", "bucket", "error", "game_key", "grammar", "limits", "secret", "text", "time",
+        "address",
+        "bucket",
+        "error",
+        "exclusive",
+        "game_key",
+        "grammar",
+        "limits",
+        "secret",
+        "text",
+        "time",
     ],
     &["model", "options", "protocol", "reply", "scan", "session"],
     &["gamespy1", "gamespy4", "quake3", "ut2004"],

@@ -24,7 +24,7 @@ use crate::scan::options::ScanOptions;
 use crate::session::{Conversation, Outcome};
 use crate::status_query::{Answer, StatusQuery};
 
-/// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter and the lists they have read.
+/// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter.
 ///
 /// ```no_run
 /// use queryport::Protocol;
@@ -112,7 +112,7 @@ impl Client {
 
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first. It
     /// ends half a second after the first answer, or with the client's deadline. With `:port`, only that port and the ones
-    /// behind it are tried.
+    /// after it are tried.
     ///
     /// # Errors
     /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
@@ -181,8 +181,7 @@ impl Client {
         Servers::new(Gathering::at(&self.0, master, request.into()))
     }
 
-    /// Asks all list servers of a game at once for its servers, and merges their lists. The client and its clones take
-    /// a list that came in the last minute from memory.
+    /// Asks all list servers of a game at once for its servers, and merges their lists. Every call asks again.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -229,7 +228,8 @@ impl Client {
 
 /// The servers that list servers name: an iterator, each server once. See [`Client::servers`].
 ///
-/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends with its list.
+/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends with its list. Where the
+/// system gives no thread, the list server's report has [`Error::Io`].
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,
@@ -253,15 +253,23 @@ impl Iterator for Servers {
 
     fn next(&mut self) -> Option<Listed> {
         let Self { gathering, events } = self;
-        let events = events.get_or_insert_with(|| {
-            let (sender, receiver) = channel();
-            for inquiry in gathering.inquiries(move |event| _ = sender.send(event)) {
-                thread::spawn(|| block(inquiry.run::<Std>()));
-            }
-            receiver
-        });
+        let events = events.get_or_insert_with(|| start_threads(gathering));
         events
             .iter()
             .find_map(|(origin, event)| gathering.take(origin, event))
     }
+}
+
+/// Asks each list server in a thread.
+fn start_threads(gathering: &mut Gathering) -> Receiver<(usize, Event)> {
+    let (sender, receiver) = channel();
+    let report = move |origin, event| _ = sender.send((origin, event));
+    for (origin, inquiry) in gathering.inquiries(report.clone()).into_iter().enumerate() {
+        let thread = thread::Builder::new().spawn(|| block(inquiry.run::<Std>()));
+        if let Err(source) = thread {
+            let error = Error::io("start a thread for a list server", source);
+            report(origin, Event::End(Err(error)));
+        }
+    }
+    receiver
 }

@@ -10,7 +10,11 @@ use super::std_io::{Std, block};
 use crate::model::ServerStatus;
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MAX_BATCHES, MAX_DATAGRAM, local_address};
+#[cfg(target_os = "linux")]
+use crate::net::io::Fault;
+use crate::net::io::{BATCH, Io, MAX_BATCHES, Received, is_out_of_descriptors, local_address};
+#[cfg(target_os = "linux")]
+use crate::net::linux;
 use crate::net::target::{Queries, ScanTarget, with_status};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
@@ -28,10 +32,8 @@ const SLOW: Duration = Duration::from_millis(1);
 ///
 /// Nothing happens between two calls of `next`, and results that are not taken count as under way.
 pub struct Scan {
-    local: Option<SocketAddr>,
     queries: Queries<StatusQuery>,
-    /// One for each family that has been queried.
-    sockets: Vec<UdpSocket>,
+    sockets: Sockets,
     buffer: Vec<u8>,
 }
 
@@ -54,10 +56,9 @@ impl Scan {
             queries.scanner.set_receive_buffer(RECEIVE_BUFFER);
         }
         Self {
-            local,
             queries,
-            sockets: Vec::new(),
-            buffer: vec![0; MAX_DATAGRAM],
+            sockets: Sockets::new(local),
+            buffer: Vec::new(),
         }
     }
 
@@ -68,71 +69,129 @@ impl Scan {
 
     /// The next result with the protocol's own answer; `next` has the normalised status.
     pub fn next_answer(&mut self) -> Option<Scanned<Answer, Error>> {
-        let mut cx = Context::from_waker(Waker::noop());
         loop {
             if let Poll::Ready(next) = self.queries.poll_answer() {
                 return next;
             }
-            let (sockets, local) = (&mut self.sockets, self.local);
-            let (start, mut due) = (Std::now(), None);
-            for _ in 0..BATCH {
-                // Each before the next target is taken from the list, which may take long.
-                due = self.queries.send(1, Std::now, &mut cx, |requests| {
-                    send_one(sockets, local, requests)
-                });
-                if due.is_none_or(|due| due > Std::now()) || start.elapsed() > SLOW {
-                    break;
-                }
-            }
+            let due = self.send();
             self.receive(due.unwrap_or_else(Std::now));
             // Last: after a pause of the caller, what has arrived comes before the timers.
             self.queries.scanner.handle_timeout(Std::now());
         }
     }
 
+    /// Sends what may be sent. Returns when to go on.
+    fn send(&mut self) -> Option<Instant> {
+        let Self {
+            queries, sockets, ..
+        } = self;
+        let mut cx = Context::from_waker(Waker::noop());
+        let start = Std::now();
+        let mut due = None;
+        for _ in 0..BATCH {
+            // One at a time: the list may take long to give its next target.
+            due = queries.send(1, Std::now, &mut cx, |requests| sockets.send(requests));
+            let is_waiting = due.is_none_or(|due| due > Std::now());
+            if is_waiting || start.elapsed() > SLOW {
+                break;
+            }
+        }
+        due
+    }
+
     /// Takes what has arrived; if nothing has, waits for it until then.
     fn receive(&mut self, mut until: Instant) {
+        let scanner = &mut self.queries.scanner;
         for _ in 0..BATCH.saturating_mul(MAX_BATCHES) {
-            let Some((_, received)) = block(Std::receive(&self.sockets, until, &mut self.buffer))
-            else {
+            let received = block(Std::receive(&self.sockets.open, until, &mut self.buffer));
+            let Some(Received { datagram, .. }) = received else {
                 break;
             };
             until = Std::now();
-            // An error is about one of the servers, and does not say which.
-            if let Ok((length, from)) = received {
-                let datagram = self.buffer.get(..length).unwrap_or_default();
-                self.queries.scanner.handle_datagram(until, from, datagram);
+            match datagram {
+                Ok((length, from)) => {
+                    let datagram = self.buffer.get(..length).unwrap_or_default();
+                    scanner.handle_datagram(until, from, datagram);
+                }
+                // About one of the servers: which one is in the error queue, where there is one.
+                Err(_) => _ = self.sockets.take_errors(),
             }
+        }
+        for server in self.sockets.unreachable.drain(..) {
+            scanner.handle_unreachable(until, server);
         }
     }
 }
 
-/// Sends the first request on the socket of its family, which is opened if it is not there.
-fn send_one(
-    sockets: &mut Vec<UdpSocket>,
+/// The sockets of a scan, one for each family that has been queried.
+struct Sockets {
     local: Option<SocketAddr>,
-    requests: &[(SocketAddr, &[u8])],
-) -> io::Result<usize> {
-    let Some((to, request)) = requests.first() else {
-        return Ok(0);
-    };
-    let is_of_family = |socket: &&UdpSocket| {
-        socket
-            .local_addr()
-            .is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
-    };
-    if !sockets.iter().any(|socket| is_of_family(&socket)) {
-        // A machine may have one of the families only.
-        let socket = UdpSocket::bind(local_address(local, to.is_ipv4()));
-        let socket = socket.map_err(|_| io::ErrorKind::AddrNotAvailable)?;
-        socket.set_nonblocking(true)?;
-        sockets.push(socket);
+    open: Vec<UdpSocket>,
+    /// Servers that ICMP errors are about.
+    unreachable: Vec<SocketAddr>,
+}
+
+impl Sockets {
+    const fn new(local: Option<SocketAddr>) -> Self {
+        Self {
+            local,
+            open: Vec::new(),
+            unreachable: Vec::new(),
+        }
     }
-    let socket = sockets
-        .iter()
-        .find(is_of_family)
-        .ok_or(io::ErrorKind::AddrNotAvailable)?;
-    socket.send_to(request, to).map(|_| 1)
+
+    /// Sends the first request. Returns the number of requests that went out.
+    fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
+        let Some((to, request)) = requests.first() else {
+            return Ok(0);
+        };
+        let sent = self.of_family(to.is_ipv4())?.send_to(request, to);
+        // The system reports an ICMP error about an earlier request in place of sending.
+        let sent = match sent {
+            Err(_) if self.take_errors() => self.of_family(to.is_ipv4())?.send_to(request, to),
+            sent => sent,
+        };
+        sent.map(|_| 1)
+    }
+
+    /// The socket of this family, which is opened if it is not there.
+    fn of_family(&mut self, is_ipv4: bool) -> io::Result<&UdpSocket> {
+        let is_of_family = |socket: &UdpSocket| {
+            let local = socket.local_addr();
+            local.is_ok_and(|local| local.is_ipv4() == is_ipv4)
+        };
+        let index = match self.open.iter().position(is_of_family) {
+            Some(index) => index,
+            None => {
+                let socket = UdpSocket::bind(local_address(self.local, is_ipv4));
+                let socket = socket.map_err(|error| match is_out_of_descriptors(&error) {
+                    true => error,
+                    // A machine may have one of the families only.
+                    false => io::ErrorKind::AddrNotAvailable.into(),
+                })?;
+                socket.set_nonblocking(true)?;
+                self.open.push(Std::udp(socket)?);
+                self.open.len().saturating_sub(1)
+            }
+        };
+        let socket = self.open.get(index);
+        socket.ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
+    }
+
+    /// Takes the ICMP errors that have come; `false`: there were none.
+    fn take_errors(&mut self) -> bool {
+        let mut has_some = false;
+        #[cfg(target_os = "linux")]
+        for socket in &self.open {
+            while let Some((server, error)) = linux::take_error(socket) {
+                has_some = true;
+                if Fault::of(&error) == Fault::Unreachable {
+                    self.unreachable.push(server);
+                }
+            }
+        }
+        has_some
+    }
 }
 
 impl Iterator for Scan {

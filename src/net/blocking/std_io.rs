@@ -7,7 +7,9 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::net::io::{Io, Received, too_late};
+use crate::net::io::{Io, MAX_DATAGRAM, Received, too_late};
+#[cfg(target_os = "linux")]
+use crate::net::linux;
 
 /// Between two looks at several sockets.
 const PAUSE: Duration = Duration::from_millis(1);
@@ -48,6 +50,8 @@ impl Io for Std {
     }
 
     fn udp(socket: UdpSocket) -> io::Result<UdpSocket> {
+        #[cfg(target_os = "linux")]
+        linux::report_errors(&socket)?;
         Ok(socket)
     }
 
@@ -55,31 +59,33 @@ impl Io for Std {
         socket.send(datagram)
     }
 
-    async fn receive(sockets: &[UdpSocket], until: Instant, buffer: &mut [u8]) -> Received {
+    async fn receive(
+        sockets: &[UdpSocket],
+        until: Instant,
+        buffer: &mut Vec<u8>,
+    ) -> Option<Received> {
+        buffer.resize(MAX_DATAGRAM, 0);
         loop {
-            for (index, socket) in sockets.iter().enumerate() {
-                match socket.recv_from(buffer) {
-                    Err(error) if is_passing(&error) => {}
-                    received => return Some((index, received)),
+            for (socket, udp) in sockets.iter().enumerate() {
+                let datagram = udp.recv_from(buffer);
+                if !has_nothing(&datagram) {
+                    return Some(Received { socket, datagram });
                 }
             }
-            let left = until
-                .checked_duration_since(Self::now())
-                .filter(|left| !left.is_zero())?;
-            let [socket] = sockets else {
+            let left = until.saturating_duration_since(Self::now());
+            if left.is_zero() {
+                return None;
+            }
+            let [udp] = sockets else {
                 thread::sleep(left.min(PAUSE));
                 continue;
             };
-            let mut wait = || {
-                socket.set_nonblocking(false)?;
-                socket.set_read_timeout(Some(left))?;
-                socket.recv_from(buffer)
-            };
-            let received = wait();
-            let _ = socket.set_nonblocking(true);
-            match received {
-                Err(error) if is_passing(&error) => {}
-                received => return Some((0, received)),
+            let datagram = wait_for_datagram(udp, left, buffer);
+            if !has_nothing(&datagram) {
+                return Some(Received {
+                    socket: 0,
+                    datagram,
+                });
             }
         }
     }
@@ -94,17 +100,39 @@ impl Io for Std {
     }
 
     async fn read(stream: &mut TcpStream, buffer: &mut [u8], until: Instant) -> io::Result<usize> {
-        stream.set_read_timeout(Some(left(until)))?;
-        in_time(stream.read(buffer))
+        loop {
+            stream.set_read_timeout(Some(left(until)))?;
+            match in_time(stream.read(buffer)) {
+                // A signal that the program handles is not the end of the stream.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => return read,
+            }
+        }
     }
 }
 
-/// Whether nothing has arrived: yet, until the end of a wait, or until a signal. The first two differ by system.
-fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-    )
+/// Whether a call ended without a datagram or an error of the socket: nothing had arrived yet, the
+/// wait was over, or a signal came. The first two differ by system.
+fn has_nothing<T>(received: &io::Result<T>) -> bool {
+    let passing = [
+        ErrorKind::WouldBlock,
+        ErrorKind::TimedOut,
+        ErrorKind::Interrupted,
+    ];
+    matches!(received, Err(error) if passing.contains(&error.kind()))
+}
+
+/// Waits for a datagram of one socket, which blocks only here.
+fn wait_for_datagram(
+    socket: &UdpSocket,
+    wait: Duration,
+    buffer: &mut [u8],
+) -> io::Result<(usize, SocketAddr)> {
+    socket.set_read_timeout(Some(wait))?;
+    socket.set_nonblocking(false)?;
+    let received = socket.recv_from(buffer);
+    socket.set_nonblocking(true)?;
+    received
 }
 
 /// The time left to wait: no socket takes a wait of nothing.

@@ -9,10 +9,12 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 
 use crate::net::error::Error;
-use crate::net::io::BATCH;
-use crate::net::tokio_io::{receive_batch, send_batch};
 #[cfg(target_os = "linux")]
-use crate::net::{io::is_about_the_address, linux};
+use crate::net::io::Fault;
+use crate::net::io::{Arrival, BATCH};
+#[cfg(target_os = "linux")]
+use crate::net::linux::{batch, take_error};
+use crate::net::tokio_io::{receive_batch, send_batch};
 
 /// A socket of one address family.
 pub(super) struct FamilySocket {
@@ -32,21 +34,10 @@ impl FamilySocket {
         let failed = |source| Error::io("open a UDP socket", source);
         let socket = std::net::UdpSocket::bind(local).map_err(failed)?;
         socket.set_nonblocking(true).map_err(failed)?;
-        let options = SockRef::from(&socket);
-        // Never less than the system's default. Linux counts its own overhead into twice the size.
-        let given = options.recv_buffer_size().unwrap_or(0);
-        if given < receive_buffer {
-            let half = if cfg!(any(target_os = "linux", target_os = "android")) {
-                2
-            } else {
-                1
-            };
-            let _ = options.set_recv_buffer_size(receive_buffer.div_ceil(half));
-        }
-        let receive_buffer = options.recv_buffer_size().unwrap_or(given);
+        let receive_buffer = enlarge_receive_buffer(&SockRef::from(&socket), receive_buffer);
         let socket = UdpSocket::from_std(socket).map_err(failed)?;
         #[cfg(target_os = "linux")]
-        let drops = linux::prepare(&socket).is_ok().then_some(0);
+        let drops = batch::prepare(&socket).is_ok().then_some(0);
         #[cfg(not(target_os = "linux"))]
         let drops = None;
         Ok(Self {
@@ -57,16 +48,16 @@ impl FamilySocket {
         })
     }
 
-    /// [`Self::drops`] with those behind the latest datagram.
+    /// [`Self::drops`] with those after the latest datagram.
     pub(super) fn drops_until_now(&self) -> Option<u32> {
         #[cfg(target_os = "linux")]
-        return linux::drops_until_now(&self.socket).or(self.drops);
+        return batch::drops_until_now(&self.socket).or(self.drops);
         #[cfg(not(target_os = "linux"))]
         self.drops
     }
 
-    /// Takes what has arrived: a batch of datagrams at most, and ICMP errors as addresses without one. Returns the number; 0: the
-    /// task will be woken when a datagram arrives.
+    /// Takes what has arrived: a batch of datagrams at most, and ICMP errors as addresses without one.
+    /// Returns the number; 0: the task will be woken when a datagram arrives.
     pub(super) fn receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -75,19 +66,9 @@ impl FamilySocket {
     ) -> usize {
         let mut count = 0_usize;
         for _ in 0..BATCH {
-            let Self { socket, drops, .. } = self;
-            let mut receive = || {
-                receive_batch(socket, buffer, drops, |from, datagram| {
-                    each(from, Some(datagram));
-                })
-            };
-            let mut received = socket.try_io(Interest::READABLE, &mut receive);
-            if cfg!(target_os = "linux")
-                && matches!(&received, Err(error) if error.kind() == io::ErrorKind::WouldBlock)
-            {
-                // The runtime looks at its sockets now and then only.
-                received = receive();
-            }
+            let received = self.try_receive(buffer, |arrival| {
+                each(arrival.from, Some(arrival.bytes));
+            });
             match received {
                 Ok(received) => {
                     count = received;
@@ -103,41 +84,93 @@ impl FamilySocket {
             }
         }
         count = count.saturating_add(self.unreachable.len());
-        self.unreachable
-            .drain(..)
-            .for_each(|server| each(server, None));
+        for server in self.unreachable.drain(..) {
+            each(server, None);
+        }
         count
+    }
+
+    fn try_receive(
+        &mut self,
+        buffer: &mut [u8],
+        mut each: impl FnMut(Arrival<'_>),
+    ) -> io::Result<usize> {
+        let Self { socket, drops, .. } = self;
+        let mut receive = || receive_batch(socket, buffer, drops, &mut each);
+        let received = socket.try_io(Interest::READABLE, &mut receive);
+        match received {
+            // The runtime looks at its sockets only now and then.
+            Err(error)
+                if cfg!(target_os = "linux") && error.kind() == io::ErrorKind::WouldBlock =>
+            {
+                receive()
+            }
+            received => received,
+        }
     }
 
     /// Sends requests in order, and returns how many went out before one could not.
     pub(super) fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
-        loop {
-            match send_batch(&self.socket, requests) {
-                // An earlier datagram's ICMP error is reported in place of sending: that is not this one's failure.
-                Err(_) if self.take_errors() => {}
-                #[cfg(target_os = "linux")]
-                Err(error) if linux::is_cut(&self.socket, &error) => {}
-                sent => {
-                    // A call that stopped short has met an error, and does not say which.
-                    if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
-                        self.take_errors();
-                    }
-                    return sent;
-                }
+        let mut sent = send_batch(&self.socket, requests);
+        // The system reports an ICMP error about an earlier datagram in place of sending: that is not
+        // a failure of this one. Each of these errors comes once.
+        for _ in 0..MAX_PENDING_ERRORS {
+            let may_pass = match &sent {
+                Err(_) => self.take_errors(),
+                Ok(_) => false,
+            };
+            if !may_pass {
+                break;
             }
+            sent = send_batch(&self.socket, requests);
         }
+        // A call that stopped short has met an error, and does not say which.
+        if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
+            self.take_errors();
+        }
+        sent
     }
 
-    /// Takes the ICMP errors that have come; `false`: there were none.
+    /// Takes the ICMP errors that have come. Whether sending again may succeed: there were some, or
+    /// long datagrams are fragmented from now on.
     fn take_errors(&mut self) -> bool {
         #[cfg(target_os = "linux")]
-        for count in 0..BATCH {
-            let Some((server, error)) = linux::error(&self.socket) else {
-                return count > 0;
-            };
-            self.unreachable
-                .extend(is_about_the_address(&error).then_some(server));
+        {
+            let mut has_some = false;
+            for _ in 0..BATCH {
+                let Some((server, error)) = take_error(&self.socket) else {
+                    break;
+                };
+                has_some = true;
+                match Fault::of(&error) {
+                    Fault::Unreachable => self.unreachable.push(server),
+                    // The datagram exceeds the MTU of the interface or of the path.
+                    Fault::Passing => _ = batch::allow_fragments(&self.socket),
+                    Fault::Socket => {}
+                }
+            }
+            has_some
         }
-        cfg!(target_os = "linux")
+        #[cfg(not(target_os = "linux"))]
+        false
     }
+}
+
+/// Most errors of earlier datagrams that are taken before a request counts as not sent.
+const MAX_PENDING_ERRORS: usize = 8;
+
+/// Asks for a receive buffer of this size, and never for less than the system's default. Returns the
+/// size that the socket has.
+fn enlarge_receive_buffer(socket: &SockRef<'_>, wanted: usize) -> usize {
+    // Linux counts its own overhead into twice the size.
+    let overhead = if cfg!(any(target_os = "linux", target_os = "android")) {
+        2
+    } else {
+        1
+    };
+    let default = socket.recv_buffer_size().unwrap_or(0);
+    if default < wanted {
+        let _ = socket.set_recv_buffer_size(wanted.div_ceil(overhead));
+    }
+    socket.recv_buffer_size().unwrap_or(default)
 }

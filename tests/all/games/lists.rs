@@ -386,34 +386,6 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
     );
 }
 
-#[tokio::test]
-async fn a_list_server_is_asked_once_in_the_interval() {
-    let request = b"\xff\xff\xff\xffgetserversExt Quake3Arena 71 empty full";
-    let ext =
-        [&b"\xff\xff\xff\xffgetserversExtResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0"[..]].concat();
-    let (address, count) = scripted(request, vec![ext]).await;
-    let openarena = game("openarena", vec![master(MasterForm::Long, address)]);
-    let client = client();
-    let ask = async |interval| {
-        let mut servers = client
-            .clone()
-            .servers(&openarena)
-            .unwrap()
-            .with_least_interval(interval);
-        let mut listed = 0;
-        while servers.next().await.is_some() {
-            listed += 1;
-        }
-        (listed, servers.masters()[0].remembered)
-    };
-    assert_eq!(ask(Duration::from_secs(60)).await, (1, false));
-    let asked = count.load(Ordering::Relaxed);
-    assert_eq!(ask(Duration::from_secs(60)).await, (1, true));
-    assert_eq!(count.load(Ordering::Relaxed), asked, "from memory");
-    assert_eq!(ask(Duration::ZERO).await, (1, false));
-    assert!(count.load(Ordering::Relaxed) > asked);
-}
-
 /// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
 async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
     let (login, key, format) = ("gspylite", "mgNUaC", "");

@@ -146,5 +146,5 @@ async fn each_failure_of_a_list_server_has_its_error() {
         .list(&closed.to_string(), request())
         .await
         .unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::Io, "{error}");
+    assert_eq!(error.kind(), ErrorKind::Unreachable, "{error}");
 }

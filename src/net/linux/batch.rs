@@ -1,0 +1,197 @@
+//! Many datagrams in one system call, and the number of dropped ones.
+//!
+//! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that it has not received.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+
+use nix::libc::{in_addr, in_pktinfo, in6_addr, in6_pktinfo};
+use nix::sys::socket::{
+    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg,
+    sendmsg, setsockopt, sockopt,
+};
+use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
+use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
+use tokio::net::UdpSocket;
+
+use super::{address, report_errors};
+use crate::net::io::{Arrival, BATCH, LocalAddress};
+
+/// Turns on the drop counter and the error queue of a scan's socket.
+pub(in crate::net) fn prepare(socket: &UdpSocket) -> io::Result<()> {
+    setsockopt(socket, sockopt::RxqOvfl, &1)?;
+    // A datagram that must not be fragmented needs no number, which the kernel takes long to draw.
+    let _ = set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE);
+    report_errors(socket)
+}
+
+/// Lets the kernel fragment datagrams that exceed the MTU; `false` if it does so already.
+pub(in crate::net) fn allow_fragments(socket: &UdpSocket) -> bool {
+    let is_allowed = ip_mtu_discover(socket) != Ok(Ipv4PathMtuDiscovery::PROBE);
+    !is_allowed && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
+}
+
+/// Lets the kernel report the local address that each datagram was sent to.
+pub(in crate::net) fn report_local_addresses(socket: &UdpSocket) {
+    // A socket of both families has both options: only the first names the address to reply from
+    // when an IPv4 datagram was a broadcast.
+    let _ = setsockopt(socket, sockopt::Ipv4PacketInfo, &true);
+    let _ = setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true);
+}
+
+/// Takes the datagrams that have arrived, one in each part of the buffer, and the drop counter.
+/// Returns their number.
+pub(in crate::net) fn receive(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    drops: &mut Option<u32>,
+    mut each: impl FnMut(Arrival<'_>),
+) -> io::Result<usize> {
+    // Room for the drop counter and the packet information of both families.
+    let control = Vec::with_capacity(CONTROL_BYTES);
+    let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(control));
+    let parts = buffer.chunks_exact_mut(buffer.len() / BATCH);
+    let mut slices: Vec<_> = parts.map(|part| [IoSliceMut::new(part)]).collect();
+    let fd = socket.as_raw_fd();
+    let messages = recvmmsg(fd, &mut headers, &mut slices, MsgFlags::empty(), None)?;
+    let mut count = 0_usize;
+    for message in messages {
+        count = count.saturating_add(1);
+        let mut local = None;
+        for control in message.cmsgs().into_iter().flatten() {
+            match control {
+                ControlMessageOwned::RxqOvfl(count) => *drops = Some(count),
+                ControlMessageOwned::Ipv4PacketInfo(info) => local = Some(local_v4(&info)),
+                ControlMessageOwned::Ipv6PacketInfo(info) => {
+                    local = local.or_else(|| local_v6(&info));
+                }
+                _ => {}
+            }
+        }
+        if let Some(from) = message.address.as_ref().and_then(address) {
+            let bytes = message.iovs().next().unwrap_or_default();
+            each(Arrival { from, local, bytes });
+        }
+    }
+    Ok(count)
+}
+
+/// Bytes of the control messages of a datagram: 24 for the drop counter, 32 and 40 for the packet
+/// information of both families.
+const CONTROL_BYTES: usize = 96;
+
+/// The address to reply from, which for a broadcast is not the address it was sent to.
+fn local_v4(info: &in_pktinfo) -> LocalAddress {
+    let ip = Ipv4Addr::from_bits(u32::from_be(info.ipi_spec_dst.s_addr));
+    LocalAddress {
+        ip: ip.into(),
+        interface: 0,
+    }
+}
+
+/// `None` for a multicast group, from which nothing can be sent, and for IPv4, whose packet
+/// information is separate.
+fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
+    let ip = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
+    let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
+    // Only a link-local address needs its interface; others may leave by any route.
+    let interface = if ip.is_unicast_link_local() {
+        info.ipi6_ifindex
+    } else {
+        0
+    };
+    is_source.then_some(LocalAddress {
+        ip: ip.into(),
+        interface,
+    })
+}
+
+/// Sends datagrams in order, and returns how many went out before one could not.
+pub(in crate::net) fn send(
+    socket: &UdpSocket,
+    datagrams: &[(SocketAddr, &[u8])],
+) -> io::Result<usize> {
+    let datagrams: Vec<_> = datagrams
+        .iter()
+        .map(|(to, bytes)| (SocketAddrAny::from(*to), [IoSlice::new(bytes)]))
+        .collect();
+    let mut controls: Vec<_> = datagrams
+        .iter()
+        .map(|_| SendAncillaryBuffer::default())
+        .collect();
+    let headers = datagrams.iter().zip(&mut controls);
+    let mut headers: Vec<_> = headers
+        .map(|((to, bytes), control)| MMsgHdr::new_with_addr(to, bytes, control))
+        .collect();
+    Ok(sendmmsg(socket, &mut headers, SendFlags::empty())?)
+}
+
+/// Sends a datagram from this local address.
+pub(in crate::net) fn send_from(
+    socket: &UdpSocket,
+    local: LocalAddress,
+    to: SocketAddr,
+    datagram: &[u8],
+) -> io::Result<()> {
+    let to = SockaddrStorage::from(to);
+    let (fd, slices) = (socket.as_raw_fd(), [IoSlice::new(datagram)]);
+    let send = |control| sendmsg(fd, &slices, &[control], MsgFlags::empty(), Some(&to));
+    match local.ip {
+        IpAddr::V4(ip) => {
+            let info = in_pktinfo {
+                ipi_ifindex: 0,
+                ipi_spec_dst: in_addr {
+                    s_addr: ip.to_bits().to_be(),
+                },
+                ipi_addr: in_addr { s_addr: 0 },
+            };
+            send(ControlMessage::Ipv4PacketInfo(&info))?;
+        }
+        IpAddr::V6(ip) => {
+            let info = in6_pktinfo {
+                ipi6_addr: in6_addr {
+                    s6_addr: ip.octets(),
+                },
+                ipi6_ifindex: local.interface,
+            };
+            send(ControlMessage::Ipv6PacketInfo(&info))?;
+        }
+    }
+    Ok(())
+}
+
+/// The number of datagrams that the kernel has dropped, from its table of sockets. The count next
+/// to a received datagram does not include drops after it.
+pub(in crate::net) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
+    let link = format!("/proc/self/fd/{}", socket.as_raw_fd());
+    let inode = std::fs::metadata(link).ok()?.ino().to_string();
+    let table = if socket.local_addr().ok()?.is_ipv4() {
+        "/proc/self/net/udp"
+    } else {
+        "/proc/self/net/udp6"
+    };
+    let table = std::fs::read_to_string(table).ok()?;
+    // The inode is the tenth of thirteen columns, the drops are the last one.
+    let line = table
+        .lines()
+        .find(|line| line.split_ascii_whitespace().nth(9) == Some(&inode))?;
+    line.split_ascii_whitespace().last()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A scan sends again after such an error: it must not do so for ever.
+    #[tokio::test]
+    async fn a_socket_begins_to_fragment_once() {
+        for local in ["127.0.0.1:0", "[::1]:0"] {
+            let socket = UdpSocket::bind(local).await.unwrap();
+            prepare(&socket).unwrap();
+            assert!(allow_fragments(&socket), "{local}");
+            assert!(!allow_fragments(&socket), "{local}");
+        }
+    }
+}
