@@ -214,15 +214,17 @@ impl Patched {
         self.template.len()
     }
 
-    /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams.
+    /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams. One always fits: a bound below
+    /// it must not silence a server that counts the request as answered.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> (usize, usize) {
         let lengths = self
             .template
             .iter()
             .map(|datagram| datagram.len().saturating_add(self.patch.length));
         let sums = lengths.scan(0_usize, |sum, length| {
+            let is_first = *sum == 0;
             *sum = sum.saturating_add(length);
-            (*sum <= max_bytes).then_some(*sum)
+            (is_first || *sum <= max_bytes).then_some(*sum)
         });
         (1..)
             .zip(sums.take(MAX_DATAGRAMS.min(max_datagrams)))

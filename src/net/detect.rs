@@ -63,6 +63,19 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
+/// Ports of further servers at a host, after all others: a server takes the next port if the port of
+/// its game is taken (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c), and the second server of
+/// Unreal Tournament 3 the next hundred.
+const FURTHER_PORTS: [(Protocol, &[u16]); 2] = [
+    (Protocol::Quake3, &[27961, 27962, 27963]),
+    (Protocol::GameSpy4, &[6600]),
+];
+
+/// The number of further ports of a Quake 3 server that are tried: as many as clients of the engine
+/// ask in a local network (ioquake/ioq3, `NUM_SERVER_PORTS` of code/qcommon/qcommon.h).
+#[cfg(feature = "games")]
+const NEXT_PORTS: u16 = 3;
+
 /// The reason that a server of a game cannot be queried.
 #[cfg(feature = "games")]
 const NO_PORT: &str = "the game has no default port, and no port is given";
@@ -371,37 +384,37 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
         );
     };
     if let Some(port) = given {
-        Protocol::ALL
-            .into_iter()
-            .for_each(|protocol| add(protocol, port, options));
-        for behind in [1, 10]
+        for protocol in Protocol::ALL {
+            add(protocol, port, options);
+        }
+        // The query port of a game port.
+        for next in [1, 10]
             .into_iter()
             .filter_map(|offset| port.checked_add(offset))
         {
-            add(Protocol::GameSpy1, behind, options);
-            add(Protocol::Ut2004, behind, options);
+            add(Protocol::GameSpy1, next, options);
+            add(Protocol::Ut2004, next, options);
         }
         return candidates;
     }
-    let widest = PORTS
-        .iter()
-        .map(|(_, ports)| ports.len())
-        .max()
-        .unwrap_or_default();
-    for n in 0..widest {
+    let lengths = PORTS.iter().map(|(_, ports)| ports.len());
+    for rank in 0..lengths.max().unwrap_or_default() {
         for (protocol, ports) in PORTS {
-            ports
-                .get(n)
-                .into_iter()
-                .for_each(|port| add(protocol, *port, options));
+            if let Some(port) = ports.get(rank) {
+                add(protocol, *port, options);
+            }
         }
     }
     #[cfg(feature = "games")]
     for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
-        let options = options.of_game(game.dialect);
-        game.default_query_port()
-            .into_iter()
-            .for_each(|port| add(game.protocol, port, options));
+        if let Some(port) = game.default_query_port() {
+            add(game.protocol, port, options.of_game(game.dialect));
+        }
+    }
+    for (protocol, ports) in FURTHER_PORTS {
+        for port in ports {
+            add(protocol, *port, options);
+        }
     }
     candidates
 }
@@ -464,6 +477,14 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     for (protocol, rule) in game.also_at {
         add(*protocol, rule.at(port), false);
     }
+    if given.is_none() && game.protocol == Protocol::Quake3 {
+        for offset in 1..=NEXT_PORTS {
+            let next = game
+                .default_query_port()
+                .and_then(|port| port.checked_add(offset));
+            add(game.protocol, next, false);
+        }
+    }
     add(game.protocol, given, true);
     candidates
 }
@@ -504,11 +525,13 @@ mod tests {
             (Protocol::GameSpy1, 10481),
             (Protocol::Quake3, 44400),
             (Protocol::GameSpy4, 19132),
+            (Protocol::Quake3, 27963),
+            (Protocol::GameSpy4, 6600),
         ] {
             assert!(all.contains(&living), "{living:?}");
         }
         assert!(at(Some(7777)).contains(&(Protocol::Ut2004, 7778)));
-        assert_eq!(at(Some(u16::MAX)).len(), 4, "no port behind the last");
+        assert_eq!(at(Some(u16::MAX)).len(), 4, "no port after the last");
     }
 
     #[cfg(feature = "games")]
@@ -524,7 +547,13 @@ mod tests {
     #[test]
     fn ports_follow_the_rule_then_what_real_servers_do_then_the_given_port() {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-        assert_eq!(ports("openarena", None), [(Quake3, 27960, true)]);
+        let openarena = [
+            (Quake3, 27960, true),
+            (Quake3, 27961, false),
+            (Quake3, 27962, false),
+            (Quake3, 27963, false),
+        ];
+        assert_eq!(ports("openarena", None), openarena);
         assert_eq!(ports("openarena", Some(5)), [(Quake3, 5, true)]);
         let ut2004 = [
             (Ut2004, 7798, true),
@@ -552,7 +581,7 @@ mod tests {
         assert_eq!(
             ports("ut", Some(u16::MAX)),
             [(GameSpy1, u16::MAX, true)],
-            "no port behind the last"
+            "no port after the last"
         );
     }
 }

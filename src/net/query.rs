@@ -78,8 +78,9 @@ impl Client {
     }
 
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
-    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters.
-    /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones behind it: their query port is the game port
+    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters, then
+    /// those of further servers at one host.
+    /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones after it: their query port is the game port
     /// plus 1 or plus 10.
     ///
     /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has passed. It ends half a second
@@ -104,9 +105,9 @@ impl Client {
     /// not the game's default.
     ///
     /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes within 0.6 s, the ports of
-    /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; the first answer
-    /// ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
-    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered; nothing is remembered. Lists are not asked, see
+    /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; without a given port, the
+    /// next three ports of a Quake 3 server. The first answer ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
+    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. Lists are not asked, see
     /// [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings

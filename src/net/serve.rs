@@ -32,7 +32,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// chooses the address: on a machine with several, bind a socket to each. Heartbeats leave on every
 /// socket of the master's address family, so that each address is listed.
 ///
-/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Datagrams that the system cannot take at
+/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Nothing of a failure is kept but in the machine. Datagrams that the system cannot take at
 /// once are dropped, as the network would: a server must not queue for clients it does not know.
 ///
 /// ```no_run

@@ -81,7 +81,8 @@ pub struct GuardOptions {
     /// Bytes a second to one source, default 8 KiB: two or three full replies. A victim of forged requests receives this much
     /// for as long as the flood lasts.
     pub bytes_per_second: u32,
-    /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after a whole datagram.
+    /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after a whole datagram, and after the
+    /// first one at the earliest.
     pub burst: u32,
     /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it, and a reply to each regular source.
     pub total_bytes_per_second: u32,

@@ -306,6 +306,22 @@ mod tests {
     }
 
     #[test]
+    fn a_burst_below_one_datagram_sends_one() {
+        for burst in [0, 1, 20, 64 << 10] {
+            let mut options = GuardOptions::default();
+            options.burst = burst;
+            let mut responder = responder().with_guard(Some(options));
+            let now = Instant::now();
+            responder.handle_datagram(now, "192.0.2.1:9".parse().unwrap(), GETINFO);
+            assert!(responder.poll_transmit(now, &mut Vec::new()).is_some());
+            assert_eq!(
+                (responder.stats().answered, responder.stats().dropped),
+                (1, 0)
+            );
+        }
+    }
+
+    #[test]
     fn every_protocol_is_told_apart_on_one_socket() {
         let mut responder = responder()
             .with_service(Protocol::GameSpy1)

@@ -54,7 +54,10 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// what it brings, see [`Scanner`](crate::scan::Scanner). Linux's default receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
-/// send, the scan sends the same datagram again every 10 ms, for a second.
+/// send, the scan sends the same datagram again every 10 ms, for a second, and then reports its server as unreachable.
+///
+/// Two things outlast a failure, until the scan is dropped: the rate that drops have lowered, which answers raise again; and the
+/// permission to fragment, which the first request longer than the MTU gives.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};

@@ -3,7 +3,11 @@
 mod client;
 mod faults;
 mod gamespy1;
+#[cfg(all(target_os = "linux", feature = "blocking", feature = "games"))]
+mod hosts;
 mod lan;
+#[cfg(all(target_os = "linux", feature = "blocking", feature = "games"))]
+mod parity;
 mod quake3;
 mod scan;
 

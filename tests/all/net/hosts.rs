@@ -1,0 +1,293 @@
+//! Hosts with several addresses, names with several hosts, and many queries at once.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::time::{Duration, Instant};
+
+use queryport::net::{Rcon, Server};
+use queryport::quake3::Password;
+use queryport::serve::{Announcer, Responder};
+use queryport::{Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing};
+
+use super::faults::{Polled, alone, open_descriptors, runtime};
+use super::parity::in_namespace;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn client() -> Client {
+    let timing = Timing::default()
+        .with_timeout(SECOND)
+        .with_retry_after(Duration::from_millis(400));
+    Client::new()
+        .unwrap()
+        .with_timing(timing)
+        .with_deadline(3 * SECOND)
+}
+
+fn status() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.game = Some("Test".into());
+    status.max_players = Some(8);
+    status.player_count = Some(1);
+    status
+}
+
+fn responder() -> Responder {
+    let secret = Secret::new([9; 16]);
+    Responder::new(Protocol::Quake3, status(), secret, Instant::now())
+}
+
+async fn bind(address: &str) -> tokio::net::UdpSocket {
+    tokio::net::UdpSocket::bind(address).await.unwrap()
+}
+
+/// A client's socket is connected to the address that it asked, and hears of no other.
+#[tokio::test]
+async fn a_reply_comes_from_the_address_that_was_asked() {
+    for (wildcard, addresses) in [
+        ("0.0.0.0:0", &["127.0.0.1", "127.0.0.2", "127.7.7.7"][..]),
+        ("[::]:0", &["::1", "127.0.0.1", "127.0.0.2"]),
+    ] {
+        let sockets = [bind(wildcard).await];
+        let port = sockets[0].local_addr().unwrap().port();
+        let mut responder = responder().with_guard(None);
+        let asking = async {
+            for address in addresses {
+                let server = (*address, port);
+                let outcome = client().query(Protocol::Quake3, server).await;
+                let outcome = outcome.unwrap_or_else(|error| panic!("{wildcard}: {error}"));
+                assert_eq!(
+                    outcome.peer,
+                    SocketAddr::new(address.parse().unwrap(), port)
+                );
+            }
+        };
+        tokio::select! {
+            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            () = asking => {}
+        }
+    }
+}
+
+/// A request to a broadcast address is answered from an address of the machine.
+#[tokio::test]
+async fn a_broadcast_is_answered() {
+    for wildcard in ["0.0.0.0:0", "[::]:0"] {
+        let sockets = [bind(wildcard).await];
+        let port = sockets[0].local_addr().unwrap().port();
+        let asks = bind("127.0.0.1:0").await;
+        asks.set_broadcast(true).unwrap();
+        let asking = async {
+            let request = b"\xff\xff\xff\xffgetinfo";
+            asks.send_to(request, ("127.255.255.255", port))
+                .await
+                .unwrap();
+            asks.recv_from(&mut [0; 2000]).await.unwrap()
+        };
+        let mut responder = responder();
+        tokio::select! {
+            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            answer = tokio::time::timeout(5 * SECOND, asking) => {
+                let (_, from) = answer.expect(wildcard);
+                assert_eq!(from, ([127, 0, 0, 1], port).into());
+            }
+        }
+    }
+}
+
+/// A master lists the address that a heartbeat comes from, so each address sends its own.
+#[tokio::test]
+async fn heartbeats_leave_on_every_socket() {
+    let master = bind("127.0.0.1:0").await;
+    let other_family = bind("[::1]:0").await;
+    let sockets = [
+        bind("127.0.0.1:0").await,
+        bind("127.0.0.2:0").await,
+        other_family,
+    ];
+    let senders = [0, 1].map(|index: usize| sockets[index].local_addr().unwrap());
+    let masters = [master.local_addr().unwrap()];
+    let now = Instant::now();
+    let announcer =
+        Announcer::quake3("DarkPlaces", masters, &status(), Protocol::Quake3, now).unwrap();
+    let listening = async {
+        let mut heard = Vec::new();
+        while heard.len() < senders.len() {
+            heard.push(master.recv_from(&mut [0; 2000]).await.unwrap().1);
+        }
+        heard.sort();
+        assert_eq!(heard, senders);
+        // The master's question to one of them is answered once, from there.
+        master
+            .send_to(b"\xff\xff\xff\xffgetinfo 1", senders[1])
+            .await
+            .unwrap();
+        let (_, from) = master.recv_from(&mut [0; 2000]).await.unwrap();
+        assert_eq!(from, senders[1]);
+        let mut buffer = [0; 2000];
+        let more = tokio::time::timeout(SECOND / 4, master.recv_from(&mut buffer));
+        assert!(more.await.is_err());
+    };
+    tokio::select! {
+        failed = queryport::net::serve(&sockets, (responder(), announcer)) => panic!("{failed:?}"),
+        heard = tokio::time::timeout(5 * SECOND, listening) => heard.unwrap(),
+    }
+}
+
+/// The console of the first of two addresses, which restarts.
+#[test]
+fn a_console_stays_with_the_address_that_answered() {
+    const NAME: &str = "hosts::a_console_stays_with_the_address_that_answered";
+    if !in_namespace(NAME, "") {
+        return;
+    }
+    let first = UdpSocket::bind("127.0.0.2:0").unwrap();
+    let address = first.local_addr().unwrap();
+    let others = [3, 4, 5, 6].map(|host: u8| {
+        let other = UdpSocket::bind(SocketAddr::from(([127, 0, 0, host], address.port()))).unwrap();
+        other.set_nonblocking(true).unwrap();
+        other
+    });
+    let answer_one = |socket: UdpSocket| {
+        std::thread::spawn(move || {
+            let (_, from) = socket.recv_from(&mut [0; 2000]).unwrap();
+            socket
+                .send_to(b"\xff\xff\xff\xffprint\nran\n", from)
+                .unwrap();
+        })
+    };
+    runtime().block_on(async {
+        let name = format!("five.test:{}", address.port());
+        let mut rcon = Rcon::new(&client(), name, Password::new("x"))
+            .await
+            .unwrap();
+        let server = answer_one(first);
+        rcon.run("one").await.unwrap();
+        server.join().unwrap();
+        let error = rcon.run("two").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unreachable);
+        let server = answer_one(UdpSocket::bind(address).unwrap());
+        assert_eq!(rcon.run("three").await.unwrap().peer, address);
+        server.join().unwrap();
+    });
+    for other in others {
+        assert!(
+            other.recv_from(&mut [0; 2000]).is_err(),
+            "it got the password"
+        );
+    }
+}
+
+#[test]
+fn an_address_with_an_interface_is_taken_in_every_spelling() {
+    const NAME: &str = "hosts::an_address_with_an_interface_is_taken_in_every_spelling";
+    if !in_namespace(NAME, "ip address add fe80::1/64 dev lo nodad &&") {
+        return;
+    }
+    let index = 1;
+    let address = std::net::SocketAddrV6::new("fe80::1".parse().unwrap(), 27960, 0, index);
+    runtime().block_on(async {
+        let sockets = [bind(&address.to_string()).await];
+        let mut responder = responder().with_guard(None);
+        let asking = async {
+            for server in [
+                Server::from("fe80::1%lo"),
+                Server::from("fe80::1%1"),
+                Server::from("[fe80::1%lo]"),
+                Server::from("[fe80::1%lo]:27960"),
+                Server::from("[fe80::1%1]:27960"),
+                Server::from(("fe80::1%lo", 27960)),
+                Server::from(("fe80::1%1", 27960)),
+            ] {
+                let outcome = client().query(Protocol::Quake3, server.clone()).await;
+                outcome.unwrap_or_else(|error| panic!("{server:?}: {error}"));
+            }
+        };
+        tokio::select! {
+            failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+            () = asking => {}
+        }
+    });
+}
+
+fn resident_mib() -> usize {
+    let memory = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = memory.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4 / 1024
+}
+
+/// A query holds no buffer while it waits, and a dropped one leaves nothing.
+#[test]
+fn ten_thousand_queries_that_are_dropped_leave_nothing() {
+    const NAME: &str = "hosts::ten_thousand_queries_that_are_dropped_leave_nothing";
+    if !alone(NAME, "ulimit -n 4096;") {
+        return;
+    }
+    let runtime = runtime();
+    let _inside = runtime.enter();
+    let silent = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (client, server) = (client(), silent.local_addr().unwrap());
+    let mut descriptors = 0;
+    let mut memory = 0;
+    for round in 0..10 {
+        runtime.block_on(async {
+            let mut queries = Vec::new();
+            for number in 0..1000_usize {
+                let protocol = Protocol::ALL[number % 4];
+                let mut query = Box::pin(client.query(protocol, server));
+                assert!(Polled(query.as_mut(), 1 + number % 3).await.is_none());
+                queries.push(query);
+            }
+            let held = resident_mib();
+            assert!(
+                held < memory.max(30) + 30,
+                "{held} MiB for a thousand queries"
+            );
+            drop(queries);
+            tokio::task::yield_now().await;
+        });
+        if round == 0 {
+            (descriptors, memory) = (open_descriptors(), resident_mib());
+        }
+    }
+    assert_eq!(open_descriptors(), descriptors);
+    assert!(
+        resident_mib() <= memory + 2,
+        "{} MiB, {memory} before",
+        resident_mib()
+    );
+}
+
+/// A thread cannot be had: the list server's report says so.
+#[test]
+fn a_list_without_a_thread_is_an_error() {
+    const NAME: &str = "hosts::a_list_without_a_thread_is_an_error";
+    // The address space that is left has no room for a stack.
+    if !alone(NAME, "") {
+        return;
+    }
+    let size = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = size.split(' ').next().unwrap().parse().unwrap();
+    let limit = (pages * 4 + 1024) * 1024;
+    let process = std::process::id().to_string();
+    let limited = std::process::Command::new("prlimit")
+        .args(["--pid", &process, &format!("--as={limit}")])
+        .status();
+    if !limited.is_ok_and(|status| status.success()) {
+        println!("no limit may be set here: passed over");
+        return;
+    }
+    let request = queryport::quake3::master::ListRequest::new(68);
+    let list = queryport::lists::Quake3List::new(&request, &queryport::Limits::default()).unwrap();
+    let error = client().blocking().list("127.0.0.1:9", list).unwrap_err();
+    assert!(matches!(error, Error::Io { .. }), "{error:?}");
+}
+
+#[test]
+fn a_scan_can_be_shared() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<Scan>();
+    is_shared::<queryport::blocking::Scan>();
+    is_shared::<Client>();
+    is_shared::<Rcon>();
+}
