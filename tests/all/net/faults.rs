@@ -79,7 +79,7 @@ pub fn open_descriptors() -> usize {
 }
 
 /// A future that is polled so many times and then not any more. `None` if it had not ended.
-pub struct Polled<F>(pub F, pub usize);
+struct Polled<F>(F, usize);
 
 impl<F: Future + Unpin> Future for Polled<F> {
     type Output = Option<F::Output>;
