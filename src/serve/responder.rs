@@ -308,8 +308,10 @@ mod tests {
     #[test]
     fn a_burst_below_one_datagram_sends_one() {
         for burst in [0, 1, 20, 64 << 10] {
-            let mut options = GuardOptions::default();
-            options.burst = burst;
+            let options = GuardOptions {
+                burst,
+                ..GuardOptions::default()
+            };
             let mut responder = responder().with_guard(Some(options));
             let now = Instant::now();
             responder.handle_datagram(now, "192.0.2.1:9".parse().unwrap(), GETINFO);
