@@ -20,8 +20,9 @@ pub(crate) const TO_CLIENT: u8 = 0x01;
 
 /// The words that messages of this protocol begin with.
 const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
-    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject droperror \
-    disconnect ack echo echoResponse getserversResponse getserversExtResponse";
+    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject droperror error \
+    needcdkey client_connect disconnect ack echo echoResponse getserversResponse getserversExtResponse \
+    getserversExtResponseLinks rconInfoResponse";
 
 /// `head = 4%xFF [ %x01 / %x02 ]`: the direction byte.
 fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {

@@ -2,8 +2,9 @@
 
 use bytes::{BufMut, Bytes};
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
+use nom::character::complete::digit1;
 use nom::combinator::{opt, peek, rest, verify};
-use nom::sequence::{preceded, terminated};
+use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{self, TO_CLIENT, put_words};
@@ -44,22 +45,48 @@ pub enum Reply<'a> {
     Connected {
         /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
         dark_places: bool,
-        /// The challenge, quoted (ioquake3, Quake3e).
+        /// The word after it. ioquake3 and Quake3e quote the challenge; `CoD4x` names the folder of its
+        /// modification (callofduty4x/CoD4x_Server, src/sv_client.c).
         challenge: Option<&'a [u8]>,
         /// The protocol spoken from here on (Quake3e).
         protocol: Option<&'a [u8]>,
     },
-    /// DarkPlaces' and Warsow's `reject`: the server refuses a `connect`.
+    /// Warsow's `client_connect`: the server reserves a player slot (Warsow/qfusion, server/sv_main.cpp).
+    ClientConnect {
+        /// The number of the session, after a line feed.
+        session: &'a [u8],
+    },
+    /// DarkPlaces' `reject`: the server refuses a `connect`.
     Rejected {
         /// The reason in the server's words.
         text: &'a [u8],
     },
+    /// Warsow's `reject` in lines: the server refuses a `connect` (Warsow/qfusion, server/sv_main.cpp).
+    RejectedInLines {
+        /// The kind: 0 general, 1 password, 2 do not connect again.
+        kind: &'a [u8],
+        /// The flags.
+        flags: &'a [u8],
+        /// The reason in the server's words.
+        text: &'a [u8],
+        /// Further lines: newer servers send their protocol number, a stage and a number for the client's
+        /// next attempt.
+        further: &'a [u8],
+    },
     /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection (openmohaa,
     /// code/server/sv_client.c).
     Dropped {
-        /// The reason in the server's words.
+        /// The reason in the server's words, up to two lines.
         text: &'a [u8],
     },
+    /// `error`: Call of Duty's servers refuse a `connect`, Daemon's a command of `rcon` (voron00/CoD2rev_Server,
+    /// `sv_client_mp.cpp`; DaemonEngine/Daemon, src/engine/server/sv_main.cpp).
+    Error {
+        /// The reason: words, or the name of a text that the client has.
+        text: &'a [u8],
+    },
+    /// `needcdkey`: Call of Duty's servers want the CD key first (xtnded/codextended, `sv_client.c`).
+    KeyNeeded,
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
     Print {
         /// Whether it begins with DarkPlaces' `n`, and not with `print` and a line feed.
@@ -67,11 +94,14 @@ pub enum Reply<'a> {
         /// The text; it may begin and end in the middle of a line.
         text: &'a [u8],
     },
-    /// The server received in-game packets of a client that it does not know.
-    Disconnect,
+    /// The server received in-game packets of a client that it does not know, or ends a connection.
+    Disconnect {
+        /// The reason, on `CoD4x` (callofduty4x/CoD4x_Server, src/sv_main.c); empty on other servers.
+        text: &'a [u8],
+    },
     /// The answer to `ping` of DarkPlaces, Warsow and Unvanquished.
     Ack {
-        /// The text behind the word; may be empty.
+        /// The text after the word; may be empty.
         argument: &'a [u8],
     },
 }
@@ -85,57 +115,79 @@ impl<'a> Reply<'a> {
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
         let (rest, word) = word(text).unwrap_or((text, b""));
-        let after_blank = rest.get(1..).unwrap_or_default();
-        Ok(match (lower_case(word, &mut [0; 24]), text) {
-            (word @ (b"challengeresponse" | b"challenge"), _) => {
-                let offset = datagram.len().saturating_sub(rest.len());
-                let missing = ParseError::new(ParseErrorKind::CutShort("the challenge"), offset);
-                let (_, (challenge, client, protocol, extra)) =
-                    challenge(rest).map_err(|_| missing)?;
-                Self::Challenge {
-                    dark_places: word == b"challenge",
-                    challenge,
-                    client,
-                    protocol,
-                    extra,
-                }
+        let offset = datagram.len().saturating_sub(rest.len());
+        let text_after_word = after_separator(rest);
+        match lower_case(word, &mut [0; 24]) {
+            b"challengeresponse" => Self::challenge(false, rest, offset),
+            b"challenge" => Self::challenge(true, rest, offset),
+            b"connectresponse" => Ok(Self::connected(false, rest)),
+            b"accept" => Ok(Self::connected(true, rest)),
+            b"client_connect" => Ok(Self::ClientConnect {
+                session: text_after_word,
+            }),
+            b"reject" => Ok(Self::rejected(rest)),
+            b"droperror" => Ok(Self::Dropped {
+                text: text_after_word,
+            }),
+            b"error" => Ok(Self::Error {
+                text: text_after_word,
+            }),
+            b"needcdkey" => Ok(Self::KeyNeeded),
+            b"print" => Ok(Self::Print {
+                dark_places: false,
+                text: text_after_word,
+            }),
+            b"disconnect" => Ok(Self::Disconnect {
+                text: text_after_word,
+            }),
+            b"ack" => Ok(Self::Ack {
+                argument: rest.get(1..).unwrap_or_default(),
+            }),
+            // The short form has no separator, so the words with this letter come before it.
+            _ => Self::short_print(text),
+        }
+    }
+
+    fn challenge(dark_places: bool, rest: &'a [u8], offset: usize) -> Result<Self, ParseError> {
+        match challenge(dark_places).parse(rest) {
+            Ok((_, challenge)) => Ok(challenge),
+            Err(_) => {
+                let missing = ParseErrorKind::CutShort("the challenge");
+                Err(ParseError::new(missing, offset))
             }
-            (word @ (b"connectresponse" | b"accept"), _) => {
-                let (_, (challenge, protocol)) = (opt(argument), opt(argument))
-                    .parse(rest)
-                    .unwrap_or_default();
-                Self::Connected {
-                    dark_places: word == b"accept",
-                    challenge,
-                    protocol,
-                }
-            }
-            (b"print", _) => {
-                let text = rest
-                    .strip_prefix(b"\n")
-                    .or_else(|| rest.strip_prefix(b" "))
-                    .unwrap_or(rest);
-                Self::Print {
-                    dark_places: false,
-                    text,
-                }
-            }
-            (b"reject", _) => Self::Rejected { text: after_blank },
-            (b"droperror", _) => Self::Dropped { text: after_blank },
-            (b"disconnect", _) => Self::Disconnect,
-            (b"ack", _) => Self::Ack {
-                argument: after_blank,
+        }
+    }
+
+    fn rejected(rest: &'a [u8]) -> Self {
+        match reject_lines(rest) {
+            Ok((_, rejected)) => rejected,
+            Err(_) => Self::Rejected {
+                text: after_separator(rest),
             },
-            (_, [b'n', text @ ..]) => Self::Print {
-                dark_places: true,
-                text,
-            },
-            _ => {
-                return Err(line::unexpected(
-                    text,
-                    "a challenge, an acceptance, a refusal or text",
-                ));
-            }
+        }
+    }
+
+    /// What follows the word of an acceptance.
+    fn connected(dark_places: bool, arguments: &'a [u8]) -> Self {
+        let (_, (challenge, protocol)) = (opt(argument), opt(argument))
+            .parse(arguments)
+            .unwrap_or_default();
+        Self::Connected {
+            dark_places,
+            challenge,
+            protocol,
+        }
+    }
+
+    /// `n` and a text.
+    fn short_print(text: &'a [u8]) -> Result<Self, ParseError> {
+        let Some(text) = text.strip_prefix(b"n") else {
+            let expected = "a challenge, an acceptance, a refusal or text";
+            return Err(line::unexpected(text, expected));
+        };
+        Ok(Self::Print {
+            dark_places: true,
+            text,
         })
     }
 
@@ -201,29 +253,50 @@ impl<'a> Reply<'a> {
                 dark_places: false, ..
             } => (b"connectResponse", b""),
             Self::Connected { .. } => (b"accept", b""),
+            Self::ClientConnect { session } => (b"client_connect\n", session),
             Self::Rejected { text } => (b"reject ", text),
+            Self::RejectedInLines { .. } => (b"reject", b""),
             Self::Dropped { text } => (b"droperror\n", text),
+            Self::Error { text } => (b"error\n", text),
+            Self::KeyNeeded => (b"needcdkey", b""),
             Self::Print {
                 dark_places: false,
                 text,
             } => (b"print\n", text),
             Self::Print { text, .. } => (b"n", text),
-            Self::Disconnect => (b"disconnect", b""),
+            Self::Disconnect { text: b"" } => (b"disconnect", b""),
+            Self::Disconnect { text } => (b"disconnect ", text),
             Self::Ack { argument: b"" } => (b"ack", b""),
             Self::Ack { argument } => (b"ack ", argument),
         };
         line::put(direction_byte.then_some(TO_CLIENT), word, out);
         out.put_slice(text);
         put_words(&self.words(), out);
-        if let Self::Challenge {
-            extra: Some(extra), ..
-        } = *self
-        {
-            out.put_u8(0);
-            out.put_slice(extra);
+        match *self {
+            Self::Challenge {
+                extra: Some(extra), ..
+            } => {
+                out.put_u8(0);
+                out.put_slice(extra);
+            }
+            Self::RejectedInLines {
+                kind,
+                flags,
+                text,
+                further,
+            } => {
+                for line in [kind, flags, text, further] {
+                    out.put_u8(b'\n');
+                    out.put_slice(line);
+                }
+            }
+            _ => {}
         }
     }
 }
+
+/// The error of the productions.
+type Failure<'a> = nom::error::Error<&'a [u8]>;
 
 /// `word = *%x21-FF`
 fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
@@ -236,23 +309,46 @@ fn argument(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded(blanks, take_while1(|byte| byte > b' ')).parse(input)
 }
 
-/// The server's challenge, the client's, the protocol number, and what follows a NUL.
-type Challenge<'a> = (
-    &'a [u8],
-    Option<&'a [u8]>,
-    Option<&'a [u8]>,
-    Option<&'a [u8]>,
-);
+/// The text after one line feed or space.
+fn after_separator(rest: &[u8]) -> &[u8] {
+    rest.strip_prefix(b"\n")
+        .or_else(|| rest.strip_prefix(b" "))
+        .unwrap_or(rest)
+}
 
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
-fn challenge(input: &[u8]) -> IResult<&[u8], Challenge<'_>> {
+fn challenge<'a>(
+    dark_places: bool,
+) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = Failure<'a>> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
-    (
+    let words = (
         terminated(argument, opt(flag)),
         opt(argument),
         opt(argument),
         opt(extra),
+    );
+    words.map(
+        move |(challenge, client, protocol, extra)| Reply::Challenge {
+            dark_places,
+            challenge,
+            client,
+            protocol,
+            extra,
+        },
     )
+}
+
+/// `reject-lines = 2( LF 1*DIGIT ) LF *%x00-09 / %x0B-FF [ LF *OCTET ]`
+fn reject_lines(input: &[u8]) -> IResult<&[u8], Reply<'_>> {
+    let number_line = || preceded(tag("\n"), digit1);
+    let text_line = delimited(tag("\n"), line::until::<b'\n'>, opt(tag("\n")));
+    (number_line(), number_line(), text_line, rest)
+        .map(|(kind, flags, text, further)| Reply::RejectedInLines {
+            kind,
+            flags,
+            text,
+            further,
+        })
         .parse(input)
 }
 
@@ -356,8 +452,75 @@ mod tests {
                 text: b"Server is full."
             })
         );
-        assert_eq!(parse(b"disconnect"), Ok(Reply::Disconnect));
+        assert_eq!(parse(b"disconnect"), Ok(Reply::Disconnect { text: b"" }));
+        // callofduty4x/CoD4x_Server, src/sv_main.c and src/sv_client.c.
+        assert_eq!(
+            parse(b"disconnect EXE_ERR_BANNED"),
+            Ok(Reply::Disconnect {
+                text: b"EXE_ERR_BANNED"
+            })
+        );
+        assert!(matches!(
+            parse(b"connectResponse mods/x"),
+            Ok(Reply::Connected {
+                challenge: Some(b"mods/x"),
+                ..
+            })
+        ));
+        assert_eq!(
+            parse(b"client_connect\n17"),
+            Ok(Reply::ClientConnect { session: b"17" })
+        );
         assert_eq!(parse(b"ack"), Ok(Reply::Ack { argument: b"" }));
+    }
+
+    /// Recorded from Warsow's server (viciious/qfusion e6c46002).
+    #[test]
+    fn a_refusal_in_lines_has_its_reason_in_the_third() {
+        let body = b"reject\n0\n0\nServer and client don't have the same version\n";
+        let text = &b"Server and client don't have the same version"[..];
+        let rejected = |further| {
+            Ok(Reply::RejectedInLines {
+                kind: b"0",
+                flags: b"0",
+                text,
+                further,
+            })
+        };
+        assert_eq!(parse(body), rejected(b""));
+        // Newer servers add lines (Warsow/qfusion, server/sv_main.cpp).
+        let longer = [&body[..], b"22\n1\n0\n"].concat();
+        assert_eq!(parse(&longer), rejected(b"22\n1\n0\n"));
+        for other in [
+            &b"reject 0\n0\nno"[..],
+            b"reject\nno",
+            b"reject\n0\nno",
+            b"reject\n0\n0",
+        ] {
+            let reply = parse(other);
+            assert!(matches!(reply, Ok(Reply::Rejected { .. })), "{reply:?}");
+        }
+    }
+
+    /// Call of Duty (xtnded/codextended, `sv_client.c`), Daemon (b276137b, recorded), Black Ops III.
+    #[test]
+    fn errors_have_a_line_feed_or_a_space() {
+        for (body, text) in [
+            (&b"error\nEXE_SERVERISFULL"[..], &b"EXE_SERVERISFULL"[..]),
+            (b"error\nBad password", b"Bad password"),
+            (b"error Bad signature", b"Bad signature"),
+            (b"error", b""),
+        ] {
+            assert_eq!(parse(body), Ok(Reply::Error { text }));
+        }
+        assert!(parse(b"errors\n").is_err());
+    }
+
+    #[test]
+    fn the_short_form_swallows_no_other_word() {
+        for body in [&b"needcdkey"[..], b"needcdkey\0", b"NeedCdKey\n"] {
+            assert_eq!(parse(body), Ok(Reply::KeyNeeded), "{body:?}");
+        }
     }
 
     #[test]
@@ -392,6 +555,12 @@ mod tests {
             b"print\ntext\n",
             b"ntext",
             b"disconnect",
+            b"disconnect EXE_ERR",
+            b"client_connect\n17",
+            b"reject\n0\n0\nno\n",
+            b"reject\n1\n2\nno\n22\n1\n0\n",
+            b"error\nno",
+            b"needcdkey",
             b"ack 1",
         ] {
             let reply = parse(body).unwrap();
