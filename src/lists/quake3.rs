@@ -1,6 +1,6 @@
 //! The list of a Quake 3 master, over UDP, and `CoD4X`'s, over TCP.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use nom::Parser;
@@ -16,17 +16,19 @@ use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART};
+use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART, Numbering};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
 ///
-/// Nothing on the wire counts the datagrams or numbers them, and the end mark does not show whether those before it have
-/// arrived: one that is lost goes unnoticed. The query therefore requests the list several times, see [`Self::with_passes`].
+/// Most masters neither count the datagrams nor number them, and the end mark does not show whether those before it
+/// have arrived: one that is lost goes unnoticed. The query therefore requests the list several times, see
+/// [`Self::with_passes`]. The answer is then [settled](crate::lists::ListCompleteness::is_settled) when each address came
+/// in at least two passes, and never complete.
 ///
-/// The answer is a [`ServerList`]. It is never complete, but
-/// [settled](crate::lists::ListCompleteness::is_settled) when each address came in at least two passes.
+/// The masters of Tremulous and Unvanquished number the datagrams of an extended list. It is complete when all of them
+/// came in one pass.
 ///
 /// ```
 /// use queryport::Limits;
@@ -68,14 +70,50 @@ pub struct Quake3List {
     /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each (doc/techinfo.txt).
     has_false_marks: bool,
     pass: Pass,
+    /// The numbers of the datagrams that came in any pass.
+    numbers: Numbers,
 }
 
 /// One request and its datagrams.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct Pass {
     parts: usize,
     marked: bool,
     damaged: bool,
+    numbers: Numbers,
+}
+
+/// The numbers of datagrams, where a master writes them.
+#[derive(Debug, Clone, Default)]
+struct Numbers {
+    /// How many datagrams the list has, by the latest of them.
+    count: Option<u16>,
+    arrived: BTreeSet<u16>,
+}
+
+impl Numbers {
+    fn add(&mut self, numbering: Numbering<'_>) {
+        if self.count.is_some_and(|count| count != numbering.count) {
+            // The list has changed: older numbers are of another one.
+            self.arrived.clear();
+        }
+        self.count = Some(numbering.count);
+        self.arrived.insert(numbering.index);
+    }
+
+    /// Whether datagrams are numbered, and one of them has not come.
+    fn lack_some(&self) -> bool {
+        self.count.is_some_and(|count| !self.has_all(count))
+    }
+
+    /// Whether datagrams are numbered, and all of them have come.
+    fn are_complete(&self) -> bool {
+        self.count.is_some_and(|count| self.has_all(count))
+    }
+
+    fn has_all(&self, count: u16) -> bool {
+        self.arrived.range(1..=count.max(1)).count() == usize::from(count)
+    }
 }
 
 /// A datagram of more bytes has no room for another server: dpmaster before 2.0, and Tremulous' master, put their mark there too and
@@ -105,6 +143,7 @@ impl Quake3List {
             passes: 0,
             has_false_marks: false,
             pass: Pass::default(),
+            numbers: Numbers::default(),
         })
     }
 
@@ -183,10 +222,17 @@ impl Conversation for Quake3List {
         self.pass.parts = self.pass.parts.saturating_add(1);
         self.pass.marked |= part.has_end;
         self.pass.damaged |= !part.intact;
+        if let Some(numbering) = part.numbering {
+            self.pass.numbers.add(numbering);
+            self.numbers.add(numbering);
+        }
         if self.list.over_limit > 0 || self.pass.parts > self.max_servers {
             return Verdict::Done(self.finish(ListCompleteness::Incomplete));
         }
-        // Behind the end mark only what was overtaken can come; without it, quiet is the end.
+        if self.pass.numbers.are_complete() && !self.pass.damaged {
+            return Verdict::Done(self.finish(ListCompleteness::Complete));
+        }
+        // After the end mark only what was overtaken can come; without it, quiet is the end.
         let is_end = part.has_end && !self.has_false_marks && datagram.len() <= FULL;
         Verdict::Partial(if is_end { Wait::Grace } else { Wait::Quiet })
     }
@@ -201,12 +247,14 @@ impl Conversation for Quake3List {
         self.passes = self.passes.saturating_add(is_answered.into());
         let is_over = remaining == Remaining::Nothing;
         let once = u32::try_from(self.seen.values().flatten().count()).unwrap_or(u32::MAX);
-        let completeness = match pass.damaged || (is_answered && is_over) {
-            true => ListCompleteness::Incomplete,
-            false => ListCompleteness::Passes {
+        let is_cut = pass.damaged || (is_answered && is_over) || self.numbers.lack_some();
+        let completeness = if is_cut {
+            ListCompleteness::Incomplete
+        } else {
+            ListCompleteness::Passes {
                 count: self.passes,
                 once,
-            },
+            }
         };
         if is_answered && !is_over && !completeness.is_settled() && self.passes < self.max_passes {
             return OnTimeout::Next;
@@ -634,6 +682,86 @@ mod tests {
             _ => None,
         });
         assert_eq!(answer.unwrap().completeness, ListCompleteness::Incomplete);
+    }
+
+    /// A numbered list of one server a datagram.
+    fn numbered(count: u16) -> Vec<Vec<u8>> {
+        let number = |index: u16| {
+            let head = format!("getserversExtResponse\0{index}\0{count}\0");
+            let entry = [&b"\\\xc0\0\x02\x01"[..], &index.to_be_bytes(), b"\\"].concat();
+            [b"\xff\xff\xff\xff", head.as_bytes(), &entry[..]].concat()
+        };
+        (1..=count).map(number).collect()
+    }
+
+    #[test]
+    fn a_numbered_list_is_complete_when_every_datagram_came() {
+        let mut query = query(2);
+        let parts = numbered(300);
+        let (last, others) = parts.split_first().unwrap();
+        for part in others.iter().chain(others) {
+            assert_eq!(query.receive(part), Verdict::Partial(Wait::Quiet));
+        }
+        let Verdict::Done(list) = query.receive(last) else {
+            panic!()
+        };
+        assert_eq!(
+            (list.servers.len(), list.completeness),
+            (300, ListCompleteness::Complete)
+        );
+    }
+
+    #[test]
+    fn a_numbered_list_without_one_of_its_datagrams_is_incomplete() {
+        let mut query = query(2);
+        let parts = numbered(3);
+        for pass in 0..2 {
+            parts
+                .iter()
+                .take(1)
+                .for_each(|part| drop(query.receive(part)));
+            if pass == 0 {
+                assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
+            }
+        }
+        let answer = done(query.timeout(Remaining::Step));
+        assert_eq!(
+            (answer.servers.len(), answer.completeness),
+            (1, ListCompleteness::Incomplete)
+        );
+    }
+
+    /// Each pass lost another datagram: the second brings what the first lacks, but not all in one.
+    #[test]
+    fn a_numbered_list_of_two_passes_is_no_proof() {
+        let mut query = query(2);
+        let parts = numbered(3);
+        parts
+            .iter()
+            .skip(1)
+            .for_each(|part| drop(query.receive(part)));
+        assert_eq!(query.timeout(Remaining::Step), OnTimeout::Next);
+        parts
+            .iter()
+            .take(2)
+            .for_each(|part| drop(query.receive(part)));
+        let answer = done(query.timeout(Remaining::Step));
+        let once = ListCompleteness::Passes { count: 2, once: 2 };
+        assert_eq!((answer.servers.len(), answer.completeness), (3, once));
+    }
+
+    #[test]
+    fn an_empty_numbered_list_is_complete_at_once() {
+        let empty = b"\xff\xff\xff\xffgetserversExtResponse\x001\x001\0\\";
+        let Verdict::Done(list) = query(2).receive(empty) else {
+            panic!()
+        };
+        assert_eq!(
+            (list.servers.len(), list.completeness),
+            (0, ListCompleteness::Complete)
+        );
+        let none = b"\xff\xff\xff\xffgetserversExtResponse\x001\x000\0\\";
+        assert!(matches!(query(2).receive(none), Verdict::Partial(_)));
     }
 
     #[test]

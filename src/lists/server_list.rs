@@ -137,8 +137,9 @@ impl Collector {
 
 /// Whether a [`ServerList`] has all servers of the master, as far as that is known.
 ///
-/// A list over TCP is complete or not. The datagrams of a Quake 3 master's list over UDP have neither numbers nor a count,
-/// so no such list is complete: a client requests it several times and compares the passes.
+/// A list over TCP is complete or not. The datagrams of most Quake 3 masters' lists over UDP have neither numbers nor a
+/// count, so no such list is complete: a client requests it several times and compares the passes. The masters of
+/// Tremulous and Unvanquished number the datagrams of an extended list.
 ///
 /// ```
 /// use queryport::lists::ListCompleteness;
@@ -164,9 +165,10 @@ impl Collector {
 )]
 #[non_exhaustive]
 pub enum ListCompleteness {
-    /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had announced.
+    /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had announced; over UDP
+    /// each of its numbered datagrams.
     Complete,
-    /// A list over UDP. See [`Self::is_settled`].
+    /// A list over UDP without numbers. See [`Self::is_settled`].
     Passes {
         /// The requests that the master answered.
         count: u8,
@@ -180,7 +182,7 @@ pub enum ListCompleteness {
 }
 
 impl ListCompleteness {
-    /// Whether the list is proved to be complete. No list over UDP is.
+    /// Whether the list is proved to be complete. A list over UDP is only with numbered datagrams.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }

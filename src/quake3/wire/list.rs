@@ -5,8 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes};
 use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case, take_while, take_while_m_n};
-use nom::combinator::{eof, map_opt, value};
+use nom::bytes::complete::{tag, tag_no_case, take_till, take_while, take_while_m_n};
+use nom::character::complete::{alpha1, digit1};
+use nom::combinator::{eof, map_opt, not, value};
 use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
@@ -192,7 +193,31 @@ pub struct ListPart<'a> {
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
+    /// The datagram's place in the list, where the master numbers them.
+    pub numbering: Option<Numbering<'a>>,
     entries: &'a [u8],
+}
+
+/// The place of a datagram in a list: the masters of Tremulous and Unvanquished write it into each
+/// (GrangerHub/tremulous-master and Unvanquished/unvanquished-master, master.py).
+///
+/// ```
+/// use queryport::lists::ListPart;
+///
+/// let datagram = b"\xff\xff\xff\xffgetserversExtResponse\x001\x003\0\\\x5c\xc0\0\x02\x01\x6d\\";
+/// let numbering = ListPart::parse(datagram)?.numbering.unwrap();
+/// assert_eq!((numbering.index, numbering.count), (1, 3));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Numbering<'a> {
+    /// The number of this datagram, from 1 on.
+    pub index: u16,
+    /// The number of datagrams in the list.
+    pub count: u16,
+    /// The name of the group of featured servers that the datagram lists; empty for the others.
+    pub label: &'a [u8],
 }
 
 impl<'a> ListPart<'a> {
@@ -204,7 +229,13 @@ impl<'a> ListPart<'a> {
     /// read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
-        let (rest, extended) = word(text).map_err(|_| line::unexpected(text, PLAIN))?;
+        let Ok((rest, extended)) = word(text) else {
+            return Err(line::unexpected(text, PLAIN));
+        };
+        let (rest, numbering) = match numbering(rest) {
+            Ok((rest, numbering)) if extended => (rest, Some(numbering)),
+            _ => (rest, None),
+        };
         // Some masters put a line feed and a NUL there.
         let is_separator = |byte: &u8| *byte == b'\\' || (extended && *byte == b'/');
         let start = rest.iter().position(is_separator).unwrap_or(rest.len());
@@ -225,6 +256,7 @@ impl<'a> ListPart<'a> {
             extended,
             has_end,
             intact,
+            numbering,
             entries,
         })
     }
@@ -264,13 +296,30 @@ impl<'a> ListPart<'a> {
     }
 }
 
-/// `word = "getserversExtResponse" / "getserversResponse"`: whether it is the first.
+/// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`: whether it is the first.
 fn word(text: &[u8]) -> IResult<&[u8], bool> {
-    alt((
+    let word = alt((
         value(true, tag_no_case(EXTENDED)),
         value(false, tag_no_case(PLAIN)),
-    ))
-    .parse(text)
+    ));
+    // A list of links has a longer word.
+    terminated(word, not(alpha1)).parse(text)
+}
+
+/// `numbering = NUL 1*DIGIT NUL 1*DIGIT NUL *label-byte`: a label ends before NUL or a separator.
+fn numbering(input: &[u8]) -> IResult<&[u8], Numbering<'_>> {
+    let number = || preceded(tag("\0"), map_opt(digit1, number::number::<u16>));
+    let label = preceded(
+        tag("\0"),
+        take_till(|byte| matches!(byte, 0 | b'\\' | b'/')),
+    );
+    (number(), number(), label)
+        .map(|(index, count, label)| Numbering {
+            index,
+            count,
+            label,
+        })
+        .parse(input)
 }
 
 /// `v4 = "\" 4OCTET 2OCTET`
@@ -547,6 +596,52 @@ mod tests {
         assert_eq!(
             servers(b"getserversResponse\\010203\\010203"),
             ["48.49.48.50:12339", "48.49.48.50:12339"]
+        );
+    }
+
+    /// The layout of GrangerHub/tremulous-master and Unvanquished/unvanquished-master (master.py).
+    #[test]
+    fn a_numbered_datagram_has_its_place_in_the_list() {
+        let entries = b"\\\xc0\x00\x02\x01m8\\";
+        for (head, index, count, label) in [
+            (&b"\x001\x003\x00"[..], 1, 3, &b""[..]),
+            (b"\x0012\x00300\x00Featured", 12, 300, b"Featured"),
+        ] {
+            let body = [b"getserversExtResponse", head, entries].concat();
+            let part = part(&body);
+            let numbering = Numbering {
+                index,
+                count,
+                label,
+            };
+            assert_eq!((part.numbering, part.intact), (Some(numbering), true));
+            assert_eq!(servers(&body), ["192.0.2.1:27960"]);
+            for cut in 0..head.len() {
+                let body = [b"getserversExtResponse", &head[..cut]].concat();
+                assert_eq!(
+                    ListPart::parse(&[b"\xff\xff\xff\xff", &body[..]].concat())
+                        .map(|part| part.iter().count()),
+                    Ok(0)
+                );
+            }
+        }
+        for plain in [
+            &b"getserversResponse\x001\x003\x00\\\xc0\x00\x02\x01m8\\"[..],
+            b"getserversExtResponse\x001\x00\\\xc0\x00\x02\x01m8\\",
+            b"getserversExtResponse\x001\x0070000\x00\\\xc0\x00\x02\x01m8\\",
+        ] {
+            assert_eq!(part(plain).numbering, None);
+            assert_eq!(servers(plain), ["192.0.2.1:27960"]);
+        }
+    }
+
+    #[test]
+    fn a_list_of_links_is_no_list_of_servers() {
+        let links = b"\xff\xff\xff\xffgetserversExtResponseLinks\0\\\xc0\0\x02\x01m8";
+        let error = ListPart::parse(links).unwrap_err();
+        assert!(
+            matches!(error.kind, ParseErrorKind::Unexpected(_)),
+            "{error}"
         );
     }
 
