@@ -5,6 +5,7 @@
 
 use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
 
+use super::habits::{ConnectForm, Phrase, RconRule, RefusalReason};
 use super::keys::{Key, Known};
 use crate::model::Colours;
 use crate::options::{Dialect, Engine};
@@ -39,8 +40,21 @@ pub(crate) struct Profile {
     pub(crate) base_folders: &'static [&'static str],
     /// The keys that the server side writes.
     pub(crate) written: Written,
+    /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
+    pub(crate) refusals: &'static [Phrase],
+    /// How it answers console commands.
+    pub(crate) rcon: RconRule,
+    /// The form of its `connect`; `None` if it cannot be sent.
+    pub(crate) connect: Option<ConnectForm>,
     /// Where the facts of the row come from.
     pub(crate) source: &'static str,
+}
+
+impl PartialEq for Profile {
+    /// Rows have names of their own.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
 /// A condition on the keys of a reply. Values are compared without regard to ASCII case.
@@ -272,6 +286,33 @@ pub(crate) const DEFAULT: Profile = Profile {
         counts_in_status: false,
         id_keys: true,
     },
+    refusals: &[
+        Phrase::begin("server is full", RefusalReason::ServerFull),
+        Phrase::begin("server full", RefusalReason::ServerFull),
+        Phrase::begin("server uses protocol version", RefusalReason::WrongProtocol),
+        Phrase::begin("no or bad challenge", RefusalReason::BadChallenge),
+        Phrase::begin("invalid challenge", RefusalReason::BadChallenge),
+        Phrase::begin("invalid password", RefusalReason::Password),
+        Phrase::begin("password", RefusalReason::Password),
+        Phrase::begin("banned", RefusalReason::Banned),
+        Phrase::begin("you are banned", RefusalReason::Banned),
+        Phrase::begin("you're banned", RefusalReason::Banned),
+        Phrase::begin("server is for high pings only", RefusalReason::Ping),
+        Phrase::begin("server is for low pings only", RefusalReason::Ping),
+        // The server forgets the challenge (id-Software/Quake-III-Arena, code/server/sv_client.c).
+        Phrase::begin("awaiting cd key authorization", RefusalReason::TryAgain),
+    ],
+    rcon: RconRule {
+        wrong_password: &["bad rconpassword."],
+        wrong_password_begins: &[],
+        no_password: &["no rconpassword set on the server."],
+        refused: &[],
+        line_before: None,
+        before_message: None,
+        is_silent_on_wrong_password: false,
+        is_silent_without_output: false,
+    },
+    connect: Some(ConnectForm::Compressed),
     source: "",
 };
 
@@ -316,12 +357,15 @@ const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
 const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
 
 /// Every engine, the most specific marks first.
-pub(crate) static ALL: [Profile; 34] = [
+pub(crate) static ALL: [Profile; 37] = [
     URBAN_TERROR,
     IW4X,
     IW5,
     IW7,
     IW6X,
+    S1X,
+    H1,
+    BOIII,
     FTE,
     DARK_PLACES,
     WARSOW,
@@ -381,6 +425,14 @@ pub(crate) const QUAKE3: Profile = Profile {
 pub(crate) const QUAKE3E: Profile = Profile {
     name: "Quake3e",
     marks: &[&[Begins(Key::Version, "Q3 1.32e")]],
+    refusals: &[Phrase::begin(
+        "reconnecting, please wait",
+        RefusalReason::TryAgain,
+    )],
+    rcon: RconRule {
+        is_silent_without_output: true,
+        ..DEFAULT.rcon
+    },
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -411,6 +463,7 @@ pub(crate) const IOQUAKE3: Profile = Profile {
         &[Has(Key::Gamename), Has(Key::GHumanPlayers)],
     ],
     colours: Colours::CaretAlphanumeric,
+    refusals: &[Phrase::begin("game mismatch", RefusalReason::WrongGame)],
     source: "ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -523,6 +576,10 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     bots: &[Key::OmnibotPlaying],
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
+    refusals: &[Phrase::begin(
+        "protocol mismatch between client and server",
+        RefusalReason::WrongProtocol,
+    )],
     source: "id-Software/Enemy-Territory src/server/sv_main.c, src/game/q_shared.h, bg_public.h; \
              etlegacy/etlegacy src/game/g_etbot_interface.cpp",
     ..DEFAULT
@@ -532,6 +589,11 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
 pub(crate) const ET_LEGACY: Profile = Profile {
     name: "ET: Legacy",
     marks: &[&[Begins(Key::Version, "ET Legacy")]],
+    rcon: RconRule {
+        wrong_password: &["bad rconpassword"],
+        no_password: &["no rconpassword set on the server"],
+        ..DEFAULT.rcon
+    },
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };
@@ -612,6 +674,17 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         team_match(8, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejk"],
+    refusals: &[
+        Phrase::begin("please wait...", RefusalReason::TryAgain),
+        Phrase::begin("incorrect challenge", RefusalReason::BadChallenge),
+        // Names of texts that the client has.
+        Phrase::begin("@@@server_is_full", RefusalReason::ServerFull),
+        Phrase::begin("@@@invalid_escape", RefusalReason::Password),
+    ],
+    rcon: RconRule {
+        no_password: &["no rconpassword set."],
+        ..DEFAULT.rcon
+    },
     source: "mvdevs/jk2mv src/qcommon/q_shared.h, src/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -652,6 +725,8 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
         team_match(9, "Capture the Ysalamiri", CAPTURES),
     ],
     base_folders: &["base", "basejka"],
+    refusals: JEDI_OUTCAST.refusals,
+    rcon: JEDI_OUTCAST.rcon,
     source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -688,6 +763,7 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
     ],
     colours: Colours::CaretAlphanumeric,
     base_folders: &["baseef"],
+    connect: Some(ConnectForm::Plain),
     source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c",
     ..DEFAULT
 };
@@ -711,6 +787,7 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         line: Line::Ping,
         ..DEFAULT.written
     },
+    connect: Some(ConnectForm::DirectionByte),
     source: "openmoh/openmohaa code/server/sv_main.c, code/qcommon/q_shared.h, bg_public.h",
     ..DEFAULT
 };
@@ -728,6 +805,19 @@ pub(crate) const COD1: Profile = Profile {
     ],
     colours: Colours::CaretDigit,
     base_folders: &["main", "uo"],
+    // Names of texts that the client has.
+    refusals: &[
+        Phrase::begin("exe_serverisfull", RefusalReason::ServerFull),
+        Phrase::begin("exe_bad_challenge", RefusalReason::BadChallenge),
+        Phrase::begin("exe_err_high_ping_only", RefusalReason::Ping),
+        Phrase::begin("exe_err_low_ping_only", RefusalReason::Ping),
+        Phrase::begin("exe_err_bad_cdkey", RefusalReason::CdKey),
+        Phrase::begin("exe_err_cdkey_in_use", RefusalReason::CdKey),
+        Phrase::begin("exe_server_is_different_ver", RefusalReason::WrongProtocol),
+        Phrase::begin("exe_err_banned", RefusalReason::Banned),
+        Phrase::within("permanently banned", RefusalReason::Banned),
+        Phrase::within("temporarily banned", RefusalReason::Banned),
+    ],
     source: "xtnded/codextended sv_main.c; captured",
     ..DEFAULT
 };
@@ -745,6 +835,12 @@ pub(crate) const COD2: Profile = Profile {
         ..DEFAULT.password
     },
     base_folders: &["main"],
+    rcon: RconRule {
+        wrong_password: &["invalid password."],
+        no_password: &["the server must set 'rcon_password'"],
+        ..DEFAULT.rcon
+    },
+    connect: Some(ConnectForm::Plain),
     source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp",
     ..COD1
 };
@@ -753,6 +849,7 @@ pub(crate) const COD2: Profile = Profile {
 pub(crate) const COD4: Profile = Profile {
     name: "Call of Duty 4",
     marks: &[&[Is(Key::Gamename, "Call of Duty 4")]],
+    connect: Some(ConnectForm::Plain),
     source: "captured",
     ..COD1
 };
@@ -764,6 +861,15 @@ pub(crate) const COD4X: Profile = Profile {
         &[Begins(Key::Version, "CoD4 X")],
         &[Has(Key::Build), Begins(Key::ShortVersion, "x")],
     ],
+    refusals: &[Phrase::within(
+        "players wait before you",
+        RefusalReason::Queued,
+    )],
+    rcon: RconRule {
+        wrong_password: &["bad rcon"],
+        no_password: &["no rconpassword set on server or password is shorter"],
+        ..DEFAULT.rcon
+    },
     source: "callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD4
 };
@@ -784,6 +890,11 @@ pub(crate) const IW4X: Profile = Profile {
     colours: Colours::ModernWarfare2,
     clients: Clients::People,
     info_slots: InfoSlots::All,
+    rcon: RconRule {
+        is_silent_on_wrong_password: true,
+        ..DEFAULT.rcon
+    },
+    connect: None,
     source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp",
     ..DEFAULT
 };
@@ -793,30 +904,70 @@ pub(crate) const IW5: Profile = Profile {
     name: "Modern Warfare 3",
     marks: &[&[Is(Key::Gamename, "IW5")], &[Is(Key::Gamename, "PIW5")]],
     info_slots: InfoSlots::All,
+    connect: None,
     source: "ahmad009/IW5M-1.9 Steam/GSServer.cpp",
     ..DEFAULT
 };
 
-/// Ghosts, Advanced Warfare, Modern Warfare Remastered, Black Ops III.
+/// Ghosts with IW6x.
 pub(crate) const IW6X: Profile = Profile {
-    name: "IW6x, S1x, H1-Mod, BOIII",
-    marks: &[
-        &[Is(Key::Gamename, "IW6")],
-        &[Is(Key::Gamename, "S1")],
-        &[Is(Key::Gamename, "H1")],
-        &[Is(Key::Gamename, "T7")],
-    ],
+    name: "IW6x",
+    marks: &[&[Is(Key::Gamename, "IW6")]],
     colours: Colours::ModernWarfare2,
     info_slots: InfoSlots::All,
+    rcon: RconRule {
+        wrong_password: &["invalid rcon password"],
+        before_message: Some(b' '),
+        ..DEFAULT.rcon
+    },
+    connect: None,
     source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
              s1x-client; auroramod/h1-mod; Ezz-lol/boiii-free getinfo.cpp",
     ..DEFAULT
+};
+
+/// Advanced Warfare with S1x.
+pub(crate) const S1X: Profile = Profile {
+    name: "S1x",
+    marks: &[&[Is(Key::Gamename, "S1")]],
+    rcon: RconRule {
+        before_message: None,
+        ..IW6X.rcon
+    },
+    source: "HeartbeatingForCenturies/s1x-client src/client/component/party.cpp, rcon.cpp, colors.cpp",
+    ..IW6X
+};
+
+/// Modern Warfare Remastered with H1-Mod.
+pub(crate) const H1: Profile = Profile {
+    name: "H1-Mod",
+    marks: &[&[Is(Key::Gamename, "H1")]],
+    rcon: IW7.rcon,
+    source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
+    ..IW6X
+};
+
+/// Black Ops III with BOIII or T7x.
+pub(crate) const BOIII: Profile = Profile {
+    name: "BOIII",
+    marks: &[&[Is(Key::Gamename, "T7")]],
+    rcon: RconRule {
+        is_silent_on_wrong_password: true,
+        ..DEFAULT.rcon
+    },
+    source: "Ezz-lol/boiii-free src/client/component/getinfo.cpp, rcon.cpp",
+    ..IW6X
 };
 
 /// Infinite Warfare with iw7-mod.
 pub(crate) const IW7: Profile = Profile {
     name: "iw7-mod",
     marks: &[&[Is(Key::Gamename, "IW7")]],
+    rcon: RconRule {
+        wrong_password: &["invalid rcon password"],
+        refused: &["invalid rcon request"],
+        ..DEFAULT.rcon
+    },
     source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
     ..IW6X
 };
@@ -855,6 +1006,17 @@ pub(crate) const DAEMON: Profile = Profile {
     ],
     colours: Colours::Daemon,
     clients: Clients::People,
+    refusals: ENEMY_TERRITORY.refusals,
+    rcon: RconRule {
+        wrong_password: &["bad password"],
+        no_password: &[
+            "no rcon.server.password set on the server",
+            "rcon.server.password not set",
+        ],
+        is_silent_without_output: true,
+        ..DEFAULT.rcon
+    },
+    connect: Some(ConnectForm::Escaped),
     source: "DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp",
     ..DEFAULT
 };
@@ -881,6 +1043,15 @@ pub(crate) const DARK_PLACES: Profile = Profile {
         id_keys: false,
         ..DEFAULT.written
     },
+    refusals: &[
+        Phrase::begin("wrong game version", RefusalReason::WrongProtocol),
+        Phrase::begin("error: protocol mismatch", RefusalReason::WrongProtocol),
+    ],
+    rcon: RconRule {
+        wrong_password_begins: &["server denied rcon access to"],
+        ..DEFAULT.rcon
+    },
+    connect: Some(ConnectForm::InfoString),
     source: "xonotic/darkplaces netconn.c, gl_draw.c, common.c",
     ..DEFAULT
 };
@@ -891,6 +1062,12 @@ pub(crate) const FTE: Profile = Profile {
     marks: &[&[NumberWithLetters]],
     bots_have_no_ping: false,
     base_folders: &["id1", "qw", "fte"],
+    rcon: RconRule {
+        is_silent_on_wrong_password: true,
+        is_silent_without_output: true,
+        ..DEFAULT.rcon
+    },
+    connect: None,
     source: "fte-team/fteqw engine/server/sv_main.c, engine/common/common.c",
     ..DARK_PLACES
 };
@@ -916,6 +1093,69 @@ pub(crate) const WARSOW: Profile = Profile {
         id_keys: false,
         ..DEFAULT.written
     },
+    refusals: &[Phrase::begin(
+        "server and client don't have the same version",
+        RefusalReason::WrongProtocol,
+    )],
+    rcon: RconRule {
+        wrong_password: &["bad rcon_password."],
+        line_before: Some("rcon packet "),
+        ..DEFAULT.rcon
+    },
+    connect: Some(ConnectForm::Arguments),
     source: "Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c",
     ..DEFAULT
 };
+
+/// How servers announce themselves to a master.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heartbeat {
+    /// The word after `heartbeat`.
+    pub(crate) tag: &'static str,
+    /// The game. Without one, the infostring must name it.
+    pub(crate) game: Option<&'static str>,
+    /// The list of the servers.
+    pub(crate) list: ListRule,
+}
+
+/// The form of a list of servers.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ListRule {
+    /// Whether clients expect empty and full servers, even if they do not ask for them.
+    pub(crate) has_all: bool,
+    /// Whether the addresses of a short list are in hexadecimal digits.
+    pub(crate) is_hexadecimal: bool,
+}
+
+const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
+    Heartbeat {
+        tag,
+        game,
+        list: ListRule {
+            has_all: false,
+            is_hexadecimal: false,
+        },
+    }
+}
+
+/// The heartbeats of each engine (dpmaster, src/games.c). Those of Elite Force are pairs, and its clients read lists in
+/// hexadecimal digits only (Chomenor/ioef-cmod, code/server/sv_main.c, code/client/cl_main.c).
+pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
+    heartbeat("DarkPlaces", None),
+    heartbeat("QuakeArena-1", Some("Quake3Arena")),
+    heartbeat("Wolfenstein-1", Some("wolfmp")),
+    Heartbeat {
+        list: ListRule {
+            has_all: true,
+            is_hexadecimal: false,
+        },
+        ..heartbeat("EnemyTerritory-1", Some("et"))
+    },
+    Heartbeat {
+        list: ListRule {
+            has_all: false,
+            is_hexadecimal: true,
+        },
+        ..heartbeat("STEF1", Some("EliteForce"))
+    },
+];

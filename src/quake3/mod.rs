@@ -62,11 +62,11 @@
 //! # Sources
 //! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both challenges and the
 //!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (ioquake3, code/server/sv_client.c; captured from
-//!   OpenArena and Nexuiz). `connect` is compressed from its first blank on ([`huffman`]), but not on DarkPlaces (captured from
-//!   Nexuiz).
+//!   OpenArena and Nexuiz). `connect` has a form for each engine, see [`ConnectForm`]
+//!   (captured from OpenArena and Nexuiz; recorded from Lilium Voyager, Daemon and Warsow's server).
 //! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
-//!   most, DarkPlaces' 1,394; ioquake3 answers a wrong password with an error, DarkPlaces not at all (captured from OpenArena
-//!   and Nexuiz). Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password,
+//!   most, DarkPlaces' 1,394; ioquake3 and DarkPlaces answer a wrong password with an error (recorded from OpenArena
+//!   and DarkPlaces). Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password,
 //!   ioquake3's ten packets of an address in a row and then one a second; `net::Rcon` stays below all of them.
 //! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
 //!   accepted by Nexuiz).
@@ -133,20 +133,24 @@ mod connect;
 #[expect(dead_code, reason = "the readers come with the next commits")]
 pub(crate) mod engines;
 mod from_status;
+pub(crate) mod habits;
 #[expect(dead_code, reason = "the readers come with the next commits")]
 mod keys;
 pub mod master;
 mod rcon;
+mod refusal;
 pub(crate) mod server;
 mod to_status;
 pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::StatusQuery;
-pub use connect::{ConnectQuery, Connected, Refusal, RefusalReason, huffman};
+pub use connect::{ConnectQuery, Connected, huffman};
+pub use habits::{ConnectForm, RefusalReason};
 pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
+pub use refusal::Refusal;
 pub use server::{respond, verify_challenge};
 pub use wire::{
-    Command, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request, Response,
-    SecureRconRequest,
+    Command, ConnectArguments, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request,
+    Response, SecureRconRequest,
 };

@@ -1,4 +1,4 @@
-//! `rcon`: a console command on a server, and what it prints.
+//! `rcon`: a console command on a server, and its output.
 //!
 //! ```text
 //!  client                                              server
@@ -14,7 +14,7 @@
 //! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor has byte 02 before the word of the request, which
 //! its servers skip unread, and 01 before that of the reply (openmoh/openmohaa, code/server/sv_main.c).
 //!
-//! The password travels in plain text and the replies prove nothing: anyone on the way reads and forges both.
+//! The password travels in plain text and the replies prove nothing: anyone on the path reads and forges both.
 //! DarkPlaces' signed form keeps the password secret.
 
 use std::fmt;
@@ -28,7 +28,9 @@ use hmac::{Hmac, KeyInit, Mac};
 use md4::Md4;
 use thiserror::Error;
 
-use super::connect::Refusal;
+use super::engines;
+use super::habits::RconRule;
+use super::refusal::{self, Refusal};
 use super::wire::line::{self, TO_CLIENT};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, RconRequest, Request};
@@ -52,11 +54,11 @@ pub enum RconMode {
     /// In plain text: every server but Medal of Honor's and Black Ops III's.
     #[default]
     Plain,
-    /// In plain text and quotes, so that it may hold blanks: Quake3e, CoD4x. See [`RconRequest::quoted`].
+    /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See [`RconRequest::quoted`].
     Quoted,
-    /// In plain text, behind a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
+    /// In plain text, after a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
     BlackOps3,
-    /// In plain text, behind byte 0x02, the direction: Medal of Honor.
+    /// In plain text, after byte 0x02, the direction: Medal of Honor.
     MedalOfHonor,
     /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
     /// DarkPlaces.
@@ -102,13 +104,41 @@ pub struct RconQuery {
     password: Password,
     command: Vec<u8>,
     mode: RconMode,
-    /// The signed nonce: the time, or the server's challenge once it has arrived. Whether it is the time.
-    nonce: Option<(Vec<u8>, bool)>,
     repeatable: bool,
     limits: Limits,
-    /// The output so far.
+    state: State,
+}
+
+/// The step of a command.
+#[derive(Debug, Clone)]
+enum State {
+    /// The server is asked for a challenge to sign.
+    Challenge,
+    /// The command is sent, signed with the nonce where there is one.
+    Command(Option<Nonce>),
+    /// Output arrives.
+    Output(Output),
+}
+
+/// The bytes that a signed command begins with.
+#[derive(Debug, Clone)]
+#[cfg_attr(
+    not(feature = "secure-rcon"),
+    allow(dead_code, reason = "only signed commands read it")
+)]
+struct Nonce {
     text: Vec<u8>,
-    datagrams: u16,
+    /// Whether it is the time, and not a challenge.
+    is_time: bool,
+}
+
+/// The output so far.
+#[derive(Debug, Clone, Default)]
+struct Output {
+    text: Vec<u8>,
+    /// Where the text of each datagram begins.
+    starts: Vec<usize>,
+    /// Whether the datagrams begin with DarkPlaces' `n`.
     dark_places: bool,
 }
 
@@ -116,36 +146,39 @@ impl RconQuery {
     /// One command.
     ///
     /// # Errors
-    /// [`EncodeError::Forbidden`] for a password with a quote or a control byte in it, without quotes or signature also for one with a
-    /// blank, `;` or a comment, and for a command with a line end; [`EncodeError::Empty`] without a password, and in the signed
-    /// modes for one that begins with a blank, where its key ends; [`EncodeError::TooLong`] for more than servers read.
+    /// - [`EncodeError::Forbidden`] for a password with a quote or a control byte, and for a command with a line end.
+    ///   Without quotes or a signature, also for a password with a space, `;` or a comment.
+    /// - [`EncodeError::Empty`] without a password, and in the signed modes for one that begins with a space, where
+    ///   its key ends.
+    /// - [`EncodeError::TooLong`] for more than servers read.
     pub fn new(
         password: Password,
         command: &str,
         mode: RconMode,
         limits: &Limits,
     ) -> Result<Self, EncodeError> {
-        let (command, is_signed) = (command.as_bytes().to_vec(), mode.is_signed());
-        let quoted = is_signed || mode == RconMode::Quoted;
-        RconRequest {
+        let command = command.as_bytes().to_vec();
+        let is_signed = mode.is_signed();
+        let request = RconRequest {
             password: &password.0,
             command: &command,
-            quoted,
-        }
-        .check()?;
+            quoted: is_signed || mode == RconMode::Quoted,
+        };
+        request.check()?;
         if is_signed && password.key().is_empty() {
-            return Err(EncodeError::Empty("rcon password before its first blank"));
+            return Err(EncodeError::Empty("rcon password before its first space"));
         }
         Ok(Self {
             password,
             command,
             mode,
-            nonce: None,
             repeatable: false,
             limits: *limits,
-            text: Vec::new(),
-            datagrams: 0,
-            dark_places: false,
+            state: if is_signed {
+                State::Challenge
+            } else {
+                State::Command(None)
+            },
         })
     }
 
@@ -173,9 +206,13 @@ impl RconQuery {
     #[cfg(feature = "secure-rcon")]
     #[must_use]
     pub fn at(mut self, since_1970: Duration) -> Self {
-        let time =
-            || format!("{}.{:06}", since_1970.as_secs(), since_1970.subsec_micros()).into_bytes();
-        self.nonce = (self.mode == RconMode::Time).then(|| (time(), true));
+        if self.mode == RconMode::Time {
+            let (seconds, micros) = (since_1970.as_secs(), since_1970.subsec_micros());
+            self.state = State::Command(Some(Nonce {
+                text: format!("{seconds}.{micros:06}").into_bytes(),
+                is_time: true,
+            }));
+        }
         self
     }
 
@@ -184,114 +221,196 @@ impl RconQuery {
         repeatable() repeatable = true;
     }
 
-    fn finish(&mut self, is_cut: bool) -> RconAnswer {
-        let colours = if self.dark_places {
-            Colours::DarkPlaces
-        } else {
-            Colours::Caret
-        };
-        let style = Style::new(Charset::Utf8OrWindows1252, colours);
-        let text = Text::new(std::mem::take(&mut self.text), style);
-        RconAnswer {
-            text,
-            datagrams: self.datagrams,
-            is_cut,
-        }
-    }
-}
-
-impl Conversation for RconQuery {
-    type Answer = Result<RconAnswer, RconError>;
-
-    fn request(&mut self, out: &mut Vec<u8>) {
+    /// Writes the command, signed with the nonce where there is one.
+    fn put_command(&self, nonce: Option<&Nonce>, out: &mut Vec<u8>) {
         let (password, command) = (&self.password.0[..], &self.command[..]);
         #[cfg(feature = "secure-rcon")]
-        if let Some((nonce, timed)) = &self.nonce {
-            let signed = [nonce, &b" "[..], command].concat();
-            let request = SecureRconRequest::sign(*timed, &self.password, &signed);
+        if let Some(nonce) = nonce {
+            let signed = [&nonce.text, &b" "[..], command].concat();
+            let request = SecureRconRequest::sign(nonce.is_time, &self.password, &signed);
             return Request::new(Command::SecureRcon(request)).put(out);
         }
-        let (quoted, direction_byte) = (
-            self.mode == RconMode::Quoted,
-            self.mode == RconMode::MedalOfHonor,
-        );
-        let command = match self.mode {
-            RconMode::BlackOps3 => {
-                return line::put(Some(0), &[password, b" ", command].concat(), out);
-            }
-            #[cfg(feature = "secure-rcon")]
-            RconMode::Time | RconMode::Challenge => Command::GetChallenge {
-                client: None,
-                game: None,
-            },
-            _ => Command::Rcon(RconRequest {
+        #[cfg(not(feature = "secure-rcon"))]
+        let _ = nonce;
+        if self.mode == RconMode::BlackOps3 {
+            return line::put(Some(0), &[password, b" ", command].concat(), out);
+        }
+        let request = Request {
+            command: Command::Rcon(RconRequest {
                 password,
                 command,
-                quoted,
+                quoted: self.mode == RconMode::Quoted,
             }),
+            direction_byte: self.mode == RconMode::MedalOfHonor,
         };
-        Request {
-            command,
-            direction_byte,
-        }
-        .put(out);
+        request.put(out);
     }
 
-    fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        let asks = self.mode.is_signed() && self.nonce.is_none();
-        let reply = match line::text(datagram) {
+    fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {
+        match line::text(datagram) {
             // Its text follows the byte at once, and may begin with any word. Medal of Honor has `print` there.
             Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => Ok(Reply::Print {
                 text,
                 dark_places: false,
             }),
             _ => Reply::parse(datagram),
-        };
-        let (text, dark_places) = match reply {
-            Ok(Reply::Challenge { challenge, .. }) if asks => {
-                self.nonce = Some((challenge.to_vec(), false));
-                return Verdict::Next;
-            }
-            Ok(Reply::Print { text, dark_places }) if !asks => (text, dark_places),
-            Ok(Reply::Print { text, .. } | Reply::Rejected { text }) => {
-                let refusal = Refusal::new(Bytes::copy_from_slice(text));
-                return Verdict::Done(Err(RconError::Refused(refusal)));
-            }
-            Ok(_) => {
-                let expected = if asks { "a challenge" } else { "print" };
-                return Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4));
-            }
-            Err(error) => return Verdict::Rejected(error),
-        };
-        if self.datagrams == 0 {
-            self.dark_places = dark_places;
-            if let Some(error) = RconError::from_text(text) {
-                return Verdict::Done(Err(error));
-            }
         }
-        let length = self.text.len().saturating_add(text.len());
-        let limits = &self.limits;
-        if usize::from(self.datagrams) >= limits.max_fragments()
-            || length > limits.max_answer_bytes()
-        {
-            return Verdict::Done(Ok(self.finish(true)));
-        }
-        self.datagrams = self.datagrams.saturating_add(1);
-        self.text.extend_from_slice(text);
-        Verdict::Partial(Wait::Quiet)
     }
 
-    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
-        // A challenge is valid once.
-        let repeatable = if self.mode.is_signed() {
-            self.nonce.is_none()
+    /// A reply while the challenge is asked for.
+    fn take_challenge(&mut self, reply: &Reply<'_>) -> Verdict<Answered> {
+        if let Reply::Challenge { challenge, .. } = reply {
+            self.state = State::Command(Some(Nonce {
+                text: challenge.to_vec(),
+                is_time: false,
+            }));
+            return Verdict::Next;
+        }
+        match Refusal::of(reply) {
+            Some(refusal) => Verdict::Done(Err(RconError::Refused(refusal))),
+            None => unexpected("a challenge"),
+        }
+    }
+
+    /// The first reply to the command: a refusal or output.
+    fn take_first(&mut self, reply: &Reply<'_>) -> Verdict<Answered> {
+        match *reply {
+            Reply::Print { text, dark_places } => {
+                if let Some(error) = RconError::from_text(text) {
+                    return Verdict::Done(Err(error));
+                }
+                let output = Output {
+                    dark_places,
+                    ..Output::default()
+                };
+                self.add(output, text)
+            }
+            Reply::Error { text } => Verdict::Done(Err(RconError::refused(text))),
+            Reply::Rejected { .. } => match Refusal::of(reply) {
+                Some(refusal) => Verdict::Done(Err(RconError::Refused(refusal))),
+                None => unexpected("print"),
+            },
+            _ => unexpected("print"),
+        }
+    }
+
+    /// Adds the text of a datagram to the output, unless a limit ends it.
+    fn add(&mut self, mut output: Output, text: &[u8]) -> Verdict<Answered> {
+        let length = output.text.len().saturating_add(text.len());
+        let is_over = output.starts.len() >= self.limits.max_fragments()
+            || length > self.limits.max_answer_bytes();
+        if is_over {
+            return Verdict::Done(Ok(output.finish(true)));
+        }
+        output.starts.push(output.text.len());
+        output.text.extend_from_slice(text);
+        self.state = State::Output(output);
+        Verdict::Partial(Wait::Quiet)
+    }
+}
+
+impl Output {
+    fn finish(mut self, is_cut: bool) -> RconAnswer {
+        self.remove_separators();
+        let style = if self.dark_places {
+            Style::new(Charset::Utf8OrWindows1252, Colours::DarkPlaces)
         } else {
-            self.repeatable
+            refusal::style()
         };
-        if self.datagrams > 0 {
-            // Without the quiet, the server was still printing.
-            OnTimeout::Done(Ok(self.finish(remaining == Remaining::Nothing)))
-        } else if repeatable || remaining == Remaining::Nothing {
+        RconAnswer {
+            datagrams: u16::try_from(self.starts.len()).unwrap_or(u16::MAX),
+            text: Text::new(self.text, style),
+            is_cut,
+        }
+    }
+
+    /// Removes the byte before each message, where each datagram holds one message of the console. Then all of them
+    /// begin with the byte, and one before the last is shorter than a piece of a longer text.
+    fn remove_separators(&mut self) {
+        /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP, src/server/sv_main.c).
+        const MIN_PIECE: usize = 239;
+        let separators = engines::ALL
+            .iter()
+            .filter_map(|profile| profile.rcon.before_message);
+        let pieces: Vec<&[u8]> = self.pieces().collect();
+        let Some((_, before_last)) = pieces.split_last() else {
+            return;
+        };
+        let has_messages = before_last.iter().any(|piece| piece.len() < MIN_PIECE);
+        let begins_all =
+            |separator: u8| pieces.iter().all(|piece| piece.first() == Some(&separator));
+        if has_messages && separators.into_iter().any(begins_all) {
+            let messages = pieces.iter().filter_map(|piece| piece.get(1..));
+            self.text = messages.collect::<Vec<_>>().concat();
+        }
+    }
+
+    /// The text of each datagram.
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let ends = self.starts.iter().skip(1).copied();
+        let ends = ends.chain([self.text.len()]);
+        self.starts
+            .iter()
+            .zip(ends)
+            .filter_map(|(start, end)| self.text.get(*start..end))
+    }
+}
+
+fn unexpected(expected: &'static str) -> Verdict<Answered> {
+    Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4))
+}
+
+/// The output of a command, or why there is none.
+type Answered = Result<RconAnswer, RconError>;
+
+impl Conversation for RconQuery {
+    type Answer = Answered;
+
+    fn request(&mut self, out: &mut Vec<u8>) {
+        match &self.state {
+            State::Challenge => {
+                let command = Command::GetChallenge {
+                    client: None,
+                    game: None,
+                };
+                Request::new(command).put(out);
+            }
+            State::Command(nonce) => self.put_command(nonce.as_ref(), out),
+            // Nothing is sent again once output has come.
+            State::Output(_) => {}
+        }
+    }
+
+    fn receive(&mut self, datagram: &[u8]) -> Verdict<Answered> {
+        let reply = match self.read(datagram) {
+            Ok(reply) => reply,
+            Err(error) => return Verdict::Rejected(error),
+        };
+        match &mut self.state {
+            State::Challenge => self.take_challenge(&reply),
+            State::Command(_) => self.take_first(&reply),
+            State::Output(output) => {
+                let Reply::Print { text, .. } = reply else {
+                    return unexpected("print");
+                };
+                let output = std::mem::take(output);
+                self.add(output, text)
+            }
+        }
+    }
+
+    fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answered> {
+        let may_repeat = match &mut self.state {
+            State::Output(output) => {
+                // Without the quiet, the server was still printing.
+                let is_cut = remaining == Remaining::Nothing;
+                return OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)));
+            }
+            State::Challenge => true,
+            // A nonce is valid once.
+            State::Command(nonce) => nonce.is_none() && self.repeatable,
+        };
+        if may_repeat || remaining == Remaining::Nothing {
             // The session's own error says more: unreachable, or what was wrong with the last datagram.
             OnTimeout::Retry
         } else {
@@ -327,7 +446,7 @@ pub struct RconAnswer {
     pub text: Text,
     /// The number of datagrams it came in.
     pub datagrams: u16,
-    /// Whether the deadline or a limit ended the answer while the server was still sending. `false` says that the server
+    /// Whether the deadline or a limit ended the answer while the server was still sending. `false` means that the server
     /// fell silent, and not that every piece arrived.
     pub is_cut: bool,
 }
@@ -367,8 +486,10 @@ pub enum RconError {
     Refused(Refusal),
     /// No answer. The command may have been run.
     #[error(
-        "no answer to rcon: the server is down, limits its answers, or, as DarkPlaces does, does not answer a wrong \
-         password"
+        "no answer to rcon: the server is down, or limits its answers; {} send none to a wrong password, {} none \
+         where a command prints nothing",
+        engines_that(|rule| rule.is_silent_on_wrong_password),
+        engines_that(|rule| rule.is_silent_without_output)
     )]
     NoAnswer,
 }
@@ -384,20 +505,66 @@ impl RconError {
 
     /// Known error texts. A command that prints just the same is taken for an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
-        const NO_PASSWORD: [&str; 2] =
-            ["no rconpassword set", "the server must set 'rcon_password'"];
-        let line = String::from_utf8_lossy(text.trim_ascii()).to_lowercase();
-        match line.as_str() {
-            "bad rconpassword." | "bad rconpassword" | "bad rcon_password." | "bad rcon"
-            | "invalid password." => Some(Self::BadPassword),
-            // Commands print longer lines.
-            _ if line.len() > 80 => None,
-            _ => NO_PASSWORD
-                .iter()
-                .any(|text| line.starts_with(text))
-                .then_some(Self::NoPassword),
+        /// Longest of them, in bytes. Commands print longer texts.
+        const MAX_ERROR: usize = 160;
+        if text.len() > MAX_ERROR {
+            return None;
         }
+        let line = single_line(text)?;
+        let rules = || engines::ALL.iter().map(|profile| &profile.rcon);
+        let is_wrong = |rule: &RconRule| {
+            let is_whole = rule.wrong_password.contains(&&*line);
+            let mut begins = rule.wrong_password_begins.iter();
+            is_whole || begins.any(|begin| line.starts_with(begin))
+        };
+        let has_none = |rule: &RconRule| {
+            let mut begins = rule.no_password.iter();
+            begins.any(|begin| line.starts_with(begin))
+        };
+        if rules().any(is_wrong) {
+            return Some(Self::BadPassword);
+        }
+        if rules().any(has_none) {
+            return Some(Self::NoPassword);
+        }
+        rules()
+            .any(|rule| rule.refused.contains(&&*line))
+            .then(|| Self::Refused(Refusal::new(Bytes::copy_from_slice(text))))
     }
+
+    /// The error for a text that is a refusal, whatever its words are.
+    fn refused(text: &[u8]) -> Self {
+        Self::from_text(text)
+            .unwrap_or_else(|| Self::Refused(Refusal::new(Bytes::copy_from_slice(text))))
+    }
+}
+
+/// The names of the engines with a habit.
+fn engines_that(have: fn(&RconRule) -> bool) -> String {
+    let names = engines::ALL
+        .iter()
+        .filter(|profile| have(&profile.rcon))
+        .map(|profile| profile.name);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// The one line of a text without colour codes, in lower case; `None` for several. A line before an error is left
+/// out.
+fn single_line(text: &[u8]) -> Option<String> {
+    let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
+    let stands_before = |line: &str| {
+        let mut before = engines::ALL
+            .iter()
+            .filter_map(|profile| profile.rcon.line_before);
+        before.any(|begin| line.starts_with(begin))
+    };
+    let lines = text.split(|&byte| byte == b'\n').map(|line| {
+        let plain = TextRef::new(line, style).plain();
+        plain.trim().to_lowercase()
+    });
+    let mut lines = lines.filter(|line| !line.is_empty() && !stands_before(line));
+    let line = lines.next()?;
+    lines.next().is_none().then_some(line)
 }
 
 /// A password. `Debug` does not show it.
@@ -428,7 +595,7 @@ impl Password {
         differing == 0 && self.0.len() == given.len() && !given.is_empty()
     }
 
-    /// The part that signs commands: up to the first blank (xonotic/darkplaces, netconn.c).
+    /// The part that signs commands: up to the first space (xonotic/darkplaces, netconn.c).
     fn key(&self) -> &[u8] {
         self.0
             .split(|&byte| byte == b' ')
@@ -445,7 +612,7 @@ impl fmt::Debug for Password {
 
 #[cfg(feature = "secure-rcon")]
 impl<'a> SecureRconRequest<'a> {
-    /// Signs. `timed`, `signed`: see the fields. The password up to its first blank is the key, as on
+    /// Signs. `timed`, `signed`: see the fields. The password up to its first space is the key, as on
     /// DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self {
@@ -593,7 +760,7 @@ mod tests {
         );
     }
 
-    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte behind the mark, whatever it is.
+    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, whatever it is.
     #[test]
     fn medal_of_honor_has_a_byte_before_the_words() {
         let (password, limits) = (Password::new("secret"), Limits::default());
@@ -664,7 +831,7 @@ mod tests {
                 answer.datagrams,
                 answer.text.style().colours
             ),
-            (&b"abc\n"[..], 2, Colours::Caret)
+            (&b"abc\n"[..], 2, engines::DEFAULT.colours)
         );
         assert_eq!(
             answer
@@ -681,6 +848,51 @@ mod tests {
             collect(&[b"getinfo"]),
             OnTimeout::Done(Err(RconError::NoAnswer))
         );
+    }
+
+    /// DaemonEngine/Daemon b276137b, recorded.
+    #[test]
+    fn an_error_in_place_of_output_is_a_refusal() {
+        let answer = |body: &[u8]| query().receive(&[b"\xff\xff\xff\xff", body].concat());
+        let bad = answer(b"error\nBad password");
+        assert_eq!(bad, Verdict::Done(Err(RconError::BadPassword)));
+        let Verdict::Done(Err(RconError::Refused(refusal))) = answer(b"error\nInvalid command")
+        else {
+            panic!()
+        };
+        assert_eq!(refusal.text.raw(), b"Invalid command");
+    }
+
+    /// HeartbeatingForCenturies/iw6x-client, src/client/component/rcon.cpp: a datagram holds one message of the console.
+    #[test]
+    fn a_space_before_each_message_is_left_out() {
+        let collect = |bodies: &[&str]| {
+            let mut query = query();
+            for body in bodies {
+                query.receive(&[b"\xff\xff\xff\xffprint\n", body.as_bytes()].concat());
+            }
+            let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+                panic!()
+            };
+            String::from_utf8(answer.text.raw().to_vec()).unwrap()
+        };
+        assert_eq!(
+            collect(&[" map: x\n", " num score\n", "  0  12\n"]),
+            "map: x\nnum score\n 0  12\n"
+        );
+        // Pieces of one text; a later one begins with a space by chance.
+        let long = format!(" {}", "x".repeat(1006));
+        assert_eq!(collect(&[&long, " y\n"]), format!("{long} y\n"));
+        assert_eq!(collect(&[" S  sv_hostname\n"]), " S  sv_hostname\n");
+        assert_eq!(collect(&[" a\n", "b\n"]), " a\nb\n");
+    }
+
+    #[test]
+    fn silent_engines_are_named() {
+        let error = RconError::NoAnswer.to_string();
+        for name in ["IW4x", "FTE", "Quake3e", "Daemon"] {
+            assert!(error.contains(name), "{error}");
+        }
     }
 
     #[test]
@@ -728,17 +940,45 @@ mod tests {
         assert!(answer.is_cut);
     }
 
+    /// Each is recorded from a server, or a format string in the source that the engine's row names.
     #[test]
     fn known_error_texts() {
-        for text in ["Bad rconpassword.\n", "bad rcon", "Invalid password.\n"] {
+        for text in [
+            "Bad rconpassword.\n",
+            "bad rcon",
+            "Bad rconpassword",
+            "Invalid password.\n",
+            // Recorded from JK2MV (fd7ce68), Warsow (viciious/qfusion e6c46002), DarkPlaces (2f25af655), Daemon (b276137b).
+            "^7Bad rconpassword.\n",
+            "Rcon Packet 127.0.0.1:41632\nBad rcon_password.\n",
+            "^1server denied rcon access to 127.0.0.1:40088\n",
+            "Bad password",
+            "Invalid rcon password",
+            " Invalid rcon password\n",
+        ] {
             assert_eq!(
                 RconError::from_text(text.as_bytes()),
                 Some(RconError::BadPassword),
                 "{text}"
             );
         }
-        let none = b"No rconpassword set on the server.\n";
-        assert_eq!(RconError::from_text(none), Some(RconError::NoPassword));
+        for none in [
+            "No rconpassword set on the server.\n",
+            "No rconpassword set on the server",
+            "No rconpassword set.\n",
+            "The server must set 'rcon_password' for clients to use 'rcon'.\n",
+            "No rconpassword set on server or password is shorter than 8 characters.\n",
+            "No rcon.server.password set on the server.",
+            "rcon.server.password not set",
+        ] {
+            assert_eq!(
+                RconError::from_text(none.as_bytes()),
+                Some(RconError::NoPassword),
+                "{none}"
+            );
+        }
+        let request = RconError::from_text(b"Invalid RCon request");
+        assert!(matches!(request, Some(RconError::Refused(_))));
         for text in [
             "",
             "map: q3dm17\n",
@@ -797,7 +1037,7 @@ mod tests {
         }
     }
 
-    /// The key ends at the first blank: everybody can sign with an empty one.
+    /// The key ends at the first space: everybody can sign with an empty one.
     #[cfg(feature = "secure-rcon")]
     #[test]
     fn an_empty_key_signs_nothing() {

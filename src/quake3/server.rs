@@ -17,8 +17,8 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
-/// Answers `getinfo`, `getstatus` and `getchallenge`. There is no reply to other requests, nor to a challenge of more than
-/// 128 bytes; [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to
+/// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player slots here. There is no
+/// reply to other requests, nor to a challenge of more than 128 bytes; [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to
 /// `rcon`.
 ///
 /// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
@@ -70,6 +70,7 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         Command::GetChallenge { client, game } => {
             return challenge_reply(client, game, direction_byte, context);
         }
+        Command::Connect(_) => return connect_reply(direction_byte, context),
         _ => return None,
     };
     let challenge = challenge.unwrap_or_default();
@@ -206,6 +207,8 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
 /// The numbers of the templates of `getchallenge`: a token, and a refusal with and without direction byte.
 const CHALLENGE: u32 = u32::MAX;
 const MISMATCH: u32 = 1 << 31;
+/// The template of the refusal of `connect`.
+const NO_PLAYERS: u32 = 1 << 30;
 
 /// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
 fn challenge_reply(
@@ -255,6 +258,22 @@ fn challenge_reply(
     };
     let template = context.template(CHALLENGE, |_, template| template.begin());
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
+}
+
+/// The reply to `connect`: there is no game to play here.
+fn connect_reply(direction_byte: bool, context: &mut Context<'_>) -> Option<Patched> {
+    let dark_places = is_dark_places(context.service.engine);
+    let text = b"This server takes no players, it answers queries.\n";
+    let template = context.template(NO_PLAYERS | u32::from(direction_byte), |_, template| {
+        let reply = if dark_places {
+            Reply::Rejected { text }
+        } else {
+            Reply::Print { dark_places, text }
+        };
+        template.begin();
+        reply.put(direction_byte, &mut template.bytes);
+    });
+    Patched::new(template, Patch::NONE)
 }
 
 /// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.

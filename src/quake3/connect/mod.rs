@@ -6,7 +6,7 @@
 //!    │ ────────────────────────────────────────────────────────► │
 //!    │ challengeResponse -1532010236 12345 71                    │
 //!    │ ◄──────────────────────────────────────────────────────── │
-//!    │ connect "\challenge\-1532010236\qport\4711\protocol\71…"  │  from the blank on: Huffman
+//!    │ connect "\challenge\-1532010236\qport\4711\protocol\71…"  │  from the space on: Huffman
 //!    │ ────────────────────────────────────────────────────────► │
 //!    │ connectResponse -1532010236   │   print 0A reason         │
 //!    │ ◄──────────────────────────────────────────────────────── │
@@ -15,14 +15,15 @@
 pub mod huffman;
 
 use bytes::{BufMut, Bytes};
-use thiserror::Error;
 
+use super::habits::ConnectForm;
+use super::refusal::Refusal;
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
 use super::wire::line::next_word;
 use super::wire::reply::{Reply, is_flag};
-use super::wire::request::{Command, ConnectRequest, Request};
+use super::wire::request::{Command, ConnectArguments, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::model::{Charset, Colours, Style, Text, Verification};
+use crate::model::Verification;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::text::{number, share};
 
@@ -33,16 +34,17 @@ const MAX_MESSAGE: usize = 16_384;
 
 /// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`, `challenge`.
 const RESERVED: usize = 100;
-/// Longest pair of `challenge`, in bytes: the longest known challenges have eleven bytes (DarkPlaces).
+/// Longest pair of `challenge`, in bytes: the longest known challenges have sixteen bytes (Daemon).
 const MAX_CHALLENGE_PAIR: usize = 59;
-
 /// Reserves a player slot: `getchallenge`, then `connect`.
 ///
 /// The server keeps the slot until the client has been silent for some minutes: leaving needs the in-game protocol, which
 /// is not part of this crate.
 ///
-/// Medal of Honor's servers do not answer it: they skip the byte behind the mark as a direction, and the words lack it
-/// (openmoh/openmohaa, code/server/sv_main.c).
+/// The form of the request depends on the engine, see [`ConnectForm`]. The server's challenge shows it for most; name it
+/// for the others with [`Self::with_form`].
+///
+/// A server of this crate takes no players: it refuses.
 ///
 /// ```
 /// use queryport::quake3::ConnectQuery;
@@ -74,11 +76,25 @@ pub struct ConnectQuery {
     /// The client's own challenge, quoted by ioquake3; id's and DarkPlaces' servers ignore it.
     client: Vec<u8>,
     game: Option<Vec<u8>>,
-    /// The server's, and whether it is a DarkPlaces server.
-    challenge: Option<(Bytes, bool)>,
     userinfo: InfoStringBuilder,
     protocol: Option<u32>,
     qport: u16,
+    form: ConnectForm,
+    state: State,
+}
+
+/// The step of a query for a player slot.
+#[derive(Debug, Clone)]
+enum State {
+    /// The server is asked for a challenge.
+    Challenge,
+    /// The slot is asked for.
+    Connect {
+        /// The server's challenge.
+        challenge: Bytes,
+        /// The form of the request, never [`ConnectForm::Detect`].
+        form: ConnectForm,
+    },
 }
 
 /// Result of a query for a player slot: the slot, or the server's refusal.
@@ -93,20 +109,24 @@ impl ConnectQuery {
         Self {
             client: number.to_string().into_bytes(),
             game: None,
-            challenge: None,
             userinfo: InfoStringBuilder::new(MAX_INFO_STRING.saturating_sub(RESERVED)),
             protocol: None,
             qport: u16::from_le_bytes([a, b]),
+            form: ConnectForm::Detect,
+            state: State::Challenge,
         }
     }
 
     setters! {
-        /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is no single
-        /// word is not sent.
+        /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is not a
+        /// single word is not sent.
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
 
-        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68.
+        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68, or Warsow's 22.
         with_protocol(protocol: u32) protocol = Some(protocol);
+
+        /// The form of the request; default [`ConnectForm::Detect`].
+        with_form(form: ConnectForm) form = form;
     }
 
     /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`…
@@ -119,52 +139,174 @@ impl ConnectQuery {
         let own = ["challenge", "qport", "protocol"]
             .into_iter()
             .find(|own| key.eq_ignore_ascii_case(own));
-        own.map_or(Ok(()), |own| Err(EncodeError::Reserved(own)))?;
+        if let Some(own) = own {
+            return Err(EncodeError::Reserved(own));
+        }
         self.userinfo.push(key.as_bytes(), value.as_bytes())?;
         Ok(self)
     }
 
-    fn connect(
+    fn put_getchallenge(&self, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let client = Some(&self.client[..]);
+        let request = |game| Request {
+            direction_byte: self.form == ConnectForm::DirectionByte,
+            ..Request::new(Command::GetChallenge { client, game })
+        };
+        request(self.game.as_deref())
+            .encode(out)
+            .or_else(|_| request(None).encode(out))
+    }
+
+    fn put_connect(
         &self,
         challenge: &[u8],
-        dark_places: bool,
+        form: ConnectForm,
         out: &mut Vec<u8>,
     ) -> Result<(), EncodeError> {
+        let protocol = self.protocol.unwrap_or_else(|| form.default_protocol());
+        let protocol = protocol.to_string();
+        let qport = self.qport.to_string();
+        let userinfo = self.userinfo_for(form, challenge, &protocol, &qport)?;
+        let mut packed = Vec::new();
+        let connect = match form {
+            ConnectForm::InfoString => ConnectRequest::InfoString(&userinfo),
+            ConnectForm::Plain => ConnectRequest::Quoted(&userinfo),
+            ConnectForm::Arguments => ConnectRequest::Arguments(ConnectArguments {
+                version: protocol.as_bytes(),
+                port: qport.as_bytes(),
+                challenge,
+                userinfo: &userinfo,
+                further: b" 0",
+            }),
+            ConnectForm::Escaped => {
+                ConnectRequest::pack(&escape(&userinfo), &mut packed)?;
+                ConnectRequest::Compressed(&packed)
+            }
+            ConnectForm::Compressed | ConnectForm::DirectionByte | ConnectForm::Detect => {
+                ConnectRequest::pack(&userinfo, &mut packed)?;
+                ConnectRequest::Compressed(&packed)
+            }
+        };
+        let request = Request {
+            direction_byte: form == ConnectForm::DirectionByte,
+            ..Request::new(Command::Connect(connect))
+        };
+        request.encode(out)
+    }
+
+    /// The userinfo with the query's own pairs.
+    fn userinfo_for(
+        &self,
+        form: ConnectForm,
+        challenge: &[u8],
+        protocol: &str,
+        qport: &str,
+    ) -> Result<Vec<u8>, EncodeError> {
         let mut info = self.userinfo.clone();
         info.limit = MAX_INFO_STRING;
-        let mut packed = Vec::new();
-        let connect = if dark_places {
-            info.push(b"protocol", b"darkplaces 3")?;
-            info.push(b"protocols", b"DP7")?;
-            info.push(b"challenge", challenge)?;
-            ConnectRequest::Plain(&info.bytes)
-        } else {
-            info.push(
-                b"protocol",
-                self.protocol.unwrap_or(68).to_string().as_bytes(),
-            )?;
-            info.push(b"qport", self.qport.to_string().as_bytes())?;
-            info.push(b"challenge", challenge)?;
-            ConnectRequest::pack(&info.bytes, &mut packed)?;
-            ConnectRequest::Compressed(&packed)
-        };
-        Request::new(Command::Connect(connect)).encode(out)
+        match form {
+            ConnectForm::InfoString => {
+                info.push(b"protocol", b"darkplaces 3")?;
+                info.push(b"protocols", b"DP7")?;
+                info.push(b"challenge", challenge)?;
+            }
+            // The arguments hold them.
+            ConnectForm::Arguments => {}
+            _ => {
+                info.push(b"protocol", protocol.as_bytes())?;
+                info.push(b"qport", qport.as_bytes())?;
+                info.push(b"challenge", challenge)?;
+            }
+        }
+        Ok(info.bytes)
     }
+
+    /// A reply while the challenge is asked for.
+    fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<(), ParseErrorKind> {
+        let Reply::Challenge {
+            dark_places,
+            challenge,
+            client,
+            protocol,
+            ..
+        } = *reply
+        else {
+            return Err(ParseErrorKind::Unexpected("challengeResponse"));
+        };
+        let is_setting = |quoted| protocol.is_none() && is_flag(quoted);
+        if client.is_some_and(|quoted| quoted != self.client && !is_setting(quoted)) {
+            return Err(ParseErrorKind::Mismatch("client challenge"));
+        }
+        // It goes into an infostring: what that cannot carry would change its meaning.
+        let mut pair = InfoStringBuilder::new(MAX_CHALLENGE_PAIR);
+        if pair.push(b"challenge", challenge).is_err() {
+            return Err(ParseErrorKind::Malformed("challenge"));
+        }
+        // `CoD4x` has a 0 there (callofduty4x/CoD4x_Server, src/sv_client.c).
+        let named = protocol
+            .and_then(number::number)
+            .filter(|number| *number > 0);
+        self.protocol = self.protocol.or(named);
+        let form = match self.form {
+            ConnectForm::Detect => ConnectForm::of_challenge(challenge, dark_places),
+            form => form,
+        };
+        self.state = State::Connect {
+            challenge: Bytes::copy_from_slice(challenge),
+            form,
+        };
+        Ok(())
+    }
+
+    /// A reply while the slot is asked for.
+    fn take_acceptance(
+        &self,
+        challenge: &Bytes,
+        reply: &Reply<'_>,
+    ) -> Result<Connected, ParseErrorKind> {
+        let verification = match *reply {
+            Reply::Connected {
+                challenge: Some(quoted),
+                ..
+            } if quoted == challenge => Verification::Verified,
+            // A word that is not a number is not a challenge, but the folder of a modification.
+            Reply::Connected {
+                dark_places: false,
+                challenge: Some(quoted),
+                ..
+            } if number::integer(quoted).is_some() => {
+                return Err(ParseErrorKind::Mismatch("challenge"));
+            }
+            Reply::Connected { .. } | Reply::ClientConnect { .. } => Verification::Unverified,
+            _ => return Err(ParseErrorKind::Unexpected("connectResponse")),
+        };
+        Ok(Connected {
+            challenge: challenge.clone(),
+            qport: self.qport,
+            verification,
+        })
+    }
+}
+
+/// A userinfo with each `\` doubled, for quotes in which `\` is an escape.
+fn escape(userinfo: &[u8]) -> Vec<u8> {
+    let mut escaped = Vec::with_capacity(userinfo.len().saturating_mul(2));
+    for &byte in userinfo {
+        if byte == b'\\' {
+            escaped.push(byte);
+        }
+        escaped.push(byte);
+    }
+    escaped
 }
 
 impl Conversation for ConnectQuery {
     type Answer = Answered;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        let written = match &self.challenge {
-            Some((challenge, dark_places)) => self.connect(challenge, *dark_places, out),
-            None => {
-                let client = Some(&self.client[..]);
-                let get = |game| Request::new(Command::GetChallenge { client, game });
-                get(self.game.as_deref())
-                    .encode(out)
-                    .or_else(|_| get(None).encode(out))
-            }
+        let written = match &self.state {
+            State::Challenge => self.put_getchallenge(out),
+            State::Connect { challenge, form } => self.put_connect(challenge, *form, out),
         };
         debug_assert!(
             written.is_ok(),
@@ -173,70 +315,20 @@ impl Conversation for ConnectQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        let rejected = |kind| Verdict::Rejected(ParseError::new(kind, 4));
         let reply = match Reply::parse(datagram) {
             Ok(reply) => reply,
             Err(error) => return Verdict::Rejected(error),
         };
-        match (reply, &self.challenge) {
-            (Reply::Print { text, .. } | Reply::Rejected { text } | Reply::Dropped { text }, _) => {
-                Verdict::Done(Err(Refusal::new(Bytes::copy_from_slice(text))))
-            }
-            (
-                Reply::Challenge {
-                    client: Some(quoted),
-                    protocol,
-                    ..
-                },
-                None,
-            ) if quoted != self.client && !(protocol.is_none() && is_flag(quoted)) => {
-                rejected(ParseErrorKind::Mismatch("client challenge"))
-            }
-            (
-                Reply::Challenge {
-                    dark_places,
-                    challenge,
-                    protocol,
-                    ..
-                },
-                None,
-            ) => {
-                // It goes into an infostring: what that cannot carry would change its meaning.
-                if InfoStringBuilder::new(MAX_CHALLENGE_PAIR)
-                    .push(b"challenge", challenge)
-                    .is_err()
-                {
-                    return rejected(ParseErrorKind::Malformed("challenge"));
-                }
-                self.protocol = self.protocol.or_else(|| number::number(protocol?));
-                self.challenge = Some((Bytes::copy_from_slice(challenge), dark_places));
-                Verdict::Next
-            }
-            (
-                Reply::Connected {
-                    dark_places,
-                    challenge: quoted,
-                    ..
-                },
-                Some((challenge, _)),
-            ) => {
-                let verification = match quoted {
-                    Some(quoted) if quoted == challenge => Verification::Verified,
-                    Some(_) if !dark_places => {
-                        return rejected(ParseErrorKind::Mismatch("challenge"));
-                    }
-                    _ => Verification::Unverified,
-                };
-                let (challenge, qport) = (challenge.clone(), self.qport);
-                Verdict::Done(Ok(Connected {
-                    challenge,
-                    qport,
-                    verification,
-                }))
-            }
-            (_, None) => rejected(ParseErrorKind::Unexpected("challengeResponse")),
-            (_, Some(_)) => rejected(ParseErrorKind::Unexpected("connectResponse")),
+        if let Some(refusal) = Refusal::of(&reply) {
+            return Verdict::Done(Err(refusal));
         }
+        let taken = match &self.state {
+            State::Challenge => self.take_challenge(&reply).map(|()| Verdict::Next),
+            State::Connect { challenge, .. } => self
+                .take_acceptance(challenge, &reply)
+                .map(|connected| Verdict::Done(Ok(connected))),
+        };
+        taken.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, 4)))
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {
@@ -293,150 +385,38 @@ impl ConnectRequest<'_> {
     ///
     /// # Errors
     /// When it is compressed and the coding is broken or claims more than 16,384 bytes, the engines' own limit.
-    /// Offsets count from the first byte after the command and its blank.
+    /// Offsets count from the first byte after the command and its space.
     pub fn userinfo(&self) -> Result<Bytes, ParseError> {
         let packed = match self {
             Self::Compressed(packed) => packed,
-            Self::Plain(userinfo) => return Ok(Bytes::copy_from_slice(userinfo)),
+            Self::InfoString(userinfo)
+            | Self::Quoted(userinfo)
+            | Self::Arguments(ConnectArguments { userinfo, .. }) => {
+                return Ok(Bytes::copy_from_slice(userinfo));
+            }
         };
         let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
         // One argument, usually quoted.
         let argument = next_word(&mut &text[..]).unwrap_or_default();
+        // No key is empty: a `\` at the beginning of the first is one that was doubled.
+        if argument.starts_with(br"\\") {
+            return Ok(unescape(argument).into());
+        }
         Ok(share(&text, argument))
     }
 }
 
-/// A server's refusal of `getchallenge` or `connect`.
-///
-/// ```
-/// use queryport::quake3::{RefusalReason, Refusal};
-///
-/// let refusal = Refusal::new(&b"Server uses protocol version 71 (yours is 0).\n"[..]);
-/// assert_eq!(refusal.reason(), RefusalReason::WrongProtocol);
-/// assert_eq!(
-///     refusal.to_string(),
-///     "the server refused: Server uses protocol version 71 (yours is 0)."
-/// );
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the server refused: {}", one_line(text))]
-#[non_exhaustive]
-pub struct Refusal {
-    /// The server's words.
-    pub text: Text,
-}
-
-/// Known meanings of a refusal. Servers of other games and languages have others.
-///
-/// ```
-/// use queryport::quake3::{RefusalReason, Refusal};
-///
-/// match Refusal::new(&b"Server is full.\n"[..]).reason() {
-///     RefusalReason::ServerFull => println!("try again later"),
-///     other => panic!("{other:?}"),
-/// }
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum RefusalReason {
-    /// No player slot is free.
-    ServerFull,
-    /// The `protocol` of the userinfo is not the server's.
-    WrongProtocol,
-    /// The server is one of another game (ioquake3's answer to `getchallenge`).
-    WrongGame,
-    /// The `challenge` of the userinfo was not issued to this address, or is too old.
-    BadChallenge,
-    /// A `password` is needed, or the one given is wrong.
-    Password,
-    /// The address is banned.
-    Banned,
-    /// The round-trip time is out of the range that the server takes.
-    Ping,
-    /// Other words.
-    Other,
-}
-
-/// Beginnings of known refusals, in lower case (ioquake3, Quake III Arena and DarkPlaces sources; the protocol
-/// and game lines also recorded from OpenArena; the names of texts that the client has, with `@@@`, recorded from OpenJK).
-const KNOWN: [(&[&str], RefusalReason); 7] = [
-    (
-        &["server is full", "server full", "@@@server_is_full"],
-        RefusalReason::ServerFull,
-    ),
-    (
-        &[
-            "server uses protocol version",
-            "error: protocol mismatch",
-            "wrong game version",
-        ],
-        RefusalReason::WrongProtocol,
-    ),
-    (&["game mismatch"], RefusalReason::WrongGame),
-    (
-        &[
-            "no or bad challenge",
-            "invalid challenge",
-            "incorrect challenge",
-        ],
-        RefusalReason::BadChallenge,
-    ),
-    (
-        &["invalid password", "password", "@@@invalid_escape"],
-        RefusalReason::Password,
-    ),
-    (
-        &["you are banned", "you're banned", "banned"],
-        RefusalReason::Banned,
-    ),
-    (
-        &[
-            "server is for high pings only",
-            "server is for low pings only",
-        ],
-        RefusalReason::Ping,
-    ),
-];
-
-impl Refusal {
-    /// A refusal in the server's words, the bytes after `print` and its line feed.
-    pub fn new(text: impl Into<Bytes>) -> Self {
-        let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
-        Self {
-            text: Text::new(text, style),
+/// A userinfo in which each `\` was doubled.
+fn unescape(escaped: &[u8]) -> Vec<u8> {
+    let mut userinfo = Vec::with_capacity(escaped.len());
+    let mut bytes = escaped.iter();
+    while let Some(&byte) = bytes.next() {
+        userinfo.push(byte);
+        if byte == b'\\' {
+            bytes.next();
         }
     }
-
-    /// The known meaning of the words.
-    pub fn reason(&self) -> RefusalReason {
-        // Some servers print colour codes, a mark for the client's dialog or blank lines first.
-        let plain = self.text.plain().to_lowercase();
-        let plain = without_mark(&plain);
-        let known = KNOWN
-            .iter()
-            .find(|(texts, _)| texts.iter().any(|text| plain.starts_with(text)));
-        known.map_or(RefusalReason::Other, |(_, reason)| *reason)
-    }
-}
-
-/// The words without what tells the client how to show them: `[err_dialog]`, `[err_update]`, `[err_prot]` (etlegacy,
-/// src/server/sv_client.c).
-fn without_mark(words: &str) -> &str {
-    let words = words.trim();
-    let rest = words
-        .strip_prefix("[err_")
-        .and_then(|mark| mark.split_once(']'));
-    rest.map_or(words, |(_, rest)| rest.trim_start())
-}
-
-fn one_line(text: &Text) -> String {
-    let plain = text.plain();
-    let words = without_mark(&plain);
-    if words.is_empty() {
-        "no reason given".to_owned()
-    } else {
-        words.to_owned()
-    }
+    userinfo
 }
 
 #[cfg(test)]
@@ -575,57 +555,103 @@ mod tests {
         );
     }
 
+    /// Warsow/qfusion, server/sv_main.cpp; the challenge is recorded from viciious/qfusion e6c46002.
     #[test]
-    fn known_words_have_a_meaning() {
-        for (text, reason) in [
-            ("Server is full.\n", RefusalReason::ServerFull),
-            ("^1Server is full.\n", RefusalReason::ServerFull),
-            // etlegacy, src/server/sv_client.c.
-            (
-                "[err_dialog]No or bad challenge for address.\n",
-                RefusalReason::BadChallenge,
-            ),
-            (
-                "[err_dialog]Server is for high pings only\n",
-                RefusalReason::Ping,
-            ),
-            ("[err_dialog", RefusalReason::Other),
-            // Recorded from OpenJK (8cce3ea2), and codemp/server/sv_client.cpp.
-            ("@@@SERVER_IS_FULL\n", RefusalReason::ServerFull),
-            ("@@@INVALID_ESCAPE_TO_MAIN\n", RefusalReason::Password),
-            (
-                "Incorrect challenge for your address.\n",
-                RefusalReason::BadChallenge,
-            ),
-            (
-                "Game mismatch: This is a Quake3Arena server\n",
-                RefusalReason::WrongGame,
-            ),
-            (
-                "No or bad challenge for your address.\n",
-                RefusalReason::BadChallenge,
-            ),
-            ("Invalid password\n", RefusalReason::Password),
-            ("You are banned from this server.\n", RefusalReason::Banned),
-            ("Server is for high pings only\n", RefusalReason::Ping),
-            ("Reconnect rejected by game", RefusalReason::Other),
-            ("", RefusalReason::Other),
-        ] {
-            assert_eq!(Refusal::new(text.as_bytes()).reason(), reason, "{text:?}");
-        }
+    fn a_number_after_the_word_challenge_gets_arguments() {
+        let mut query = ConnectQuery::new(7)
+            .with_protocol(23)
+            .with("name", "Ann")
+            .unwrap();
+        hear(&mut query, "challenge 28672");
+        assert_eq!(sent(&mut query), br#"connect 23 0 28672 "\name\Ann" 0"#);
+        let accepted = hear(&mut query, "client_connect\n17");
+        assert!(matches!(accepted, Verdict::Done(Ok(_))), "{accepted:?}");
+    }
+
+    /// Recorded from Lilium Voyager (clover-moe/lilium-voyager 9c77b657), which takes a plain `connect`.
+    #[test]
+    fn a_plain_connect_is_not_compressed() {
+        let mut query = ConnectQuery::new(12345)
+            .with_form(ConnectForm::Plain)
+            .with_protocol(24)
+            .with("name", "Ann")
+            .unwrap();
+        hear(&mut query, "challengeResponse 292593645 12345 26");
+        assert_eq!(
+            sent(&mut query),
+            br#"connect "\name\Ann\protocol\24\qport\0\challenge\292593645""#
+        );
+        let accepted = hear(&mut query, "connectResponse 292593645");
+        let Verdict::Done(Ok(connected)) = accepted else {
+            panic!("{accepted:?}")
+        };
+        assert_eq!(connected.verification, Verification::Verified);
+    }
+
+    fn packed_text(query: &mut ConnectQuery) -> Vec<u8> {
+        let sent = sent(query);
+        let packed = sent.strip_prefix(b"connect ").unwrap();
+        huffman::decompress(packed, MAX_MESSAGE).unwrap()
+    }
+
+    /// The challenge is recorded from Daemon (b276137b).
+    #[test]
+    fn a_hexadecimal_challenge_gets_doubled_backslashes() {
+        let mut query = ConnectQuery::new(7).with("name", "Ann").unwrap();
+        hear(&mut query, "challengeResponse ba9a259615a6febc");
+        let text = br#""\\name\\Ann\\protocol\\68\\qport\\0\\challenge\\ba9a259615a6febc""#;
+        assert_eq!(packed_text(&mut query), text);
+        let sent = sent(&mut query);
+        let datagram = [b"\xff\xff\xff\xff", &sent[..]].concat();
+        let Command::Connect(connect) = Request::parse(&datagram).unwrap().command else {
+            panic!()
+        };
+        assert_eq!(
+            connect.userinfo().unwrap(),
+            &br"\name\Ann\protocol\68\qport\0\challenge\ba9a259615a6febc"[..]
+        );
+    }
+
+    /// The challenge is recorded from OpenMoHAA (44ce0595).
+    #[test]
+    fn a_direction_byte_stands_before_both_words() {
+        let mut query = ConnectQuery::new(7).with_form(ConnectForm::DirectionByte);
+        assert_eq!(sent(&mut query), b"\x02getchallenge 7");
+        hear(&mut query, "\u{1}challengeResponse 1183438166");
+        let sent = sent(&mut query);
+        let packed = sent.strip_prefix(b"\x02connect ").unwrap();
+        let text = huffman::decompress(packed, MAX_MESSAGE).unwrap();
+        assert_eq!(text, br#""\protocol\68\qport\0\challenge\1183438166""#);
+    }
+
+    /// callofduty4x/CoD4x_Server, src/sv_client.c.
+    #[test]
+    fn the_folder_of_a_modification_is_no_challenge() {
+        let mut query = ConnectQuery::new(7).with_form(ConnectForm::Plain);
+        hear(&mut query, "challengeResponse 5 7 0 xproto 18");
+        assert!(sent(&mut query).starts_with(br#"connect "\protocol\68\"#));
+        let Verdict::Done(Ok(connected)) = hear(&mut query, "connectResponse mods/x") else {
+            panic!()
+        };
+        assert_eq!(connected.verification, Verification::Unverified);
     }
 
     #[test]
-    fn a_refusal_is_safe_to_print() {
-        let refusal = Refusal::new(&b"\x1b[31mno\n"[..]);
-        assert!(!refusal.to_string().contains('\x1b'));
-        assert_eq!(
-            Refusal::new(&b"[err_dialog]Banned.\n"[..]).to_string(),
-            "the server refused: Banned."
-        );
-        assert_eq!(
-            Refusal::new(&b""[..]).to_string(),
-            "the server refused: no reason given"
-        );
+    fn a_refusal_ends_both_steps() {
+        for refused in [
+            "needcdkey",
+            "error\nEXE_SERVERISFULL",
+            "print\nServer is full\n",
+        ] {
+            let mut query = ConnectQuery::new(7);
+            let before = hear(&mut query, refused);
+            assert!(matches!(before, Verdict::Done(Err(_))), "{before:?}");
+            hear(&mut query, "challengeResponse 5");
+            let after = hear(&mut query, refused);
+            assert!(matches!(after, Verdict::Done(Err(_))), "{after:?}");
+        }
+        // A word of another protocol with the letter of the short form.
+        let other = hear(&mut ConnectQuery::new(7), "nothing");
+        assert!(matches!(other, Verdict::Rejected(_)), "{other:?}");
     }
 }

@@ -33,7 +33,10 @@
 //! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own client stops there.
 //! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3, code/client/cl_main.c):
 //!   datagrams that are not the last end with a lone `\`.
-//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat).
+//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat), and its servers' heartbeat is
+//!   `\heartbeat\PORT\gamename\STEF1\` (Chomenor/ioef-cmod, code/server/sv_main.c).
+//! - The masters of Tremulous and Unvanquished number the datagrams of an extended list: NUL, number, NUL, count, NUL, and a
+//!   label (GrangerHub/tremulous-master, Unvanquished/unvanquished-master: master.py).
 //! - What a server must say to be listed, which heartbeat tags stand for which game, the times, the limits per
 //!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
 //!   nothing of a server before it has proved its address, and it paces its lists.
@@ -236,10 +239,12 @@ impl Machine for Master {
         let from = canonical(from);
         let (counter, handled) = match Request::parse(datagram).map(|request| request.command) {
             _ if !Scope::Any.admits(from) => (&mut self.stats.ignored, Handled::Refused),
-            Ok(Command::Heartbeat { tag }) => match self.ask(now, from, tag, datagram.len()) {
-                Some(()) => (&mut self.stats.heartbeats, ASKED),
-                None => (&mut self.stats.heartbeats_refused, ASKED),
-            },
+            Ok(Command::Heartbeat { tag } | Command::HeartbeatPairs { game: tag, .. }) => {
+                match self.ask(now, from, tag, datagram.len()) {
+                    Some(()) => (&mut self.stats.heartbeats, ASKED),
+                    None => (&mut self.stats.heartbeats_refused, ASKED),
+                }
+            }
             Ok(Command::GetServers(request)) => match self.send_list(now, from, &request) {
                 Some(()) => (&mut self.stats.lists, ASKED),
                 None => (&mut self.stats.lists_refused, ASKED),
@@ -404,8 +409,8 @@ pub struct Options {
     pub only: Vec<String>,
     /// Games whose servers are not listed; default empty.
     pub except: Vec<String>,
-    /// Further heartbeat tags and the games they stand for, beside `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1` and
-    /// `EnemyTerritory-1`. A tag needs five letters: a master must not answer a heartbeat with a longer datagram.
+    /// Further heartbeat tags and the games they name, in addition to `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1`,
+    /// `EnemyTerritory-1` and Elite Force's `STEF1`. A tag needs five letters: a master must not answer a heartbeat with a longer datagram.
     pub tags: Vec<(String, String)>,
     /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
     pub lists_in_a_row: u16,

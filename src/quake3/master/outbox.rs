@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use super::registry::{ALWAYS_ALL, Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
+use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate, Sketch, key};
 use crate::model::Occupancy;
-use crate::quake3::wire::list::{ListRequest, MAX_PART, put_part};
+use crate::quake3::engines::{HEARTBEATS, Heartbeat, ListRule};
+use crate::quake3::wire::list::{Addresses, ListRequest, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::time::{Duration, Instant};
 
@@ -31,7 +32,7 @@ pub(super) struct Sending {
     /// The key of the client's source.
     source: u64,
     game: Game,
-    extended: bool,
+    addresses: Addresses,
     empty: bool,
     full: bool,
     ipv4: bool,
@@ -68,9 +69,21 @@ impl Sending {
             .inspect(|_| visited = visited.saturating_add(1));
         let servers = servers.filter(|(server, entry)| self.matches(*server, entry, now));
         let mut servers = servers.map(|(server, _)| server).peekable();
-        let ended = put_part(self.extended, &mut servers, out);
+        let ended = put_part(self.addresses, &mut servers, out);
         self.next = servers.next().unwrap_or(HIGHEST);
         (ended, visited)
+    }
+}
+
+impl ListRule {
+    /// The rule for the lists of a game.
+    fn of_game(game: Name) -> Self {
+        let is_meant = |known: &&Heartbeat| {
+            let known = known.game.and_then(|known| name(known.as_bytes()));
+            known == Some(game)
+        };
+        let known = HEARTBEATS.iter().find(is_meant);
+        known.map_or(Self::default(), |known| known.list)
     }
 }
 
@@ -129,14 +142,19 @@ impl Outbox {
         {
             return None;
         }
-        let all = Some(game.0) == name(ALWAYS_ALL);
+        let list = ListRule::of_game(game.0);
+        let addresses = match (request.extended, list.is_hexadecimal) {
+            (true, _) => Addresses::Extended,
+            (false, true) => Addresses::Hexadecimal,
+            (false, false) => Addresses::Plain,
+        };
         let sending = Sending {
             to,
             source,
             game,
-            extended: request.extended,
-            empty: request.empty || all,
-            full: request.full || all,
+            addresses,
+            empty: request.empty || list.has_all,
+            full: request.full || list.has_all,
             ipv4: request.wants_ipv4(),
             ipv6: request.wants_ipv6(),
             // No server has one that is too long to be listed.

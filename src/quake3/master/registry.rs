@@ -8,6 +8,7 @@ use crate::address::network;
 use crate::error::AnnounceError;
 use crate::model::{Occupancy, ServerStatus};
 use crate::options::{Detail, Service};
+use crate::quake3::engines::HEARTBEATS;
 use crate::quake3::from_status::named;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
@@ -142,16 +143,6 @@ pub(super) const LOWEST: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPE
 pub(super) const HIGHEST: SocketAddr =
     SocketAddr::new(IpAddr::V6(Ipv6Addr::from_bits(u128::MAX)), u16::MAX);
 
-/// Heartbeat tags and the games they name (dpmaster, src/games.c). With the first one the infostring must name the game.
-const TAGS: [(&str, Option<&str>); 4] = [
-    ("DarkPlaces", None),
-    ("QuakeArena-1", Some("Quake3Arena")),
-    ("Wolfenstein-1", Some("wolfmp")),
-    ("EnemyTerritory-1", Some("et")),
-];
-/// Enemy Territory's clients expect every server, whatever they ask for (dpmaster, src/games.c).
-pub(super) const ALWAYS_ALL: &[u8] = b"et";
-
 /// A known tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
@@ -164,11 +155,12 @@ pub(super) struct Tag<'a> {
 
 /// Every known tag with its number: the built-in ones and the caller's own.
 pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
+    let built_in = HEARTBEATS.iter().map(|known| (known.tag, known.game));
     let own = own
         .iter()
         .map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
     (0..=u16::MAX)
-        .zip(TAGS.into_iter().chain(own))
+        .zip(built_in.chain(own))
         .map(|(index, (text, game))| Tag { text, index, game })
 }
 
@@ -268,10 +260,8 @@ pub(crate) fn check_status(
 ) -> Result<Occupancy, AnnounceError> {
     let space = service.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
     let info = named(Detail::Short, status, service, space);
-    let game = TAGS
-        .iter()
-        .find(|(known, _)| *known == tag)
-        .and_then(|(_, game)| *game);
+    let known = HEARTBEATS.iter().find(|known| known.tag == tag);
+    let game = known.and_then(|known| known.game);
     Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)
 }
 
@@ -386,7 +376,7 @@ mod tests {
     fn tags_keep_their_numbers() {
         let own = [("Warsow".to_owned(), "Warsow".to_owned())];
         let all: Vec<_> = tags(&own).collect();
-        assert_eq!(all.len(), 5);
+        assert_eq!(all.len(), 6);
         assert_eq!(
             all[0],
             Tag {
@@ -396,10 +386,10 @@ mod tests {
             }
         );
         assert_eq!(
-            all[4],
+            all[5],
             Tag {
                 text: "Warsow",
-                index: 4,
+                index: 5,
                 game: Some("Warsow")
             }
         );

@@ -543,3 +543,39 @@ fn replies_of_masters_and_servers_are_not_answered() {
     }
     assert_eq!(rig.master.stats().ignored, 7);
 }
+
+/// Chomenor/ioef-cmod: the heartbeat (code/server/sv_main.c), the description in quotes, the list in hexadecimal digits
+/// (code/client/cl_main.c).
+#[test]
+fn a_server_with_a_heartbeat_in_pairs_is_listed_in_hexadecimal_digits() {
+    let mut rig = Rig::new(options());
+    let from = server(0);
+    let heartbeat = br"\heartbeat\5678\gamename\STEF1\";
+    let datagram = [b"\xff\xff\xff\xff", &heartbeat[..]].concat();
+    rig.master.handle_datagram(rig.now, from, &datagram);
+    let mut getinfo = Vec::new();
+    rig.master.poll_transmit(rig.now, &mut getinfo).unwrap();
+    let Command::GetInfo {
+        challenge: Some(challenge),
+    } = Request::parse(&getinfo).unwrap().command
+    else {
+        panic!("{getinfo:?}")
+    };
+    let info =
+        br#"infoResponse "\gamename\EliteForce\protocol\24\clients\1\sv_maxclients\8\challenge\"#;
+    let datagram = [b"\xff\xff\xff\xff", &info[..], challenge, b"\""].concat();
+    rig.master.handle_datagram(rig.now, from, &datagram);
+    assert_eq!(rig.master.poll_event(), Some(MasterEvent::Listed(from)));
+
+    let request = b"\xff\xff\xff\xffgetservers 24 empty full";
+    rig.master
+        .handle_datagram(rig.now, at("192.0.2.9:5000"), request);
+    let mut list = Vec::new();
+    rig.master.poll_transmit(rig.now, &mut list).unwrap();
+    assert_eq!(
+        list,
+        b"\xff\xff\xff\xffgetserversResponse\\7f000001162e\\EOT\0\0\0"
+    );
+    let part = ListPart::parse(&list).unwrap();
+    assert_eq!(part.iter().collect::<Vec<_>>(), [from]);
+}

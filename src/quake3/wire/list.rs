@@ -95,7 +95,7 @@ impl<'a> ListRequest<'a> {
         self.extended && (self.ipv6 || !self.ipv4)
     }
 
-    /// Reads what follows the word. Words that are no known filter are passed over.
+    /// Reads what follows the word. Words that are not a known filter are passed over.
     pub(super) fn parse(line: &'a [u8], extended: bool, offset: usize) -> Result<Self, ParseError> {
         let mut rest = line;
         let missing = ParseError::new(ParseErrorKind::CutShort("the protocol number"), offset);
@@ -147,6 +147,15 @@ impl<'a> ListRequest<'a> {
         }
         self.game_type
             .map_or(Ok(()), |game_type| check_word("game type", game_type))
+    }
+
+    /// The word of the request.
+    pub(super) const fn word(&self) -> &'static [u8] {
+        if self.extended {
+            b"getserversExt"
+        } else {
+            b"getservers"
+        }
     }
 
     /// Appends what follows the game's name.
@@ -224,8 +233,8 @@ impl<'a> ListPart<'a> {
     /// Reads one datagram of a list.
     ///
     /// # Errors
-    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word that is none of this
-    /// protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another message. A datagram that is cut or damaged is
+    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word that is not of
+    /// this protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another message. A datagram that is cut or damaged is
     /// read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
@@ -282,7 +291,12 @@ impl<'a> ListPart<'a> {
             .peekable();
         loop {
             let mut out = Vec::with_capacity(MAX_PART);
-            let ended = put_part(extended, &mut servers, &mut out);
+            let addresses = if extended {
+                Addresses::Extended
+            } else {
+                Addresses::Plain
+            };
+            let ended = put_part(addresses, &mut servers, &mut out);
             parts.push(out.into());
             if ended {
                 return parts;
@@ -370,35 +384,73 @@ fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
 }
 
-/// Appends a datagram with as many of the servers as fit, and ends the list behind the last one where the end mark fits, which needs a
-/// datagram of its own otherwise. Returns whether the list is ended. id's and ioquake3's clients read an address only when a
-/// separator follows it.
+/// How a list writes its addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Addresses {
+    /// IPv4, in six bytes.
+    Plain,
+    /// IPv4 and IPv6.
+    Extended,
+    /// IPv4, in twelve hexadecimal digits.
+    Hexadecimal,
+}
+
+impl Addresses {
+    /// The bytes of an address with its separator.
+    const fn length_of(self, server: SocketAddr) -> usize {
+        match (self, server) {
+            (Self::Hexadecimal, _) => 13,
+            (_, SocketAddr::V4(_)) => 7,
+            (_, SocketAddr::V6(_)) => 19,
+        }
+    }
+
+    fn put(self, server: SocketAddr, out: &mut Vec<u8>) {
+        let port = server.port();
+        match server.ip() {
+            IpAddr::V4(ip) if self == Self::Hexadecimal => {
+                let digits = format!("\\{:08x}{port:04x}", ip.to_bits());
+                out.extend_from_slice(digits.as_bytes());
+            }
+            IpAddr::V4(ip) => {
+                out.put_u8(b'\\');
+                out.put_u32(ip.to_bits());
+                out.put_u16(port);
+            }
+            IpAddr::V6(ip) => {
+                out.put_u8(b'/');
+                out.put_u128(ip.to_bits());
+                out.put_u16(port);
+            }
+        }
+    }
+}
+
+/// Appends a datagram with as many of the servers as fit, and ends the list after the last one where the end mark fits. Otherwise
+/// the mark needs a datagram of its own. Returns whether the list is ended. id's and ioquake3's clients read an address only
+/// when a separator follows it.
 pub(crate) fn put_part(
-    extended: bool,
+    addresses: Addresses,
     servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,
     out: &mut Vec<u8>,
 ) -> bool {
-    let most = out.len().saturating_add(MAX_PART);
-    line::put(
-        None,
-        if extended { EXTENDED } else { PLAIN }.as_bytes(),
-        out,
-    );
-    let fits = |out: &Vec<u8>, length| out.len().saturating_add(length) <= most;
-    // Seven or nineteen bytes, and the separator behind them.
+    let end = out.len().saturating_add(MAX_PART);
+    let word = if addresses == Addresses::Extended {
+        EXTENDED
+    } else {
+        PLAIN
+    };
+    line::put(None, word.as_bytes(), out);
+    let fits = |out: &Vec<u8>, length: usize| out.len().saturating_add(length) <= end;
+    // A separator follows the address.
     while let Some(server) =
-        servers.next_if(|server| fits(out, if server.is_ipv4() { 8 } else { 20 }))
+        servers.next_if(|server| fits(out, addresses.length_of(*server).saturating_add(1)))
     {
-        out.put_u8(if server.is_ipv4() { b'\\' } else { b'/' });
-        match server.ip() {
-            IpAddr::V4(ip) => out.put_u32(ip.to_bits()),
-            IpAddr::V6(ip) => out.put_u128(ip.to_bits()),
-        }
-        out.put_u16(server.port());
+        addresses.put(server, out);
     }
-    let ended = servers.peek().is_none() && fits(out, END.len());
-    out.put_slice(if ended { END } else { b"\\" });
-    ended
+    let is_ended = servers.peek().is_none() && fits(out, END.len());
+    out.put_slice(if is_ended { END } else { b"\\" });
+    is_ended
 }
 
 #[cfg(test)]
@@ -580,7 +632,7 @@ mod tests {
         body.extend_from_slice(b"\x01\x6d\x38\\EOT\0\0\0");
         assert_eq!(servers(&body), ["1.2.3.4:27960", "[2001:db8::1]:27960"]);
         assert!(part(&body).extended);
-        // In a plain reply a slash is no separator.
+        // In a plain reply a slash is not a separator.
         assert!(servers(b"getserversResponse/0123456789abcdefgh").is_empty());
     }
 

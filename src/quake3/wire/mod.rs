@@ -12,5 +12,7 @@ pub(super) mod response;
 pub use infostring::InfoString;
 pub use player::PlayerLine;
 pub use reply::Reply;
-pub use request::{Command, ConnectRequest, RconRequest, Request, SecureRconRequest};
+pub use request::{
+    Command, ConnectArguments, ConnectRequest, RconRequest, Request, SecureRconRequest,
+};
 pub use response::Response;

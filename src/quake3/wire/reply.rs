@@ -38,7 +38,7 @@ pub enum Reply<'a> {
         client: Option<&'a [u8]>,
         /// The server's protocol number (ioquake3).
         protocol: Option<&'a [u8]>,
-        /// The bytes behind a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
+        /// The bytes after a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
         extra: Option<&'a [u8]>,
     },
     /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the client.
@@ -110,7 +110,7 @@ impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this protocol,
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is not of this protocol,
     /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] for a challenge that is missing.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
@@ -167,7 +167,7 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// What follows the word of an acceptance.
+    /// The words of an acceptance.
     fn connected(dark_places: bool, arguments: &'a [u8]) -> Self {
         let (_, (challenge, protocol)) = (opt(argument), opt(argument))
             .parse(arguments)
@@ -214,7 +214,7 @@ impl<'a> Reply<'a> {
     /// Appends the reply, without Medal of Honor's byte 0x01 after the mark.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is no single word. Nothing is
+    /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is not a single word. Nothing is
     /// written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         for word in self.words().into_iter().flatten() {

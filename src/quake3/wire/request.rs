@@ -19,15 +19,16 @@ use std::fmt;
 
 use bytes::BufMut;
 use nom::branch::alt;
-use nom::bytes::complete::{tag, take, take_till};
+use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while1};
+use nom::character::complete::digit1;
 use nom::combinator::{map_opt, peek, rest, value};
-use nom::sequence::{preceded, terminated};
+use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{self, TO_SERVER, check_word, next_word, put_words};
 use super::list::ListRequest;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
-use crate::text::lower_case;
+use crate::text::{lower_case, number};
 
 /// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c; id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
@@ -48,8 +49,8 @@ pub(crate) const CHALLENGE: usize = 11;
 pub struct Request<'a> {
     /// The command.
     pub command: Command<'a>,
-    /// Whether byte 0x02 stands after the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
-    /// blank, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
+    /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
+    /// space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
 }
 
@@ -101,6 +102,14 @@ pub enum Command<'a> {
         /// The protocol or game: `DarkPlaces`, `QuakeArena-1`…
         tag: &'a [u8],
     },
+    /// The same in pairs, as Elite Force's servers send it: `\heartbeat\PORT\gamename\NAME\`
+    /// (Chomenor/ioef-cmod, code/server/sv_main.c).
+    HeartbeatPairs {
+        /// The server's port.
+        port: u16,
+        /// The game: `STEF1`.
+        game: &'a [u8],
+    },
 }
 
 impl<'a> Request<'a> {
@@ -112,7 +121,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Reads a request as servers do: blanks separate words, quotes group them, NUL and LF end the line, the
+    /// Reads a request as servers do: spaces separate words, quotes group them, NUL and LF end the line, the
     /// command's case does not matter.
     ///
     /// # Errors
@@ -121,10 +130,11 @@ impl<'a> Request<'a> {
     /// masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (direction, text) = line::text(datagram)?;
-        // Two commands carry bytes that are no text: they are recognised before the line is split.
+        // Some commands are not a line of words: they are recognised before the line is split.
         let binary = alt((
             connect.map(Command::Connect),
             secure_rcon.map(Command::SecureRcon),
+            heartbeat_pairs,
         ))
         .parse(text);
         let command = match binary {
@@ -166,23 +176,20 @@ impl<'a> Request<'a> {
                 put(b"heartbeat", &[Some(tag)]);
                 out.put_u8(b'\n');
             }
-            Command::Connect(ConnectRequest::Compressed(packed)) => {
-                put(b"connect", &[Some(packed)]);
+            Command::HeartbeatPairs { port, game } => {
+                put(br"\heartbeat\", &[]);
+                number::put((*port).into(), out);
+                out.put_slice(br"\gamename\");
+                out.put_slice(game);
+                out.put_u8(b'\\');
             }
-            Command::Connect(ConnectRequest::Plain(userinfo)) => {
+            Command::Connect(connect) => {
                 put(b"connect", &[]);
-                out.put_slice(userinfo);
+                connect.put(out);
             }
-            Command::Rcon(RconRequest {
-                password,
-                command,
-                quoted,
-            }) => {
+            Command::Rcon(rcon) => {
                 put(b"rcon ", &[]);
-                let quote: &[u8] = if *quoted { b"\"" } else { b"" };
-                [quote, password, quote, b" ", command]
-                    .iter()
-                    .for_each(|part| out.put_slice(part));
+                rcon.put(out);
             }
             Command::SecureRcon(SecureRconRequest { timed, mac, signed }) => {
                 put(if *timed { TIMED } else { CHALLENGED }.as_bytes(), &[]);
@@ -190,14 +197,7 @@ impl<'a> Request<'a> {
                 put_words(&[Some(signed)], out);
             }
             Command::GetServers(list) => {
-                put(
-                    if list.extended {
-                        b"getserversExt"
-                    } else {
-                        b"getservers"
-                    },
-                    &[list.game],
-                );
+                put(list.word(), &[list.game]);
                 list.put(out);
             }
         }
@@ -220,7 +220,12 @@ impl<'a> Request<'a> {
             Command::Rcon(rcon) => rcon.check(),
             Command::GetServers(list) => list.check(),
             Command::Heartbeat { tag } => check_word("heartbeat tag", tag),
-            Command::Connect(_) | Command::SecureRcon(_) | Command::Ping => Ok(()),
+            Command::HeartbeatPairs { game, .. } => {
+                check_word("game name", game)?;
+                EncodeError::check("game name", game, 1..=255, |byte| byte == b'\\')
+            }
+            Command::Connect(connect) => connect.check(),
+            Command::SecureRcon(_) | Command::Ping => Ok(()),
         }
     }
 }
@@ -266,19 +271,154 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectRequest<'a> {
-    /// After one blank, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo (Quake 3 and its
+    /// After one space, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo (Quake 3 and its
     /// family).
     Compressed(&'a [u8]),
-    /// Without a blank, as it is: the userinfo without quotes (DarkPlaces).
-    Plain(&'a [u8]),
+    /// After one space and in quotes, as it is: the userinfo (Elite Force, Call of Duty 2 and 4).
+    Quoted(&'a [u8]),
+    /// Arguments, with the userinfo in quotes as one of them (Warsow).
+    Arguments(ConnectArguments<'a>),
+    /// At once after the word, as it is: the userinfo without quotes (DarkPlaces).
+    InfoString(&'a [u8]),
 }
 
-/// `connect = %s"connect" ( SP packed / infostring )`: servers look for the word at its offset, in lower case, before they
-/// read a line.
+/// The arguments of a `connect` in words (Warsow/qfusion, server/sv_main.cpp).
+///
+/// ```
+/// use queryport::quake3::{Command, ConnectRequest, Request};
+///
+/// let datagram = b"\xff\xff\xff\xffconnect 22 4711 28672 \"\\name\\Ann\" 0";
+/// let Command::Connect(ConnectRequest::Arguments(arguments)) =
+///     Request::parse(datagram)?.command
+/// else {
+///     panic!()
+/// };
+/// assert_eq!((arguments.version, arguments.challenge), (&b"22"[..], &b"28672"[..]));
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConnectArguments<'a> {
+    /// The protocol number.
+    pub version: &'a [u8],
+    /// The number that marks the client's in-game packets.
+    pub port: &'a [u8],
+    /// The server's challenge.
+    pub challenge: &'a [u8],
+    /// The userinfo, without quotes.
+    pub userinfo: &'a [u8],
+    /// The rest of the line: a space and a number. Its bit 0 marks a television server.
+    pub further: &'a [u8],
+}
+
+impl ConnectRequest<'_> {
+    /// Appends what follows the word.
+    fn put(&self, out: &mut impl BufMut) {
+        let mut put_quoted = |userinfo: &[u8]| {
+            out.put_slice(b" \"");
+            out.put_slice(userinfo);
+            out.put_u8(b'"');
+        };
+        match self {
+            Self::Compressed(packed) => put_words(&[Some(packed)], out),
+            Self::Quoted(userinfo) => put_quoted(userinfo),
+            Self::InfoString(userinfo) => out.put_slice(userinfo),
+            Self::Arguments(arguments) => {
+                let ConnectArguments {
+                    version,
+                    port,
+                    challenge,
+                    userinfo,
+                    further,
+                } = arguments;
+                put_words(&[Some(version), Some(port), Some(challenge)], out);
+                out.put_slice(b" \"");
+                out.put_slice(userinfo);
+                out.put_u8(b'"');
+                out.put_slice(further);
+            }
+        }
+    }
+
+    fn check(&self) -> Result<(), EncodeError> {
+        let check_quoted = |userinfo| {
+            EncodeError::check("userinfo", userinfo, 0..=usize::MAX, |byte| {
+                matches!(byte, b'"' | 0)
+            })
+        };
+        match self {
+            Self::Compressed(_) | Self::InfoString(_) => Ok(()),
+            Self::Quoted(userinfo) => check_quoted(userinfo),
+            Self::Arguments(arguments) => {
+                check_word("version", arguments.version)?;
+                check_word("port", arguments.port)?;
+                check_word("challenge", arguments.challenge)?;
+                check_quoted(arguments.userinfo)
+            }
+        }
+    }
+}
+
+/// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the word at its offset, in
+/// lower case, before they read a line. A packed userinfo begins with its length, which is never that of the other forms.
 fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
     let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
-    let plain = preceded(peek(tag("\\")), rest).map(ConnectRequest::Plain);
-    preceded(tag("connect"), alt((packed, plain))).parse(text)
+    let in_quotes = preceded(tag(" "), quoted).map(ConnectRequest::Quoted);
+    let plain = preceded(peek(tag("\\")), rest).map(ConnectRequest::InfoString);
+    let forms = alt((
+        arguments.map(ConnectRequest::Arguments),
+        in_quotes,
+        packed,
+        plain,
+    ));
+    preceded(tag("connect"), forms).parse(text)
+}
+
+/// `quoted = DQUOTE *text DQUOTE`: up to the next quote; NUL ends no quoted text.
+fn quoted(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let text = take_till(|byte| byte == b'"' || byte == 0);
+    delimited(tag("\""), text, tag("\"")).parse(input)
+}
+
+/// `arguments = SP 1*DIGIT SP word SP word SP quoted *text`
+fn arguments(input: &[u8]) -> IResult<&[u8], ConnectArguments<'_>> {
+    let word = || {
+        preceded(
+            tag(" "),
+            take_while1(|byte: u8| byte > b' ' && byte != b'"' && byte != 0x7F),
+        )
+    };
+    let further = take_till(|byte| byte == 0 || byte == b'\n');
+    let parts = (
+        preceded(tag(" "), digit1),
+        word(),
+        word(),
+        preceded(tag(" "), quoted),
+        further,
+    );
+    parts
+        .map(
+            |(version, port, challenge, userinfo, further)| ConnectArguments {
+                version,
+                port,
+                challenge,
+                userinfo,
+                further,
+            },
+        )
+        .parse(input)
+}
+
+/// `heartbeat-pairs = "\heartbeat\" 1*DIGIT "\gamename\" word [ "\" ]`
+fn heartbeat_pairs(input: &[u8]) -> IResult<&[u8], Command<'_>> {
+    let port = map_opt(digit1, number::number::<u16>);
+    let game = take_while1(|byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"'));
+    (
+        preceded(tag_no_case(br"\heartbeat\".as_slice()), port),
+        preceded(tag_no_case(br"\gamename\".as_slice()), game),
+    )
+        .map(|(port, game)| Command::HeartbeatPairs { port, game })
+        .parse(input)
 }
 
 impl<'a> Command<'a> {
@@ -337,9 +477,9 @@ const MAX_LINE: usize = 1023;
 pub struct RconRequest<'a> {
     /// The password.
     pub password: &'a [u8],
-    /// The command line; it may hold blanks, quotes and `;`.
+    /// The command line; it may hold spaces, quotes and `;`.
     pub command: &'a [u8],
-    /// Whether the password stands in quotes, which lets it hold blanks. Quake3e and CoD4x read that; id's and
+    /// Whether the password is in quotes, which lets it hold spaces. Quake3e and CoD4x read that; id's and
     /// ioquake3's servers then run a garbled command, and DarkPlaces does not answer.
     pub quoted: bool,
 }
@@ -371,6 +511,14 @@ impl<'a> RconRequest<'a> {
         }
     }
 
+    /// Appends what follows the word and its space.
+    fn put(&self, out: &mut impl BufMut) {
+        let quote: &[u8] = if self.quoted { b"\"" } else { b"" };
+        for part in [quote, self.password, quote, b" ", self.command] {
+            out.put_slice(part);
+        }
+    }
+
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let field = "rcon password";
         EncodeError::check(field, self.password, 1..=MAX_LINE, |byte| match byte {
@@ -383,7 +531,7 @@ impl<'a> RconRequest<'a> {
         if !self.quoted && self.password.windows(2).any(comment) {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
-        // Beside the word, two blanks and two quotes.
+        // The word, two spaces and two quotes.
         let most = MAX_LINE
             .saturating_sub(8)
             .saturating_sub(self.password.len());
@@ -433,7 +581,7 @@ pub struct SecureRconRequest<'a> {
     pub timed: bool,
     /// The signature.
     pub mac: [u8; MAC],
-    /// The signed bytes: time or challenge, a blank, the command.
+    /// The signed bytes: time or challenge, a space, the command.
     pub signed: &'a [u8],
 }
 
@@ -514,6 +662,66 @@ mod tests {
             })
         );
         assert!(parse(b"\x02getinfo").unwrap().direction_byte);
+    }
+
+    #[test]
+    fn every_form_of_connect_is_read_and_written() {
+        for (body, userinfo) in [
+            (&br#"connect "\name\Ann""#[..], &br"\name\Ann"[..]),
+            (br#"connect 22 4711 28672 "\name\Ann" 0"#, br"\name\Ann"),
+            (
+                br#"connect 22 4711 28672 "\name\Ann" 0 ticket"#,
+                br"\name\Ann",
+            ),
+            (br"connect\name\Ann", br"\name\Ann"),
+        ] {
+            let request = parse(body).unwrap();
+            let Command::Connect(connect) = request.command else {
+                panic!()
+            };
+            assert!(!matches!(connect, ConnectRequest::Compressed(_)));
+            assert_eq!(connect.userinfo().unwrap(), userinfo);
+            let mut out = Vec::new();
+            request.encode(&mut out).unwrap();
+            assert_eq!(&out[4..], body);
+        }
+        for packed in [
+            &b"connect \x00\x04abc"[..],
+            b"connect 22 5 5 x",
+            b"connect \"open",
+        ] {
+            let request = parse(packed).unwrap();
+            assert!(matches!(
+                request.command,
+                Command::Connect(ConnectRequest::Compressed(_))
+            ));
+        }
+        let quote = Command::Connect(ConnectRequest::Quoted(b"a\"b"));
+        assert!(Request::new(quote).encode(&mut Vec::new()).is_err());
+    }
+
+    /// Chomenor/ioef-cmod, code/server/sv_main.c.
+    #[test]
+    fn a_heartbeat_in_pairs_has_a_port_and_a_game() {
+        let body = br"\heartbeat\27960\gamename\STEF1\";
+        let request = parse(body).unwrap();
+        let expected = Command::HeartbeatPairs {
+            port: 27960,
+            game: b"STEF1",
+        };
+        assert_eq!(request.command, expected);
+        let mut out = Vec::new();
+        request.encode(&mut out).unwrap();
+        assert_eq!(&out[4..], body);
+        for cut in 0..br"\heartbeat\27960\gamename\S".len() {
+            assert!(parse(&body[..cut]).is_err(), "cut at {cut}");
+        }
+        assert!(parse(br"\heartbeat\70000\gamename\STEF1\").is_err());
+        let slash = Command::HeartbeatPairs {
+            port: 1,
+            game: br"a\b",
+        };
+        assert!(Request::new(slash).encode(&mut Vec::new()).is_err());
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::quake3::{
-    Command, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal, RefusalReason, Reply,
-    Request, huffman,
+    Command, ConnectForm, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal,
+    RefusalReason, Reply, Request, huffman,
 };
 use queryport::session::{Conversation, Verdict};
 use queryport::{
@@ -145,7 +145,7 @@ fn a_client_connects_to_darkplaces() {
                 return game.answer(now, from, datagram);
             };
             assert!(
-                matches!(connect, ConnectRequest::Plain(_)),
+                matches!(connect, ConnectRequest::InfoString(_)),
                 "not compressed"
             );
             let userinfo = connect.userinfo().unwrap();
@@ -328,7 +328,7 @@ fn every_form_of_challenge_got_a_slot() {
 #[test]
 fn a_darkplaces_server_takes_a_plain_connect() {
     let client = from("nexuiz-connect-accepted", "client");
-    let Command::Connect(ConnectRequest::Plain(userinfo)) =
+    let Command::Connect(ConnectRequest::InfoString(userinfo)) =
         Request::parse(&client[1]).unwrap().command
     else {
         panic!()
@@ -365,18 +365,16 @@ fn recorded_refusals_have_a_reason() {
             RefusalReason::WrongProtocol,
         ),
         ("openarena-challenge-wrong-game", RefusalReason::WrongGame),
+        ("warsow-connect-wrong-version", RefusalReason::WrongProtocol),
         ("openjk-connect-without-password", RefusalReason::Password),
         ("etlegacy-connect-without-password", RefusalReason::Password),
     ] {
         let server = from(name, "server");
-        let Reply::Print {
-            dark_places: false,
-            text,
-        } = Reply::parse(server.last().unwrap()).unwrap()
-        else {
+        let mut query = ConnectQuery::new(7);
+        let Verdict::Done(Err(refusal)) = query.receive(server.last().unwrap()) else {
             panic!("{name}")
         };
-        assert_eq!(Refusal::new(text.to_vec()).reason(), reason, "{name}");
+        assert_eq!(refusal.reason(), reason, "{name}: {refusal}");
     }
 }
 
@@ -447,4 +445,92 @@ fn a_userinfo_too_long_for_a_packet_is_refused() {
         }
     );
     assert!(out == before);
+}
+
+/// Elite Force's server takes a userinfo that is not compressed, and quotes the challenge.
+#[test]
+fn a_plain_connect_that_a_real_server_took() {
+    let client = from("eliteforce-connect-plain", "client");
+    let server = from("eliteforce-connect-plain", "server");
+    let Command::Connect(connect) = Request::parse(&client[1]).unwrap().command else {
+        panic!()
+    };
+    assert!(matches!(connect, ConnectRequest::Quoted(_)));
+    let userinfo = connect.userinfo().unwrap();
+    assert_eq!(InfoString::new(&userinfo).get("name"), Some(&b"Ann"[..]));
+
+    let mut query = ConnectQuery::new(12345)
+        .with_game("EliteForce")
+        .with_form(ConnectForm::Plain);
+    assert_eq!(request(&mut query), client[0]);
+    assert_eq!(query.receive(&server[0]), Verdict::Next);
+    assert!(request(&mut query).starts_with(b"\xff\xff\xff\xffconnect \"\\"));
+    let Verdict::Done(Ok(connected)) = query.receive(&server[1]) else {
+        panic!()
+    };
+    assert_eq!(connected.verification, Verification::Verified);
+}
+
+/// The challenges of these engines show the form of their `connect`.
+#[test]
+fn recorded_challenges_show_the_form() {
+    for (name, expected) in [
+        ("daemon-challenge", &b"\xff\xff\xff\xffconnect \x00"[..]),
+        (
+            "warsow-connect-wrong-version",
+            b"\xff\xff\xff\xffconnect 22 0 28672 \"\" 0",
+        ),
+        (
+            "nexuiz-connect-accepted",
+            b"\xff\xff\xff\xffconnect\\protocol\\darkplaces 3",
+        ),
+    ] {
+        let mut query = ConnectQuery::new(7);
+        assert_eq!(
+            query.receive(&from(name, "server")[0]),
+            Verdict::Next,
+            "{name}"
+        );
+        let sent = request(&mut query);
+        assert!(
+            sent.starts_with(expected),
+            "{name}: {}",
+            sent.escape_ascii()
+        );
+    }
+    let mut query = ConnectQuery::new(7).with_form(ConnectForm::DirectionByte);
+    assert!(request(&mut query).starts_with(&from("openmohaa-challenge", "client")[0]));
+    let challenge = &from("openmohaa-challenge", "server")[0];
+    assert_eq!(query.receive(challenge), Verdict::Next);
+}
+
+/// The server side has no player slots, and says so.
+#[test]
+fn a_server_of_this_crate_refuses_a_client() {
+    for engine in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::MedalOfHonor,
+    ] {
+        let mut requester = requester("192.0.2.1:5000");
+        let service = Service::new(engine);
+        let form = match engine {
+            Engine::MedalOfHonor => ConnectForm::DirectionByte,
+            _ => ConnectForm::Detect,
+        };
+        let link = (Conditions::perfect(Duration::from_millis(20)), 1);
+        let query = client().with_form(form);
+        let played = play(query, Timing::default(), link, |now, from, datagram| {
+            (requester.now, requester.address) = (now, from);
+            let request = Request::parse(datagram).unwrap();
+            let status = ServerStatus::default();
+            queryport::quake3::respond(&request, &status, &service, &requester)
+        });
+        let refusal = played.result.unwrap().answer.unwrap_err();
+        assert!(
+            refusal.to_string().contains("takes no players"),
+            "{refusal}"
+        );
+    }
 }

@@ -49,14 +49,15 @@ fn long_output_is_joined_and_ends_by_quiet() {
     let text: Vec<u8> = (0..200)
         .flat_map(|n| format!("line {n} with a few words\n").into_bytes())
         .collect();
-    for (dark_places, colours) in [(false, Colours::Caret), (true, Colours::DarkPlaces)] {
+    for dark_places in [false, true] {
         let played = play(rcon("secret"), Timing::default(), perfect(), |_, _, d| {
             console(d, dark_places, &text)
         });
         let answer = played.result.unwrap().answer.unwrap();
+        let is_dark_places = answer.text.style().colours == Colours::DarkPlaces;
         assert_eq!(
-            (answer.text.raw(), answer.text.style().colours),
-            (&text[..], colours)
+            (answer.text.raw(), is_dark_places),
+            (&text[..], dark_places)
         );
         assert_eq!(answer.lines().count(), 200);
         assert!(!answer.is_cut && answer.datagrams > 3);
@@ -294,4 +295,38 @@ fn signed_commands_over_a_bad_link() {
         assert!(runs <= 2, "seed {seed}: {runs} copies");
     }
     assert!(answered >= 20, "{answered} of 30");
+}
+
+#[test]
+fn recorded_refusals_of_a_command_are_errors() {
+    for name in [
+        "daemon-rcon-bad-password",
+        "darkplaces-rcon-bad-password",
+        "jk2mv-rcon-bad-password",
+        "openarena-rcon-bad-password",
+        "warsow-rcon-bad-password",
+    ] {
+        let mut query = rcon("wrong");
+        assert!(
+            from(name, "client")[0].starts_with(&request(&mut query)[..9]),
+            "{name}"
+        );
+        let verdict = query.receive(&from(name, "server")[0]);
+        assert_eq!(
+            verdict,
+            Verdict::Done(Err(RconError::BadPassword)),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn recorded_output_is_no_refusal() {
+    let mut query = rcon("secret");
+    query.receive(&from("daemon-rcon-status", "server")[0]);
+    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+        panic!()
+    };
+    let last = answer.lines().last().unwrap();
+    assert_eq!(last.raw(), b"(end server status)");
 }

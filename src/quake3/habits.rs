@@ -1,0 +1,162 @@
+//! Habits of servers towards their clients: the form of `connect`, the words of refusals, the answers to `rcon`.
+
+use crate::text::number;
+
+/// Length of Daemon's challenges, which are hexadecimal (DaemonEngine/Daemon, src/engine/server/sv_client.cpp).
+const HEX_CHALLENGE: usize = 16;
+
+/// Known meanings of a refusal. Servers of other games and languages have others.
+///
+/// ```
+/// use queryport::quake3::{RefusalReason, Refusal};
+///
+/// match Refusal::new(&b"Server is full.\n"[..]).reason() {
+///     RefusalReason::ServerFull => println!("try again later"),
+///     other => panic!("{other:?}"),
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RefusalReason {
+    /// No player slot is free.
+    ServerFull,
+    /// No player slot is free, and the server has put the client into a queue: ask again.
+    Queued,
+    /// Not final: the server checks the client, or limits how often it connects. Ask again after some seconds.
+    TryAgain,
+    /// The `protocol` of the userinfo is not the server's.
+    WrongProtocol,
+    /// The server is one of another game (ioquake3's answer to `getchallenge`).
+    WrongGame,
+    /// The `challenge` of the userinfo was not issued to this address, or is too old.
+    BadChallenge,
+    /// A `password` is needed, or the one given is wrong.
+    Password,
+    /// A CD key is needed, or the one given is wrong or in use.
+    CdKey,
+    /// The address is banned.
+    Banned,
+    /// The round-trip time is out of the range that the server takes.
+    Ping,
+    /// Other words.
+    Other,
+}
+
+/// Words of a refusal, and their meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Phrase {
+    /// The words in lower case.
+    pub(crate) words: &'static str,
+    /// Whether they may be anywhere in the text, and need not begin it.
+    pub(crate) is_anywhere: bool,
+    pub(crate) reason: RefusalReason,
+}
+
+impl Phrase {
+    /// Words at the beginning of a refusal.
+    pub(crate) const fn begin(words: &'static str, reason: RefusalReason) -> Self {
+        Self {
+            words,
+            is_anywhere: false,
+            reason,
+        }
+    }
+
+    /// Words anywhere in a refusal.
+    pub(crate) const fn within(words: &'static str, reason: RefusalReason) -> Self {
+        Self {
+            words,
+            is_anywhere: true,
+            reason,
+        }
+    }
+
+    /// Whether a text in lower case has the words.
+    pub(crate) fn fits(&self, text: &str) -> bool {
+        if self.is_anywhere {
+            text.contains(self.words)
+        } else {
+            text.starts_with(self.words)
+        }
+    }
+}
+
+/// How an engine answers console commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RconRule {
+    /// The whole line that refuses a password, in lower case.
+    pub(crate) wrong_password: &'static [&'static str],
+    /// The beginning of a line that refuses a password, in lower case.
+    pub(crate) wrong_password_begins: &'static [&'static str],
+    /// The beginning of a line for a server without a password, in lower case.
+    pub(crate) no_password: &'static [&'static str],
+    /// The whole line of another refusal, in lower case.
+    pub(crate) refused: &'static [&'static str],
+    /// The beginning of a line before a refusal, in lower case.
+    pub(crate) line_before: Option<&'static str>,
+    /// The byte between the word and each message, where a datagram holds one message of the console.
+    pub(crate) before_message: Option<u8>,
+    /// Whether a wrong password has no answer.
+    pub(crate) is_silent_on_wrong_password: bool,
+    /// Whether a command that prints nothing has no answer.
+    pub(crate) is_silent_without_output: bool,
+}
+
+/// The form of a `connect`.
+///
+/// The clients of Modern Warfare 2 and later (IW4x, IW6x, S1x, H1-Mod, iw7-mod, BOIII) send a signature of the player's
+/// account, FTE the request of QuakeWorld: neither can be sent.
+///
+/// ```
+/// use queryport::quake3::{ConnectForm, ConnectQuery};
+///
+/// let query = ConnectQuery::new(7).with_form(ConnectForm::Plain);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ConnectForm {
+    /// That of the server's challenge: [`Self::InfoString`] or [`Self::Arguments`] after `challenge`, [`Self::Escaped`]
+    /// after sixteen hexadecimal digits, [`Self::Compressed`] after other numbers.
+    #[default]
+    Detect,
+    /// The userinfo in quotes, in the coding of [`huffman`](crate::quake3::huffman): Quake III Arena and most of its family, Call of Duty.
+    Compressed,
+    /// The userinfo in quotes, as it is: Elite Force (recorded from Lilium Voyager), Call of Duty 2 and 4
+    /// (voron00/CoD2rev_Server, `sv_main_mp.cpp`; callofduty4x/CoD4x_Server, src/sv_main.c).
+    Plain,
+    /// [`Self::Compressed`], with each `\` of the userinfo doubled: Unvanquished (DaemonEngine/Daemon,
+    /// src/engine/client/cl_main.cpp).
+    Escaped,
+    /// [`Self::Compressed`] after byte 0x02, which `getchallenge` has too: Medal of Honor (openmoh/openmohaa,
+    /// code/qcommon/net_chan.c). Servers of Breakthrough demand the pair `clientType`, `Breakthrough`.
+    DirectionByte,
+    /// The infostring at once after the word: DarkPlaces (xonotic/darkplaces, netconn.c).
+    InfoString,
+    /// Protocol number, port, challenge, userinfo in quotes, and a number: Warsow, Warfork (Warsow/qfusion,
+    /// server/sv_main.cpp).
+    Arguments,
+}
+
+impl ConnectForm {
+    /// The form that a server reads which sent this challenge.
+    pub(super) fn of_challenge(challenge: &[u8], dark_places: bool) -> Self {
+        let is_number = number::integer(challenge).is_some();
+        let is_hex =
+            challenge.len() == HEX_CHALLENGE && challenge.iter().all(u8::is_ascii_hexdigit);
+        match (dark_places, is_number, is_hex) {
+            (true, true, _) => Self::Arguments,
+            (true, false, _) => Self::InfoString,
+            (false, _, true) => Self::Escaped,
+            (false, _, false) => Self::Compressed,
+        }
+    }
+
+    /// The protocol number where nobody named one.
+    pub(super) const fn default_protocol(self) -> u32 {
+        match self {
+            // Warsow 2 (Warsow/qfusion, gameshared/q_comref.h).
+            Self::Arguments => 22,
+            _ => 68,
+        }
+    }
+}
