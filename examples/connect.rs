@@ -4,7 +4,7 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or
+//! The form of the request is that of the game which the server names, see `--form`. The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or
 //! refused, 2 wrong command line.
 #![allow(
     missing_docs,
@@ -22,8 +22,9 @@ use std::time::Duration;
 
 use clap::Parser;
 use command_line::{WrongArgument, seconds};
-use queryport::quake3::ConnectQuery;
-use queryport::{Client, Detail, Protocol, QueryOptions, Timing};
+use queryport::games::Game;
+use queryport::quake3::{ConnectForm, ConnectQuery};
+use queryport::{Client, Detail, Dialect, Protocol, QueryOptions, Timing};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
@@ -44,6 +45,11 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
+    /// The form of the request; the default is that of the server's game, as far as its reply to `getinfo` tells: `plain`
+    /// for Elite Force and Call of Duty 2 and 4, `escaped` for Unvanquished, `direction-byte` for Medal of Honor,
+    /// `info-string` for DarkPlaces, `arguments` for Warsow, `compressed` for others.
+    #[arg(long, value_parser = form)]
+    form: Option<ConnectForm>,
     /// A key and value of the userinfo, instead of the usual one. May be given more than once. OpenArena and ET: Legacy need a
     /// cl_guid of 32 hexadecimal digits in capitals; OpenJK forcepowers, color1, color2, cg_predictItems, saber1, saber2,
     /// char_color_red, char_color_green and char_color_blue.
@@ -66,6 +72,21 @@ struct Arguments {
 fn pair(text: &str) -> Result<(String, String), String> {
     let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
     Ok((key.to_owned(), value.to_owned()))
+}
+
+fn form(text: &str) -> Result<ConnectForm, String> {
+    match text {
+        "compressed" => Ok(ConnectForm::Compressed),
+        "plain" => Ok(ConnectForm::Plain),
+        "escaped" => Ok(ConnectForm::Escaped),
+        "direction-byte" => Ok(ConnectForm::DirectionByte),
+        "info-string" => Ok(ConnectForm::InfoString),
+        "arguments" => Ok(ConnectForm::Arguments),
+        _ => Err(
+            "expected compressed, plain, escaped, direction-byte, info-string or arguments"
+                .to_owned(),
+        ),
+    }
 }
 
 #[tokio::main]
@@ -92,8 +113,10 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         userinfo.push(("password", password()?));
     }
     // The client builds a query for each address of the host; an invalid userinfo is reported once, here.
-    let build = |nonce, protocol: Option<u32>| {
-        let query = ConnectQuery::new(nonce).with_game(&arguments.game);
+    let build = |nonce, protocol: Option<u32>, form: ConnectForm| {
+        let query = ConnectQuery::new(nonce)
+            .with_game(&arguments.game)
+            .with_form(form);
         let query = match protocol {
             Some(protocol) => query.with_protocol(protocol),
             None => query,
@@ -102,22 +125,35 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             .iter()
             .try_fold(query, |query, (key, value)| query.with(key, value))
     };
-    build(0, None).map_err(|error| WrongArgument(error.to_string()))?;
+    build(0, None, ConnectForm::Detect).map_err(|error| WrongArgument(error.to_string()))?;
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let options = QueryOptions::default().with_detail(Detail::Short);
+    let mut options = QueryOptions::default().with_detail(Detail::Short);
+    if arguments.form == Some(ConnectForm::DirectionByte) {
+        options = options.with_dialect(Dialect::MedalOfHonor);
+    }
     let mut client = Client::new()?.with_timing(timing).with_options(options);
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }
     let port = Protocol::Quake3.default_query_port();
-    let (mut server, mut protocol) = (arguments.server.clone(), arguments.protocol);
+    let mut server = arguments.server.clone();
+    let mut protocol = arguments.protocol;
+    let mut form = arguments.form;
     if protocol.is_none() {
         let info = client.query(Protocol::Quake3, &server).await?;
-        (server, protocol) = (info.peer.to_string(), info.answer.protocol_version);
+        server = info.peer.to_string();
+        protocol = info.answer.protocol_version;
+        if form.is_none()
+            && let Some(game) = Game::of(&info.answer, Protocol::Quake3)
+        {
+            let known = game.connect_form();
+            form = Some(known.ok_or_else(|| no_form(game))?);
+        }
     }
-    let query = |nonce| build(nonce, protocol).unwrap_or_else(|_| ConnectQuery::new(nonce));
+    let form = form.unwrap_or_default();
+    let query = |nonce| build(nonce, protocol, form).unwrap_or_else(|_| ConnectQuery::new(nonce));
     let outcome = client.ask_host(&server, port, query).await?;
     let (server, mut out) = (outcome.peer, io::stdout());
     match outcome.answer {
@@ -135,6 +171,14 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// The reason that a game's servers cannot be asked for a slot.
+fn no_form(game: &Game) -> String {
+    format!(
+        "{}: its servers want a signature of the player's account, which cannot be sent",
+        game.name
+    )
 }
 
 fn password() -> Result<String, &'static str> {

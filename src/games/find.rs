@@ -26,7 +26,7 @@ impl Game {
         TABLE.iter()
     }
 
-    /// The game with this id, former id, alias or name, in any case, with or without accents, blanks and punctuation.
+    /// The game with this id, former id, alias or name, in any case, with or without accents, spaces and punctuation.
     ///
     /// # Errors
     /// [`UnknownGame`], which suggests similar names.
@@ -116,7 +116,7 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     };
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // Beside a near name, a far one is no suggestion.
+    // A far name is not a suggestion where there is a near one.
     let least = like
         .first()
         .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
@@ -158,21 +158,9 @@ impl Game {
             let name = game.gamename.zip(named.as_deref());
             name.is_some_and(|(known, given)| known.eq_ignore_ascii_case(given))
         };
-        let is_marked = |game: &&Self| {
-            game.marks.iter().any(|mark| match mark {
-                Mark::Rule(key, start) => rule(key).is_some_and(|value| begins(&value, start)),
-                Mark::GameType(start) => status
-                    .game_type
-                    .as_ref()
-                    .is_some_and(|game_type| begins(&game_type.plain(), start)),
-                Mark::PlayerValue(name) => status
-                    .listed_players()
-                    .first()
-                    .is_some_and(|player| player.extra.get(name).is_some()),
-            })
-        };
+        let is_marked = |game: &&Self| game.marks.iter().any(|mark| mark.fits(status));
         if named.is_some() {
-            // Modifications share the name of their game, which stands behind them.
+            // Modifications share the name of their game, which follows them in the table.
             return games()
                 .filter(is_named)
                 .find(is_marked)
@@ -189,12 +177,56 @@ impl Game {
             .and_then(|number| i32::try_from(number).ok());
         let number = number.filter(|number| !SHARED_NUMBERS.contains(number));
         let has_port = |port| only(&|game| game.game_port == Some(port));
-        games()
-            .find(is_marked)
-            .or_else(|| has_number(number?))
+        if let Some(marked) = games().find(is_marked) {
+            return Some(marked);
+        }
+        // Another engine may use the number for itself.
+        if OF_OTHER_ENGINES.iter().any(|mark| mark.fits(status)) {
+            return None;
+        }
+        number
+            .and_then(has_number)
             .or_else(|| has_port(status.game_port?))
     }
 }
+
+impl Mark {
+    /// Whether an answer has it.
+    fn fits(&self, status: &ServerStatus) -> bool {
+        let rule = |key: &str| status.rules.get(key).map(|value| value.plain());
+        match self {
+            Self::Rule(key, start) => rule(key).is_some_and(|value| begins(&value, start)),
+            Self::Exact(key, text) => {
+                rule(key).is_some_and(|value| value.eq_ignore_ascii_case(text))
+            }
+            Self::Has(key) => status.rules.get(key).is_some(),
+            Self::Number(first, last) => status
+                .protocol_version
+                .is_some_and(|number| (*first..=*last).contains(&number)),
+            Self::LettersAfterNumber => rule("protocol").is_some_and(|value| {
+                let letters = value.trim_start_matches(|c: char| c.is_ascii_digit());
+                letters.len() < value.len()
+                    && letters.starts_with(|c: char| c.is_ascii_alphabetic())
+            }),
+            Self::All(marks) => marks.iter().all(|mark| mark.fits(status)),
+            Self::GameType(start) => status
+                .game_type
+                .as_ref()
+                .is_some_and(|game_type| begins(&game_type.plain(), start)),
+            Self::PlayerValue(name) => status
+                .listed_players()
+                .first()
+                .is_some_and(|player| player.extra.get(name).is_some()),
+        }
+    }
+}
+
+/// Marks of families whose protocol numbers other games use as well.
+const OF_OTHER_ENGINES: [Mark; 3] = [
+    Mark::Has("gametypestring"),
+    Mark::Has("g_gametypestring"),
+    Mark::Has("hw"),
+];
 
 fn begins(text: &str, start: &str) -> bool {
     text.get(..start.len())

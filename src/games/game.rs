@@ -2,6 +2,8 @@
 
 use crate::options::Dialect;
 use crate::protocol::Protocol;
+use crate::quake3::ConnectForm;
+use crate::quake3::engines::Profile;
 
 /// A game with its protocol, ports and list servers. See [`Game::find`] and [`Game::all`].
 ///
@@ -48,9 +50,13 @@ pub struct Game {
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
     pub masters: &'static [Master],
+    /// The engine of its servers, in Quake 3's protocol.
+    pub(crate) profile: Option<&'static Profile>,
     /// Marks that its answers have and those of other games lack.
     pub(crate) marks: &'static [Mark],
-    /// The ports on which its servers answer broadcasts, beside those from the default query port on.
+    /// The ports that further servers of one host take.
+    pub(crate) further: Further,
+    /// The ports on which its servers answer broadcasts, in addition to those from the default query port on.
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
@@ -65,6 +71,37 @@ impl Game {
     pub fn default_query_port(&self) -> Option<u16> {
         self.query_port.at(self.game_port)
     }
+
+    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` where it cannot be sent.
+    ///
+    /// ```
+    /// use queryport::games::Game;
+    /// use queryport::quake3::ConnectForm;
+    ///
+    /// assert_eq!(Game::find("cod2")?.connect_form(), Some(ConnectForm::Plain));
+    /// assert_eq!(Game::find("iw4x")?.connect_form(), None, "it wants an account's signature");
+    /// # Ok::<(), queryport::games::UnknownGame>(())
+    /// ```
+    pub fn connect_form(&self) -> Option<ConnectForm> {
+        self.profile?.connect
+    }
+
+    /// The query ports of further servers on a host whose first one has the default port.
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
+    pub(crate) fn further_query_ports(&self) -> impl Iterator<Item = u16> {
+        let Further { count, step } = self.further;
+        let first = self.default_query_port();
+        (1..=count).filter_map(move |number| first?.checked_add(step.checked_mul(number)?))
+    }
+}
+
+/// The ports that further servers of one host take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Further {
+    /// The number of servers after the first.
+    pub(crate) count: u16,
+    /// The distance from one to the next.
+    pub(crate) step: u16,
 }
 
 /// Certainty that servers of a game can be found.
@@ -93,12 +130,22 @@ impl Certainty {
     }
 }
 
-/// The beginning of a text in an answer, in any case, that tells the game.
+/// A property of an answer that tells the game. Texts are compared without regard to case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
-    /// The value of this key.
+    /// The value of this key begins with this text.
     Rule(&'static str, &'static str),
-    /// The type of match.
+    /// The value of this key is this text.
+    Exact(&'static str, &'static str),
+    /// It has this key.
+    Has(&'static str),
+    /// The protocol number, from the first to the last.
+    Number(u32, u32),
+    /// Letters follow the protocol number.
+    LettersAfterNumber,
+    /// It has all of these marks.
+    All(&'static [Self]),
+    /// The type of match begins with this text.
     GameType(&'static str),
     /// A player's value has this name.
     PlayerValue(&'static str),
@@ -132,7 +179,7 @@ pub enum QueryPort {
     Same,
     /// At this port, whatever the game port is.
     Fixed(u16),
-    /// So far behind the game port, or before it.
+    /// This far after the game port, or before it.
     Offset(i16),
 }
 
@@ -188,8 +235,8 @@ impl Master {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
-    /// `getservers GAME NUMBER empty full` over UDP: AlterWare's master, which sends nothing where it has no server of that game
-    /// and number (alterware/master-server, src/services/getservers_command.cpp).
+    /// `getservers GAME NUMBER empty full` over UDP. AlterWare's master sends nothing where it has no server of that game
+    /// and number: no answer may be an empty list (alterware/master-server, src/services/getservers_command.cpp).
     Named,
     /// [`Self::Short`], but the list has no end mark and ends by quiet.
     Unmarked,

@@ -151,7 +151,7 @@ impl Quake3List {
         /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in [`ServerList::out_of_scope`].
         with_scope(scope: Scope) scope = scope;
 
-        /// Requests the list until each address came in two passes, at most so often (1–8, default 2). A link without loss takes
+        /// Requests the list until each address came in two passes, in at most this many passes (1–8, default 2). A link without loss takes
         /// two passes, one that loses a tenth three or four. dpmaster answers four requests in a row, then one in three seconds
         /// (dpmaster, src/clients.h). A datagram that arrives after its pass has ended counts for the next.
         with_passes(passes: u8) max_passes = passes.clamp(1, MAX_PASSES);
@@ -217,7 +217,7 @@ impl Conversation for Quake3List {
             rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);
-        // What comes behind a mark shows that marks do not end this list, or was overtaken.
+        // A datagram after a mark was overtaken, or marks do not end this list.
         self.has_false_marks |= self.pass.marked;
         self.pass.parts = self.pass.parts.saturating_add(1);
         self.pass.marked |= part.has_end;
@@ -458,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs behind it: each would end the list.
+    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it: each would end the list.
     #[test]
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {

@@ -53,12 +53,15 @@ const AFTER_FIRST: Duration = Duration::from_millis(500);
 /// Query ports of well-known games, the commonest first.
 const PORTS: [(Protocol, &[u16]); 4] = [
     // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy; Enemy Territory runs on
-    // the first.
-    (Protocol::Quake3, &[27960, 28960, 26000, 29070]),
+    // the first, and further servers of a host on the next three.
+    (
+        Protocol::Quake3,
+        &[27960, 28960, 26000, 29070, 27961, 27962, 27963],
+    ),
     // Unreal Tournament; Battlefield 1942; Medal of Honor; UT2004's side port.
     (Protocol::GameSpy1, &[7778, 23000, 12300, 7787]),
-    // Unreal Tournament 3; Minecraft; Battlefield 2.
-    (Protocol::GameSpy4, &[6500, 25565, 29900]),
+    // Unreal Tournament 3; Minecraft; Battlefield 2; a second server of Unreal Tournament 3.
+    (Protocol::GameSpy4, &[6500, 25565, 29900, 6600]),
     // UT2004; Killing Floor.
     (Protocol::Ut2004, &[7778, 7708]),
 ];
@@ -486,6 +489,11 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
         }
     }
     add(game.protocol, given, true);
+    if given.is_none() {
+        for port in game.further_query_ports() {
+            add(game.protocol, Some(port), false);
+        }
+    }
     candidates
 }
 
@@ -572,8 +580,13 @@ mod tests {
             (GameSpy4, 7788, false),
             (GameSpy4, 6501, false),
             (GameSpy4, 6502, false),
+            (GameSpy4, 6600, false),
+            (GameSpy4, 6700, false),
         ];
         assert_eq!(ports("ut3", None), ut3);
+        let elsewhere = ports("ut3", Some(7900));
+        assert_eq!(elsewhere[0], (GameSpy4, 6623, true));
+        assert!(elsewhere.contains(&(GameSpy4, 6500, false)));
         assert_eq!(
             ports("shogo", Some(27000)),
             [(GameSpy1, 27000, true), (GameSpy1, 27888, false)]

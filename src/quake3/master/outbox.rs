@@ -83,7 +83,7 @@ impl ListRule {
             known == Some(game)
         };
         let known = HEARTBEATS.iter().find(is_meant);
-        known.map_or(Self::default(), |known| known.list)
+        known.map(|known| known.list).unwrap_or_default()
     }
 }
 

@@ -3,6 +3,7 @@
 mod lists;
 mod queries;
 mod recognised;
+mod sources;
 mod table;
 
 use std::net::SocketAddr;

@@ -194,6 +194,146 @@ fn own_vectors_are_named_right() {
     }
 }
 
+/// The game of one reply.
+fn of_reply(body: &[u8]) -> Option<&'static str> {
+    let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
+    let answer = Answer::from_datagrams(Protocol::Quake3, [datagram], &Limits::default()).unwrap();
+    Game::of(&answer.to_status(), Protocol::Quake3).map(|game| game.id)
+}
+
+/// Infos as servers send them that we ran, see the vectors, and as the engines' sources write them.
+#[test]
+fn an_info_tells_the_game() {
+    for (info, id) in [
+        // Recorded from OpenMoHAA (44ce0595); with `serverType`, code/server/sv_main.c.
+        (
+            r"\gamever\1.12+0.83.0\pure\0\gametypestring\Free-For-All\gametype\1\sv_maxclients\14\clients\0\mapname\dm/room\hostname\x\protocol\8",
+            Some("mohaa"),
+        ),
+        (
+            r"\gamever\2.15\serverType\1\gametypestring\Objective\gametype\4\hostname\x\protocol\17",
+            Some("mohaas"),
+        ),
+        (
+            r"\gamever\2.40b\serverType\2\gametypestring\Objective\gametype\4\hostname\x\protocol\17",
+            Some("mohaab"),
+        ),
+        (
+            r"\gamever\2.0\gametypestring\Free-For-All\gametype\1\hostname\x\protocol\16",
+            None,
+        ),
+        // callofduty4x/CoD4x_Server, src/sv_main.c; xtnded/codextended, sv_main.c.
+        (
+            r"\protocol\6\hostname\x\mapname\mp_crash\sv_maxclients\24\gametype\war\pure\1\build\1022\shortversion\x21\hw\1\mod\0\voice\0\pb\0",
+            Some("cod4mw"),
+        ),
+        (
+            r"\protocol\1\hostname\x\mapname\mp_carentan\clients\0\sv_maxclients\20\gametype\dm\pure\1\codextended\v20",
+            Some("cod"),
+        ),
+        (
+            r"\hw\1\protocol\118\hostname\x\mapname\mp_toujane\sv_maxclients\20\gametype\tdm",
+            Some("cod2"),
+        ),
+        (
+            r"\gamename\Tremulous\protocol\69\hostname\x\mapname\atcs\clients\0\sv_maxclients\10",
+            Some("tremulous"),
+        ),
+        (
+            r"\gamename\smokinguns\protocol\71\hostname\x\mapname\dm_x\g_humanplayers\0",
+            Some("smokinguns"),
+        ),
+        (
+            r"\game\baseoa\gamename\Quake3Arena\protocol\71\hostname\x\g_humanplayers\0",
+            Some("openarena"),
+        ),
+        (
+            r"\gamename\et\protocol\84\hostname\x\mapname\oasis\gametype\2",
+            Some("wet"),
+        ),
+        (
+            r"\version\ET Legacy v2.83\gamename\et\protocol\84\hostname\x",
+            Some("etlegacy"),
+        ),
+        (
+            r"\gamename\wolfmp\protocol\60\hostname\x\g_humanplayers\0",
+            Some("rtcw"),
+        ),
+        // Recorded from Lilium Voyager (9c77b657), Daemon (b276137b), Warsow (e6c46002) and DarkPlaces (2f25af655).
+        (
+            r"\g_needpass\1\pure\0\gametype\0\sv_maxclients\10\g_humanplayers\0\clients\3\mapname\ctf_voy1\hostname\x\protocol\24\gamename\EliteForce",
+            Some("stvef"),
+        ),
+        (
+            r"\abi\0.56\bots\1\clients\0\daemonver\0.56.2\gamename\unv\hostname\x\mapname\room\protocol\86\sv_maxclients\12",
+            Some("unvanquished"),
+        ),
+        (
+            r"\fs_game\basewsw\mapname\wctf1\protocol\23\sv_hostname\x\gametype\ctf\bots\5\clients\5",
+            Some("warsow"),
+        ),
+        (
+            r"\gamename\DarkPlaces-Quake\modname\id1\gameversion\0\sv_maxclients\12\clients\0\protocol\3",
+            Some("darkplaces"),
+        ),
+        (
+            r"\truejedi\0\wdisable\0\fdisable\0\hostname\x\protocol\16",
+            Some("swjk2jo"),
+        ),
+        (
+            r"\truejedi\0\wdisable\0\fdisable\0\hostname\x\protocol\26",
+            Some("swjkja"),
+        ),
+        (
+            r"\gamename\H1\hostname\x\protocol\2\isPrivate\0",
+            Some("h1"),
+        ),
+        (
+            r"\gamename\WorldofPadman\hostname\x\protocol\72",
+            Some("wop"),
+        ),
+        (
+            r"\gamename\Spearmint\hostname\x\protocol\12\gametype\ffa",
+            Some("spearmint"),
+        ),
+        (r"\gamename\Warfork\hostname\x\protocol\27", Some("warfork")),
+        // id's own and Quake3e: nothing in them tells the game (ec-/Quake3e, code/server/sv_main.c).
+        (
+            r"\hostname\x\mapname\q3dm17\clients\0\sv_maxclients\8\gametype\0\pure\1\protocol\68",
+            None,
+        ),
+    ] {
+        let body = [b"infoResponse\n", info.as_bytes()].concat();
+        assert_eq!(of_reply(&body), id, "{info}");
+    }
+}
+
+#[test]
+fn a_status_tells_the_game() {
+    for (info, id) in [
+        // Recorded from JK2MV (fd7ce68) and OpenMoHAA (44ce0595).
+        (
+            r"\version\JK2MP: v1.04mv linux-amd64 Nov 26 2026\sv_hostname\x\protocol\16\JK2MV\UNKNOWN\mapname\room",
+            Some("swjk2jo"),
+        ),
+        (
+            r"\com_gamename\mohaa\sv_hostname\x\g_gametype\1\g_gametypestring\Free-For-All\protocol\8\shortversion\1.11\mapname\dm/room",
+            Some("mohaa"),
+        ),
+        (
+            r"\version\OpenJK-MP: v1.0.1.0 linux-x86_64\sv_hostname\x\protocol\26",
+            Some("swjkja"),
+        ),
+        (
+            r"\*version\FTE v1.06\hostname\x\protocol\3wnd\mapname\dm6",
+            Some("fteqw"),
+        ),
+    ] {
+        let body = [b"statusResponse\n", info.as_bytes(), b"\n"].concat();
+        assert_eq!(of_reply(&body), id, "{info}");
+    }
+}
+
 #[test]
 fn numbers_tell_only_what_no_other_game_uses() {
     let with_number = |number| {

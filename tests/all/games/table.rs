@@ -7,7 +7,12 @@ use queryport::{Dialect, Protocol};
 use crate::games::client;
 
 /// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or asks in another protocol.
-const OTHERS: [&str; 22] = [
+const OTHERS: [&str; 27] = [
+    "codbo",
+    "codbo2",
+    "fteqw",
+    "h1",
+    "spearmint",
     "unvanquished",
     "etlegacy",
     "q3rally",
