@@ -125,14 +125,6 @@ async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
             "separate lists",
             query(QueryOptions::default().with_dialect(Dialect::SeparateLists)),
         ),
-        (
-            "two readings",
-            query(QueryOptions::default().with_readings(2)),
-        ),
-        (
-            "one reading",
-            query(QueryOptions::default().with_readings(1)),
-        ),
     ];
     for (way, query) in ways {
         let mut milliseconds = Vec::new();

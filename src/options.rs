@@ -21,7 +21,6 @@ use crate::model::Rules;
 pub struct QueryOptions {
     pub(crate) detail: Detail,
     pub(crate) limits: Limits,
-    pub(crate) readings: u8,
     pub(crate) dialect: Dialect,
 }
 
@@ -30,7 +29,6 @@ impl Default for QueryOptions {
         Self {
             detail: Detail::Full,
             limits: Limits::default(),
-            readings: 3,
             dialect: Dialect::Standard,
         }
     }
@@ -47,15 +45,6 @@ impl QueryOptions {
 
         /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
         with_dialect(dialect: Dialect) dialect = dialect;
-
-        /// Sets how many readings must bring each datagram of a list of UT2004 where nothing proves the list complete: 1–4,
-        /// default 3. A reading is what one request for the list brings. An answer marked complete lacks something only if the
-        /// same datagram was lost from every reading: at least so many, and more where some were incomplete.
-        ///
-        /// With 1, no list is requested again once it has come whole, and the info only where it counts more players than the list
-        /// has: a scan sends half as many requests, a list of as many players as are counted is taken at once, and a datagram lost
-        /// from the middle goes unnoticed.
-        with_readings(readings: u8) readings = readings.clamp(1, 4);
     }
 
     /// With the dialect of a game, where it has one.

@@ -74,10 +74,6 @@ impl Conversation for StatusQuery {
         each!(self, query => query.receive(datagram), map)
     }
 
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        each!(self, query => query.receive_early(datagram), map)
-    }
-
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         each!(self, query => query.timeout(remaining), map)
     }

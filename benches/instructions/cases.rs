@@ -60,7 +60,7 @@ fn query<C: Conversation>(
             Verdict::Done(done) => answer = Some(done),
             Verdict::Rejected(error) => panic!("{error}"),
             Verdict::Next => is_next = true,
-            Verdict::Partial(_) | Verdict::Earlier => {}
+            Verdict::Partial(_) => {}
         });
         if is_next {
             continue;

@@ -19,7 +19,7 @@ const BATCH: usize = 64;
 pub(crate) type Steps = Vec<(&'static [u8], u8)>;
 
 /// The requests of a protocol; the function measures the number of datagrams of each reply.
-pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
+pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
         Protocol::GameSpy1 => &[b"\\status\\"],
@@ -47,11 +47,10 @@ pub(crate) fn steps(protocol: Protocol, readings: u8, port: u16) -> Steps {
         .map(|&request| (request, count(request)))
         .collect();
     if protocol == Protocol::Ut2004 {
-        // The info is requested when the lists begin to come, and the lists as often as a client with this number of readings does.
+        // The info is requested when the lists begin to come.
         let lists = steps[0];
         steps[0].1 = 1;
         steps[1].1 += lists.1 - 1;
-        steps.extend((1..readings).map(|_| lists));
     }
     steps
 }

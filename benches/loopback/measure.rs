@@ -92,9 +92,6 @@ struct ScanArguments {
     /// Shorten the timeout of unanswered queries, to at least this many milliseconds.
     #[arg(long)]
     adaptive: Option<u64>,
-    /// Readings of the lists of UT2004.
-    #[arg(long, default_value_t = 3)]
-    readings: u8,
     /// Run the lower bound in place of a scan.
     #[arg(long)]
     floor: bool,
@@ -158,7 +155,7 @@ fn scan(arguments: ScanArguments) -> Run {
             servers,
             port,
             window.unwrap_or(64),
-            floor::steps(arguments.protocol, arguments.readings, port),
+            floor::steps(arguments.protocol, port),
         );
         (took, answered, 0)
     } else {
@@ -202,7 +199,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
         .with_adaptive_wait(arguments.adaptive.map(Duration::from_millis));
     let client = Client::with_secret(Secret::new([7; 16]))
         .with_timing(timing)
-        .with_options(QueryOptions::default().with_readings(arguments.readings));
+        .with_options(QueryOptions::default());
     let protocol = arguments.protocol;
     let targets =
         (0..servers).map(move |index| (protocol, SocketAddr::from(farm::address(index, port))));
@@ -446,7 +443,6 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             "gamespy4 --window 256",
             // A larger window overflows the buffers of full servers.
             "ut2004 --window 1024",
-            "ut2004 --window 256 --readings 1",
         ] {
             let title = format!(
                 "{protocol}, {}",

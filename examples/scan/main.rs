@@ -9,7 +9,6 @@
 //! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3     a game by its name on dpmaster
 //! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      shorter waits for silent servers
-//! cargo run --release --example scan -- --protocol ut2004 --readings 1 servers.txt   half the requests, see --help
 //! cargo run --release --example scan -- --exclude 192.0.2.0/24 --shard 1/4 servers.txt
 //! cargo run --release --example scan -- --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
@@ -148,10 +147,6 @@ pub(crate) struct Arguments {
     /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at least so many seconds.
     #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
-    /// Readings of a UT2004 server's lists that must agree: 1 to 4. With 1, half the requests, and one datagram lost from
-    /// the middle of a list goes unnoticed.
-    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=4))]
-    readings: u8,
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
@@ -230,10 +225,9 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let query_options = QueryOptions::default().with_readings(arguments.readings);
     let game = game(arguments)?;
-    let query_options =
-        query_options.with_dialect(game.map(|game| game.dialect).unwrap_or_default());
+    let dialect = game.map(|game| game.dialect).unwrap_or_default();
+    let query_options = QueryOptions::default().with_dialect(dialect);
     let mut client = Client::new()?
         .with_timing(timing(arguments))
         .with_options(query_options);

@@ -126,7 +126,7 @@ const MAX_WAITING: usize = 4096;
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
 
-/// Timeouts a server may take that has answered something: with three readings of its lists, a UT2004 server that takes
+/// Timeouts a server may take that has answered something: with three replies to its lists, a UT2004 server that takes
 /// three seconds for each reply takes three of the default ones.
 const PATIENCE: u8 = 4;
 
@@ -496,7 +496,7 @@ impl<C: Conversation> Scanner<C> {
         let query = self.queries.get_mut(id as usize)?.as_mut()?;
         let session = &query.session;
         let (timer, had_request, was_running) =
-            (session.timer(), session.has_request(), session.is_running);
+            (session.timer(), session.has_request(), session.is_running());
         let result = happen(query, &mut self.admission);
         let session = &query.session;
         if session.timer() != timer {
@@ -509,7 +509,7 @@ impl<C: Conversation> Scanner<C> {
         if session.has_request() && !had_request {
             self.to_send.push_back(id);
         }
-        if was_running && !session.is_running {
+        if was_running && !session.is_running() {
             self.done.push_back(id);
         }
         Some(result)

@@ -161,9 +161,7 @@ impl Responder {
             Engine::MedalOfHonor => Dialect::MedalOfHonor,
             _ => Dialect::Standard,
         };
-        let options = QueryOptions::default()
-            .with_readings(1)
-            .with_dialect(dialect);
+        let options = QueryOptions::default().with_dialect(dialect);
         let (server, client) = (
             SocketAddr::from(([192, 0, 2, 1], 1)),
             SocketAddr::from(([192, 0, 2, 2], 1)),

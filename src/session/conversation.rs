@@ -48,15 +48,6 @@ pub trait Conversation {
     /// Handles a datagram from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
-    /// Handles a datagram that came so soon after the latest request that it can hardly be its reply: sooner than half a
-    /// round trip, where that is 2 ms or more: on shorter ways the schedulers of both machines decide when a datagram arrives,
-    /// and none is early. It may be a late copy of a datagram that came before. The round trip is that of the first request that was
-    /// not sent again, or a longer one before it; each request that brings an early datagram first halves it. Default: the same
-    /// as [`Self::receive`].
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        self.receive(datagram)
-    }
-
     /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
@@ -110,10 +101,6 @@ impl<C: Conversation + ?Sized> Conversation for Box<C> {
         (**self).receive(datagram)
     }
 
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Self::Answer> {
-        (**self).receive_early(datagram)
-    }
-
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer> {
         (**self).timeout(remaining)
     }
@@ -142,12 +129,6 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
         self.conversation.receive(datagram).map(&mut self.convert)
     }
 
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<B> {
-        self.conversation
-            .receive_early(datagram)
-            .map(&mut self.convert)
-    }
-
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<B> {
         self.conversation.timeout(remaining).map(&mut self.convert)
     }
@@ -168,8 +149,6 @@ pub enum Verdict<A> {
     Rejected(ParseError),
     /// A part of the answer, or a copy of one. The session waits for more.
     Partial(Wait),
-    /// A part of the answer that an earlier request brought. No timer changes, and the datagram is no measure of the round trip.
-    Earlier,
     /// The step is complete: the session sends the next request.
     Next,
     /// The answer is complete.
@@ -181,7 +160,6 @@ impl<A> Verdict<A> {
         match self {
             Self::Rejected(error) => Verdict::Rejected(error),
             Self::Partial(wait) => Verdict::Partial(wait),
-            Self::Earlier => Verdict::Earlier,
             Self::Next => Verdict::Next,
             Self::Done(answer) => Verdict::Done(convert(answer)),
         }
@@ -241,7 +219,7 @@ pub enum Remaining {
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum OnTimeout<A> {
-    /// Send the request again. The query fails where no retry is left.
+    /// Send the request again. Where no retry is left, the query waits for a reply until its deadline.
     Retry,
     /// Give up this step and send the next request.
     Next,

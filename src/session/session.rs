@@ -20,9 +20,6 @@ macro_rules! event {
     };
 }
 
-/// On shorter ways it is the schedulers of both machines that say when a datagram arrives, and nothing counts as early.
-const MIN_EARLY: Duration = Duration::from_millis(2);
-
 /// A query of one server as a state machine. See the [module](super) for its methods and their order.
 ///
 /// ```
@@ -52,36 +49,98 @@ pub struct Session<C: Conversation> {
     peer: SocketAddr,
     timing: Timing,
     started: Instant,
-    /// The only timer beside the deadline, in time since the start; none while a request is to be sent. A new timer replaces it;
-    /// timers are not queued.
-    timer: Option<(Wait, Micros)>,
-    /// The time of the latest request, since the start.
-    sent_at: Micros,
-    /// The number of times the request of this step was sent.
-    sends: u8,
-    /// The time of the first request that the server has answered with nothing yet.
-    asked_at: Option<Micros>,
-    /// Longest wait for a reply, not counting the spacing of requests.
-    longest_wait: Micros,
-    rtt: Option<Micros>,
-    /// Half a round trip: a datagram that comes sooner after a request is hardly its reply.
-    half_rtt: Micros,
-    steps: u8,
-    /// The longest time from a request, or from the first of several that were sent for one reply, to the first datagram of
-    /// the reply.
-    slowest: Option<Micros>,
+    state: State<C::Answer>,
+    step: Step,
+    rtt: RoundTrip,
+    /// Bound of the wait for a reply, set by a scan that knows the round-trip times of its servers.
+    longest_wait: Option<Micros>,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
-    /// Whether it has not ended.
-    pub(crate) is_running: bool,
-    /// The result, until it is taken. Boxed: thousands of sessions run, few have ended and are not taken.
-    result: Option<Box<Ended<C::Answer>>>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }
 
-/// The answer and how long it took, or why there is none.
-type Ended<A> = Result<(A, Duration), QueryError>;
+/// The state of a query. Times are since its start.
+#[derive(Debug)]
+enum State<A> {
+    /// The request of the current step waits to be taken.
+    Sending,
+    /// The request was sent. A new timer replaces this one; timers are not queued.
+    Waiting(Timer),
+    /// The query has ended. Its result stays until it is taken, in a box: of thousands of queries few have ended and wait.
+    Ended(Option<Box<Ended<A>>>),
+}
+
+/// The wait that ends next, unless the deadline of the query comes first.
+#[derive(Debug, Clone, Copy)]
+struct Timer {
+    wait: Wait,
+    at: Micros,
+}
+
+/// The answer and the duration of the query, or the reason for its failure.
+type Ended<A> = Result<Timed<A>, QueryError>;
+
+#[derive(Debug)]
+struct Timed<A> {
+    answer: A,
+    elapsed: Duration,
+}
+
+/// One request of the conversation and its copies.
+#[derive(Debug, Clone, Copy)]
+struct Step {
+    /// Counted from 1.
+    number: u8,
+    /// How often the request was sent.
+    sends: u8,
+    /// The time of its latest copy.
+    sent_at: Micros,
+    /// The time of its first copy, until a datagram answers it.
+    unanswered_since: Option<Micros>,
+}
+
+impl Step {
+    const FIRST: Self = Self {
+        number: 1,
+        sends: 0,
+        sent_at: Micros::ZERO,
+        unanswered_since: None,
+    };
+
+    const fn next(self) -> Self {
+        Self {
+            number: self.number.saturating_add(1),
+            ..Self::FIRST
+        }
+    }
+
+    fn sent(&mut self, now: Micros) {
+        self.sends = self.sends.saturating_add(1);
+        self.sent_at = now;
+        self.unanswered_since.get_or_insert(now);
+    }
+}
+
+/// The times that the server took to answer.
+#[derive(Debug, Clone, Copy, Default)]
+struct RoundTrip {
+    /// The round trip of the first request that was answered and had been sent once.
+    measured: Option<Micros>,
+    /// The longest time from the first copy of a request to its first reply; `None` before the first reply.
+    slowest: Option<Micros>,
+}
+
+impl RoundTrip {
+    /// Records the first reply to the request of a step.
+    fn answered(&mut self, step: &Step, asked_at: Micros, now: Micros) {
+        // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+        if self.measured.is_none() && step.sends == 1 {
+            self.measured = Some(now.since(step.sent_at));
+        }
+        self.slowest = self.slowest.max(Some(now.since(asked_at)));
+    }
+}
 
 /// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
 const MIN_GRACE: Duration = Duration::from_millis(20);
@@ -98,19 +157,12 @@ impl<C: Conversation> Session<C> {
             peer,
             timing,
             started: now,
-            timer: None,
-            sent_at: Micros::default(),
-            sends: 0,
-            asked_at: None,
-            longest_wait: Micros::MAX,
-            rtt: None,
-            half_rtt: Micros::default(),
-            steps: 1,
-            slowest: None,
+            state: State::Sending,
+            step: Step::FIRST,
+            rtt: RoundTrip::default(),
+            longest_wait: None,
             stats: QueryStats::default(),
             last_rejection: None,
-            is_running: true,
-            result: None,
             #[cfg(feature = "tracing")]
             span: tracing::debug_span!("query", %peer),
         }
@@ -132,10 +184,8 @@ impl<C: Conversation> Machine for Session<C> {
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
-        self.sends = self.sends.saturating_add(1);
-        self.sent_at = self.since_start(now);
-        self.asked_at.get_or_insert(self.sent_at);
-        self.start(Wait::Reply, self.sent_at);
+        self.step.sent(self.since_start(now));
+        self.start(Wait::Reply, self.step.sent_at);
         Some(Transmit { to: self.peer, len })
     }
 
@@ -145,7 +195,7 @@ impl<C: Conversation> Machine for Session<C> {
             self.stats.foreign = self.stats.foreign.saturating_add(1);
             return Handled::Ignored;
         }
-        if !self.is_running {
+        if !self.is_running() {
             self.stats.late = self.stats.late.saturating_add(1);
             event!(
                 self,
@@ -165,11 +215,10 @@ impl<C: Conversation> Machine for Session<C> {
     /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or the outcome waits to
     /// be taken, `None` once the outcome was taken.
     fn poll_timeout(&self) -> Option<Instant> {
-        let is_due = self.has_request() || self.result.is_some();
-        if is_due {
-            Some(self.started)
-        } else {
-            self.timer()
+        match self.state {
+            State::Sending | State::Ended(Some(_)) => Some(self.started),
+            State::Waiting(_) => self.timer(),
+            State::Ended(None) => None,
         }
     }
 
@@ -192,13 +241,10 @@ impl<C: Conversation> Machine for Session<C> {
             OnTimeout::Retry if may_retry => {
                 self.stats.retries = self.stats.retries.saturating_add(1);
                 event!(self, retry = self.stats.retries, "request sent again");
-                self.timer = None;
+                self.state = State::Sending;
             }
-            OnTimeout::Retry => {
-                event!(self, timer = ?self.timer, "timed out");
-                self.give_up(now, None);
-            }
-            OnTimeout::Next => self.step(now),
+            OnTimeout::Retry => self.wait_for_last_reply(now),
+            OnTimeout::Next => self.next_step(now),
             OnTimeout::Done(answer) => self.end(now, Ok(answer)),
         }
     }
@@ -208,22 +254,24 @@ impl<C: Conversation> Session<C> {
     /// Ends the query because the network reported the server's address as unreachable (ICMP). What has arrived is
     /// the answer where the protocol allows it; otherwise the error is [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
-        if self.is_running {
+        if self.is_running() {
             self.give_up(now, Some(QueryError::Unreachable));
         }
     }
 
     /// The outcome, once; `None` while the query runs and after the outcome was taken.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
-        let (peer, rtt, stats) = (self.peer, self.rtt.map(Micros::get), self.stats);
-        let outcome = |(answer, elapsed)| Outcome {
-            answer,
-            peer,
-            rtt,
-            elapsed,
-            stats,
+        let State::Ended(result) = &mut self.state else {
+            return None;
         };
-        Some(self.result.take()?.map(outcome))
+        let result = *result.take()?;
+        Some(result.map(|Timed { answer, elapsed }| Outcome {
+            answer,
+            peer: self.peer,
+            rtt: self.rtt.measured.map(Micros::get),
+            elapsed,
+            stats: self.stats,
+        }))
     }
 
     /// The conversation, for example to take the servers of a list before the list is complete.
@@ -241,131 +289,138 @@ impl<C: Conversation> Session<C> {
         self.stats
     }
 
+    /// Whether the query has not ended.
+    pub(crate) const fn is_running(&self) -> bool {
+        !matches!(self.state, State::Ended(_))
+    }
+
     /// Whether [`Self::poll_transmit`] has a datagram.
     pub(crate) const fn has_request(&self) -> bool {
-        self.is_running && self.timer.is_none()
+        matches!(self.state, State::Sending)
+    }
+
+    /// Whether datagrams of the answer may still arrive.
+    pub(crate) const fn expects_datagrams(&self) -> bool {
+        matches!(
+            self.state,
+            State::Waiting(Timer {
+                wait: Wait::Reply | Wait::Quiet,
+                ..
+            })
+        )
+    }
+
+    /// When the next timer expires, the deadline included; `None` before the first request and once the query has ended.
+    pub(crate) fn timer(&self) -> Option<Instant> {
+        let at = match self.state {
+            State::Waiting(timer) => timer.at.min(self.deadline()),
+            State::Sending if self.stats.requests > 0 => self.deadline(),
+            State::Sending | State::Ended(_) => return None,
+        };
+        Some(after(self.started, at.get()))
+    }
+
+    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
+    /// [`Conversation::retry_spacing`].
+    pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
+        self.longest_wait = Some(longest.into());
+        let is_unanswered = self.step.unanswered_since.is_some();
+        if is_unanswered && matches!(self.state, State::Waiting(_)) {
+            self.start(Wait::Reply, self.step.sent_at);
+        }
     }
 
     /// The deadline of the query, since the start.
     fn deadline(&self) -> Micros {
-        self.timing.longest(self.slowest.is_some())
+        self.timing.longest(self.rtt.slowest.is_some())
     }
 
     fn since_start(&self, now: Instant) -> Micros {
         now.saturating_duration_since(self.started).into()
     }
 
-    /// The time since the latest request was sent.
-    fn since_request(&self, now: Instant) -> Micros {
-        self.since_start(now).without(self.sent_at)
-    }
-
     const fn may_retry(&self) -> bool {
-        self.sends <= self.timing.retries()
-    }
-
-    /// When the next timer expires, the deadline included; `None` before the first request and once the query has ended.
-    pub(crate) fn timer(&self) -> Option<Instant> {
-        let waits = self.is_running && self.stats.requests > 0;
-        let timer = self
-            .timer
-            .map_or(Micros::MAX, |(_, at)| at)
-            .min(self.deadline());
-        waits.then(|| after(self.started, timer.get()))
-    }
-
-    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
-    /// [`Conversation::retry_spacing`].
-    pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
-        self.longest_wait = longest.into();
-        if self.asked_at.is_some() && self.timer.is_some() {
-            self.start(Wait::Reply, self.sent_at);
-        }
-    }
-
-    /// Whether datagrams of the answer may still arrive.
-    pub(crate) const fn expects_datagrams(&self) -> bool {
-        self.is_running && matches!(self.timer, Some((Wait::Reply | Wait::Quiet, _)))
+        self.step.sends <= self.timing.retries()
     }
 
     /// Starts the timer of this wait.
     fn start(&mut self, wait: Wait, now: Micros) {
         let duration = match wait {
-            Wait::Reply => {
-                let wait = self.timing.reply_wait(self.sends.saturating_sub(1));
-                let spacing = self.may_retry().then(|| self.conversation.retry_spacing());
-                // A server that took long before takes long again.
-                let least = self.slowest.unwrap_or_default().half_again().get();
-                wait.min(self.longest_wait.get().max(spacing.unwrap_or_default()))
-                    .max(least)
-            }
+            Wait::Reply => self.reply_wait(),
             Wait::Quiet => self.timing.quiet(),
-            Wait::Grace => self
-                .rtt
-                .map_or(Duration::MAX, |rtt| rtt.get().max(MIN_GRACE))
-                .min(self.timing.grace.get()),
+            Wait::Grace => self.grace(),
         };
-        self.timer = Some((wait, now.get().saturating_add(duration).into()));
+        let at = now.get().saturating_add(duration).into();
+        self.state = State::Waiting(Timer { wait, at });
+    }
+
+    fn reply_wait(&self) -> Duration {
+        let wait = self.timing.reply_wait(self.step.sends.saturating_sub(1));
+        let spacing = if self.may_retry() {
+            self.conversation.retry_spacing()
+        } else {
+            Duration::ZERO
+        };
+        let bound = self.longest_wait.unwrap_or(Micros::MAX).get().max(spacing);
+        // A server that took long before takes long again.
+        let least = self.rtt.slowest.unwrap_or_default().half_again();
+        wait.min(bound).max(least.get())
+    }
+
+    fn grace(&self) -> Duration {
+        let round_trip = self.rtt.measured.map(Micros::get);
+        let longest = self.timing.grace();
+        round_trip.map_or(longest, |rtt| rtt.max(MIN_GRACE).min(longest))
+    }
+
+    /// The last request may be answered until the deadline, except in a scan that bounds each wait.
+    fn wait_for_last_reply(&mut self, now: Instant) {
+        if self.longest_wait.is_some() {
+            event!(self, "timed out");
+            return self.give_up(now, None);
+        }
+        self.state = State::Waiting(Timer {
+            wait: Wait::Reply,
+            at: Micros::MAX,
+        });
     }
 
     /// Gives a datagram of the server to the conversation.
     fn receive(&mut self, now: Instant, datagram: &[u8]) {
-        let is_early = self.half_rtt.get() >= MIN_EARLY && self.since_request(now) < self.half_rtt;
-        let receive = if is_early {
-            C::receive_early
-        } else {
-            C::receive
-        };
-        let verdict = receive(&mut self.conversation, datagram);
+        let verdict = self.conversation.receive(datagram);
         if let Verdict::Rejected(error) = verdict {
             self.stats.rejected = self.stats.rejected.saturating_add(1);
             self.last_rejection = Some(error);
             event!(self, why = %error.kind, offset = error.offset, "datagram rejected");
             return;
         }
-        if let Some(asked_at) = self.asked_at {
-            let since = self.since_request(now);
-            let is_reply = !matches!(verdict, Verdict::Earlier);
-            if is_early && is_reply {
-                // The measured round trip may have been an exceptionally long one.
-                self.half_rtt = self.half_rtt.half();
-            } else if self.rtt.is_none() && is_reply {
-                // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
-                self.rtt = (self.sends == 1).then_some(since);
-                self.half_rtt = self.half_rtt.max(since.half());
-            }
-            self.slowest = self
-                .slowest
-                .max(Some(self.since_start(now).without(asked_at)));
-            self.asked_at = self.asked_at.filter(|_| !is_reply);
+        let at = self.since_start(now);
+        if let Some(asked_at) = self.step.unanswered_since.take() {
+            self.rtt.answered(&self.step, asked_at, at);
         }
+        // Several datagrams can come before the next request is taken.
+        let is_between_steps = self.has_request() && self.step.sends == 0;
         match verdict {
-            Verdict::Partial(wait) if !self.has_request() => {
-                self.start(wait, self.since_start(now));
-            }
-            // The next request waits already: several datagrams came at once.
-            Verdict::Next if self.has_request() && self.sends == 0 => {}
-            Verdict::Rejected(_) | Verdict::Earlier | Verdict::Partial(_) => {}
-            Verdict::Next => self.step(now),
+            Verdict::Partial(wait) if !self.has_request() => self.start(wait, at),
+            Verdict::Next if !is_between_steps => self.next_step(now),
             Verdict::Done(answer) => self.end(now, Ok(answer)),
+            Verdict::Rejected(_) | Verdict::Partial(_) | Verdict::Next => {}
         }
     }
 
-    fn step(&mut self, now: Instant) {
-        let most = self.timing.max_steps();
-        if self.steps >= most {
-            return self.give_up(now, Some(QueryError::TooManySteps(most)));
+    fn next_step(&mut self, now: Instant) {
+        let max_steps = self.timing.max_steps();
+        if self.step.number >= max_steps {
+            return self.give_up(now, Some(QueryError::TooManySteps(max_steps)));
         }
-        self.steps = self.steps.saturating_add(1);
-        (self.sends, self.asked_at, self.timer) = (0, None, None);
+        self.step = self.step.next();
+        self.state = State::Sending;
     }
 
     fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
-        let elapsed = self.since_start(now).get();
-        (self.is_running, self.result) = (
-            false,
-            Some(Box::new(result.map(|answer| (answer, elapsed)))),
-        );
+        let elapsed = now.saturating_duration_since(self.started);
+        let result = result.map(|answer| Timed { answer, elapsed });
+        self.state = State::Ended(Some(Box::new(result)));
     }
 
     /// Ends the query with what has arrived, or with an error.
@@ -373,11 +428,16 @@ impl<C: Conversation> Session<C> {
         if let OnTimeout::Done(answer) = self.conversation.timeout(Remaining::Nothing) {
             return self.end(now, Ok(answer));
         }
+        let error = because.unwrap_or_else(|| self.no_answer(now));
+        self.end(now, Err(error));
+    }
+
+    fn no_answer(&self, now: Instant) -> QueryError {
         let waited = now.saturating_duration_since(self.started);
         let QueryStats {
             requests, rejected, ..
         } = self.stats;
-        let failure = match self.last_rejection {
+        match self.last_rejection {
             Some(last) => QueryError::NoUsableAnswer {
                 requests,
                 waited,
@@ -385,8 +445,7 @@ impl<C: Conversation> Session<C> {
                 last,
             },
             None => QueryError::NoAnswer { requests, waited },
-        };
-        self.end(now, Err(because.unwrap_or(failure)));
+        }
     }
 }
 

@@ -35,11 +35,6 @@ impl Conversation for Script {
         }
     }
 
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Vec<u8>> {
-        self.received.push(b'e');
-        self.receive(datagram)
-    }
-
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Vec<u8>> {
         match remaining {
             _ if self.done_at_timeout => OnTimeout::Done(self.received.clone()),
@@ -113,9 +108,15 @@ fn retries_back_off_and_then_the_query_fails() {
     assert_eq!(rig.out, b"???");
     assert_eq!(rig.wait_ms(), 2250);
     rig.pass(2250);
+    assert_eq!(
+        rig.wait_ms(),
+        250,
+        "the last reply may come until the timeout"
+    );
+    rig.pass(250);
     let expected = QueryError::NoAnswer {
         requests: 3,
-        waited: Duration::from_millis(4750),
+        waited: Duration::from_millis(5000),
     };
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
     assert_eq!(rig.session.poll_answer(), None, "taken once");
@@ -131,6 +132,7 @@ fn rejected_datagrams_change_no_timer_and_the_error_names_the_last() {
     rig.receive(b"");
     assert_eq!(rig.wait_ms(), 400);
     rig.pass(400);
+    rig.pass(4000);
     match rig.session.poll_answer() {
         Some(Err(QueryError::NoUsableAnswer {
             requests: 1,
@@ -173,7 +175,7 @@ fn other_senders_are_ignored_and_a_mapped_address_is_the_same_server() {
 fn a_conversation_ends_after_max_steps() {
     let mut rig = Rig::new(Script::default(), timing());
     let mut sent = 0;
-    while rig.session.is_running {
+    while rig.session.is_running() {
         sent += u32::from(rig.send());
         rig.receive(b"n");
     }
@@ -192,7 +194,7 @@ fn datagrams_that_come_at_once_are_one_step() {
     for _ in 0..100 {
         rig.receive(b"n");
     }
-    assert!(rig.session.is_running && rig.send() && !rig.send());
+    assert!(rig.session.is_running() && rig.send() && !rig.send());
     rig.receive(b"d");
     assert!(matches!(rig.session.poll_answer(), Some(Ok(_))));
 }
@@ -271,7 +273,7 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
     }
     rig.send();
     assert!(
-        rig.session.is_running,
+        rig.session.is_running(),
         "7.2 s, of 20 for a server that answers"
     );
     for _ in 0..3 {
@@ -289,7 +291,7 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
     silent.send();
     silent.pass(5000);
     assert!(
-        !silent.session.is_running,
+        !silent.session.is_running(),
         "one timeout for a server that never answers"
     );
 }
@@ -420,68 +422,32 @@ fn requests_counts_the_retries_that_fit() {
     }
 }
 
-/// The first round trip takes 40 ms. A request whose first datagram is early halves what is early: the first round trip may have
-/// been a long one. What is rejected does not.
 #[test]
-fn what_comes_sooner_than_half_a_round_trip_is_early() {
-    let mut rig = Rig::new(Script::default(), timing());
-    let mut exchange = |steps: &[(u64, &[u8])]| {
-        rig.send();
-        for (ms, datagram) in steps {
-            rig.pass(*ms);
-            rig.receive(datagram);
-        }
-        rig.session
-            .poll_answer()
-            .map(|outcome| outcome.unwrap().answer)
-    };
-    for steps in [
-        &[(40, &b"n"[..])][..],
-        &[(1, b"x"), (0, b"x"), (18, b"p"), (10, b"n")],
-        &[(8, b"p"), (0, b"p"), (1, b"n")],
-        &[(5, b"n")],
-    ] {
-        assert_eq!(exchange(steps), None);
-    }
-    assert_eq!(exchange(&[(2, b"d")]).unwrap(), b"nexexepneppnned");
-}
-
-/// On a way of less than four milliseconds the schedulers decide when a datagram arrives.
-#[test]
-fn nothing_is_early_on_a_way_of_less_than_four_milliseconds() {
-    for (round_trip, answer) in [(3999, &b"nd"[..]), (4000, b"ned")] {
-        let mut rig = Rig::new(Script::default(), timing());
-        rig.send();
-        rig.now += Duration::from_micros(round_trip);
-        rig.receive(b"n");
-        rig.send();
-        rig.now += Duration::from_micros(1);
-        rig.receive(b"d");
-        assert_eq!(
-            rig.session.poll_answer().unwrap().unwrap().answer,
-            answer,
-            "{round_trip} µs"
-        );
-    }
-}
-
-/// A reply to a request that was sent again does not say which of both it answers. What is early is half of the longest wait up
-/// to the first reply that says it.
-#[test]
-fn a_repeated_request_has_a_shortest_round_trip() {
-    let mut rig = Rig::new(Script::default(), timing());
-    for (ms, datagram) in [(40, b"n"), (19, b"n"), (60, b"n"), (29, b"n"), (16, b"d")] {
-        rig.send();
-        if rig.session.stats().requests == 1 {
-            rig.pass(1000);
-            rig.send();
-        }
-        rig.pass(ms);
-        rig.receive(datagram);
-    }
+fn the_last_request_waits_until_the_timeout() {
+    let patient = Timing::default()
+        .with_timeout(Duration::from_secs(10))
+        .with_retries(0);
+    let mut rig = Rig::new(Script::default(), patient);
+    rig.send();
+    rig.pass(1200);
+    assert!(!rig.send(), "no retry");
+    assert_eq!(rig.wait_ms(), 8800);
+    rig.pass(8799);
+    rig.receive(b"d");
     let outcome = rig.session.poll_answer().unwrap().unwrap();
-    assert_eq!(
-        (&outcome.answer[..], outcome.rtt),
-        (&b"nennend"[..], Some(Duration::from_millis(60)))
-    );
+    assert_eq!(outcome.elapsed, Duration::from_millis(9999));
+}
+
+/// A scan that knows the round-trip times of its servers does not wait longer for a silent one.
+#[test]
+fn a_bound_of_the_scan_ends_the_last_wait() {
+    let mut rig = Rig::new(Script::default(), timing().with_retries(0));
+    rig.session.set_longest_wait(Duration::from_millis(150));
+    rig.send();
+    rig.pass(150);
+    let expected = QueryError::NoAnswer {
+        requests: 1,
+        waited: Duration::from_millis(150),
+    };
+    assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }

@@ -26,7 +26,7 @@ pub struct Timing {
     timeout: Micros,
     retry_after: Micros,
     quiet: Micros,
-    pub(super) grace: Micros,
+    grace: Micros,
     retries: u8,
     max_steps: u8,
     /// The number of timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
@@ -39,6 +39,7 @@ pub struct Timing {
 pub(crate) struct Micros(u32);
 
 impl Micros {
+    pub(super) const ZERO: Self = Self(0);
     pub(super) const MAX: Self = Self(u32::MAX);
 
     /// Half as long again.
@@ -46,12 +47,8 @@ impl Micros {
         Self(self.0.saturating_add(self.0 / 2))
     }
 
-    pub(super) const fn half(self) -> Self {
-        Self(self.0 / 2)
-    }
-
-    /// Without an earlier time.
-    pub(super) const fn without(self, earlier: Self) -> Self {
+    /// The time since an earlier one.
+    pub(super) const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
 
@@ -102,6 +99,11 @@ impl Timing {
     /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     pub const fn quiet(&self) -> Duration {
         self.quiet.get()
+    }
+
+    /// The longest wait for a late datagram.
+    pub(super) const fn grace(&self) -> Duration {
+        self.grace.get()
     }
 
     /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
@@ -160,7 +162,8 @@ impl Timing {
             timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
 
         /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long
-        /// again. DarkPlaces servers ignore a retry within a second.
+        /// again. After the last retry, a silent server may answer until the timeout. DarkPlaces servers ignore a retry within a
+        /// second.
         with_retry_after(retry_after: Duration) retry_after =
             retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
 

@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 
 use bytes::Bytes;
 
-use super::lists::{List, Lists, Section};
+use super::lists::{Datagram, List, Lists};
 use super::wire::info::Info;
 use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
 use super::wire::strings::FString;
-use super::wire::{Body, Command, Response};
+use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, Verification};
@@ -42,30 +42,15 @@ pub struct Answer {
 
 /// The datagrams of a list in its order as far as that is known: the one with the first rule first, the short one last, the others
 /// by falling player numbers where those of each datagram fall (the newest player comes first in every capture), else as they came.
-fn in_order(List { mut sections, .. }: List) -> Vec<Section> {
-    let is_falling = sections.iter().all(|section| {
-        section
-            .players()
-            .iter()
-            .map(|player| player.player_num)
-            .is_sorted_by(|a, b| a > b)
+fn in_order(list: List) -> Vec<Datagram> {
+    let mut datagrams = list.into_datagrams();
+    let is_falling = datagrams.iter().all(|part| {
+        let numbers = part.player_numbers();
+        numbers.is_sorted_by(|a, b| a > b)
     });
-    let first = |section: &Section| {
-        section
-            .players()
-            .iter()
-            .next()
-            .filter(|_| is_falling)
-            .map(|player| player.player_num)
-    };
-    sections.sort_by_key(|section| {
-        (
-            section.is_end(),
-            !section.is_first(),
-            Reverse(first(section)),
-        )
-    });
-    sections
+    let first_number = |part: &Datagram| part.player_numbers().next().filter(|_| is_falling);
+    datagrams.sort_by_key(|part| (part.is_end(), !part.is_first(), Reverse(first_number(part))));
+    datagrams
 }
 
 impl Answer {
@@ -82,18 +67,14 @@ impl Answer {
             info: lists.info.as_ref().is_none_or(is_cut),
             ..missing
         };
-        let sections = [lists.rules, lists.players].into_iter().flat_map(in_order);
-        let info = lists.info.into_iter().map(|info| (info, 0));
-        let datagrams: Vec<_> = info
-            .chain(sections.map(|section| (section.bytes, section.entries)))
-            .collect();
-        let bytes = Bytes::from(
-            datagrams
-                .iter()
-                .map(|(datagram, _)| &datagram[..])
-                .collect::<Vec<_>>()
-                .concat(),
-        );
+        let mut datagrams: Vec<(Vec<u8>, usize)> = Vec::new();
+        datagrams.extend(lists.info.map(|info| (info, 0)));
+        for list in [lists.rules, lists.players] {
+            let parts = in_order(list).into_iter();
+            datagrams.extend(parts.map(|part| (part.bytes, part.entries)));
+        }
+        let bytes = datagrams.iter().flat_map(|(datagram, _)| datagram);
+        let bytes: Bytes = bytes.copied().collect();
         let mut rest = bytes.clone();
         let parts = datagrams
             .iter()
@@ -110,9 +91,9 @@ impl Answer {
     /// are passed over; the first info record counts.
     ///
     /// The answer is complete only where one reply can show it: rules in one short datagram that begins as the stock
-    /// game's do, and exactly as many players as the info record counts, nobody where it counts nobody. A query asks for
-    /// more, because spectators are not counted. Of longer lists a datagram may have been lost without a trace: then
-    /// [`Part::End`](crate::Part::End) is missing.
+    /// game's do, and as many players as the info record counts. A datagram of another list may have been lost without a
+    /// trace: then [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first version of each
+    /// datagram counts.
     ///
     /// # Errors
     /// Why the last datagram is no reply, when none is.
@@ -121,24 +102,23 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
-        lists.start_request(Command::RulesAndPlayers);
-        lists.awaits_info = true;
-        let mut result = Err(ParseError::new(
-            ParseErrorKind::CutShort("the answer: no datagram"),
-            0,
-        ));
+        lists.rules.ask();
+        lists.players.ask();
+        let none = ParseErrorKind::CutShort("the answer: no datagram");
+        let mut result = Err(ParseError::new(none, 0));
         for datagram in datagrams {
-            result = match lists.take(&datagram, false, limits) {
-                _ if result.is_ok() => result,
+            let awaits_info = lists.info.is_none();
+            let taken = match lists.take(&datagram, awaits_info, limits) {
                 // A reply to another request.
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
                     Response::parse(&datagram, limits).map(drop)
                 }
                 taken => taken,
             };
+            result = result.or(taken);
         }
         result?;
-        lists.end_only_reading();
+        lists.end_only_replies();
         Ok(Self::new(
             lists,
             &QueryOptions::default().with_limits(*limits),
@@ -170,7 +150,7 @@ impl Answer {
         self.entries(kind).map(|entries| entries.count).sum()
     }
 
-    /// The rules of all datagrams that any reading brought. The datagram that begins with `ServerMode` is first and the
+    /// The rules of all datagrams. The datagram that begins with `ServerMode` is first and the
     /// short one last; those between are in order of arrival.
     pub fn rules(&self) -> impl Iterator<Item = (FString<'_>, FString<'_>)> {
         self.entries(RULES)

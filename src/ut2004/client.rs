@@ -5,14 +5,18 @@ use std::time::Duration;
 use super::answer::Answer;
 use super::lists::{List, Lists, State};
 use super::wire::{Command, Request};
-use crate::error::ParseErrorKind;
+use crate::error::{ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
-/// Asks for everything: rules and players, then the info, whose round trip leaves time for what is late of the lists.
+/// The error for a datagram that does not answer the request.
+const UNEXPECTED: ParseError =
+    ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), 4);
+
+/// Asks for everything: rules and players, then the info, whose round trip leaves time for the rest of the lists.
 ///
-/// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Where they
-/// cannot, it is requested again, until three readings have brought each part of it. What stays unknown is in
+/// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Otherwise it is
+/// requested again, at most twice, until two replies in a row have the same entries. Parts that stay unknown are in
 /// [`Answer::completeness`].
 ///
 /// ```
@@ -32,7 +36,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 ///
 /// let players =
 ///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// assert!(matches!(query.receive(players), Verdict::Earlier));
+/// assert!(matches!(query.receive(players), Verdict::Partial(_)));
 /// let info =
 ///     b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
 ///              \x01\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
@@ -44,80 +48,126 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub struct StatusQuery {
     options: QueryOptions,
     lists: Lists,
-    /// Whether the server may know the request for both lists.
-    knows_both: bool,
+    /// The request under way; `None` before the first, and once its reply has ended.
+    asked: Option<Command>,
+    /// Whether each list is asked for by itself.
+    is_separate: bool,
 }
 
 impl StatusQuery {
     /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
     /// its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        let knows_both = options.dialect != Dialect::SeparateLists;
         Self {
             options: *options,
             lists: Lists::default(),
-            knows_both,
+            asked: None,
+            is_separate: options.dialect == Dialect::SeparateLists,
         }
     }
 
-    /// The command of the next request; `None` when nothing is open. The info is requested when the first list begins to come:
-    /// its round trip is the pause for the rest.
+    /// The command of the next request; `None` when nothing is open.
     fn next_command(&self) -> Option<Command> {
         let Lists {
             info,
             rules,
             players,
-            asked,
             ..
         } = &self.lists;
-        let is_split = self.options.dialect == Dialect::SeparateLists;
-        let is_empty = if is_split {
-            players.expects_nothing()
-        } else {
-            players.sections.is_empty()
-        };
-        match (rules.state == State::Open, players.state == State::Open) {
-            _ if self.options.detail == Detail::Short => info.is_none().then_some(Command::Info),
-            _ if players.state == State::Counting || info.is_none() && asked.is_some() => {
-                Some(Command::Info)
-            }
-            (true, true) if !is_split => Some(Command::RulesAndPlayers),
+        let is_first = rules.state == State::NotAsked && players.state == State::NotAsked;
+        if self.options.detail == Detail::Short {
+            return info.is_none().then_some(Command::Info);
+        }
+        if info.is_none() && !is_first {
+            return Some(Command::Info);
+        }
+        match (rules.is_open(), players.is_open()) {
+            (true, true) if !self.is_separate => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
             // Nobody may be listed: the rules of the same reply show that the request has arrived.
-            (false, true) if self.knows_both && is_empty => Some(Command::RulesAndPlayers),
+            (false, true) if !self.is_separate && players.is_empty() => {
+                Some(Command::RulesAndPlayers)
+            }
             (false, true) => Some(Command::Players),
             (false, false) => None,
         }
     }
 
-    fn take(&mut self, datagram: &[u8], is_early: bool) -> Verdict<Answer> {
-        let (readings, awaited_info) = (self.options.readings, self.lists.awaits_info);
-        match self
-            .lists
-            .take(datagram, is_early && !awaited_info, &self.options.limits)
-        {
-            // What is over the limits shows that the request has arrived.
-            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => {
-                Verdict::Rejected(error)
-            }
-            // What comes while the info is awaited is judged with it.
-            _ if self.lists.awaits_info => Verdict::Earlier,
-            _ if self.lists.info.is_none() => Verdict::Next,
-            _ if awaited_info || self.lists.awaited().all(|list| list.has_all(readings)) => {
-                self.lists
-                    .awaited()
-                    .for_each(|list| list.end_reading(readings));
-                if self.next_command().is_some() {
-                    Verdict::Next
-                } else {
-                    Verdict::Done(self.take_answer())
-                }
-            }
-            _ if self.lists.awaited().all(|list| list.looks_complete()) => {
-                Verdict::Partial(Wait::Grace)
-            }
-            _ if self.lists.awaited().all(|list| list.is_silent()) => Verdict::Partial(Wait::Reply),
-            _ => Verdict::Partial(Wait::Quiet),
+    /// The open lists of the request under way.
+    fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
+        let (rules, players) = match self.asked {
+            Some(Command::Rules) => (true, false),
+            Some(Command::Players) => (false, true),
+            // What comes of the lists until the info is there is judged with it.
+            Some(Command::RulesAndPlayers | Command::Info) => (true, true),
+            Some(Command::SmallPing) | None => (false, false),
+        };
+        let rules = rules.then_some(&mut self.lists.rules);
+        let players = players.then_some(&mut self.lists.players);
+        let asked = rules.into_iter().chain(players);
+        asked.filter(|list| list.state == State::Asked)
+    }
+
+    fn awaits_info(&self) -> bool {
+        self.asked == Some(Command::Info) && self.lists.info.is_none()
+    }
+
+    /// Judges the query after a datagram was taken.
+    fn progress(&mut self) -> Verdict<Answer> {
+        if self.awaits_info() {
+            return Verdict::Partial(Wait::Reply);
+        }
+        // The lists begin to come, and the info's round trip is the pause for the rest; or the reply has ended.
+        if self.lists.info.is_none() || self.asked.is_none() {
+            return Verdict::Next;
+        }
+        if self.asked == Some(Command::Info) || self.awaited().next().is_none() {
+            return match self.end_reply() {
+                Some(answer) => Verdict::Done(answer),
+                None => Verdict::Next,
+            };
+        }
+        let count = self.lists.count;
+        if self.awaited().all(|list| list.is_silent()) {
+            Verdict::Partial(Wait::Reply)
+        } else if self.awaited().all(|list| list.looks_whole(count)) {
+            Verdict::Partial(Wait::Grace)
+        } else {
+            Verdict::Partial(Wait::Quiet)
+        }
+    }
+
+    /// Ends the reply to the current request. The answer, if nothing is left to ask for.
+    fn end_reply(&mut self) -> Option<Answer> {
+        self.judge_lists();
+        self.asked = None;
+        match self.next_command() {
+            Some(_) => None,
+            None => Some(self.take_answer()),
+        }
+    }
+
+    fn judge_lists(&mut self) {
+        let count = self.lists.count;
+        self.awaited().for_each(|list| list.end_reply(count));
+    }
+
+    /// Handles the silence of a server that has sent its info.
+    fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        let is_empty = self.asked == Some(Command::Players) && self.lists.count == Some(0);
+        if is_empty {
+            // A server that lists nobody sends no datagram of players.
+            self.lists.players.state = State::Proved;
+        } else if remaining == Remaining::Retry {
+            // Some servers and filters know only the requests for one list.
+            self.is_separate |= !self.lists.have_begun();
+            return OnTimeout::Retry;
+        } else {
+            self.awaited().for_each(List::give_up);
+        }
+        match self.end_reply() {
+            Some(answer) => OnTimeout::Done(answer),
+            None => OnTimeout::Next,
         }
     }
 
@@ -131,54 +181,58 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
-        self.lists.start_request(command);
+        self.asked = Some(command);
+        if matches!(command, Command::Rules | Command::RulesAndPlayers) {
+            self.lists.rules.ask();
+        }
+        if matches!(command, Command::Players | Command::RulesAndPlayers) {
+            self.lists.players.ask();
+        }
         // Cannot fail: every request has a form on the wire.
         let _ = Request::new(command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.take(datagram, false)
-    }
-
-    fn receive_early(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        self.take(datagram, true)
+        // An echo of the request differs from a reply without entries in the version only.
+        let request = self.asked.map(Request::new);
+        if request.is_some() && Request::parse(datagram).ok() == request {
+            return Verdict::Rejected(UNEXPECTED);
+        }
+        let awaits_info = self.awaits_info();
+        let taken = self.lists.take(datagram, awaits_info, &self.options.limits);
+        match taken {
+            // What is over the limits shows that the request has arrived.
+            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => {
+                return Verdict::Rejected(error);
+            }
+            _ => {}
+        }
+        if self.asked == Some(Command::RulesAndPlayers) {
+            self.lists.players.set_answered();
+        }
+        self.progress()
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let (has_info, awaits_info) = (self.lists.info.is_some(), self.lists.awaits_info);
-        let is_untouched = |list: &List| list.sections.is_empty() && list.state == State::Open;
-        let has_nothing = is_untouched(&self.lists.rules) && is_untouched(&self.lists.players);
-        let looks_complete = self.lists.awaited().all(|list| list.looks_complete());
-        match remaining {
-            Remaining::Retry if awaits_info => return OnTimeout::Retry,
-            _ if !has_info && has_nothing => return OnTimeout::Retry,
-            // The lists are here without the info.
-            _ if !has_info => return OnTimeout::Done(self.take_answer()),
-            // The count that should explain the players does not come.
-            _ if awaits_info => self.lists.players.state = State::GivenUp,
-            Remaining::Nothing => {}
-            // Some servers and filters know only the requests for one list.
-            _ if self.lists.awaited().all(|list| list.is_silent()) => {
-                self.options.dialect = Dialect::SeparateLists;
+        let awaits_info = self.awaits_info();
+        if self.lists.info.is_none() {
+            let may_come = awaits_info && remaining == Remaining::Retry;
+            if may_come || !self.lists.have_begun() {
+                return OnTimeout::Retry;
             }
-            _ => self
-                .lists
-                .awaited()
-                .for_each(|list| list.end_reading(self.options.readings)),
+            self.judge_lists();
+            return OnTimeout::Done(self.take_answer());
         }
-        if remaining == Remaining::Step && !looks_complete {
-            self.lists
-                .awaited()
-                .for_each(|list| list.state = State::GivenUp);
+        if remaining == Remaining::Nothing {
+            self.judge_lists();
+            return OnTimeout::Done(self.take_answer());
         }
-        match self
-            .next_command()
-            .filter(|_| remaining != Remaining::Nothing)
-        {
-            // Lists that look complete need no retry: requesting them again is a step of its own.
-            Some(_) if looks_complete || remaining == Remaining::Step => OnTimeout::Next,
-            Some(_) => OnTimeout::Retry,
-            None => OnTimeout::Done(self.take_answer()),
+        if self.awaited().all(|list| list.is_silent()) {
+            return self.handle_silence(remaining);
+        }
+        match self.end_reply() {
+            Some(answer) => OnTimeout::Done(answer),
+            None => OnTimeout::Next,
         }
     }
 

@@ -21,8 +21,8 @@
 //! ```
 //!
 //! The server keeps no state, so requests may come in any order. [`StatusQuery`] asks for the lists first, as
-//! `PfAndrey/UT2004ServerStatsMonitor` does: the info's round trip leaves time for a late datagram of them. Where nothing comes,
-//! the retry asks for the info.
+//! `PfAndrey/UT2004ServerStatsMonitor` does, and for the info as soon as they begin to come: its round trip leaves time
+//! for the rest of them. If nothing comes, the retry asks for the info.
 //!
 //! # Datagrams
 //! ```text
@@ -49,35 +49,27 @@
 //!
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
-//! bytes, so a shorter one is the list's last (every capture agrees); that is all the bytes show. A datagram lost from
-//! the middle leaves no trace. A reading is what one request for the list brings. A list counts as complete when its short
-//! datagram is here, the latest reading brought every datagram that any reading of the query did, and
+//! bytes, so the last datagram of a list is usually a shorter one (every capture agrees). A datagram lost from the middle
+//! leaves no trace. Three things prove a list:
 //!
-//! - that is one datagram of rules that begins with `ServerMode`, as the stock game's do: it begins and ends the list; or
-//! - the first reading that brought players has exactly as many as the info record counts, none of them known not to be
-//!   counted: a team's score, or a player of no team where others have one; or
-//! - each datagram came in three readings ([`QueryOptions::with_readings`](crate::QueryOptions::with_readings)), whatever
-//!   happened to pings, scores and single values in between, and the list has as many players as are counted. Where it has
-//!   more or fewer, the info record is requested again: its count must be that of the list, or, where the list has more, the
-//!   same as before.
+//! - Players: at least as many are listed as the info record counts. Team scores do not count, nor do players of no team
+//!   where others have one.
+//! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those of the stock game do.
+//! - Either: two replies in a row have the same entries, whatever happened to pings, scores and values, and a datagram that
+//!   can be the last.
 //!
-//! Spectators are listed and not counted, so a count of 0 proves nothing: an empty list takes three readings too. A datagram
-//! that comes sooner after a request than half a round trip is taken for a late copy of an earlier one
-//! ([`Conversation::receive_early`](crate::session::Conversation::receive_early)): it is part of the list, and the reading
-//! proves nothing, because more late copies may come. Where the round trip takes less than 4 ms, no datagram is early.
+//! A list that is not proved is requested again, at most twice. The last reply is the answer; replies are never merged.
+//! Where nothing proves a list, its largest reply is the answer and [`Part::End`](crate::Part::End) is missing.
 //!
-//! A player or a rule in another datagram than before, another short datagram and another count show that the list has
-//! changed. The older datagrams that contradict the latest reading are dropped, and only readings since the change count. A
-//! reading whose own datagrams contradict each other has parts of two replies and proves nothing. A list that changes within
-//! each reading is marked incomplete after eight of them.
+//! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams never
+//! arrive, so its end counts as missing too.
 //!
-//! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams are
-//! swallowed by a filter each time: [`Part::End`](crate::Part::End) is missing.
+//! Four losses cannot be seen:
 //!
-//! Uncertain remains: a datagram that was lost from every reading, or replaced by its older version that came late; late
-//! datagrams that come half a round trip or more after another request, and read as its reply; and a count that is reached by
-//! chance, when as many spectators are listed as players have left since the info record, or as stand in a lost datagram.
-//! Anything less is in [`Answer::completeness`].
+//! - a datagram that was lost from two replies in a row;
+//! - a datagram with spectators, who are listed and not counted;
+//! - players in whose place as many spectators were counted;
+//! - a datagram in whose place a late copy of an earlier reply came.
 //!
 //! # Traps
 //! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one

@@ -29,7 +29,6 @@ pub struct Client {
     pub protocol: Protocol,
     pub detail: Detail,
     pub limits: Limits,
-    pub readings: u8,
     dialect: usize,
     /// Whether the protocol's own type asks, and not the one of all protocols.
     is_typed: bool,
@@ -51,7 +50,6 @@ impl Client {
             protocol,
             detail: if short { Detail::Short } else { Detail::Full },
             limits,
-            readings: [3, 3, 1, 2, 4][random.below(5) as usize],
             dialect: random.below(4) as usize,
             is_typed: random.chance(0.5),
         }
@@ -62,7 +60,6 @@ impl Client {
         Self {
             detail: Detail::Full,
             limits: Limits::default(),
-            readings: 3,
             ..*self
         }
     }
@@ -72,7 +69,6 @@ impl Client {
         [0, 1, 2, 3].map(|dialect| Self {
             dialect,
             limits: Limits::default(),
-            readings: 3,
             ..*self
         })
     }
@@ -97,7 +93,6 @@ impl Client {
         let options = QueryOptions::default()
             .with_detail(self.detail)
             .with_limits(self.limits)
-            .with_readings(self.readings)
             .with_dialect(dialect);
         if !self.is_typed {
             return Box::new(StatusQuery::new(self.protocol, nonce, &options));

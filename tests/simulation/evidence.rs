@@ -509,19 +509,11 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
     let Ok(Answer::Ut2004(answer)) = result.map(|outcome| outcome.answer) else {
         return wrong("no fault explains it");
     };
-    let lists = Lists {
-        family,
-        played,
-        requests,
-    };
+    let lists = Lists { played, requests };
     let mut exception = Exception::PartsOfSeveralMoments;
     for kind in 0..3 {
         let is_kind = |datagram: &&[u8]| datagram.get(4) == Some(&kind);
         let got: BTreeSet<&[u8]> = answer.datagrams().filter(is_kind).collect();
-        let arrived: BTreeSet<&[u8]> = lists
-            .asked(kind)
-            .map(|datagram| &datagram.bytes[..])
-            .collect();
         let held = || {
             family.moments[..=played.moment].iter().map(|moment| {
                 let all = moment.datagrams.iter().map(|datagram| &datagram[..]);
@@ -531,28 +523,19 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
         if held().any(|all| all == got) {
             continue;
         }
-        let is_missing = |all: &BTreeSet<&[u8]>| {
-            got.is_subset(all)
-                && all
-                    .difference(&got)
-                    .all(|missing| !arrived.contains(missing))
-        };
-        exception = match held().find(is_missing) {
-            Some(_) if lists.is_lost_from_every_reading(kind, &got) => {
-                Exception::LostFromEveryReading
-            }
-            Some(_) if lists.is_read(kind, &got) => Exception::LateReading,
-            Some(_) if kind == 2 && has_as_many_as_counted(&answer) => Exception::Spectators,
-            None if lists.is_read(kind, &got) => Exception::ListOfTwoMoments,
-            Some(_) => {
+        let is_part = |all: &BTreeSet<&[u8]>| got.is_subset(all);
+        exception = match held().any(|all| is_part(&all)) {
+            true if lists.replies_that_lost(kind, &got) > 1 => Exception::LostFromTwoReplies,
+            true if kind == 2 && has_as_many_as_counted(&answer) => Exception::Spectators,
+            true if lists.requests_answered_with(kind, &got) > 1 => Exception::LateReply,
+            false if lists.requests_answered_with(kind, &got) > 0 => Exception::ListOfTwoMoments,
+            true => {
                 return Judgement::Wrong(format!(
-                    "a datagram of kind {kind} is missing after too few readings"
+                    "a datagram of kind {kind} is missing after one reply"
                 ));
             }
-            None => {
-                return Judgement::Wrong(format!(
-                    "datagrams of kind {kind} of several moments after too few readings"
-                ));
+            false => {
+                return Judgement::Wrong(format!("datagrams of kind {kind} of several replies"));
             }
         };
     }
@@ -560,12 +543,9 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
 }
 
 fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
-    let status = answer.to_status();
-    let listed = status.listed_players().len();
-    listed > 0
-        && status
-            .player_count
-            .is_some_and(|count| count as usize == listed)
+    let counted = answer.players().filter(|player| player.player_num != 0);
+    let count = answer.info().map(|info| info.current_players);
+    count.is_some_and(|count| count >= 0 && counted.count() >= count as usize)
 }
 
 /// Whether two datagrams are the same part of a list, as far as their first entry tells: players of one length, whatever the
@@ -591,7 +571,6 @@ const LONGEST_END: usize = 450;
 
 /// What a session of UT2004 shows of the lists.
 struct Lists<'a> {
-    family: &'a Family,
     played: &'a Played,
     /// The times and codes of the requests.
     requests: Vec<(Duration, u8)>,
@@ -605,62 +584,17 @@ impl Lists<'_> {
             .filter(|datagram| datagram.suspect.is_none())
     }
 
-    /// What arrived after the first request for this list.
-    fn asked(&self, kind: u8) -> impl Iterator<Item = &Datagram> {
-        let first = self
-            .requests
-            .iter()
-            .find(|(_, code)| *code == kind || (*code == 3 && kind != 0));
-        let since = first.map_or(Duration::MAX, |(at, _)| *at);
-        self.own().filter(move |datagram| datagram.at >= since)
+    /// The times between a request for this list and the next.
+    fn windows(&self, kind: u8) -> Vec<(Duration, Duration)> {
+        let is_for = |code: u8| code == kind || (code == 3 && kind != 0);
+        let asked = self.requests.iter().filter(|(_, code)| is_for(*code));
+        let times: Vec<Duration> = asked.map(|(at, _)| *at).collect();
+        let next = times.iter().skip(1).copied().chain([Duration::MAX]);
+        times.iter().copied().zip(next).collect()
     }
 
-    /// The requests for this list that brought no datagram sooner than half a round trip, each with the time from which its
-    /// reply can come and that of the next for a list: the first info is requested while a list still comes. Before the first of
-    /// them nothing can have come late. The round trip is that of the first request that was not repeated, or a longer one before
-    /// it; it halves where a datagram comes sooner.
-    fn readings(&self, kind: u8) -> Vec<(Duration, Duration)> {
-        let (mut half, mut is_known, mut is_repeated) = (Duration::ZERO, false, false);
-        let (mut has_list, mut readings) = (false, Vec::new());
-        for (place, (at, code)) in self.requests.iter().enumerate() {
-            let later = &self.requests[place + 1..];
-            let first_until = |until: Duration| {
-                let is_expected = |datagram: &&Datagram| {
-                    let is_info = datagram.bytes.get(4) == Some(&0);
-                    (*code == 0) == is_info && datagram.at > *at && datagram.at <= until
-                };
-                self.own()
-                    .find(is_expected)
-                    .map(|datagram| datagram.at - *at)
-            };
-            let at_of =
-                |request: Option<&(Duration, u8)>| request.map_or(Duration::MAX, |(at, _)| *at);
-            let first = first_until(at_of(later.first()));
-            let next = at_of(later.iter().find(|(_, next)| *code == 0 || *next != 0));
-            let is_early = first.is_some_and(|first| first < half);
-            let least = if has_list { half } else { Duration::ZERO };
-            if (*code == 3 || *code == kind)
-                && first_until(next).is_some_and(|first| first >= least)
-            {
-                readings.push((*at + least, next));
-            }
-            if let Some(first) = first {
-                if is_early {
-                    half /= 2;
-                } else if !is_known {
-                    half = half.max(first / 2);
-                    is_known = !is_repeated;
-                }
-            }
-            has_list |= *code != 0 && first_until(next).is_some();
-            is_repeated = first.is_none();
-        }
-        readings
-    }
-
-    /// Whether as many requests as there are readings each brought something of this list, if anything did, and lost
-    /// something of it.
-    fn is_lost_from_every_reading(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
+    /// The requests whose reply brought something of this list, if anything did, and lost something of it.
+    fn replies_that_lost(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
         let mut requests = BTreeSet::new();
         for (reply, sent) in &self.played.replies {
             let list = || {
@@ -678,28 +612,24 @@ impl Lists<'_> {
                 requests.insert(reply.request);
             }
         }
-        requests.len() >= usize::from(self.family.client.readings)
+        requests.len()
     }
 
-    /// Whether each datagram of this list came after as many requests as there are readings, not sooner than an
-    /// answer can and before the next request. Of an empty list: whether something of the other did.
-    fn is_read(&self, kind: u8, got: &BTreeSet<&[u8]>) -> bool {
-        let readings = |is_it: &dyn Fn(&[u8]) -> bool| {
-            let is_after = |(from, next): &&(Duration, Duration)| {
-                let mut own = self.own().filter(|datagram| is_it(&datagram.bytes));
-                own.any(|datagram| datagram.at >= *from && datagram.at <= *next)
-            };
-            self.readings(kind).iter().filter(is_after).count()
-        };
-        let most = usize::from(self.family.client.readings);
-        match got.is_empty() {
-            true => {
-                readings(&|datagram| datagram.get(4).is_some_and(|of| *of != kind && *of != 0))
-                    >= most
+    /// The number of requests after which, and before the next, each datagram of this list came. Of an empty list: something of
+    /// the other.
+    fn requests_answered_with(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
+        let has_all = |(from, to): &&(Duration, Duration)| {
+            let own = self.own();
+            let own = own.filter(|datagram| datagram.at >= *from && datagram.at <= *to);
+            let arrived: Vec<&[u8]> = own.map(|datagram| &datagram.bytes[..]).collect();
+            let has = |bytes: &&[u8]| arrived.iter().any(|other| is_same(other, bytes));
+            let is_other = |bytes: &&[u8]| bytes.get(4).is_some_and(|of| *of != kind && *of != 0);
+            if got.is_empty() {
+                arrived.iter().any(is_other)
+            } else {
+                got.iter().all(has)
             }
-            false => got
-                .iter()
-                .all(|bytes| readings(&|datagram| is_same(datagram, bytes)) >= most),
-        }
+        };
+        self.windows(kind).iter().filter(has_all).count()
     }
 }

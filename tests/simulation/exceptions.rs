@@ -21,7 +21,7 @@ fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -
         match query.receive(datagram) {
             Verdict::Done(answer) => return Some(answer),
             Verdict::Next => query.request(&mut Vec::new()),
-            Verdict::Partial(_) | Verdict::Earlier | Verdict::Rejected(_) => {}
+            Verdict::Partial(_) | Verdict::Rejected(_) => {}
         }
     }
     match query.timeout(Remaining::Step) {
@@ -31,11 +31,7 @@ fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -
 }
 
 fn query(protocol: Protocol) -> StatusQuery {
-    StatusQuery::new(
-        protocol,
-        0x0102_0304,
-        &QueryOptions::default().with_readings(1),
-    )
+    StatusQuery::new(protocol, 0x0102_0304, &QueryOptions::default())
 }
 
 fn complete(protocol: Protocol, datagrams: &[&[u8]]) -> Answer {
@@ -318,19 +314,15 @@ fn list(kind: u8, entries: &[(&str, &str)]) -> Vec<u8> {
 const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
     \0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
 
-/// What a query makes of a server that answers each request with these. Its answer is complete after so many requests for the
-/// lists and one for the info.
-fn ut2004_answer(readings: u8, requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
-    let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default().with_readings(readings));
+/// What a query makes of a server that answers each request with these. Its answer is complete after this many requests.
+fn ut2004_answer(requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
+    let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default());
     let done = |answer: ut2004::Answer| {
-        assert!(
-            answer.completeness().is_complete(),
-            "{}",
-            answer.completeness()
-        );
+        let missing = answer.completeness();
+        assert!(missing.is_complete(), "{missing}");
         answer
     };
-    for _ in 0..=requests {
+    for _ in 0..requests {
         let (mut request, mut is_next) = (Vec::new(), false);
         query.request(&mut request);
         let info = [info];
@@ -338,59 +330,44 @@ fn ut2004_answer(readings: u8, requests: u8, info: &[u8], lists: &[&[u8]]) -> ut
             match query.receive(datagram) {
                 Verdict::Done(answer) => return done(answer),
                 Verdict::Next => is_next = true,
-                Verdict::Partial(_) | Verdict::Earlier | Verdict::Rejected(_) => {}
+                Verdict::Partial(_) | Verdict::Rejected(_) => {}
             }
         }
         if !is_next && let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) {
             return done(answer);
         }
     }
-    panic!("{requests} readings are enough")
+    panic!("{requests} requests are enough")
 }
 
-/// [`Exception::LostFromEveryReading`](crate::judge::Exception): the datagrams of a list have no numbers. All that three
-/// readings prove is that the same datagram would have been lost three times.
-#[test]
-fn a_datagram_that_is_lost_from_every_reading_was_never_there() {
+/// Rules of three datagrams.
+fn rules() -> [Vec<u8>; 3] {
     let value = "v".repeat(460);
-    let (first, middle) = (
+    [
         list(1, &[("ServerMode", "dedicated"), ("x", &value)]),
         list(1, &[("y", &value)]),
-    );
-    let last = list(1, &[("Mutator", "A")]);
-    for readings in 1..=4 {
-        assert_eq!(
-            ut2004_answer(readings, readings, INFO, &[&first, &middle, &last])
-                .rules()
-                .count(),
-            4
-        );
-        assert_eq!(
-            ut2004_answer(readings, readings, INFO, &[&first, &last])
-                .rules()
-                .count(),
-            3,
-            "{readings} readings"
-        );
-    }
+        list(1, &[("Mutator", "A")]),
+    ]
 }
 
-/// [`Exception::LateReading`](crate::judge::Exception): the first reading lost the middle datagram, and the others all: what
-/// arrives after the second and the third request are copies of what the first reading brought.
+/// [`Exception::LostFromTwoReplies`](crate::judge::Exception): the datagrams of a list have no numbers, and nothing ends it. All that
+/// two replies prove is that the same datagram would have been lost twice.
 #[test]
-fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
-    let value = "v".repeat(460);
-    let (first, last) = (
-        list(1, &[("ServerMode", "dedicated"), ("x", &value)]),
-        list(1, &[("Mutator", "A")]),
-    );
+fn a_datagram_that_is_lost_from_two_replies_was_never_there() {
+    let [first, middle, last] = rules();
+    let count = |lists: &[&[u8]]| ut2004_answer(3, INFO, lists).rules().count();
+    assert_eq!(count(&[&first, &middle, &last]), 4);
+    assert_eq!(count(&[&first, &last]), 3);
+}
+
+/// [`Exception::LateReply`](crate::judge::Exception): the first reply lost the middle datagram, and the second all: copies of the
+/// first arrive after the second request.
+#[test]
+fn copies_that_arrive_after_another_request_read_as_its_reply() {
+    let [first, _, last] = rules();
     let start = Instant::now();
-    let mut session = Session::new(
-        ut2004::StatusQuery::new(0, &QueryOptions::default()),
-        SERVER,
-        Timing::default(),
-        start,
-    );
+    let query = ut2004::StatusQuery::new(0, &QueryOptions::default());
+    let mut session = Session::new(query, SERVER, Timing::default(), start);
     let (mut now, mut out) = (start, Vec::new());
     loop {
         let mut code = None;
@@ -399,11 +376,8 @@ fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
         }
         if let Some(result) = session.poll_answer() {
             let answer = result.unwrap().answer;
-            assert!(
-                answer.completeness().is_complete(),
-                "{}",
-                answer.completeness()
-            );
+            let missing = answer.completeness();
+            assert!(missing.is_complete(), "{missing}");
             assert_eq!(answer.rules().count(), 3, "and the server has more");
             return;
         }
@@ -424,37 +398,39 @@ fn copies_that_arrive_a_round_trip_after_another_request_read_as_its_answer() {
     }
 }
 
-/// [`Exception::Spectators`](crate::judge::Exception): thirteen are counted, and so many are in the datagrams that arrive, ten spectators among them. In a game without
-/// teams no byte tells them from players.
-#[test]
-fn a_lost_datagram_of_as_many_players_as_there_are_spectators_is_not_missed() {
-    let player = |number: i32| {
-        let mut out = Vec::new();
+fn players(numbers: std::ops::Range<i32>) -> Vec<u8> {
+    let mut out = vec![0x80, 0, 0, 0, 2];
+    for number in numbers {
         let name = ut2004::FString::narrow(b"a name of twenty-nine letters");
-        ut2004::PlayerRecord::new(number, name)
-            .encode(&mut out)
-            .unwrap();
-        out
-    };
-    let players = |numbers: std::ops::Range<i32>| {
-        [vec![0x80, 0, 0, 0, 2], numbers.flat_map(player).collect()].concat()
-    };
-    let (spectators, lost, last) = (
-        players(0x100..0x10a),
-        players(0x200..0x20a),
-        players(0x300..0x303),
-    );
+        let player = ut2004::PlayerRecord::new(number, name);
+        player.encode(&mut out).unwrap();
+    }
+    out
+}
+
+/// [`Exception::Spectators`](crate::judge::Exception): in a game without teams no byte tells a spectator from a player. Thirteen
+/// players are counted. The datagram with ten of them is lost, and ten spectators take their places.
+#[test]
+fn spectators_pass_for_as_many_lost_players() {
+    let (spectators, lost) = (players(0x100..0x10a), players(0x200..0x20a));
+    let last = players(0x300..0x303);
     assert!(spectators.len() > 450 && lost.len() > 450 && last.len() <= 450);
     let mut info = INFO.to_vec();
     let count = info.len() - 21;
     info[count] = 13;
     let rules = list(1, &[("ServerMode", "dedicated")]);
-    assert_eq!(
-        ut2004_answer(3, 1, &info, &[&rules, &spectators, &last])
-            .players()
-            .count(),
-        13
-    );
+    let answer = ut2004_answer(2, &info, &[&rules, &spectators, &last]);
+    assert_eq!(answer.players().count(), 13);
+}
+
+/// The same: nobody is counted, and the datagram of a spectator is lost.
+#[test]
+fn a_lost_spectator_is_not_missed() {
+    let rules = list(1, &[("ServerMode", "dedicated")]);
+    assert_eq!(ut2004_answer(2, INFO, &[&rules]).players().count(), 0);
+    let spectator = players(1..2);
+    let answer = ut2004_answer(2, INFO, &[&rules, &spectator]);
+    assert_eq!(answer.players().count(), 1);
 }
 
 /// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests, and a reply to the second
@@ -468,19 +444,19 @@ fn an_info_and_the_lists_of_the_next_map_go_together() {
             ("GameStats", "of the next map"),
         ],
     );
-    let status = ut2004_answer(1, 1, INFO, &[&rules]).to_status();
+    let status = ut2004_answer(2, INFO, &[&rules]).to_status();
     assert_eq!(status.map.unwrap(), "DM");
     assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
 }
 
-/// [`Exception::ListOfTwoMoments`](crate::judge::Exception): the first datagram of a list is of one moment, the second of the
-/// next, and each is in as many readings as are asked for. Neither has an entry of the other that could have changed.
+/// [`Exception::ListOfTwoMoments`](crate::judge::Exception): the first datagram of a list is of one moment and late, the second of
+/// the next. Neither has an entry of the other that could have changed.
 #[test]
 fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
     let value = "v".repeat(460);
     let older = list(1, &[("ServerMode", "dedicated"), ("x", &value)]);
     let newer = list(1, &[("Mutator", "of the next map")]);
-    let status = ut2004_answer(1, 1, INFO, &[&older, &newer]).to_status();
+    let status = ut2004_answer(3, INFO, &[&older, &newer]).to_status();
     assert_eq!(status.rules.get("ServerMode").unwrap(), "dedicated");
     assert_eq!(status.rules.get("Mutator").unwrap(), "of the next map");
 }

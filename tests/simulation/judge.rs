@@ -53,15 +53,15 @@ pub enum Exception {
     /// GameSpy v4: a server that takes a challenge twice, or asks for none, answers a request that arrived twice with two
     /// replies of one id, and no fragment arrived of both.
     SameId,
-    /// UT2004: a datagram was lost from every reading of a list.
-    LostFromEveryReading,
-    /// UT2004: what looks like another reading of a list is late datagrams of an earlier one.
-    LateReading,
-    /// UT2004: the players of a part of the list are as many as the server counts, and the others are spectators.
+    /// UT2004: a datagram was lost from two replies in a row.
+    LostFromTwoReplies,
+    /// UT2004: late datagrams of one reply pass for the next.
+    LateReply,
+    /// UT2004: a spectator was lost, or passes for a lost player: as many players are listed as the server counts.
     Spectators,
     /// UT2004: info, rules and players are requested one after the other, and each is of its own moment.
     PartsOfSeveralMoments,
-    /// UT2004: a list that changed between two of its datagrams' readings, and none of them shows it.
+    /// UT2004: a late datagram of one reply is joined with the next, after the list has changed.
     ListOfTwoMoments,
     /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit: a last datagram that holds
     /// the rest of the last player's row is not missed.

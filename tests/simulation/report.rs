@@ -157,16 +157,11 @@ impl Tally {
         for kind in ["no answer", "no usable answer", "unreachable"] {
             assert!(self.failed.contains_key(kind), "{protocol}: {kind}");
         }
-        use Exception::{Changed, LostFromEveryReading, NotAsked, PartsOfSeveralMoments};
+        use Exception::{Changed, LostFromTwoReplies, NotAsked, PartsOfSeveralMoments};
         let believed = NotAsked(Fault::Liar);
         let known: &[Exception] = match protocol {
             Protocol::GameSpy1 | Protocol::Quake3 => &[Changed, believed],
-            Protocol::Ut2004 => &[
-                Changed,
-                believed,
-                LostFromEveryReading,
-                PartsOfSeveralMoments,
-            ],
+            Protocol::Ut2004 => &[Changed, believed, LostFromTwoReplies, PartsOfSeveralMoments],
             // Whoever does not know the id is not believed.
             _ => &[Changed],
         };

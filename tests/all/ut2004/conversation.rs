@@ -90,28 +90,22 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
     let mut endless = 0;
     for length in 1..=70 {
         let status = status_with(length, length, length % 2 == 0);
-        let played = play(
-            query(),
-            Timing::default(),
-            (Conditions::perfect(MS * 20), 0),
-            serve(&status),
-        );
+        let link = (Conditions::perfect(MS * 20), 0);
+        let played = play(query(), Timing::default(), link, serve(&status));
         let outcome = played.result.unwrap();
         assert_eq!(lists(&outcome.answer), truth(&status), "{length}");
         let missing = outcome.answer.completeness();
         if !missing.is_complete() {
+            let parts = [Part::Info, Part::Rules, Part::Players];
+            let lacks_part = parts.into_iter().any(|part| missing.lacks(part));
             assert!(
-                missing.lacks(Part::End)
-                    && !missing.lacks(Part::Info)
-                    && !missing.lacks(Part::Rules)
-                    && !missing.lacks(Part::Players),
-                "{length}"
+                missing.lacks(Part::End) && !lacks_part,
+                "{length}: {missing}"
             );
             endless += 1;
-        } else {
-            assert!(played.elapsed <= MS * 280, "{length}: {:?}", played.elapsed);
         }
-        assert!(played.elapsed < MS * 1500, "{length}: {:?}", played.elapsed);
+        assert!(outcome.stats.requests <= 3, "{length}");
+        assert!(played.elapsed <= MS * 160, "{length}: {:?}", played.elapsed);
     }
     assert!(
         (1..15).contains(&endless),
@@ -119,22 +113,18 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
     );
 }
 
-/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as incomplete. One datagram
-/// can be lost from all readings, so this is no proof for other seeds.
+/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as incomplete, but for a datagram that is
+/// lost from two replies in a row.
 #[test]
-fn lists_over_a_bad_link_are_equal_or_marked() {
-    let (mut complete, mut marked, mut silent) = (0, 0, 0);
+fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
+    let (mut complete, mut short, mut marked, mut silent) = (0, 0, 0, 0);
     for status in statuses() {
         let truth = truth(&status);
         for dialect in [Dialect::Standard, Dialect::SeparateLists] {
             for seed in 0..25 {
+                let query = query_with(QueryOptions::default().with_dialect(dialect));
                 let link = (Conditions::bad(), seed);
-                let played = play(
-                    query_with(QueryOptions::default().with_dialect(dialect)),
-                    Timing::default(),
-                    link,
-                    serve(&status),
-                );
+                let played = play(query, Timing::default(), link, serve(&status));
                 assert!(played.elapsed <= Duration::from_secs(4));
                 let Ok(outcome) = played.result else {
                     silent += 1;
@@ -142,47 +132,43 @@ fn lists_over_a_bad_link_are_equal_or_marked() {
                 };
                 let got = lists(&outcome.answer);
                 for (got, truth) in [(&got.0, &truth.0), (&got.1, &truth.1)] {
-                    assert!(got.len() <= truth.len(), "doubled");
-                    assert!(
-                        got.iter().all(|entry| truth.binary_search(entry).is_ok()),
-                        "invented"
-                    );
+                    let is_known = |entry| truth.binary_search(entry).is_ok();
+                    assert!(got.iter().all(is_known), "invented");
                     assert!(got.windows(2).all(|pair| pair[0] != pair[1]), "doubled");
                 }
-                if outcome.answer.completeness().is_complete() {
-                    assert_eq!(got, truth, "{dialect:?} seed {seed}: short and not marked");
+                if !outcome.answer.completeness().is_complete() {
+                    marked += 1;
+                } else if got == truth {
                     complete += 1;
                 } else {
-                    marked += 1;
+                    short += 1;
                 }
             }
         }
     }
-    println!("{complete} complete, {marked} marked incomplete, {silent} without an answer");
+    println!("{complete} complete, {short} short, {marked} marked, {silent} without an answer");
     assert!(
-        complete > 350 && silent < 10,
-        "{complete} complete, {silent} silent"
+        complete > 350 && short < complete / 15 && silent < 10,
+        "{complete} complete, {short} short, {silent} silent"
     );
 }
 
-/// An answer marked complete lacks something only if the same datagram was lost from each of three readings. Here a
-/// datagram is lost at most twice in a row.
+/// A complete answer lacks something only if the same datagram was lost from two replies in a row.
 #[test]
-fn no_complete_answer_lacks_a_datagram_lost_twice_in_a_row() {
+fn no_complete_answer_lacks_a_datagram_lost_once_in_a_row() {
     let mut complete = 0;
     for status in statuses() {
         let truth = truth(&status);
         for seed in 0..25 {
             let mut random = Random(seed);
-            let mut lost: HashMap<Bytes, u8> = HashMap::new();
+            let mut was_lost: HashMap<Bytes, bool> = HashMap::new();
             let mut serve = serve(&status);
             let lossy = |now: Instant, from, datagram: &[u8]| {
                 let mut replies = serve(now, from, datagram);
                 replies.retain(|reply| {
-                    let in_a_row = lost.entry(reply.clone()).or_default();
-                    let lose = *in_a_row < 2 && random.chance(0.3);
-                    *in_a_row = if lose { *in_a_row + 1 } else { 0 };
-                    !lose
+                    let was_lost = was_lost.entry(reply.clone()).or_default();
+                    *was_lost = !*was_lost && random.chance(0.3);
+                    !*was_lost
                 });
                 replies
             };
@@ -195,44 +181,6 @@ fn no_complete_answer_lacks_a_datagram_lost_twice_in_a_row() {
         }
     }
     assert!(complete > 60, "{complete} complete");
-}
-
-/// One datagram is lost from every reading: the last of the rules, or any with players. The answer says which part is
-/// missing.
-#[test]
-fn the_last_datagram_or_any_player_lost_for_good_is_noticed() {
-    let status = status_with(34, 60, true);
-    let whole = replies(&Request::new(Command::RulesAndPlayers), &status);
-    let (rules, players) =
-        whole.split_at(whole.iter().position(|datagram| datagram[4] == 2).unwrap());
-    assert!(rules.len() >= 3 && players.len() >= 3);
-    let first_of_rules = rules.len() - 1;
-    for (place, victim) in whole.iter().enumerate().skip(first_of_rules) {
-        let mut serve = serve(&status);
-        let lossy = |now: Instant, from, datagram: &[u8]| {
-            let mut replies = serve(now, from, datagram);
-            replies.retain(|reply| reply != victim);
-            replies
-        };
-        let played = play(
-            query(),
-            Timing::default(),
-            (Conditions::perfect(MS * 20), 0),
-            lossy,
-        );
-        let answer = played.result.unwrap().answer;
-        let missing = answer.completeness();
-        assert!(
-            missing.lacks(Part::End) || missing.lacks(Part::Players),
-            "datagram {place}"
-        );
-        assert_eq!(
-            missing.lacks(Part::Players),
-            victim[4] == 2,
-            "datagram {place}"
-        );
-        assert!(!missing.lacks(Part::Info) && !missing.lacks(Part::Rules));
-    }
 }
 
 const MS: Duration = Duration::from_millis(1);
@@ -251,29 +199,17 @@ fn no_query_waits_longer_than_it_must() {
         assert!(outcome.answer.completeness().is_complete());
         (played.elapsed.as_millis(), outcome.stats.requests)
     };
-    let one = || query_with(QueryOptions::default().with_readings(1));
     let separate = || query_with(QueryOptions::default().with_dialect(Dialect::SeparateLists));
     let [full, longer, empty] =
         [(16, 10), (34, 60), (0, 10)].map(|(players, rules)| status_with(players, rules, true));
-    assert_eq!(
-        time(&full, query()),
-        (80, 2),
-        "as many as counted: two round trips"
-    );
-    assert_eq!(time(&full, one()), (80, 2));
+    assert_eq!(time(&full, query()), (80, 2), "as many as counted");
+    assert_eq!(time(&empty, query()), (80, 2), "nobody");
     assert_eq!(time(&full, separate()), (160, 3));
     assert_eq!(
         time(&longer, query()),
-        (200, 4),
-        "three readings: the second is over when it agrees, the last has its grace"
+        (160, 3),
+        "the rules again, with a grace for what is late of them"
     );
-    assert_eq!(time(&longer, one()), (80, 2));
-    assert_eq!(
-        time(&empty, query()),
-        (240, 4),
-        "nobody listed: three readings, because nobody counts spectators"
-    );
-    assert_eq!(time(&empty, one()), (80, 2));
 }
 
 /// Answers only some types of request.
@@ -368,29 +304,15 @@ fn a_server_that_does_not_know_type_3_is_asked_for_each_list() {
     assert!(missing.lacks(Part::Rules) && !missing.lacks(Part::Info));
 }
 
-/// The count is of an earlier moment, or a modification counts bots that it does not list.
+/// A modification counts bots that it does not list.
 #[test]
-fn fewer_players_than_counted_are_marked_and_the_count_asked_again() {
+fn fewer_players_than_counted_are_asked_for_again() {
     let mut status = status_with(10, 10, true);
     status.player_count = Some(12);
     let outcome = ask(serve(&status));
-    let missing = outcome.answer.completeness();
-    assert!(missing.lacks(Part::Players) && !missing.lacks(Part::Rules));
-    assert_eq!(outcome.answer.players().count(), 10, "what came is there");
-
-    // Two players leave between the info and the list.
-    let (mut before, mut after) = (serve(&status), serve(&status_with(10, 10, true)));
-    let mut asked = 0;
-    let outcome = ask(move |now, from, datagram| {
-        asked += 1;
-        if asked == 1 {
-            before(now, from, datagram)
-        } else {
-            after(now, from, datagram)
-        }
-    });
     assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
-    assert_eq!(outcome.answer.info().unwrap().current_players, 10);
+    assert_eq!(outcome.answer.players().count(), 10);
+    assert_eq!(outcome.stats.requests, 3);
 }
 
 /// Spectators: more listed than counted, as in a capture.
@@ -407,9 +329,9 @@ fn more_players_than_counted_are_all_listed() {
     assert_eq!(ask(serve(&status)).answer.players().count(), 1);
 }
 
-/// Pings and scores change between readings, and a rule shows the time.
+/// Pings and scores change between replies, and a rule shows the time.
 #[test]
-fn numbers_that_change_between_readings_double_nothing() {
+fn numbers_that_change_between_replies_double_nothing() {
     let mut moment = 0;
     let mut truth = 0;
     for seed in 0..60 {
@@ -446,24 +368,6 @@ fn numbers_that_change_between_readings_double_nothing() {
         }
     }
     assert!(truth > 40, "{truth} of 60 complete");
-}
-
-/// A query that has had its info, with so many players counted, and has sent the request for its lists.
-fn lists_requested(count: u32) -> Driven<StatusQuery> {
-    let mut driven = Driven::new(query(), Timing::default());
-    assert_eq!(driven.send()[4], 0);
-    let mut status = status_with(0, 0, true);
-    status.player_count = Some(count);
-    driven.receive(SERVER, &replies(&Request::new(Command::Info), &status)[0]);
-    assert_eq!(driven.send()[4], 3);
-    driven
-}
-
-fn players_of(count: usize) -> Vec<Bytes> {
-    replies(
-        &Request::new(Command::Players),
-        &status_with(count, 0, true),
-    )
 }
 
 /// Datagrams that are no reply move no timer; the error names the last of them when nothing else comes.

@@ -3,7 +3,7 @@
 mod conversation;
 mod model;
 mod properties;
-mod readings;
+mod replies;
 mod serving;
 mod vectors;
 

@@ -122,7 +122,7 @@ fn the_model_names_what_the_records_say() {
     assert_eq!(status.map.as_ref().unwrap().plain(), "DM-Rankin");
     assert_eq!(
         (status.game_port, status.player_count, status.max_players),
-        (Some(7777), Some(3), Some(16))
+        (Some(7777), Some(2), Some(16))
     );
     assert_eq!(
         status.password,

@@ -68,13 +68,19 @@ pub fn response(data: &[u8]) {
                 .iter()
                 .flat_map(|(key, value)| [key.raw(), value.raw()])
                 .collect();
-            assert_eq!(read, naive(body, false));
+            assert_eq!(read, naive(body, Entry::Rule));
         }
         Body::Players(players) => {
             let count = players.iter().count();
             assert!(count <= MAX_PLAYERS && count * 17 <= data.len());
             let read: Vec<_> = players.iter().map(|player| player.name.raw()).collect();
-            assert_eq!(read, naive(body, true));
+            let has_id = response.version == 0x7E;
+            let entry = if has_id {
+                Entry::PlayerWithId
+            } else {
+                Entry::Player
+            };
+            assert_eq!(read, naive(body, entry));
         }
         Body::Info(info) => {
             assert!((0..=65_535).contains(&info.port));
@@ -193,39 +199,68 @@ pub fn conversation(mut data: &[u8]) {
     }
 }
 
-/// The strings of a list, read with nothing but a position: pairs, or records of one string between 4 and 12 bytes.
-fn naive(body: &[u8], records: bool) -> Vec<&[u8]> {
-    let (mut whole, mut at) = (Vec::new(), 0);
-    'entries: while at < body.len() {
-        let mut entry = Vec::new();
-        at += if records { 4 } else { 0 };
-        for _ in 0..if records { 1 } else { 2 } {
-            let Some(&first) = body.get(at) else {
-                break 'entries;
-            };
-            let (mut length, mut shift, mut more) = (u64::from(first & 0x3F), 6, first & 0x40 != 0);
-            at += 1;
-            while more && shift <= 27 {
-                let Some(&next) = body.get(at) else {
-                    break 'entries;
-                };
-                length |= u64::from(next & 0x7F) << shift;
-                (shift, more, at) = (shift + 7, next & 0x80 != 0, at + 1);
-            }
-            let unit = if first & 0x80 != 0 { 2 } else { 1 };
-            let end = at as u64 + (length & 0xFFFF_FFFF) * unit;
-            if end > body.len() as u64 {
-                break 'entries;
-            }
-            let text = &body[at..end as usize];
-            entry.push(text.strip_suffix(&[0, 0][..unit as usize]).unwrap_or(text));
-            at = end as usize;
-        }
-        at += if records { 12 } else { 0 };
-        if at > body.len() {
-            break;
-        }
-        whole.append(&mut entry);
+/// The entries of a list.
+#[derive(Clone, Copy, PartialEq)]
+enum Entry {
+    Rule,
+    Player,
+    /// A player of version 0x7E: with an id and pairs.
+    PlayerWithId,
+}
+
+/// The strings of a list, read without the library: rules, or the names of players.
+fn naive(body: &[u8], entry: Entry) -> Vec<&[u8]> {
+    let (mut whole, mut rest) = (Vec::new(), body);
+    while let Some((strings, after)) = naive_entry(rest, entry) {
+        whole.extend(strings);
+        rest = after;
     }
     whole
+}
+
+fn naive_entry(body: &[u8], entry: Entry) -> Option<(Vec<&[u8]>, &[u8])> {
+    if entry == Entry::Rule {
+        let (key, rest) = naive_string(body)?;
+        let (value, rest) = naive_string(rest)?;
+        return Some((vec![key, value], rest));
+    }
+    let numbers = if entry == Entry::PlayerWithId { 8 } else { 4 };
+    let (name, rest) = naive_string(body.get(numbers..)?)?;
+    let mut rest = rest.get(12..)?;
+    if entry == Entry::PlayerWithId {
+        let (is_negative, pairs, after) = naive_index(rest)?;
+        if pairs > 63 || (is_negative && pairs > 0) {
+            return None;
+        }
+        rest = after;
+        for _ in 0..2 * pairs {
+            rest = naive_string(rest)?.1;
+        }
+    }
+    Some((vec![name], rest))
+}
+
+fn naive_string(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (is_wide, length, rest) = naive_index(body)?;
+    let unit = if is_wide { 2 } else { 1 };
+    let length = usize::try_from(length * unit).ok()?;
+    let (text, after) = rest.split_at_checked(length)?;
+    let nul = &[0, 0][..unit as usize];
+    Some((text.strip_suffix(nul).unwrap_or(text), after))
+}
+
+/// Whether it is below 0, and the number without its sign.
+fn naive_index(body: &[u8]) -> Option<(bool, u64, &[u8])> {
+    let (&first, mut rest) = body.split_first()?;
+    let mut length = u64::from(first & 0x3F);
+    let mut more = first & 0x40 != 0;
+    for shift in [6, 13, 20, 27] {
+        if !more {
+            break;
+        }
+        let (&next, after) = rest.split_first()?;
+        length |= u64::from(next & 0x7F) << shift;
+        (more, rest) = (next & 0x80 != 0, after);
+    }
+    Some((first & 0x80 != 0, length & 0xFFFF_FFFF, rest))
 }

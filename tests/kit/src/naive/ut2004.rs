@@ -27,7 +27,7 @@ pub enum Asked {
     Retried,
 }
 
-/// The datagrams of all readings of the lists.
+/// The datagrams of all replies.
 pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let mut infos = Vec::new();
     let (mut rules, mut players) = (Pairs::new(), Vec::new());
@@ -86,8 +86,8 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     if cuts > 0 {
         return match asked {
             Asked::Once => Reading::no("an entry without its end"),
-            // Another reading may have brought all of it.
-            _ => Reading::unknown("an entry without its end in one of the readings"),
+            // Another reply may have brought all of it.
+            _ => Reading::unknown("an entry without its end in one of the replies"),
         };
     }
     if rule_parts == 0 {
