@@ -34,7 +34,7 @@
 //! # Traps
 //! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the row
 //!   the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3; the rule is
-//!   checked with a model of QR2's sender in tests/all/gamespy4/sender.rs).
+//!   checked with a model of QR2's sender in tests/kit/src/sender.rs).
 //! - `numplayers` is no row count: it says 64 over 63 rows (capture of Battlefield 2), and 100 over 64 (Project Reality).
 //! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` says that none is in use: the
 //!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,

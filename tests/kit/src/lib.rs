@@ -11,6 +11,7 @@ pub mod captures;
 pub mod driven;
 #[cfg(feature = "vectors")]
 pub mod exchange;
+pub mod files;
 pub mod fuzz;
 pub mod internet;
 pub mod link;

@@ -1,0 +1,220 @@
+//! Numbers that documents state are those of the options.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use kit::root;
+use queryport::serve::GuardOptions;
+use queryport::{Limits, ScanOptions, Timing};
+
+/// The ranges and defaults of options in prose, each made from what the option does with values out of range.
+#[test]
+fn the_bounds_in_documents_are_those_of_the_options() {
+    const MAX: Duration = Duration::MAX;
+    let (timing, limits) = (Timing::default(), Limits::default());
+    let (scan, guard) = (ScanOptions::default(), GuardOptions::default());
+    let times = |least: Timing, most: Timing, field: &str| {
+        let of = |timing| time(Duration::from_micros(number(&timing, field) as u64));
+        format!("{}–{}, default {}", of(least), of(most), of(timing))
+    };
+    let counts = |least: Limits, most: Limits, field: &str| {
+        let of = |limits| count(number(&limits, field));
+        format!("{}–{}, default {}", of(least), of(most), of(limits))
+    };
+    let timing_file = "src/session/timing.rs";
+    let window = [scan.with_window(0), scan.with_window(usize::MAX), scan]
+        .map(|options| count(number(&options, "window")));
+    let facts = [
+        (
+            timing_file,
+            times(
+                timing.with_timeout(Duration::ZERO),
+                timing.with_timeout(MAX),
+                "timeout",
+            ),
+        ),
+        (
+            timing_file,
+            times(
+                timing.with_retry_after(Duration::ZERO),
+                timing.with_retry_after(MAX),
+                "retry_after",
+            ),
+        ),
+        (
+            timing_file,
+            times(
+                timing.with_quiet(Duration::ZERO),
+                timing.with_quiet(MAX),
+                "quiet",
+            ),
+        ),
+        (
+            timing_file,
+            times(
+                timing.with_grace(Duration::ZERO),
+                timing.with_grace(MAX),
+                "grace",
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "0–{}, default {}",
+                timing.with_retries(u8::MAX).retries(),
+                timing.retries()
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "1–{}, default {}",
+                timing.with_max_steps(u8::MAX).max_steps(),
+                timing.max_steps()
+            ),
+        ),
+        (
+            timing_file,
+            format!(
+                "four times as long, {} by default",
+                time(4 * timing.timeout())
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_rules(0),
+                limits.with_max_rules(u16::MAX),
+                "rules",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_players(0),
+                limits.with_max_players(u16::MAX),
+                "players",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_fragments(0),
+                limits.with_max_fragments(u16::MAX),
+                "fragments",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            counts(
+                limits.with_max_servers(0),
+                limits.with_max_servers(u32::MAX),
+                "servers",
+            ),
+        ),
+        (
+            "src/limits.rs",
+            format!(
+                "{}–{}, default {}",
+                bytes(number(&limits.with_max_answer_bytes(0), "answer_bytes")),
+                bytes(number(
+                    &limits.with_max_answer_bytes(u32::MAX),
+                    "answer_bytes"
+                )),
+                bytes(number(&limits, "answer_bytes")),
+            ),
+        ),
+        (
+            "src/scan/options.rs",
+            format!("{}–{}, default {}", window[0], window[1], window[2]),
+        ),
+        (
+            "src/serve/guard.rs",
+            format!(
+                "one source, default {}",
+                bytes(guard.bytes_per_second as usize)
+            ),
+        ),
+        (
+            "src/serve/guard.rs",
+            format!("at once, default {}", bytes(guard.burst as usize)),
+        ),
+        (
+            "src/serve/guard.rs",
+            format!(
+                "all sources, default {}",
+                bytes(guard.total_bytes_per_second as usize)
+            ),
+        ),
+        (
+            "src/guide/threat_model.md",
+            format!(
+                "{}, then {}/s",
+                bytes(guard.burst as usize),
+                bytes(guard.bytes_per_second as usize)
+            ),
+        ),
+        (
+            "README.md",
+            format!(
+                "one address ends after {} (`Timing`)",
+                time(timing.timeout())
+            ),
+        ),
+        (
+            "README.md",
+            format!("a scan after {} once", time(4 * timing.timeout())),
+        ),
+    ];
+    for (document, fact) in facts {
+        let text = std::fs::read_to_string(root().join(document)).unwrap();
+        let words: Vec<&str> = text
+            .split_whitespace()
+            .filter(|word| *word != "///")
+            .collect();
+        assert!(
+            words.join(" ").contains(&fact),
+            "{document} does not say {fact:?}"
+        );
+    }
+}
+
+/// The value of a field of options that only setters change, as `Debug` shows it.
+fn number(options: &impl Debug, field: &str) -> usize {
+    let shown = format!("{options:?}");
+    let (_, value) = shown
+        .split_once(&format!(" {field}: "))
+        .unwrap_or_else(|| panic!("{field} of {shown}"));
+    let digits = value
+        .trim_start_matches("Micros(")
+        .split(|character: char| !character.is_ascii_digit());
+    digits
+        .take(1)
+        .map(|digits| digits.parse::<usize>().unwrap())
+        .sum()
+}
+
+fn time(time: Duration) -> String {
+    match time.as_millis() {
+        millis if millis % 60_000 == 0 => format!("{} min", millis / 60_000),
+        millis if millis < 1_000 => format!("{millis} ms"),
+        _ => format!("{} s", time.as_secs_f64()),
+    }
+}
+
+fn count(count: usize) -> String {
+    let (millions, thousands, ones) = (count / 1_000_000, count / 1_000 % 1_000, count % 1_000);
+    match (millions, thousands) {
+        (0, 0) => ones.to_string(),
+        (0, _) => format!("{thousands},{ones:03}"),
+        _ => format!("{millions},{thousands:03},{ones:03}"),
+    }
+}
+
+fn bytes(bytes: usize) -> String {
+    if bytes.is_multiple_of(1 << 20) {
+        format!("{} MiB", bytes >> 20)
+    } else {
+        format!("{} KiB", bytes >> 10)
+    }
+}
