@@ -17,7 +17,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
 use queryport::Secret;
 use queryport::lists::{ListPart, Quake3List};
-use queryport::quake3::master::{ListRequest, Master, Options};
+use queryport::quake3::ListRequest;
+use queryport::quake3::master::{Master, Options};
 use queryport::quake3::{Command, Request, huffman};
 use queryport::session::{Conversation, Machine, Remaining};
 

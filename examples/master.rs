@@ -29,8 +29,8 @@ use command_line::WrongArgument;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
-use queryport::quake3::master::{self, Master, MasterEvent, Options};
-use queryport::quake3::{Command, Request};
+use queryport::quake3::master::{Master, MasterEvent, Options};
+use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
 use tokio::net::UdpSocket;
@@ -310,9 +310,9 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
         return Ok(request.into());
     }
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
-        (Some(protocol), ..) => master::ListRequest::new(protocol),
+        (Some(protocol), ..) => quake3::ListRequest::new(protocol),
         (None, Some(game), Some(protocol)) => {
-            master::ListRequest::extended(game.as_bytes(), protocol)
+            quake3::ListRequest::extended(game.as_bytes(), protocol)
         }
         _ => {
             let forms =
@@ -320,7 +320,7 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
             return Err(WrongArgument(forms.to_owned()).into());
         }
     };
-    let request = master::ListRequest {
+    let request = quake3::ListRequest {
         empty: !arguments.playable,
         full: !arguments.playable,
         ..request

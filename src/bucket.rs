@@ -1,9 +1,5 @@
-//! Leaky buckets: one, or for any number of addresses in a fixed amount of memory.
+//! A leaky bucket, which limits a rate.
 
-use std::net::IpAddr;
-
-use crate::address::network;
-use crate::secret::Secret;
 use crate::time::{Duration, Instant};
 
 /// The leak rate and the capacity of a [`LeakyBucket`].
@@ -78,56 +74,6 @@ impl LeakyBucket {
         let start = self.empty_at.map_or(now, |empty_at| empty_at.max(now));
         self.empty_at = start.checked_add(rate.time_for(units));
     }
-}
-
-/// Rows of a sketch, and buckets of a row.
-const ROWS: usize = 4;
-const WIDTH: usize = 4096;
-
-/// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody without the secret can choose
-/// addresses whose keys share buckets.
-pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u8)) -> u64 {
-    secret.number(purpose, *network(address, prefix).start(), 0)
-}
-
-/// A count-min sketch of leaky buckets. A key has one bucket in each row, and the emptiest of them counts. Keys that share
-/// buckets limit each other: what is read is never emptier than a bucket of the key's own. Nothing is ever evicted, so
-/// no flood of keys resets the bucket of another.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sketch {
-    buckets: Vec<LeakyBucket>,
-}
-
-impl Sketch {
-    /// Memory of a sketch, in bytes. It is allocated with the first unit.
-    pub(crate) const BYTES: usize = ROWS * WIDTH * size_of::<LeakyBucket>();
-
-    /// The bucket of a key.
-    pub(crate) fn get(&self, key: u64) -> LeakyBucket {
-        let buckets = positions(key).map(|position| self.buckets.get(position).copied());
-        buckets.min().flatten().unwrap_or_default()
-    }
-
-    /// Adds units to the bucket of a key, whether they fit or not. Fuller buckets that it shares stay as they are.
-    pub(crate) fn add(&mut self, key: u64, now: Instant, rate: &Rate, units: u64) {
-        self.buckets.resize(ROWS * WIDTH, LeakyBucket::default());
-        let mut sum = self.get(key);
-        sum.add(now, rate, units);
-        for position in positions(key) {
-            if let Some(bucket) = self.buckets.get_mut(position) {
-                *bucket = sum.max(*bucket);
-            }
-        }
-    }
-}
-
-/// The positions of a key's buckets: in each row, from twelve of the key's bits.
-fn positions(key: u64) -> impl Iterator<Item = usize> {
-    let [a, b, c, d, e, f, g, h] = key.to_le_bytes();
-    let rows = [[a, b], [c, d], [e, f], [g, h]]
-        .into_iter()
-        .zip((0..).step_by(WIDTH));
-    rows.map(|(bits, start)| start | (usize::from(u16::from_le_bytes(bits)) % WIDTH))
 }
 
 #[cfg(test)]
@@ -210,80 +156,5 @@ mod tests {
             &rate,
             10
         ));
-    }
-}
-
-#[cfg(test)]
-#[allow(
-    clippy::disallowed_methods,
-    clippy::arithmetic_side_effects,
-    reason = "virtual time in tests"
-)]
-mod sketch_tests {
-    use std::net::Ipv4Addr;
-    use std::time::Duration;
-
-    use super::*;
-
-    fn of(address: &str, prefix: (u8, u8)) -> u64 {
-        key(
-            Secret::new([1; 16]),
-            "test",
-            address.parse().unwrap(),
-            prefix,
-        )
-    }
-
-    #[test]
-    fn addresses_of_one_network_share_a_key() {
-        assert_eq!(of("192.0.2.1", (24, 48)), of("192.0.2.200", (24, 48)));
-        assert_ne!(of("192.0.2.1", (24, 48)), of("192.0.3.1", (24, 48)));
-        assert_eq!(
-            of("2001:db8:1::1", (24, 48)),
-            of("2001:db8:1:ff::1", (24, 48))
-        );
-        assert_ne!(of("2001:db8::1", (32, 64)), of("2001:db8:0:1::1", (32, 64)));
-    }
-
-    /// Senders as a dual-stack socket reports them: not all of IPv4 is one /64.
-    #[test]
-    fn v4_mapped_addresses_have_the_keys_of_their_ipv4_addresses() {
-        for prefix in [(32, 64), (24, 48)] {
-            assert_eq!(of("::ffff:192.0.2.1", prefix), of("192.0.2.1", prefix));
-        }
-    }
-
-    #[test]
-    fn a_flood_of_keys_neither_resets_a_bucket_nor_fills_those_of_others() {
-        let start = Instant::now();
-        let rate = Rate::per_second(1, 8);
-        let mut sketch = Sketch::default();
-        let key = |n: u32| {
-            key(
-                Secret::new([1; 16]),
-                "test",
-                Ipv4Addr::from_bits(n).into(),
-                (32, 64),
-            )
-        };
-        (0..8).for_each(|_| sketch.add(key(0), start, &rate, 1));
-        // As many keys at their limit as one in sixteen buckets of a row, and as many others again.
-        for n in 1..512 {
-            sketch.add(key(n), start, &rate, if n < 256 { 8 } else { 1 });
-        }
-        assert!(
-            !sketch.get(key(0)).is_ready(start, &rate, 1),
-            "full as before"
-        );
-        assert!(
-            sketch
-                .get(key(0))
-                .is_ready(start + Duration::from_secs(1), &rate, 1)
-        );
-        let blocked = (1000..11_000)
-            .filter(|n| !sketch.get(key(*n)).is_ready(start, &rate, 1))
-            .count();
-        assert!(blocked <= 3, "{blocked} of 10,000");
-        assert_eq!(size_of_val(&sketch.buckets[..]), Sketch::BYTES, "as stated");
     }
 }

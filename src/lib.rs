@@ -146,8 +146,8 @@
 //!    status_query
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
 //! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
-//!    session
-//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, text, time
+//!    service, session
+//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text, time, token
 //! ```
 //!
 //! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
@@ -183,10 +183,18 @@
 //! | `tokio` | yes | the module `net`, and `os-entropy` |
 //! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
 //! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
+//! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve`](net::serve()) |
 //! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
 //! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "serve"),
+    allow(
+        dead_code,
+        reason = "small helpers that only a server calls stay next to the grammar they belong to"
+    )
+)]
 
 /// Setters of options, which take them by value: `NAME(ARGUMENTS) FIELD = VALUE;`.
 macro_rules! setters {
@@ -242,7 +250,12 @@ pub mod games;
 pub mod gamespy1;
 pub mod gamespy4;
 mod grammar;
-#[cfg(all(any(doc, doctest), feature = "games", feature = "tokio"))]
+#[cfg(all(
+    any(doc, doctest),
+    feature = "games",
+    feature = "serve",
+    feature = "tokio"
+))]
 pub mod guide;
 mod inspect;
 #[cfg(all(feature = "games", feature = "tokio"))]
@@ -255,14 +268,22 @@ pub mod net;
 mod options;
 mod protocol;
 pub mod quake3;
+#[cfg(feature = "serve")]
 mod reply;
 pub mod scan;
 mod secret;
+#[cfg(feature = "serve")]
 pub mod serve;
+#[cfg(feature = "serve")]
+mod service;
 pub mod session;
+#[cfg(feature = "serve")]
+mod sketch;
 mod status_query;
 mod text;
 mod time;
+#[cfg(feature = "serve")]
+mod token;
 pub mod ut2004;
 
 pub use error::{
@@ -280,11 +301,14 @@ pub use model::text::Text;
 pub use net::{client::Client, error::Error};
 #[cfg(feature = "tokio")]
 pub use net::{query::Query, scan::Scan};
-pub use options::{Detail, Dialect, Engine, QueryOptions, Service};
+pub use options::{Detail, Dialect, Engine, QueryOptions};
 pub use protocol::{Protocol, UnknownProtocol};
+#[cfg(feature = "serve")]
 pub use reply::Requester;
 pub use scan::options::ScanOptions;
 pub use secret::Secret;
+#[cfg(feature = "serve")]
+pub use service::Service;
 pub use session::{session::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::options::{Engine, Service};
+use crate::options::Engine;
 
 /// A query protocol.
 ///
@@ -80,18 +80,6 @@ impl Engine {
             Self::Ut2004 | Self::Ut2003 | Self::KillingFloor => Protocol::Ut2004,
             _ => Protocol::Quake3,
         }
-    }
-}
-
-/// The best-known implementation of a protocol.
-impl From<Protocol> for Service {
-    fn from(protocol: Protocol) -> Self {
-        Self::new(match protocol {
-            Protocol::GameSpy1 => Engine::Unreal,
-            Protocol::GameSpy4 => Engine::UnrealTournament3,
-            Protocol::Quake3 => Engine::Quake3,
-            Protocol::Ut2004 => Engine::Ut2004,
-        })
     }
 }
 

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::model::ServerStatus;
-use crate::options::{Engine, Service};
-use crate::secret::{Secret, TokenIssuer, WINDOW};
+use crate::options::Engine;
+use crate::secret::Secret;
+use crate::service::Service;
 use crate::time::Instant;
+use crate::token::{TokenIssuer, WINDOW};
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
 ///

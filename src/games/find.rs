@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List};
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::quake3::master;
+use crate::quake3;
 
 /// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
 const LIKE: f64 = 0.8;
@@ -258,14 +258,14 @@ impl Game {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);
-            let all = master::ListRequest {
+            let all = quake3::ListRequest {
                 extended,
                 game,
                 empty: true,
                 full: true,
                 ..Default::default()
             };
-            let list = |protocol| master::ListRequest { protocol, ..all };
+            let list = |protocol| quake3::ListRequest { protocol, ..all };
             let lists = self
                 .numbers
                 .iter()

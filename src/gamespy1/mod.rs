@@ -124,14 +124,18 @@
 mod answer;
 mod client;
 mod family;
+#[cfg(feature = "serve")]
 mod from_status;
+#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 mod wire;
 
 pub use answer::{Answer, Row};
 pub use client::StatusQuery;
+#[cfg(feature = "serve")]
 pub use server::respond;
 pub use wire::request::{Command, Request};
+#[cfg(feature = "serve")]
 pub(crate) use wire::request::{ServerState, put_heartbeat};
 pub use wire::response::Response;

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use super::from_status::{BASIC, INFO, Sections, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
-use crate::options::{Engine, Service};
+use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::service::Service;
 use crate::text::{number, split};
 
 /// Longest text that is sent back for `\echo\`, in bytes.

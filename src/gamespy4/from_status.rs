@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::ut3::SEPARATOR;
 use super::wire::request::DATA;
-use super::wire::response::put_head;
+use super::writer::put_head;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Engine;
 use crate::reply::Template;

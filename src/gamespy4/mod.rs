@@ -119,14 +119,18 @@
 
 mod answer;
 mod client;
+#[cfg(feature = "serve")]
 mod from_status;
+#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 pub mod ut3;
 mod wire;
+#[cfg(feature = "serve")]
 mod writer;
 
 pub use answer::{Answer, Form, Row, Table};
 pub use client::StatusQuery;
+#[cfg(feature = "serve")]
 pub use server::respond;
 pub use wire::{Command, Request, RequestId, Response, Selection, minecraft};

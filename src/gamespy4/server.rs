@@ -14,12 +14,13 @@ use bytes::{BufMut, Bytes};
 
 use super::from_status::{basic, put_content};
 use super::wire::request::{CHALLENGE, Command, Request, Selection};
-use super::wire::response::{MAX_DATAGRAMS, put_head};
-use super::writer::{Content, Portion};
+use super::wire::response::MAX_DATAGRAMS;
+use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
-use crate::options::{Engine, Service};
+use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::service::Service;
 use crate::text::number;
 
 /// Separates this protocol's tokens from those of others that derive from the same secret.

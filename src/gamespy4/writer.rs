@@ -7,7 +7,7 @@
 use std::sync::LazyLock;
 
 use super::wire::request::{DATA, KeyList, Keys};
-use super::wire::response::{BODY_AT, HEAD, LAST, MAX_DATAGRAM, put_data_head, put_head};
+use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::reply::Template;
 
@@ -344,4 +344,43 @@ fn values(column: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Name, first row, and the column's end.
 fn header_length(column: &[u8]) -> usize {
     name(column).len().saturating_add(2)
+}
+
+/// Begins a reply; its request's id follows the type byte as a patch.
+pub(super) fn put_head(kind: u8, template: &mut Template) {
+    template.begin();
+    template.bytes.push(kind);
+    template.patch_here();
+}
+
+/// Begins a data datagram, up to its first section.
+fn put_data_head(number: u8, template: &mut Template) {
+    put_head(DATA, template);
+    template.bytes.extend_from_slice(FILLER);
+    template.bytes.push(number & !LAST);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use bytes::BufMut;
+
+    use super::*;
+    use crate::reply::{Patch, Patched};
+
+    #[test]
+    fn the_id_of_the_request_follows_the_type_of_a_data_datagram() {
+        let mut template = Template::default();
+        put_data_head(1, &mut template);
+        let mut out = Vec::new();
+        let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
+        Patched::new((Arc::new(template), true), id)
+            .unwrap()
+            .put(0, &mut out);
+        assert_eq!(
+            (out.as_slice(), out.len()),
+            (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT)
+        );
+    }
 }

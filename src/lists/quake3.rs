@@ -33,7 +33,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 /// use queryport::Limits;
 /// use queryport::lists::{ListCompleteness, ListPart, Quake3List};
-/// use queryport::quake3::master::ListRequest;
+/// use queryport::quake3::ListRequest;
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
 /// let mut query =

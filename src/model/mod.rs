@@ -17,6 +17,6 @@ pub(crate) use completeness::{Completeness, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;
 pub(crate) use rules::{Rules, RulesBuilder};
-pub(crate) use status::{Occupancy, Player, ServerStatus, Team, ToStatus, listed_bots};
+pub(crate) use status::{Player, ServerStatus, Team, ToStatus, listed_bots};
 pub(crate) use text::Text;
 pub use text::{Span, Style, TextRef};

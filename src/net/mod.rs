@@ -27,7 +27,7 @@ pub(crate) mod query;
 mod rcon;
 #[cfg(feature = "tokio")]
 pub(crate) mod scan;
-#[cfg(feature = "tokio")]
+#[cfg(all(feature = "serve", feature = "tokio"))]
 mod serve;
 mod server;
 mod target;
@@ -37,7 +37,9 @@ mod tokio_io;
 pub use client::Family;
 pub use detect::Detected;
 pub use inquiry::{Listed, MasterReport};
+#[cfg(all(feature = "serve", feature = "tokio"))]
+pub use serve::serve;
 pub use server::Server;
 pub use target::ScanTarget;
 #[cfg(feature = "tokio")]
-pub use {lists::Servers, rcon::Rcon, scan::ScanIo, serve::serve};
+pub use {lists::Servers, rcon::Rcon, scan::ScanIo};

@@ -7,7 +7,8 @@ use std::borrow::Cow;
 use super::to_status::{NUMBERS, WARSOW, counts_people_only};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
-use crate::options::{Detail, Engine, Service};
+use crate::options::{Detail, Engine};
+use crate::service::Service;
 use crate::text::number::{self, integer};
 
 /// Bytes of a usual player line.

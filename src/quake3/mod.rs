@@ -132,13 +132,16 @@ mod client;
 mod connect;
 #[expect(dead_code, reason = "the readers come with the next commits")]
 pub(crate) mod engines;
+#[cfg(feature = "serve")]
 mod from_status;
 pub(crate) mod habits;
 #[expect(dead_code, reason = "the readers come with the next commits")]
 mod keys;
+#[cfg(feature = "serve")]
 pub mod master;
 mod rcon;
 mod refusal;
+#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 pub(crate) mod wire;
@@ -149,7 +152,9 @@ pub use connect::{ConnectQuery, Connected, huffman};
 pub use habits::{ConnectForm, RefusalReason};
 pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
 pub use refusal::Refusal;
+#[cfg(feature = "serve")]
 pub use server::{respond, verify_challenge};
+pub use wire::list::ListRequest;
 pub use wire::{
     Command, ConnectArguments, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request,
     Response, SecureRconRequest,

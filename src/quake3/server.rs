@@ -8,8 +8,10 @@ use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
 use crate::model::ServerStatus;
-use crate::options::{Detail, Engine, Service};
+use crate::options::Detail;
+use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::service::Service;
 use crate::text::number;
 
 /// Longest pair of `clients`, in bytes.

@@ -6,9 +6,10 @@ use std::net::SocketAddr;
 use crate::address::{Scope, canonical};
 use crate::error::AnnounceError;
 use crate::gamespy1::{self, Command, ServerState};
-use crate::model::{Occupancy, ServerStatus};
-use crate::options::Service;
+use crate::model::ServerStatus;
+use crate::model::status::Occupancy;
 use crate::quake3;
+use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
 

@@ -14,8 +14,9 @@
 
 use std::net::IpAddr;
 
-use crate::bucket::{LeakyBucket, Rate, Sketch, key};
+use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
+use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
 /// A network may receive as much as this many sources: a byte to it counts a fourth.

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use super::responder::Responder;
 use crate::model::{Rules, ServerStatus, Text, TextRef, ToStatus};
-use crate::options::{Dialect, Engine, QueryOptions, Service};
+use crate::options::Engine;
+use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
+use crate::service::Service;
 use crate::session::{Machine, Session, Timing};
 use crate::status_query::StatusQuery;
 

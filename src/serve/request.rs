@@ -1,8 +1,8 @@
 //! A request in one of the protocols that a responder answers in.
 
-use crate::options::Service;
 use crate::protocol::Protocol;
 use crate::reply::{Context, Patched};
+use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
 pub(super) enum Request<'a> {

@@ -8,9 +8,9 @@ use super::guard::{Guard, GuardOptions, Limited};
 use super::request::Request;
 use crate::address::Scope;
 use crate::model::ServerStatus;
-use crate::options::Service;
 use crate::reply::{Cache, Context, Patched, Requester};
 use crate::secret::Secret;
+use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
 

@@ -135,14 +135,17 @@
 
 mod answer;
 mod client;
+#[cfg(feature = "serve")]
 mod from_status;
 mod lists;
+#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 pub(crate) mod wire;
 
 pub use answer::Answer;
 pub use client::StatusQuery;
+#[cfg(feature = "serve")]
 pub use server::respond;
 pub use wire::{
     Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList,

@@ -8,8 +8,9 @@ use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, X
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::options::{Engine, Service};
+use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::service::Service;
 
 /// Answers a request as the game does: the info in one datagram; rules and players in as many as they need, a new one
 /// begun whenever the last is longer than 450 bytes; for both, the rules first; no datagram for no players.

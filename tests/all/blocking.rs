@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use queryport::blocking;
 use queryport::lists::{GameSpy1List, ListPart, Quake3List, Scope};
-use queryport::quake3::master::ListRequest;
+use queryport::quake3::ListRequest;
 use queryport::serve::Responder;
 use queryport::session::Machine;
 use queryport::{

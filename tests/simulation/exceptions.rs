@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use queryport::lists::Quake3List;
-use queryport::quake3::master::ListRequest;
+use queryport::quake3::ListRequest;
 use queryport::quake3::{Password, RconMode, RconQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{

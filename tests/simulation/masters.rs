@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::lists::{ListCompleteness, Quake3List, Scope};
-use queryport::quake3::master::ListRequest;
+use queryport::quake3::ListRequest;
 use queryport::quake3::{Password, RconError, RconMode, RconQuery};
 use queryport::{Limits, Timing};
 

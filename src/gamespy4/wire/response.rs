@@ -11,13 +11,12 @@ use nom::{IResult, Parser};
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::reply::Template;
 use crate::text::number;
 
 /// Bytes before the body of a reply without a number: type and id.
 pub(crate) const HEAD: usize = 5;
 /// Between the request id and the number of a datagram.
-const FILLER: &[u8; 9] = b"splitnum\0";
+pub(crate) const FILLER: &[u8; 9] = b"splitnum\0";
 /// Bytes before the number: type, id, filler.
 const NUMBER_AT: usize = 14;
 /// Bytes before the first section: the same and the number.
@@ -220,26 +219,9 @@ fn number(input: &[u8]) -> IResult<&[u8], Option<u8>> {
     alt((splitnum, own_word, zeros, success(None))).parse(input)
 }
 
-/// Begins a reply; its request's id follows the type byte as a patch.
-pub(crate) fn put_head(kind: u8, template: &mut Template) {
-    template.begin();
-    template.bytes.push(kind);
-    template.patch_here();
-}
-
-/// Begins a data datagram, up to its first section.
-pub(crate) fn put_data_head(number: u8, template: &mut Template) {
-    put_head(DATA, template);
-    template.bytes.extend_from_slice(FILLER);
-    template.bytes.push(number & !LAST);
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
-    use crate::reply::{Patch, Patched};
 
     fn parse(datagram: &[u8]) -> Result<Response<'_>, ParseError> {
         Response::parse(datagram, &Limits::default())
@@ -384,17 +366,6 @@ mod tests {
             parse(datagram).unwrap().encode(&mut out).unwrap();
             assert_eq!(out, datagram);
         }
-        let mut template = Template::default();
-        put_data_head(1, &mut template);
-        let mut out = Vec::new();
-        let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        Patched::new((Arc::new(template), true), id)
-            .unwrap()
-            .put(0, &mut out);
-        assert_eq!(
-            (out.as_slice(), out.len()),
-            (&b"\0\x01\x02\x03\x04splitnum\0\x01"[..], BODY_AT)
-        );
     }
 
     #[test]

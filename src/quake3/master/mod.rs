@@ -55,16 +55,17 @@ use self::registry::{
 };
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
-pub use super::wire::list::ListRequest;
+use super::wire::list::ListRequest;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::Response;
 use crate::address::{Scope, canonical};
 use crate::limits::Limits;
 use crate::options::Detail;
 use crate::protocol::Protocol;
-use crate::secret::{Secret, TokenIssuer};
+use crate::secret::Secret;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
+use crate::token::TokenIssuer;
 
 /// A challenge is valid for one to two of these.
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
-use crate::bucket::{LeakyBucket, Rate, Sketch, key};
-use crate::model::Occupancy;
+use crate::bucket::{LeakyBucket, Rate};
+use crate::model::status::Occupancy;
 use crate::quake3::engines::{HEARTBEATS, Heartbeat, ListRule};
 use crate::quake3::wire::list::{Addresses, ListRequest, MAX_PART, put_part};
 use crate::secret::Secret;
+use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
 /// Lists that are being sent or wait for that.

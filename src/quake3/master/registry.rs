@@ -6,12 +6,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::address::network;
 use crate::error::AnnounceError;
-use crate::model::{Occupancy, ServerStatus};
-use crate::options::{Detail, Service};
+use crate::model::ServerStatus;
+use crate::model::status::Occupancy;
+use crate::options::Detail;
 use crate::quake3::engines::HEARTBEATS;
 use crate::quake3::from_status::named;
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
+use crate::service::Service;
 use crate::text::number;
 use crate::time::Instant;
 

@@ -27,7 +27,7 @@ const EXTENDED: &str = "getserversExtResponse";
 /// Arguments of `getservers` and `getserversExt`: which game, which protocol, which servers.
 ///
 /// ```
-/// use queryport::quake3::master::ListRequest;
+/// use queryport::quake3::ListRequest;
 /// use queryport::quake3::{Command, Request};
 ///
 /// let mut datagram = Vec::new();

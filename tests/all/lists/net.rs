@@ -5,7 +5,7 @@ use std::time::Duration;
 use queryport::lists::{
     Cod4xList, Comparison, GameSpy1List, GameSpy2List, ListRequest, Quake3List, Ut2004List,
 };
-use queryport::quake3::master;
+use queryport::quake3;
 use queryport::{Client, Error, ErrorKind, GameKey, Limits, ListError, Timing};
 use tokio::io::AsyncReadExt;
 
@@ -154,7 +154,7 @@ async fn a_list_that_is_cut_by_time_is_incomplete() {
 
 #[test]
 fn each_form_has_the_usual_port_of_its_list_servers() {
-    let quake3 = Quake3List::new(&master::ListRequest::default(), &Limits::default()).unwrap();
+    let quake3 = Quake3List::new(&quake3::ListRequest::default(), &Limits::default()).unwrap();
     let gamespy1 = GameSpy1List::new("ut", GameKey::new("Nm3aZ9").unwrap());
     let forms: [ListRequest; 5] = [
         quake3.into(),

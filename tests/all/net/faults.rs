@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use crate::common::process;
 use queryport::lists::{Quake3List, Ut2004List};
 use queryport::net::{Rcon, serve};
+use queryport::quake3::ListRequest;
 use queryport::quake3::Password;
-use queryport::quake3::master::ListRequest;
 use queryport::scan::Scanner;
 use queryport::serve::Responder;
 use queryport::session::{

@@ -15,8 +15,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage};
 use queryport::games::Game;
 use queryport::lists::{GameSpy1List, GameSpy2List, Quake3List, Scope};
 use queryport::net::Rcon;
+use queryport::quake3;
 use queryport::quake3::Password;
-use queryport::quake3::master;
 use queryport::{
     Client, Error, ErrorKind, GameKey, Limits, Protocol, ScanOptions, Secret, Timing, lists,
 };
@@ -178,7 +178,7 @@ fn end_of_list(result: Result<usize, Error>) -> End {
 }
 
 fn list_over_udp() -> Quake3List {
-    let request = master::ListRequest::new(68);
+    let request = quake3::ListRequest::new(68);
     let list = Quake3List::new(&request, &Limits::default()).unwrap();
     list.with_scope(Scope::Any)
 }

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use queryport::lists::{Quake3List, Scope};
 use queryport::net::{Rcon, serve};
-use queryport::quake3::master::{ListRequest, Master, Options};
+use queryport::quake3::ListRequest;
+use queryport::quake3::master::{Master, Options};
 use queryport::quake3::{Command, Password, RconError, RconMode, Reply, Request};
 use queryport::serve::{Announcer, Responder};
 use queryport::{

@@ -6,7 +6,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::lists::{ListPart, Quake3List, Scope};
-use queryport::quake3::master::{ListRequest, Master, MasterEvent, Options};
+use queryport::quake3::ListRequest;
+use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{Command, Password, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};

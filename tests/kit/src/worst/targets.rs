@@ -10,7 +10,8 @@ use queryport::lists::{
     self, Cod4xList, GameSpy1List, GameSpy2List, ListPart, ListSession, Quake3List, Scope,
     Ut2004List,
 };
-use queryport::quake3::master::{ListRequest, Master, Options};
+use queryport::quake3::ListRequest;
+use queryport::quake3::master::{Master, Options};
 use queryport::scan::Scanner;
 use queryport::serve::{Announcer, GuardOptions, Responder};
 use queryport::session::{Conversation, Machine, Session};

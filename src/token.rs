@@ -1,0 +1,95 @@
+//! Tokens that prove the address of a client.
+
+use std::net::SocketAddr;
+
+use crate::secret::Secret;
+use crate::time::{Duration, Instant};
+
+/// The default time window.
+pub(crate) const WINDOW: Duration = Duration::from_secs(15);
+
+/// Issues tokens bound to an address, its port, a purpose and a time window, and verifies them without a table: each token is
+/// a keyed hash. A flood of requests costs no memory, and a client cannot compute the token of an address at which it does not
+/// receive.
+///
+/// A token is valid in the window in which it was issued and in the next one: for one to two windows.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TokenIssuer {
+    /// The secret that tokens derive from.
+    pub(crate) secret: Secret,
+    pub(crate) window: Duration,
+    /// The start of the first window.
+    pub(crate) started: Instant,
+}
+
+impl TokenIssuer {
+    /// The token of this address and port for a purpose in the current window: 64 bits, which a protocol shortens or formats as
+    /// its wire format requires.
+    pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
+        self.valid(now, address, purpose).next().unwrap_or_default()
+    }
+
+    /// The valid tokens of this address and port for a purpose: of the current window, and of the one before.
+    pub(crate) fn valid(
+        &self,
+        now: Instant,
+        address: SocketAddr,
+        purpose: u16,
+    ) -> impl Iterator<Item = u64> {
+        let passed = now.saturating_duration_since(self.started).as_nanos();
+        let windows = passed
+            .checked_div(self.window.as_nanos())
+            .unwrap_or_default();
+        let window = u64::try_from(windows).unwrap_or(u64::MAX);
+        let number = move |window: u64| {
+            self.secret.number(
+                "token",
+                address,
+                window.wrapping_shl(16) | u64::from(purpose),
+            )
+        };
+        [Some(window), window.checked_sub(1)]
+            .into_iter()
+            .flatten()
+            .map(number)
+    }
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::arithmetic_side_effects,
+    clippy::disallowed_methods,
+    reason = "virtual time in tests"
+)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_valid_for_one_to_two_windows_and_for_one_purpose() {
+        let start = Instant::now();
+        let tokens = TokenIssuer {
+            secret: Secret::new([1; 16]),
+            window: Duration::from_secs(2),
+            started: start,
+        };
+        let client = "192.0.2.1:5".parse().unwrap();
+        let at = |ms| start + Duration::from_millis(ms);
+        let verify = |now, purpose, token| {
+            tokens
+                .valid(now, client, purpose)
+                .any(|valid| valid == token)
+        };
+        for (issued, last) in [(0, 3999), (1999, 3999), (2000, 5999)] {
+            let token = tokens.issue(at(issued), client, 3);
+            assert!(verify(at(issued), 3, token) && verify(at(last), 3, token));
+            assert!(!verify(at(last + 1), 3, token) && !verify(at(issued), 4, token));
+            let other = "192.0.2.1:6".parse().unwrap();
+            assert!(
+                !tokens
+                    .valid(at(issued), other, 3)
+                    .any(|valid| valid == token),
+                "another port"
+            );
+        }
+    }
+}
