@@ -16,8 +16,8 @@ use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::time::after;
 
 /// Queries game servers. Its asynchronous calls need the feature `tokio`; with the feature `blocking`, [`Self::blocking`] makes it a
-/// client whose calls block. Cheap to clone; clones share their nonce counter, and nothing else is kept from one call to the next:
-/// a call after a failure is as good as the first one.
+/// client whose calls block. Cheap to clone; clones share their nonce counter. Nothing else is kept from one call to the next: a
+/// call after a failure is as good as the first one.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol};

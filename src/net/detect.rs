@@ -45,7 +45,7 @@ impl Detected {
     }
 }
 
-/// Between two requests to one host: few packet filters count so few as a flood.
+/// Between two requests to one host: few packet filters count this as a flood.
 const GAP: Duration = Duration::from_millis(20);
 /// Time in which others may still answer after the first has.
 const AFTER_FIRST: Duration = Duration::from_millis(500);
@@ -66,9 +66,9 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
-/// Ports of further servers at a host, after all others: a server takes the next port if the port of
-/// its game is taken (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c), and the second server of
-/// Unreal Tournament 3 the next hundred.
+/// Ports of further servers at a host, after all others. Quake 3 takes the next port if the port of
+/// its game is taken (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c). Unreal Tournament 3 takes
+/// one that is 100 higher.
 const FURTHER_PORTS: [(Protocol, &[u16]); 2] = [
     (Protocol::Quake3, &[27961, 27962, 27963]),
     (Protocol::GameSpy4, &[6600]),
@@ -89,7 +89,7 @@ struct Candidate {
     protocol: Protocol,
     port: u16,
     options: QueryOptions,
-    /// Whatever answers there is the server that was meant.
+    /// Any server that answers there is the one that was meant.
     #[cfg_attr(
         not(feature = "games"),
         allow(dead_code, reason = "all are, without a game")

@@ -13,7 +13,7 @@ use crate::quake3::RconError;
 
 /// The reason that a query over the network has no answer.
 ///
-/// The text names the server and what happened. A cause from the operating system is in
+/// The text names the server and the failure. A cause from the operating system is in
 /// [`source`](std::error::Error::source) and not in the text.
 ///
 /// ```

@@ -33,7 +33,7 @@ pub struct Listed {
     pub origin: usize,
 }
 
-/// A list server, and what has come from it.
+/// A list server and its list so far.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct MasterReport {
@@ -121,7 +121,7 @@ impl Gathering {
         Ok(Self::new(client, masters, LIST_TIMEOUT))
     }
 
-    /// The inquiries, once. Each calls `report` with the index of its list server and what has come.
+    /// The inquiries, once. Each calls `report` with the index of its list server and an event.
     pub(super) fn inquiries(
         &mut self,
         report: impl Fn(usize, Event) + Clone + Send + Sync + 'static,
@@ -226,8 +226,7 @@ impl Inquiry {
     }
 
     /// Sends each request in turn. A list server that cannot be reached is not asked for the other
-    /// numbers; one that is silent is, since AlterWare's sends nothing where it has no server of a
-    /// number.
+    /// numbers. A silent one is: AlterWare's sends nothing where it has no server of a number.
     async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
         let mut merged: Option<ServerList> = None;
         let mut failed: Option<Error> = None;
@@ -327,7 +326,7 @@ impl Inquiry {
         }
     }
 
-    /// Fetches a list over TCP. What has arrived when the time is over is returned as incomplete.
+    /// Fetches a list over TCP. A list that has not ended in time is returned as incomplete.
     async fn over_tcp<I: Io>(
         &self,
         peer: SocketAddr,

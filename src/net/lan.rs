@@ -95,16 +95,13 @@ impl Client {
         }
         // The client's secret and counter make each nonce another: the address is that of no server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
-        let discovery = Discovery::new(game, self.options, self.timing, nonce, Tokio::now());
-        let mut next = Box::pin(
-            Search {
-                discovery,
-                networks: reachable,
-                sockets,
-                late: 0,
-            }
-            .next(),
-        );
+        let search = Search {
+            discovery: Discovery::new(game, self.options, self.timing, nonce, Tokio::now()),
+            networks: reachable,
+            sockets,
+            late: 0,
+        };
+        let mut next = Box::pin(search.next());
         let source = move |cx: &mut Context<'_>| {
             let (search, target) = ready!(next.as_mut().poll(cx));
             next.set(search.next());
@@ -119,23 +116,23 @@ impl Client {
         let mut local = local_address(self.local, network.is_ipv4());
         // The scan has the caller's port.
         local.set_port(0);
-        let open = || {
-            let socket = std::net::UdpSocket::bind(local)?;
-            socket.set_nonblocking(true)?;
-            match network {
-                SocketAddr::V4(_) => socket.set_broadcast(true)?,
-                // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
-                // scope 0 they choose one (RFC 3493, section 5.2).
-                SocketAddr::V6(group) => {
-                    SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?;
-                }
-            }
-            io::Result::Ok(socket)
-        };
-        // One that is connected receives from the broadcast address alone.
-        open()?.connect(network)?;
-        UdpSocket::from_std(open()?)
+        // A connected socket shows that the network can be reached, and receives from the broadcast
+        // address alone: the search needs another one.
+        open_broadcaster(local, network)?.connect(network)?;
+        UdpSocket::from_std(open_broadcaster(local, network)?)
     }
+}
+
+fn open_broadcaster(local: SocketAddr, network: SocketAddr) -> io::Result<std::net::UdpSocket> {
+    let socket = std::net::UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    match network {
+        SocketAddr::V4(_) => socket.set_broadcast(true)?,
+        // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
+        // scope 0 they choose one (RFC 3493, section 5.2).
+        SocketAddr::V6(group) => SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?,
+    }
+    Ok(socket)
 }
 
 /// The network of a local address.
@@ -150,34 +147,37 @@ fn network_of(local: SocketAddr) -> SocketAddr {
 fn interfaces() -> Vec<SocketAddr> {
     let mut networks = Vec::new();
     #[cfg(target_os = "linux")]
-    {
-        use nix::net::if_::InterfaceFlags;
-
-        let up = |flags: InterfaceFlags, able| flags.contains(InterfaceFlags::IFF_UP | able);
-        for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
-            let broadcast = interface
-                .broadcast
-                .as_ref()
-                .and_then(|address| address.as_sockaddr_in());
-            let broadcast =
-                broadcast.filter(|_| up(interface.flags, InterfaceFlags::IFF_BROADCAST));
-            networks.extend(broadcast.map(|broadcast| SocketAddr::from((broadcast.ip(), 0))));
-            // Every interface with IPv6 has a link-local address, whose scope is the interface.
-            let local = interface
-                .address
-                .as_ref()
-                .and_then(|address| address.as_sockaddr_in6());
-            let local = local.filter(|local| local.ip().is_unicast_link_local());
-            let local = local.filter(|_| up(interface.flags, InterfaceFlags::IFF_MULTICAST));
-            networks.extend(local.map(|local| network_of(SocketAddrV6::from(*local).into())));
-        }
-        networks.sort_unstable();
-        networks.dedup();
+    for interface in nix::ifaddrs::getifaddrs().into_iter().flatten() {
+        networks.extend(network_of_interface(&interface));
     }
+    networks.sort_unstable();
+    networks.dedup();
     if networks.is_empty() {
         networks.push((Ipv4Addr::BROADCAST, 0).into());
     }
     networks
+}
+
+/// The broadcast address of an interface address, or the group of the interface.
+#[cfg(target_os = "linux")]
+fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<SocketAddr> {
+    use nix::net::if_::InterfaceFlags;
+
+    if !interface.flags.contains(InterfaceFlags::IFF_UP) {
+        return None;
+    }
+    if interface.flags.contains(InterfaceFlags::IFF_BROADCAST)
+        && let Some(broadcast) = &interface.broadcast
+        && let Some(broadcast) = broadcast.as_sockaddr_in()
+    {
+        return Some((broadcast.ip(), 0).into());
+    }
+    // Every interface with IPv6 has a link-local address, whose scope is the interface.
+    let local = interface.address.as_ref()?.as_sockaddr_in6()?;
+    let has_groups = interface.flags.contains(InterfaceFlags::IFF_MULTICAST);
+    let is_local = local.ip().is_unicast_link_local();
+    let network = network_of(SocketAddrV6::from(*local).into());
+    (is_local && has_groups).then_some(network)
 }
 
 /// A search, with a socket for each network.
@@ -207,7 +207,7 @@ impl Search {
                     if network.is_ipv4() || protocol == Protocol::Quake3 {
                         let mut to = *network;
                         to.set_port(port);
-                        // What a network does not take is lost, as any datagram can be.
+                        // A datagram that a network does not take is lost, as any other can be.
                         let _ = SockRef::from(socket).send_to(&request, &to.into());
                     }
                 }

@@ -188,7 +188,7 @@ impl Client {
     }
 }
 
-/// One server that can be asked for its status, whatever is behind it: the network, a cache, a mock.
+/// One server that can be asked for its status, over the network, in a cache or as a mock.
 ///
 /// The trait is declared with `#[async_trait]`, and so are its implementations:
 ///

@@ -1,5 +1,6 @@
 //! Driving a server-side state machine on sockets.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -102,8 +103,7 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
                         from: arrival.from,
                         local: arrival.local,
                     };
-                    machine.handle_datagram(now, arrival.from, arrival.bytes);
-                    out.fill(&mut machine, now, Some(request));
+                    out.handle(&mut machine, now, request, arrival.bytes);
                 })
             });
             match received {
@@ -129,7 +129,7 @@ async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
 }
 
-/// The request that is being answered.
+/// A request, for the way of its replies.
 #[derive(Clone, Copy)]
 struct Request<'s> {
     socket: &'s UdpSocket,
@@ -148,9 +148,29 @@ struct Datagram<'s> {
     bytes: Range<usize>,
 }
 
+impl<'s> Datagram<'s> {
+    fn new(
+        (socket, to): (&'s UdpSocket, SocketAddr),
+        local: Option<LocalAddress>,
+        bytes: Range<usize>,
+    ) -> Self {
+        Self {
+            socket,
+            local,
+            to,
+            bytes,
+        }
+    }
+}
+
+/// Most requests whose way is known.
+const MAX_RECENT: usize = 1024;
+
 /// Datagrams that leave together, back to back in one buffer.
 struct Outbox<'s> {
     sockets: &'s [UdpSocket],
+    /// The latest requests, the newest last: a master sends long lists in parts.
+    recent: VecDeque<Request<'s>>,
     bytes: Vec<u8>,
     datagrams: Vec<Datagram<'s>>,
 }
@@ -159,13 +179,29 @@ impl<'s> Outbox<'s> {
     const fn new(sockets: &'s [UdpSocket]) -> Self {
         Self {
             sockets,
+            recent: VecDeque::new(),
             bytes: Vec::new(),
             datagrams: Vec::new(),
         }
     }
 
-    /// Takes what the machine has to send. Replies to the sender of a request leave on the socket that
-    /// it came in on.
+    /// Lets the machine handle a request, and takes its replies.
+    fn handle(
+        &mut self,
+        machine: &mut impl Machine,
+        now: Instant,
+        request: Request<'s>,
+        bytes: &[u8],
+    ) {
+        if self.recent.len() >= MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(request);
+        machine.handle_datagram(now, request.from, bytes);
+        self.fill(machine, now, Some(request));
+    }
+
+    /// Takes what the machine has to send. `request`: the latest, if it is being answered.
     fn fill(&mut self, machine: &mut impl Machine, now: Instant, request: Option<Request<'s>>) {
         loop {
             if self.datagrams.len() >= BATCH {
@@ -177,32 +213,31 @@ impl<'s> Outbox<'s> {
             };
             let bytes = start..self.bytes.len();
             let to = transmit.to;
-            let is_reply = |request: &Request<'_>| canonical(request.from) == canonical(to);
-            if let Some(request) = request.filter(is_reply) {
-                self.datagrams.push(Datagram {
-                    socket: request.socket,
-                    local: request.local,
-                    to: request.from,
-                    bytes,
-                });
+            let is_from = |request: &Request<'_>| canonical(request.from) == canonical(to);
+            let request = request.filter(is_from);
+            if request.is_none() && machine.announces_to(to) {
+                let routes = routes(self.sockets, to);
+                self.datagrams
+                    .extend(routes.map(|route| Datagram::new(route, None, bytes.clone())));
                 continue;
             }
-            let sockets = if machine.announces_to(to) {
-                usize::MAX
-            } else {
-                1
+            // A part of a long reply, or a question of the machine's own.
+            let request = request.or_else(|| self.recent.iter().rev().copied().find(is_from));
+            let datagram = match request {
+                Some(request) => {
+                    let route = (request.socket, request.from);
+                    Some(Datagram::new(route, request.local, bytes))
+                }
+                None => {
+                    let route = routes(self.sockets, to).next();
+                    route.map(|route| Datagram::new(route, None, bytes))
+                }
             };
-            let routes = routes(self.sockets, to).take(sockets);
-            self.datagrams.extend(routes.map(|(socket, to)| Datagram {
-                socket,
-                local: None,
-                to,
-                bytes: bytes.clone(),
-            }));
+            self.datagrams.extend(datagram);
         }
     }
 
-    /// Sends what waits. What a socket cannot take is dropped.
+    /// Sends the waiting datagrams. Those that a socket cannot take are dropped.
     fn send(&mut self) {
         let mut waiting = self.datagrams.as_slice();
         while let Some(first) = waiting.first() {

@@ -35,12 +35,12 @@ use super::error::Error;
 pub enum Server {
     /// An address with its port.
     Address(SocketAddr),
-    /// `HOST`, `HOST:PORT`, an IP address, or whatever the text was: an error says what is wrong with it when it is queried.
+    /// `HOST`, `HOST:PORT`, an IP address, or any other text: a query returns an error that explains what is wrong with it.
     Name(String),
 }
 
 impl Server {
-    /// The port that is given with it. Port 0, which is refused, is none.
+    /// The port that is given with it. `None` for port 0, which is refused.
     pub(super) fn given_port(&self) -> Result<Option<u16>, Error> {
         let port = match self {
             Self::Address(address) => address.port(),

@@ -200,17 +200,17 @@ impl<C: Conversation> Queries<C> {
         }
     }
 
-    /// Sends what may be sent, so many requests at most. Returns when to go on: at a time, or when `cx` is woken. `send_to` takes
+    /// Sends up to `max` requests. Returns when to call again: at a time, or when `cx` is woken. `send_to` takes
     /// requests to one address family, and returns how many went out before one could not.
     pub(super) fn send(
         &mut self,
-        most: usize,
+        max: usize,
         clock: impl Fn() -> Instant,
         cx: &mut Context<'_>,
         mut send_to: impl FnMut(&[(SocketAddr, &[u8])]) -> io::Result<usize>,
     ) -> Option<Instant> {
         if self.unsent.is_empty() {
-            self.fill(most, &clock, cx);
+            self.fill(max, &clock, cx);
             if self.unsent.is_empty() {
                 let has_result = self.failed.is_some() || self.scanner.is_finished();
                 return if has_result {
@@ -248,9 +248,9 @@ impl<C: Conversation> Queries<C> {
     }
 
     /// Takes requests from the scanner.
-    fn fill(&mut self, most: usize, clock: impl Fn() -> Instant, cx: &mut Context<'_>) {
+    fn fill(&mut self, max: usize, clock: impl Fn() -> Instant, cx: &mut Context<'_>) {
         self.requests.clear();
-        while self.unsent.len() < most {
+        while self.unsent.len() < max {
             self.pull(cx);
             self.since = clock();
             let start = self.requests.len();

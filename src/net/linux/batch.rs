@@ -91,8 +91,8 @@ fn local_v4(info: &in_pktinfo) -> LocalAddress {
     }
 }
 
-/// `None` for a multicast group, from which nothing can be sent, and for IPv4, whose packet
-/// information is separate.
+/// `None` for a multicast group, which is not a source. `None` for IPv4 too: its packet information is
+/// separate.
 fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
     let ip = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
     let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();

@@ -124,7 +124,7 @@ impl FamilySocket {
             }
             sent = send_batch(&self.socket, requests);
         }
-        // A call that stopped short has met an error, and does not say which.
+        // A call that stopped short has met an error, and does not return it.
         if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
             self.take_errors();
         }

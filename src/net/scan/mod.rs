@@ -56,8 +56,8 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
 /// send, the scan sends the same datagram again every 10 ms, for a second, and then reports its server as unreachable.
 ///
-/// Two things outlast a failure, until the scan is dropped: the rate that drops have lowered, which answers raise again; and the
-/// permission to fragment, which the first request longer than the MTU gives.
+/// Two things outlast a failure. A rate that drops have lowered rises again with answers. A socket that has met a request longer
+/// than the MTU lets the system fragment requests, until the scan is dropped.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};
@@ -279,7 +279,7 @@ impl<C: Conversation> Scan<C> {
 impl Client {
     /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
     /// with an address or host name, see [`ScanTarget`]. Names are looked up while the scan runs,
-    /// 32 at a time; what is behind them in the list waits. A query takes at most
+    /// 32 at a time; targets after them in the list wait. A query takes at most
     /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
     ///
     /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a reference that is `'static`.
@@ -314,8 +314,9 @@ impl Client {
         source: Source<ScanTarget>,
         options: ScanOptions,
     ) -> Result<Scan, Error> {
+        let mut lookups = Lookups::new(self.clone(), source);
         Scan::open(
-            resolved(self.clone(), source),
+            Box::new(move |cx| lookups.poll_next(cx)),
             self.timing,
             options,
             self.local,
@@ -350,41 +351,63 @@ impl<C: Conversation> fmt::Debug for Scan<C> {
 const MAX_LOOKUPS: usize = 32;
 
 /// Looks up the targets of a scan, and numbers them. Lookups overtake one another.
-fn resolved(client: Client, mut source: Source<ScanTarget>) -> Source<Pulled<StatusQuery>> {
-    let mut numbers = 0..;
-    let mut lookups: Vec<Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>> = Vec::new();
-    let mut is_open = true;
-    Box::new(move |cx| {
-        while is_open
-            && lookups.len() < MAX_LOOKUPS
-            && let Poll::Ready(next) = source(cx)
-        {
-            let Some((target, index)) = next.zip(numbers.next()) else {
-                is_open = false;
+struct Lookups {
+    client: Client,
+    source: Source<ScanTarget>,
+    /// The number of the next target.
+    next_index: u64,
+    running: Vec<Lookup>,
+    /// Whether the source may have more.
+    is_open: bool,
+}
+
+type Lookup = Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>;
+
+impl Lookups {
+    const fn new(client: Client, source: Source<ScanTarget>) -> Self {
+        Self {
+            client,
+            source,
+            next_index: 0,
+            running: Vec::new(),
+            is_open: true,
+        }
+    }
+
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Pulled<StatusQuery>>> {
+        while self.is_open && self.running.len() < MAX_LOOKUPS {
+            let Poll::Ready(next) = (self.source)(cx) else {
                 break;
             };
+            let Some(target) = next else {
+                self.is_open = false;
+                break;
+            };
+            let index = self.next_index;
+            self.next_index = index.saturating_add(1);
             if let Ok(Server::Address(address)) = target.server {
-                return Poll::Ready(Some((index, Ok((address, target.query(&client, address))))));
+                let query = target.query(&self.client, address);
+                return Poll::Ready(Some((index, Ok((address, query)))));
             }
-            let client = client.clone();
-            lookups.push(Box::pin(async move {
-                let found = target.address::<Tokio>(&client).await;
-                (
-                    index,
-                    found.map(|address| (address, target.query(&client, address))),
-                )
-            }));
+            let lookup = look_up(self.client.clone(), index, target);
+            self.running.push(Box::pin(lookup));
         }
-        for (place, lookup) in lookups.iter_mut().enumerate() {
+        for (place, lookup) in self.running.iter_mut().enumerate() {
             if let Poll::Ready(found) = lookup.as_mut().poll(cx) {
-                drop(lookups.swap_remove(place));
+                drop(self.running.swap_remove(place));
                 return Poll::Ready(Some(found));
             }
         }
-        if is_open || !lookups.is_empty() {
+        if self.is_open || !self.running.is_empty() {
             Poll::Pending
         } else {
             Poll::Ready(None)
         }
-    })
+    }
+}
+
+async fn look_up(client: Client, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
+    let found = target.address::<Tokio>(&client).await;
+    let query = found.map(|address| (address, target.query(&client, address)));
+    (index, query)
 }

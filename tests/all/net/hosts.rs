@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use queryport::net::{Rcon, Server};
 use queryport::quake3::Password;
 use queryport::serve::{Announcer, Responder};
+use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Timing};
 
 use super::faults::{alone, open_descriptors, runtime};
@@ -66,6 +67,59 @@ async fn a_reply_comes_from_the_address_that_was_asked() {
             failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
             () = asking => {}
         }
+    }
+}
+
+/// Replies a moment later, as a master does with the parts of a long list.
+#[derive(Default)]
+struct Later {
+    to: Option<SocketAddr>,
+    due: Option<Instant>,
+}
+
+impl Machine for Later {
+    fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.due.filter(|due| *due <= now)?;
+        out.push(b'x');
+        let to = self.to.take()?;
+        self.due = None;
+        Some(Transmit { to, len: 1 })
+    }
+
+    fn handle_datagram(&mut self, now: Instant, from: SocketAddr, _: &[u8]) -> Handled {
+        *self = Self {
+            to: Some(from),
+            due: Some(now + SECOND / 10),
+        };
+        Handled::Reply
+    }
+
+    fn poll_timeout(&self) -> Option<Instant> {
+        self.due
+    }
+
+    fn handle_timeout(&mut self, _: Instant) {}
+}
+
+#[tokio::test]
+async fn a_late_part_of_a_reply_comes_from_the_address_that_was_asked() {
+    let sockets = [bind("127.0.0.1:0").await, bind("0.0.0.0:0").await];
+    let ports = [0, 1].map(|index: usize| sockets[index].local_addr().unwrap().port());
+    let asking = async {
+        for (ip, port) in [
+            ("127.0.0.1", ports[0]),
+            ("127.0.0.1", ports[1]),
+            ("127.0.0.2", ports[1]),
+        ] {
+            let client = bind("127.0.0.1:0").await;
+            client.send_to(b"?", (ip, port)).await.unwrap();
+            let (_, from) = client.recv_from(&mut [0; 9]).await.unwrap();
+            assert_eq!(from, SocketAddr::new(ip.parse().unwrap(), port));
+        }
+    };
+    tokio::select! {
+        failed = queryport::net::serve(&sockets, Later::default()) => panic!("{failed:?}"),
+        asked = tokio::time::timeout(5 * SECOND, asking) => asked.unwrap(),
     }
 }
 
@@ -257,7 +311,7 @@ fn ten_thousand_queries_that_are_dropped_leave_nothing() {
     );
 }
 
-/// A thread cannot be had: the list server's report says so.
+/// The list server's report has the error.
 #[test]
 fn a_list_without_a_thread_is_an_error() {
     const NAME: &str = "hosts::a_list_without_a_thread_is_an_error";

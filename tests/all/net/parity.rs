@@ -1,6 +1,7 @@
-//! One failure has one outcome, whatever the path: a table of failures and paths, in network namespaces
-//! with an MTU of 1,500, several addresses, ICMP errors of every code, a silent resolver, signals and
-//! few descriptors.
+//! One failure has one outcome, whatever the path: a table of failures and paths.
+//!
+//! The tests run in network namespaces with an MTU of 1,500, several addresses, ICMP errors of every
+//! code, a silent resolver, signals and few descriptors.
 //!
 //! Two rows are elsewhere. Cancelled: `faults::a_future_may_be_dropped_at_every_await`; a call that
 //! blocks cannot be cancelled. `serve`, announcers and masters: they end with their socket only, see
@@ -262,9 +263,9 @@ const NO_SERVER: &[(&str, End, &str)] = &[
     ("blocking detect", Nothing, "as above"),
 ];
 
-/// Runs a test by itself in a namespace: loopback with the MTU of Ethernet, a network that is
-/// prohibited, a name with five addresses, and a name server that nothing answers for. `command`: the
-/// end of the shell's script, before the program.
+/// Runs a test by itself in a namespace. Its loopback has the MTU of Ethernet. It has a prohibited
+/// network, a name with five addresses, and a name server that may be silent. `command`: the end of the
+/// shell's script, before the program.
 pub fn in_namespace(name: &str, command: &str) -> bool {
     let may = Command::new("unshare")
         .args(["-rmn", "sh", "-c"])
