@@ -4,6 +4,8 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Instant;
 
+use super::error::Error;
+
 /// Larger than any UDP datagram: nothing is ever cut by our own buffer.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
@@ -92,6 +94,23 @@ pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> Socket
     wanted
         .filter(|wanted| wanted.is_ipv4() == is_ipv4)
         .unwrap_or_else(|| SocketAddr::new(any, 0))
+}
+
+/// A socket for IPv4 and one for IPv6. A machine may have one of the families only, but the wanted
+/// address must be there.
+pub(super) fn open_both_families<S>(
+    wanted: Option<SocketAddr>,
+    open: impl Fn(SocketAddr) -> Result<S, Error>,
+) -> Result<[Option<S>; 2], Error> {
+    let is_wanted = |is_ipv4| wanted.is_some_and(|wanted| wanted.is_ipv4() == is_ipv4);
+    let v4 = open(local_address(wanted, true));
+    let v6 = open(local_address(wanted, false));
+    match [v4, v6] {
+        [Err(error), Err(_)] => Err(error),
+        [Err(error), _] if is_wanted(true) => Err(error),
+        [_, Err(error)] if is_wanted(false) => Err(error),
+        sockets => Ok(sockets.map(Result::ok)),
+    }
 }
 
 /// The subject of a socket's error. Every socket of the crate decides by this one table.

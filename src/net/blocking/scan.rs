@@ -12,7 +12,7 @@ use crate::net::client::Client;
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
 use crate::net::io::Fault;
-use crate::net::io::{BATCH, Io, MAX_BATCHES, Received, is_out_of_descriptors, local_address};
+use crate::net::io::{BATCH, Io, MAX_BATCHES, Received, open_both_families};
 #[cfg(target_os = "linux")]
 use crate::net::linux;
 use crate::net::target::{Queries, ScanTarget, with_status};
@@ -43,12 +43,20 @@ impl Scan {
         targets: impl Iterator<Item = ScanTarget> + Send + 'static,
         options: ScanOptions,
     ) -> Self {
-        let (timing, local) = (client.timing, client.local);
+        let timing = client.timing;
+        let (sockets, failed) = match Sockets::open(client.local) {
+            Ok(sockets) => (sockets, None),
+            Err(error) => (Sockets::default(), Some(error)),
+        };
         let mut targets = (0..).zip(targets);
         let mut next = move || {
             let (index, target) = targets.next()?;
+            if let Some(error) = &failed {
+                return Some((index, Err(error.clone())));
+            }
             let found = block(target.address::<Std>(&client));
-            Some((index, found.map(|peer| (peer, target.query(&client, peer)))))
+            let query = found.map(|peer| (peer, target.query(&client, peer)));
+            Some((index, query))
         };
         let targets = Box::new(move |_: &mut Context<'_>| Poll::Ready(next()));
         let mut queries = Queries::new(targets, timing, options, Std::now());
@@ -57,7 +65,7 @@ impl Scan {
         }
         Self {
             queries,
-            sockets: Sockets::new(local),
+            sockets,
             buffer: Vec::new(),
         }
     }
@@ -103,7 +111,7 @@ impl Scan {
     fn receive(&mut self, mut until: Instant) {
         let scanner = &mut self.queries.scanner;
         for _ in 0..BATCH.saturating_mul(MAX_BATCHES) {
-            let received = block(Std::receive(&self.sockets.open, until, &mut self.buffer));
+            let received = block(Std::receive(&self.sockets.used, until, &mut self.buffer));
             let Some(Received { datagram, .. }) = received else {
                 break;
             };
@@ -123,21 +131,29 @@ impl Scan {
     }
 }
 
-/// The sockets of a scan, one for each family that has been queried.
+/// The sockets of a scan.
+#[derive(Default)]
 struct Sockets {
-    local: Option<SocketAddr>,
-    open: Vec<UdpSocket>,
+    /// Those of families that have been queried: one is waited for, several are polled.
+    used: Vec<UdpSocket>,
+    unused: Vec<UdpSocket>,
     /// Servers that ICMP errors are about.
     unreachable: Vec<SocketAddr>,
 }
 
 impl Sockets {
-    const fn new(local: Option<SocketAddr>) -> Self {
-        Self {
-            local,
-            open: Vec::new(),
-            unreachable: Vec::new(),
-        }
+    fn open(local: Option<SocketAddr>) -> Result<Self, Error> {
+        let sockets = open_both_families(local, |local| {
+            let socket = UdpSocket::bind(local).and_then(|socket| {
+                socket.set_nonblocking(true)?;
+                Std::udp(socket)
+            });
+            socket.map_err(|source| Error::io("open a UDP socket", source))
+        })?;
+        Ok(Self {
+            unused: sockets.into_iter().flatten().collect(),
+            ..Self::default()
+        })
     }
 
     /// Sends the first request. Returns the number of requests that went out.
@@ -154,27 +170,17 @@ impl Sockets {
         sent.map(|_| 1)
     }
 
-    /// The socket of this family, which is opened if it is not there.
+    /// The socket of this family.
     fn of_family(&mut self, is_ipv4: bool) -> io::Result<&UdpSocket> {
         let is_of_family = |socket: &UdpSocket| {
             let local = socket.local_addr();
             local.is_ok_and(|local| local.is_ipv4() == is_ipv4)
         };
-        let index = match self.open.iter().position(is_of_family) {
-            Some(index) => index,
-            None => {
-                let socket = UdpSocket::bind(local_address(self.local, is_ipv4));
-                let socket = socket.map_err(|error| match is_out_of_descriptors(&error) {
-                    true => error,
-                    // A machine may have one of the families only.
-                    false => io::ErrorKind::AddrNotAvailable.into(),
-                })?;
-                socket.set_nonblocking(true)?;
-                self.open.push(Std::udp(socket)?);
-                self.open.len().saturating_sub(1)
-            }
-        };
-        let socket = self.open.get(index);
+        if let Some(index) = self.unused.iter().position(is_of_family) {
+            self.used.push(self.unused.swap_remove(index));
+        }
+        let mut used = self.used.iter();
+        let socket = used.find(|socket| is_of_family(socket));
         socket.ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
     }
 
@@ -182,7 +188,7 @@ impl Sockets {
     fn take_errors(&mut self) -> bool {
         let mut has_some = false;
         #[cfg(target_os = "linux")]
-        for socket in &self.open {
+        for socket in &self.used {
             while let Some((server, error)) = linux::take_error(socket) {
                 has_some = true;
                 if Fault::of(&error) == Fault::Unreachable {

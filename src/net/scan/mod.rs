@@ -18,7 +18,7 @@ use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
 use crate::net::client::Client;
 use crate::net::error::Error;
-use crate::net::io::{BATCH, Io, MAX_BATCHES, local_address};
+use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::server::Server;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
@@ -138,16 +138,7 @@ impl<C: Conversation> Scan<C> {
         Handle::try_current()
             .map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
-        // A machine may have one of the families only.
-        let sockets =
-            [true, false].map(|ipv4| FamilySocket::open(local_address(local, ipv4), wanted));
-        let sockets = match sockets {
-            [Err(error), Err(_)] => return Err(error),
-            // The wanted address is of this family.
-            [Err(error), _] if local.is_some_and(|local| local.is_ipv4()) => return Err(error),
-            [_, Err(error)] if local.is_some_and(|local| local.is_ipv6()) => return Err(error),
-            sockets => sockets.map(Result::ok),
-        };
+        let sockets = open_both_families(local, |local| FamilySocket::open(local, wanted))?;
         let mut queries = Queries::new(targets, timing, options, Tokio::now());
         let receive_buffers = sockets.iter().flatten().map(|socket| socket.receive_buffer);
         queries

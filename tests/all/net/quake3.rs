@@ -57,7 +57,7 @@ async fn commands_keep_to_the_rate_limits_of_servers() {
         let started = Instant::now();
         for _ in 0..3 {
             let outcome = rcon.run("status").await.unwrap();
-            assert_eq!(outcome.answer.text, "map: q3dm17");
+            assert_eq!(outcome.answer.text, "map: q3dm17\n");
         }
         assert!(
             started.elapsed() >= Duration::from_millis(1300),
@@ -261,8 +261,8 @@ async fn signed_commands_are_answered() {
         }
     });
     for (mode, text) in [
-        (RconMode::Time, "Time true"),
-        (RconMode::Challenge, "Challenge true"),
+        (RconMode::Time, "Time true\n"),
+        (RconMode::Challenge, "Challenge true\n"),
     ] {
         let rcon = async |password: &'static str| {
             let timing = Timing::default()
