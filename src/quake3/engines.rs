@@ -15,6 +15,7 @@ use crate::text::number;
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// The engine's name, for people.
+    #[allow(dead_code, reason = "it names the row in tests")]
     pub(crate) name: &'static str,
     /// What identifies a reply of the engine: all marks of one of the lists.
     pub(crate) marks: &'static [&'static [Mark]],
@@ -47,6 +48,7 @@ pub(crate) struct Profile {
     /// The form of its `connect`; `None` if it cannot be sent.
     pub(crate) connect: Option<ConnectForm>,
     /// Where the facts of the row come from.
+    #[allow(dead_code, reason = "it is for readers")]
     pub(crate) source: &'static str,
 }
 
@@ -129,17 +131,58 @@ pub(crate) enum Limit {
     StockKey(Key),
 }
 
+/// A key that an `infoResponse` and a status write differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ByReply {
+    /// The key in an `infoResponse`.
+    pub(crate) info: Key,
+    /// The key in a status.
+    pub(crate) status: Key,
+}
+
+impl ByReply {
+    /// The key of this reply.
+    pub(crate) const fn of(self, is_info: bool) -> Key {
+        if is_info { self.info } else { self.status }
+    }
+
+    /// The same key in both.
+    const fn both(key: Key) -> Self {
+        Self {
+            info: key,
+            status: key,
+        }
+    }
+}
+
+/// A key of an `infoResponse` whose value is that of a rule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Repeated {
+    /// The key.
+    pub(crate) key: Key,
+    /// The rules; the first one that the status has counts.
+    pub(crate) rules: &'static [Key],
+}
+
 /// The keys and lines that the server side writes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
-    /// The name of the server in a status; an `infoResponse` has `hostname`.
-    pub(crate) status_name: Key,
+    /// The name of the server.
+    pub(crate) name: ByReply,
+    /// The type of match: a number where the game has numbers.
+    pub(crate) game_type: ByReply,
+    /// The type of match in words, where the game has both.
+    pub(crate) game_words: Option<ByReply>,
     /// The modification.
     pub(crate) modification: Modification,
     /// The game in an `infoResponse`.
     pub(crate) info_game: Key,
     /// Rules that an `infoResponse` repeats.
-    pub(crate) info_rules: &'static [Key],
+    pub(crate) info_rules: &'static [Repeated],
+    /// Whether a password is needed, in an `infoResponse`.
+    pub(crate) info_password: &'static [Key],
+    /// The number of people, in an `infoResponse` that has no number of bots.
+    pub(crate) people: &'static [Key],
     /// The teams and their scores.
     pub(crate) teams: WrittenTeams,
     /// A key of the limit of points for any type of match.
@@ -148,8 +191,23 @@ pub(crate) struct Written {
     pub(crate) line: Line,
     /// Whether a status always has the key `clients`.
     pub(crate) counts_in_status: bool,
-    /// Whether the reply has the keys of id's servers that the others lack: private slots, limits, anti-cheat.
+    /// Whether the reply has keys that id's servers have and others lack: private slots, limits, anti-cheat.
     pub(crate) id_keys: bool,
+    /// The reply to `getchallenge`.
+    pub(crate) challenge: Challenge,
+    /// Whether byte 0x01 stands before the command word of each reply.
+    pub(crate) direction_byte: bool,
+}
+
+/// The reply to `getchallenge`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Challenge {
+    /// `challengeResponse` and a number, with the client's own challenge and the protocol number if it sent one.
+    Response,
+    /// `challenge` and a number.
+    Number,
+    /// `challenge`, eleven characters and NUL.
+    Characters,
 }
 
 /// How the server side names the modification.
@@ -192,8 +250,10 @@ pub(crate) enum Line {
 impl Profile {
     /// The engine of a reply with these keys.
     pub(crate) fn of_reply(known: &Known<'_>) -> &'static Self {
-        let fits = |profile: &&Self| profile.marks.iter().any(|marks| all_fit(marks, known));
-        ALL.iter().find(fits).unwrap_or(&DEFAULT)
+        let mut profiles = ALL.iter();
+        profiles
+            .find(|profile| profile.fits(known))
+            .unwrap_or(&DEFAULT)
     }
 
     /// The engine that the server side imitates.
@@ -207,7 +267,20 @@ impl Profile {
         }
     }
 
+    /// The engine that the server side imitates for a status with these keys: a game on it, if they name one.
+    pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
+        let fits = |profile: &&Self| profile.engine == engine && profile.fits(known);
+        let named = ALL.iter().find(fits);
+        named.unwrap_or_else(|| Self::of_engine(engine))
+    }
+
+    fn fits(&self, known: &Known<'_>) -> bool {
+        let all_fit = |marks: &[Mark]| marks.iter().all(|mark| mark.fits(known));
+        self.marks.iter().any(|marks| all_fit(marks))
+    }
+
     /// The engine of a server with habits that a client must know before it asks.
+    #[allow(dead_code, reason = "rcon and connect come next")]
     pub(crate) const fn of_dialect(dialect: Dialect) -> &'static Self {
         match dialect {
             Dialect::MedalOfHonor => &MEDAL_OF_HONOR,
@@ -215,10 +288,6 @@ impl Profile {
             _ => &DEFAULT,
         }
     }
-}
-
-fn all_fit(marks: &[Mark], known: &Known<'_>) -> bool {
-    marks.iter().all(|mark| mark.fits(known))
 }
 
 impl Mark {
@@ -255,7 +324,7 @@ pub(crate) const DEFAULT: Profile = Profile {
     name: "unknown",
     marks: &[],
     engine: Engine::Quake3,
-    colours: Colours::Caret,
+    colours: Colours::CaretBasic,
     clients: Clients::Everyone,
     bots: &[Key::Bots],
     password: Password {
@@ -276,15 +345,28 @@ pub(crate) const DEFAULT: Profile = Profile {
         "baseq3", "baseoa", "basewsw", "basewf", "data", "id1", "main", "etmain",
     ],
     written: Written {
-        status_name: Key::SvHostname,
+        name: ByReply {
+            info: Key::Hostname,
+            status: Key::SvHostname,
+        },
+        game_type: ByReply {
+            info: Key::Gametype,
+            status: Key::GGametype,
+        },
+        game_words: None,
         modification: Modification::Gamename,
         info_game: Key::Gamename,
-        info_rules: &[],
+        info_rules: &[PURE],
+        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK, codemp/client/cl_main.cpp).
+        info_password: &[Key::GNeedpass, Key::Needpass],
+        people: &[],
         teams: WrittenTeams::None,
         score_limit: None,
         line: Line::ScorePing,
         counts_in_status: false,
         id_keys: true,
+        challenge: Challenge::Response,
+        direction_byte: false,
     },
     refusals: &[
         Phrase::begin("server is full", RefusalReason::ServerFull),
@@ -314,6 +396,12 @@ pub(crate) const DEFAULT: Profile = Profile {
     },
     connect: Some(ConnectForm::Compressed),
     source: "",
+};
+
+/// Whether clients need the server's own files.
+const PURE: Repeated = Repeated {
+    key: Key::Pure,
+    rules: &[Key::Pure, Key::SvPure],
 };
 
 const fn free_for_all(number: u32, name: &'static str) -> Match {
@@ -351,6 +439,12 @@ const fn duel(number: u32, name: &'static str) -> Match {
         has_teams: false,
     }
 }
+
+/// The numbers of teams in `qcstatus` (a colour and one more) by the team's number on player lines, from 1: red, blue,
+/// yellow, pink (xonotic/darkplaces, netconn.c; recorded from Nexuiz).
+pub(crate) const QCSTATUS_TEAMS: [i32; 4] = [5, 14, 13, 10];
+/// The numbers on player lines of the two teams in `g_match_score` (captured).
+pub(crate) const MATCH_SCORE_TEAMS: [i32; 2] = [2, 3];
 
 const FRAGS: Limit = Limit::Key(Key::FragLimit);
 const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
@@ -433,6 +527,8 @@ pub(crate) const QUAKE3E: Profile = Profile {
         is_silent_without_output: true,
         ..DEFAULT.rcon
     },
+    colours: Colours::Quake3e,
+    written: IOQUAKE3.written,
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -446,6 +542,8 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
         Number(66, 68),
         Has(Key::Hostname),
     ]],
+    colours: Colours::Caret,
+    written: IOQUAKE3.written,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
     ..QUAKE3
 };
@@ -464,6 +562,10 @@ pub(crate) const IOQUAKE3: Profile = Profile {
     ],
     colours: Colours::CaretAlphanumeric,
     refusals: &[Phrase::begin("game mismatch", RefusalReason::WrongGame)],
+    written: Written {
+        people: &[Key::GHumanPlayers, Key::Humans],
+        ..DEFAULT.written
+    },
     source: "ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -475,6 +577,7 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
         &[Begins(Key::Version, "ioq3+oa")],
         &[Is(Key::Game, "baseoa")],
     ],
+    colours: Colours::OpenArena,
     source: "OpenArena/engine code/qcommon/q_shared.h",
     ..IOQUAKE3
 };
@@ -514,7 +617,22 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     base_folders: &["q3ut4", "q3ut3", "q3ut2"],
     written: Written {
         info_game: Key::Game,
-        info_rules: &[Key::Auth, Key::AuthEnable, Key::ModVersion],
+        info_rules: &[
+            PURE,
+            Repeated {
+                key: Key::Auth,
+                rules: &[Key::Auth],
+            },
+            Repeated {
+                key: Key::AuthEnable,
+                rules: &[Key::AuthEnable],
+            },
+            Repeated {
+                key: Key::ModVersion,
+                rules: &[Key::ModVersion, Key::GModVersion],
+            },
+        ],
+        info_password: &[Key::Password],
         ..DEFAULT.written
     },
     source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
@@ -537,6 +655,7 @@ pub(crate) const RTCW: Profile = Profile {
         &[Begins(Key::Version, "Wolf ")],
         &[Is(Key::Gamename, "wolfmp")],
     ],
+    colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
     source: "id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h",
@@ -552,6 +671,7 @@ pub(crate) const IORTCW: Profile = Profile {
         &[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)],
     ],
     colours: Colours::CaretAlphanumeric,
+    written: IOQUAKE3.written,
     source: "iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h",
     ..RTCW
 };
@@ -573,7 +693,8 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
         &[Is(Key::Gamename, "et")],
         &[Is(Key::Gamename, "etmain")],
     ],
-    bots: &[Key::OmnibotPlaying],
+    colours: Colours::EnemyTerritory,
+    bots: &[Key::OmnibotPlaying, Key::Bots],
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
     refusals: &[Phrase::begin(
@@ -594,6 +715,8 @@ pub(crate) const ET_LEGACY: Profile = Profile {
         no_password: &["no rconpassword set on the server"],
         ..DEFAULT.rcon
     },
+    colours: Colours::EtLegacy,
+    written: IOQUAKE3.written,
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };
@@ -606,12 +729,14 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
         &[Is(Key::Gamename, "smokinguns")],
         &[Is(Key::ComGamename, "smokinguns")],
     ],
+    colours: Colours::EnemyTerritory,
     matches: &[
         solo_match(1, "Duel"),
         team_match(4, "Round Teamplay", Limit::None),
         team_match(5, "Bank Robbery", Limit::None),
     ],
     base_folders: &["smokinguns"],
+    written: IOQUAKE3.written,
     source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h",
     ..DEFAULT
 };
@@ -637,6 +762,7 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
         team_match(11, "Balloon", Limit::None),
     ],
     base_folders: &["wop"],
+    written: IOQUAKE3.written,
     source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h",
     ..DEFAULT
 };
@@ -649,6 +775,7 @@ pub(crate) const SPEARMINT: Profile = Profile {
         &[Is(Key::Gamename, "Spearmint")],
         &[Is(Key::ComGamename, "Spearmint")],
     ],
+    written: IOQUAKE3.written,
     source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
 };
@@ -662,7 +789,7 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
         &[Has(Key::TrueJedi), Number(16, 16)],
         &[Has(Key::JediVmerc), Number(16, 16)],
     ],
-    colours: Colours::CaretDigit,
+    colours: Colours::CaretBasic,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -699,6 +826,7 @@ pub(crate) const JEDI_OUTCAST_102: Profile = Profile {
         &[Has(Key::TrueJedi), Number(15, 15)],
         &[Has(Key::JediVmerc), Number(15, 15)],
     ],
+    colours: Colours::JediOutcast102,
     ..JEDI_OUTCAST
 };
 
@@ -727,6 +855,7 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
     base_folders: &["base", "basejka"],
     refusals: JEDI_OUTCAST.refusals,
     rcon: JEDI_OUTCAST.rcon,
+    written: IOQUAKE3.written,
     source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -740,6 +869,7 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
         &[Number(2001, 2004)],
     ],
     engine: Engine::SoldierOfFortune2,
+    colours: Colours::Caret,
     base_folders: &["base", "mp"],
     written: Written {
         teams: WrittenTeams::RedAndBlue,
@@ -764,6 +894,7 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
     colours: Colours::CaretAlphanumeric,
     base_folders: &["baseef"],
     connect: Some(ConnectForm::Plain),
+    written: IOQUAKE3.written,
     source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c",
     ..DEFAULT
 };
@@ -784,7 +915,12 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
     ],
     base_folders: &["main", "mainta", "maintt"],
     written: Written {
+        game_words: Some(ByReply {
+            info: Key::GametypeString,
+            status: Key::GGametypeString,
+        }),
         line: Line::Ping,
+        direction_byte: true,
         ..DEFAULT.written
     },
     connect: Some(ConnectForm::DirectionByte),
@@ -829,10 +965,15 @@ pub(crate) const COD2: Profile = Profile {
         &[Is(Key::Gamename, "Call of Duty 2")],
         &[Has(Key::Hw), Number(115, 120)],
     ],
+    colours: Colours::CallOfDuty2,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     password: Password {
         is_left_out_without: true,
         ..DEFAULT.password
+    },
+    written: Written {
+        info_password: &[Key::Pswrd],
+        ..DEFAULT.written
     },
     base_folders: &["main"],
     rcon: RconRule {
@@ -870,6 +1011,7 @@ pub(crate) const COD4X: Profile = Profile {
         no_password: &["no rconpassword set on server or password is shorter"],
         ..DEFAULT.rcon
     },
+    colours: Colours::CaretDigit,
     source: "callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD4
 };
@@ -913,7 +1055,7 @@ pub(crate) const IW5: Profile = Profile {
 pub(crate) const IW6X: Profile = Profile {
     name: "IW6x",
     marks: &[&[Is(Key::Gamename, "IW6")]],
-    colours: Colours::ModernWarfare2,
+    colours: Colours::Ghosts,
     info_slots: InfoSlots::All,
     rcon: RconRule {
         wrong_password: &["invalid rcon password"],
@@ -922,7 +1064,7 @@ pub(crate) const IW6X: Profile = Profile {
     },
     connect: None,
     source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
-             s1x-client; auroramod/h1-mod; Ezz-lol/boiii-free getinfo.cpp",
+             Ezz-lol/boiii-free getinfo.cpp",
     ..DEFAULT
 };
 
@@ -930,6 +1072,7 @@ pub(crate) const IW6X: Profile = Profile {
 pub(crate) const S1X: Profile = Profile {
     name: "S1x",
     marks: &[&[Is(Key::Gamename, "S1")]],
+    colours: Colours::AdvancedWarfare,
     rcon: RconRule {
         before_message: None,
         ..IW6X.rcon
@@ -942,6 +1085,7 @@ pub(crate) const S1X: Profile = Profile {
 pub(crate) const H1: Profile = Profile {
     name: "H1-Mod",
     marks: &[&[Is(Key::Gamename, "H1")]],
+    colours: Colours::AdvancedWarfare,
     rcon: IW7.rcon,
     source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
     ..IW6X
@@ -968,6 +1112,7 @@ pub(crate) const IW7: Profile = Profile {
         refused: &["invalid rcon request"],
         ..DEFAULT.rcon
     },
+    colours: Colours::InfiniteWarfare,
     source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
     ..IW6X
 };
@@ -992,6 +1137,7 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
         &[Begins(Key::Version, "tremulous 1.3")],
         &[Is(Key::Gamename, "Tremulous")],
     ],
+    colours: Colours::Tremulous13,
     source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
     ..TREMULOUS
 };
@@ -1035,12 +1181,14 @@ pub(crate) const DARK_PLACES: Profile = Profile {
     bots_have_no_ping: true,
     base_folders: &["data", "id1"],
     written: Written {
-        status_name: Key::Hostname,
+        name: ByReply::both(Key::Hostname),
         modification: Modification::Key(Key::Modname),
+        info_password: &[Key::GNeedpass],
         teams: WrittenTeams::Qcstatus,
         line: Line::ScorePingTeamIfAny,
         counts_in_status: true,
         id_keys: false,
+        challenge: Challenge::Characters,
         ..DEFAULT.written
     },
     refusals: &[
@@ -1061,6 +1209,7 @@ pub(crate) const FTE: Profile = Profile {
     name: "FTE",
     marks: &[&[NumberWithLetters]],
     bots_have_no_ping: false,
+    colours: Colours::Fte,
     base_folders: &["id1", "qw", "fte"],
     rcon: RconRule {
         is_silent_on_wrong_password: true,
@@ -1082,15 +1231,19 @@ pub(crate) const WARSOW: Profile = Profile {
         &[Has(Key::SvMmEnable)],
     ],
     engine: Engine::Warsow,
-    colours: Colours::DarkPlaces,
+    colours: Colours::Warsow,
     info_slots: InfoSlots::All,
     base_folders: &["basewsw", "basewf"],
     written: Written {
+        name: ByReply::both(Key::SvHostname),
+        game_type: ByReply::both(Key::Gametype),
         modification: Modification::Key(Key::FsGame),
+        info_password: &[Key::GNeedpass],
         teams: WrittenTeams::MatchScore,
         line: Line::ScorePingNameTeam,
         counts_in_status: true,
         id_keys: false,
+        challenge: Challenge::Number,
         ..DEFAULT.written
     },
     refusals: &[Phrase::begin(
@@ -1159,3 +1312,299 @@ pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
         ..heartbeat("STEF1", Some("EliteForce"))
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quake3::wire::InfoString;
+
+    fn name_of(info: &str) -> &'static str {
+        let known = InfoString::new(info.as_bytes()).iter().collect();
+        Profile::of_reply(&known).name
+    }
+
+    /// Keys as each engine writes them, from its own format strings.
+    const REPLIES: &[(&str, &str)] = &[
+        (
+            "Quake III Arena",
+            r"\version\Q3 1.32c linux-i386 May  8 2006\gamename\freeze",
+        ),
+        (
+            "Quake3e",
+            r"\version\Q3 1.32e linux-x86_64 Aug 26 2026\gamename\baseq3",
+        ),
+        (
+            "Quake III Arena or Quake3e",
+            r"\gametype\0\sv_maxclients\8\clients\1\mapname\q3dm17\hostname\x\protocol\68",
+        ),
+        ("ioquake3", r"\version\ioq3 1.36\gamename\baseoa"),
+        (
+            "ioquake3",
+            r"\g_humanplayers\0\hostname\x\protocol\71\gamename\Quake3Arena",
+        ),
+        ("ioquake3", r"\com_gamename\Quake3Arena\gamename\cpma"),
+        (
+            "OpenArena",
+            r"\version\ioq3+oa 1.36_SVN1910M linux-x86_64\gamename\baseoa",
+        ),
+        (
+            "OpenArena",
+            r"\game\baseoa\gamename\Quake3Arena\g_humanplayers\0\protocol\71",
+        ),
+        (
+            "Urban Terror",
+            r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\protocol\68",
+        ),
+        (
+            "Urban Terror",
+            r"\version\ioq3 1.35urt linux-i386\gamename\q3ut4",
+        ),
+        ("Urban Terror", r"\gamename\q3urt43"),
+        (
+            "Urban Terror",
+            r"\game\q3ut4\pure\1\gametype\8\hostname\x\protocol\68",
+        ),
+        (
+            "Return to Castle Wolfenstein",
+            r"\version\Wolf 1.41 linux-i386",
+        ),
+        (
+            "Return to Castle Wolfenstein",
+            r"\gamename\wolfmp\gameskill\2\protocol\60",
+        ),
+        (
+            "iortcw",
+            r"\version\iortcw 1.51d-MP linux-x86_64\com_gamename\wolfmp\gamename\main",
+        ),
+        ("iortcw", r"\gamename\wolfmp\g_humanplayers\0\protocol\60"),
+        (
+            "Enemy Territory",
+            r"\version\ET 2.60b linux-i386\gamename\nitmod",
+        ),
+        ("Enemy Territory", r"\gamename\et\serverload\0\protocol\84"),
+        (
+            "ET: Legacy",
+            r"\version\ET Legacy v2.82\gamename\et\protocol\84",
+        ),
+        (
+            "Smokin' Guns",
+            r"\version\Smokin' Guns 1.1\com_gamename\smokinguns",
+        ),
+        (
+            "Smokin' Guns",
+            r"\gamename\smokinguns\g_humanplayers\0\protocol\71",
+        ),
+        ("World of Padman", r"\version\wop 1.7.0 linux-x86_64"),
+        (
+            "World of Padman",
+            r"\gamename\WorldofPadman\g_humanplayers\0\protocol\72",
+        ),
+        (
+            "Spearmint",
+            r"\version\Spearmint 1.0.3\com_gamename\Spearmint",
+        ),
+        (
+            "Spearmint",
+            r"\gamename\Spearmint\cheats\0\g_humanplayers\0\protocol\12",
+        ),
+        (
+            "Jedi Outcast 1.04",
+            r"\version\JK2MP: v1.04mv linux-amd64\JK2MV\UNKNOWN\protocol\16",
+        ),
+        (
+            "Jedi Outcast 1.04",
+            r"\fdisable\0\wdisable\0\truejedi\0\protocol\16",
+        ),
+        (
+            "Jedi Outcast 1.02",
+            r"\version\JK2MP: v1.02mv linux-amd64\protocol\15",
+        ),
+        ("Jedi Outcast 1.02", r"\g_jediVmerc\0\protocol\15"),
+        (
+            "Jedi Academy",
+            r"\version\JAmp: v1.0.1.0 linux-i386\gamename\JA+ Mod",
+        ),
+        (
+            "Jedi Academy",
+            r"\version\OpenJK-MP: v1.0.1.0 linux-x86_64\protocol\26",
+        ),
+        (
+            "Jedi Academy",
+            r"\fdisable\0\wdisable\0\truejedi\0\protocol\26",
+        ),
+        (
+            "Soldier of Fortune II",
+            r"\version\SOF2MP GOLD V1.03 win-x86\modname\ROCmod",
+        ),
+        ("Soldier of Fortune II", r"\modname\RPM\protocol\2004"),
+        (
+            "Elite Force",
+            r"\version\cMod HM v1.20 compatible\protocol\24",
+        ),
+        (
+            "Elite Force",
+            r"\version\Lilium Voyager HM 1.40 linux-x86_64",
+        ),
+        ("Elite Force", r"\version\ioST:V HM 1.37\protocol\24"),
+        (
+            "Elite Force",
+            r"\gamename\EliteForce\g_humanplayers\0\protocol\24",
+        ),
+        (
+            "Medal of Honor",
+            r"\g_gametypestring\Free-For-All\shortversion\0.83.0\protocol\8",
+        ),
+        (
+            "Medal of Honor",
+            r"\gamever\1.12\gametypestring\Team-Match\gametype\2\protocol\8",
+        ),
+        (
+            "Call of Duty",
+            r"\gamename\main\shortversion\1.1\protocol\1",
+        ),
+        (
+            "Call of Duty",
+            r"\gamename\CoD:United Offensive\shortversion\1.51",
+        ),
+        ("Call of Duty", r"\codextended\v20\gametype\dm\protocol\1"),
+        (
+            "Call of Duty 2",
+            r"\gamename\Call of Duty 2\shortversion\1.3\protocol\118",
+        ),
+        ("Call of Duty 2", r"\gametype\sd\pure\1\hw\1\protocol\118"),
+        (
+            "Call of Duty 4",
+            r"\gamename\Call of Duty 4\shortversion\1.7\protocol\6",
+        ),
+        (
+            "CoD4x",
+            r"\version\CoD4 X 1.7a win_mingw-x86\gamename\Call of Duty 4",
+        ),
+        (
+            "CoD4x",
+            r"\build\1100\shortversion\x21\gametype\war\hw\1\protocol\6",
+        ),
+        (
+            "Call of Duty of an unknown number",
+            r"\gametype\war\hw\1\protocol\6",
+        ),
+        (
+            "IW4x",
+            r"\gamename\IW4\securityLevel\0\matchtype\1\shortversion\0.7.2",
+        ),
+        (
+            "Modern Warfare 3",
+            r"\gamename\PIW5\hw\1\shortversion\1.9\protocol\20601",
+        ),
+        (
+            "IW6x",
+            r"\gamename\IW6\isPrivate\0\bots\4\protocol\1",
+        ),
+        (
+            "BOIII",
+            r"\gamename\T7\isPrivate\0\shortversion\1.0\protocol\8",
+        ),
+        ("S1x", r"\gamename\S1\isPrivate\0\protocol\1"),
+        ("H1-Mod", r"\gamename\H1\isPrivate\0\protocol\2"),
+        ("iw7-mod", r"\gamename\IW7\isPrivate\0\protocol\2"),
+        (
+            "Tremulous 1.2",
+            r"\version\tremulous 1.1.0 linux-i386\gamename\base",
+        ),
+        (
+            "Tremulous 1.3",
+            r"\version\tremulous 1.3.0 alpha linux-x86_64",
+        ),
+        ("Tremulous 1.3", r"\gamename\Tremulous\protocol\71"),
+        ("Daemon", r"\version\Unvanquished 0.56.2 Linux amd64"),
+        ("Daemon", r"\daemonver\0.56.2\gamename\unv\protocol\86"),
+        (
+            "DarkPlaces",
+            r"\gamename\Xonotic\modname\data\gameversion\806\protocol\3",
+        ),
+        ("DarkPlaces", r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!"),
+        ("FTE", r"\gamename\FTE-Quake\protocol\3wnd\modname\ctf"),
+        ("qfusion", r"\gamename\Warfork\gametype\ca\protocol\23"),
+        (
+            "qfusion",
+            r"\challenge\abc\fs_game\basewsw\sv_mm_enable\0\gametype\ctf",
+        ),
+        ("unknown", r"\sv_hostname\x\gamename\other"),
+    ];
+
+    #[test]
+    fn every_engine_is_recognised_by_its_own_keys() {
+        for (name, info) in REPLIES {
+            assert_eq!(name_of(info), *name, "{info}");
+        }
+        for profile in ALL.iter().chain([&DEFAULT]) {
+            let is_tested = REPLIES.iter().any(|(name, _)| *name == profile.name);
+            assert!(is_tested, "{}", profile.name);
+            assert_eq!(profile.source.is_empty(), profile.name == "unknown");
+        }
+    }
+
+    #[test]
+    fn an_unknown_engine_loses_only_codes_that_all_known_engines_have() {
+        use crate::model::{Charset, Style, TextRef};
+        let plain = |text: &str, colours| {
+            let style = Style::new(Charset::default(), colours);
+            TextRef::new(text.as_bytes(), style).plain().into_owned()
+        };
+        for code in 0..=0x7F_u8 {
+            let text = format!("a^{}b", char::from(code));
+            let is_removed = |profile: &Profile| plain(&text, profile.colours) == "ab";
+            if is_removed(&DEFAULT) {
+                assert!(ALL.iter().all(is_removed), "{text:?}");
+            }
+        }
+        assert_eq!(plain("<^_^> ^1x", DEFAULT.colours), "<^_^> x");
+    }
+
+    /// The numbers of `g_gametype`: `bg_public.h` of the games.
+    #[test]
+    fn the_same_number_is_a_game_of_teams_in_some_games_only() {
+        let teams = |profile: &Profile| -> Vec<u32> {
+            let with_teams = profile.matches.iter().filter(|each| each.has_teams);
+            with_teams.map(|each| each.number).collect()
+        };
+        assert_eq!(teams(&JEDI_OUTCAST), [5, 7, 8]);
+        assert_eq!(teams(&JEDI_ACADEMY), [6, 7, 8, 9]);
+        assert_eq!(teams(&URBAN_TERROR), [3, 4, 5, 6, 7, 8, 10]);
+        assert_eq!(teams(&QUAKE3), [3, 4, 5, 6, 7]);
+        assert!(teams(&WARSOW).is_empty() && teams(&DEFAULT).is_empty());
+    }
+
+    #[test]
+    fn the_page_of_the_module_agrees_with_the_rows() {
+        const PAGE: &str = include_str!("mod.rs");
+        for profile in ALL.iter().chain([&DEFAULT]) {
+            let clients = match profile.clients {
+                Clients::Everyone => "everyone",
+                Clients::LeftOutAtZero(_) => "everyone, left out at 0",
+                Clients::People => "people",
+            };
+            let slots = match profile.info_slots {
+                InfoSlots::Public => "public",
+                InfoSlots::All => "all",
+            };
+            let Profile { name, colours, .. } = profile;
+            let row = format!("//! | {name} | `{colours:?}` | {clients} | {slots} |\n");
+            assert!(PAGE.contains(&row), "{row}");
+            let row_of = |field: &str| {
+                let mut lines = PAGE.lines();
+                lines.find(|line| line.starts_with(&format!("//! | `{field}` |")))
+            };
+            for (field, keys) in [
+                ("bot_count", profile.bots),
+                ("password", profile.password.keys),
+            ] {
+                let row = row_of(field).unwrap();
+                for key in keys {
+                    let key = format!("`{}`", key.as_str());
+                    assert!(row.contains(&key), "{field}: {key}");
+                }
+            }
+        }
+    }
+}

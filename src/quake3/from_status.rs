@@ -1,10 +1,15 @@
-//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines.
+//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines, as the engine's row says.
 //!
 //! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by nothing.
 
 use std::borrow::Cow;
 
-use super::to_status::{NUMBERS, WARSOW, counts_people_only};
+use super::engines::{
+    Clients, InfoSlots, Limit, Line, MATCH_SCORE_TEAMS, Modification, Profile, QCSTATUS_TEAMS,
+    WrittenTeams,
+};
+use super::keys::{Key, Known};
+use super::to_status::ANTI_CHEAT;
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::{Detail, Engine};
@@ -14,6 +19,22 @@ use crate::text::number::{self, integer};
 /// Bytes of a usual player line.
 const USUAL_LINE: usize = 32;
 
+/// The row of the engine that is imitated, or of a game on it that the status names.
+pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile {
+    let mut known = Known::default();
+    let game = status.game.as_ref().map(Text::raw);
+    let version = status.version.as_ref().map(Text::raw);
+    for (key, value) in &status.rules {
+        known.insert(key.raw(), value.raw());
+    }
+    for (key, value) in [(Key::Gamename, game), (Key::Version, version)] {
+        if let Some(value) = value {
+            known.insert(key.as_str().as_bytes(), value);
+        }
+    }
+    Profile::of_status(&known, engine)
+}
+
 /// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status without the key
 /// `clients`. A key is written once.
 pub(super) fn named(
@@ -22,153 +43,238 @@ pub(super) fn named(
     service: &Service,
     room: usize,
 ) -> InfoStringBuilder {
-    let text = |text: &Option<Text>| text.as_ref().map(self::text);
-    let (is_info, engine) = (detail == Detail::Short, service.engine);
-    let is_quake3 = !matches!(engine, Engine::DarkPlaces | Engine::Warsow);
-    // Where the rules that follow say it in a key of their own, no other key does.
-    let lacks = |keys: &[&str]| keys.iter().all(|key| status.rules.get(key).is_none());
-    let people_only = is_info
-        && status
-            .game
-            .as_ref()
-            .is_some_and(|game| counts_people_only(game.raw()));
-    let bots_on_top = status.bot_count.filter(|_| people_only).unwrap_or(0);
-    let clients = status
-        .online()
-        .filter(|_| is_info)
-        .map(|online| online.saturating_sub(bots_on_top));
-    // ioquake3's infoResponse counts people, others bots.
-    let counts_people = engine == Engine::Quake3 && !people_only;
-    let people = clients
-        .filter(|_| counts_people)
-        .and_then(|clients| clients.checked_sub(status.bot_count?));
-    let locked = status.password.map(u8::from);
-    // An infoResponse's number of slots leaves private ones out.
-    let private = status.private_slots.filter(|_| is_quake3);
-    let left_out = private.filter(|_| is_info).unwrap_or(0);
-    let qcstatus = (engine == Engine::DarkPlaces)
-        .then(|| qcstatus(status))
-        .flatten();
-    // ioquake3 names the game and what runs in it; other games' keys for a modification come with the rules.
-    let read = |key| status.rules.get(key).map(|raw| wire(raw).into_owned());
-    let inner = text(&status.mod_name)
-        .or_else(|| read("com_gamename").and_then(|_| read("gamename")))
-        .filter(|_| {
-            is_quake3 && !is_info && lacks(&["fs_game", "modname"]) && status.game.is_some()
-        });
-    // A status that was read has the game's words for the number, which the engines want.
-    let is_number = |raw: &Vec<u8>| integer(raw).is_some();
-    let read = ["g_gametype", "gametype"]
-        .into_iter()
-        .find_map(read)
-        .filter(is_number);
-    let played = text(&status.game_type);
-    let played = played.clone().filter(is_number).or(read).or(played);
-
-    let mut info = InfoStringBuilder::new(room);
-    let mut put = |key: &str, value: Option<Vec<u8>>| {
-        if let Some(value) = value.filter(|value| !value.is_empty()) {
-            // What does not fit is left out: the next one may be shorter.
-            let _ = info.push(key.as_bytes(), &value);
-        }
+    let profile = profile(status, service.engine);
+    let mut writer = Writer {
+        status,
+        profile,
+        is_info: detail == Detail::Short,
+        info: InfoStringBuilder::new(room),
     };
-    put(
-        if is_info { "hostname" } else { "sv_hostname" },
-        text(&status.name),
-    );
-    put("mapname", text(&status.map));
-    put("clients", decimal(clients));
-    put(
-        "sv_maxclients",
-        decimal(
-            status
-                .max_players
-                .map(|slots| slots.saturating_sub(left_out)),
-        ),
-    );
-    put(
-        if is_info {
-            "sv_privateclients"
-        } else {
-            "sv_privateClients"
-        },
-        decimal(private),
-    );
-    if qcstatus.is_none() {
-        put(
-            if is_info { "gametype" } else { "g_gametype" },
-            played.clone(),
-        );
-    }
-    put(
-        "com_gamename",
-        inner.as_ref().and_then(|_| text(&status.game)),
-    );
-    put("gamename", inner.or_else(|| text(&status.game)));
-    if is_info || !is_quake3 {
-        let key = match engine {
-            Engine::DarkPlaces => "modname",
-            Engine::Warsow => "fs_game",
-            _ => "game",
-        };
-        put(key, text(&status.mod_name));
-    }
-    put(
-        "protocol",
-        decimal(status.protocol_version.or(Some(service.protocol_version))),
-    );
-    // Clients of Jedi Academy and Enemy Territory read other keys than ioquake3's of an infoResponse: `needpass` both (OpenJK,
-    // codemp/client/cl_main.cpp), `humans` ET: Legacy, which shows everybody as a bot without it (src/client/cl_main.c).
-    put("g_needpass", decimal(locked));
-    put("needpass", decimal(locked.filter(|_| is_info && is_quake3)));
-    put("g_humanplayers", decimal(people));
-    put("humans", decimal(people));
-    put(
-        "bots",
-        decimal(status.bot_count.filter(|_| people.is_none())),
-    );
-    put("version", text(&status.version));
-    put("qcstatus", qcstatus);
-    if !is_info && is_quake3 {
-        put(
-            "timelimit",
-            decimal(status.time_limit.map(|limit| limit.as_secs_f64() / 60.0)),
-        );
-        let limit = match (engine, played.as_deref()) {
-            (Engine::SoldierOfFortune2, _) => Some("scorelimit"),
-            (Engine::Quake3, Some(b"0" | b"1" | b"3")) => Some("fraglimit"),
-            (Engine::Quake3, Some(b"4")) => Some("capturelimit"),
-            _ => None,
-        };
-        if let Some(key) = limit.filter(|_| lacks(&LIMITS)) {
-            put(key, decimal(status.score_limit));
-        }
-        put(
-            "sv_punkbuster",
-            decimal(
-                status
-                    .anti_cheat
-                    .filter(|_| lacks(&ANTI_CHEAT))
-                    .map(u8::from),
-            ),
-        );
-    }
-    if !is_info && engine == Engine::SoldierOfFortune2 {
-        for (id, key) in [(1, "redscore"), (2, "bluescore")] {
-            put(
-                key,
-                decimal(team(&status.teams, id).and_then(|team| team.score)),
-            );
-        }
-    }
-    if !is_info && engine == Engine::Warsow {
-        put("g_match_score", Some(match_score(&status.teams)));
-    }
-    info
+    writer.put_counts();
+    writer.put_game(service);
+    writer.put_access();
+    writer.put_match();
+    writer.info
 }
 
-fn decimal(number: Option<impl ToString>) -> Option<Vec<u8>> {
-    number.map(|number| number.to_string().into_bytes())
+/// An infostring that is being written.
+struct Writer<'a> {
+    status: &'a ServerStatus,
+    profile: &'static Profile,
+    is_info: bool,
+    info: InfoStringBuilder,
+}
+
+impl Writer<'_> {
+    /// Appends a pair, if there is a value. One that does not fit is left out: the next one may be shorter.
+    fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
+        if let Some(value) = value.filter(|value| !value.is_empty()) {
+            let _ = self.info.push(key.as_str().as_bytes(), &value);
+        }
+    }
+
+    fn put_number(&mut self, key: Key, number: Option<impl ToString>) {
+        self.put(key, number.map(|number| number.to_string().into_bytes()));
+    }
+
+    /// The value of a rule of the status.
+    fn rule(&self, key: Key) -> Option<Vec<u8>> {
+        let value = self.status.rules.get(key.as_str())?;
+        Some(wire(value).into_owned())
+    }
+
+    /// Whether no rule, which follow the fields, has one of these keys.
+    fn lacks(&self, keys: &[Key]) -> bool {
+        keys.iter()
+            .all(|key| self.status.rules.get(key.as_str()).is_none())
+    }
+
+    /// The name, the map, and how many play.
+    fn put_counts(&mut self) {
+        let (status, profile) = (self.status, self.profile);
+        self.put(profile.written.name.of(self.is_info), owned(&status.name));
+        self.put(Key::Mapname, owned(&status.map));
+        if self.is_info {
+            self.put_number(Key::Clients, self.clients());
+        }
+        let private = status.private_slots.filter(|_| profile.written.id_keys);
+        let lacks_private = self.is_info && profile.info_slots == InfoSlots::Public;
+        let left_out = private.filter(|_| lacks_private).unwrap_or(0);
+        let slots = status
+            .max_players
+            .map(|slots| slots.saturating_sub(left_out));
+        self.put_number(Key::SvMaxclients, slots);
+        self.put_number(Key::PrivateClients, private);
+    }
+
+    /// The key `clients` of an `infoResponse`.
+    fn clients(&self) -> Option<u32> {
+        let online = self.status.online()?;
+        let is_people = self.profile.clients == Clients::People;
+        let bots = self.status.bot_count.filter(|_| is_people);
+        Some(online.saturating_sub(bots.unwrap_or(0)))
+    }
+
+    /// What is played: the type of match, the game, the modification, the protocol.
+    fn put_game(&mut self, service: &Service) {
+        let (status, written) = (self.status, &self.profile.written);
+        if written.teams != WrittenTeams::Qcstatus || status.game_type.is_none() {
+            let played = self.played();
+            self.put(written.game_type.of(self.is_info), played);
+        }
+        if let Some(words) = written.game_words {
+            let game_type = owned(&status.game_type);
+            self.put(
+                words.of(self.is_info),
+                game_type.filter(|text| !is_number(text)),
+            );
+        }
+        let game = owned(&status.game);
+        let inner = self.inner_name();
+        if self.is_info && written.info_game != Key::Gamename {
+            self.put(written.info_game, game);
+        } else if inner.is_some() {
+            self.put(Key::ComGamename, game);
+            self.put(Key::Gamename, inner);
+        } else {
+            self.put(Key::Gamename, game);
+        }
+        match written.modification {
+            Modification::Key(key) => self.put(key, owned(&status.mod_name)),
+            Modification::Gamename if self.is_info => {
+                self.put(Key::Game, owned(&status.mod_name));
+            }
+            Modification::Gamename => {}
+        }
+        let version = status.protocol_version.unwrap_or(service.protocol_version);
+        self.put_number(Key::Protocol, Some(version));
+    }
+
+    /// The type of match. A status that was read has the game's words for a number, which the engines want.
+    fn played(&self) -> Option<Vec<u8>> {
+        let played = owned(&self.status.game_type);
+        let number = played.clone().filter(|text| is_number(text));
+        let read = || {
+            self.rule(Key::GGametype)
+                .or_else(|| self.rule(Key::Gametype))
+        };
+        let read = number.or_else(|| read().filter(|text| is_number(text)));
+        let has_words = self.profile.written.game_words.is_some();
+        read.or(played.filter(|_| !has_words))
+    }
+
+    /// The `gamename` of a status that has `com_gamename` too: what runs in the game. Other keys of a modification come with
+    /// the rules.
+    fn inner_name(&self) -> Option<Vec<u8>> {
+        let names_both = self.profile.written.modification == Modification::Gamename
+            && !self.is_info
+            && self.lacks(&[Key::FsGame, Key::Modname])
+            && self.status.game.is_some();
+        if !names_both {
+            return None;
+        }
+        let read = || {
+            self.rule(Key::ComGamename)?;
+            self.rule(Key::Gamename)
+        };
+        owned(&self.status.mod_name).or_else(read)
+    }
+
+    /// Who may play, and how many of those who do are people.
+    fn put_access(&mut self) {
+        let (status, written) = (self.status, &self.profile.written);
+        let locked = status.password.map(u8::from);
+        if self.is_info {
+            let is_left_out = self.profile.password.is_left_out_without;
+            let locked = locked.filter(|locked| *locked == 1 || !is_left_out);
+            for key in written.info_password {
+                self.put_number(*key, locked);
+            }
+        } else {
+            self.put_number(Key::GNeedpass, locked);
+        }
+        let people = self.people();
+        for key in written.people {
+            self.put_number(*key, people);
+        }
+        self.put_number(Key::Bots, status.bot_count.filter(|_| people.is_none()));
+        self.put(Key::Version, owned(&status.version));
+        if written.teams == WrittenTeams::Qcstatus {
+            self.put(Key::Qcstatus, qcstatus(status));
+        }
+        if self.is_info {
+            for repeated in written.info_rules {
+                let mut values = repeated.rules.iter().map(|key| self.rule(*key));
+                let value = values.find_map(|value| value);
+                self.put(repeated.key, value);
+            }
+        }
+    }
+
+    /// The people of an `infoResponse` that counts them.
+    fn people(&self) -> Option<u32> {
+        if !self.is_info || self.profile.written.people.is_empty() {
+            return None;
+        }
+        self.clients()?.checked_sub(self.status.bot_count?)
+    }
+
+    /// The limits, anti-cheat and teams of a status.
+    fn put_match(&mut self) {
+        let (status, profile) = (self.status, self.profile);
+        if self.is_info {
+            return;
+        }
+        if profile.written.id_keys {
+            let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
+            self.put_number(Key::TimeLimit, minutes);
+            if let Some(key) = self.limit_key().filter(|_| self.lacks(&LIMITS)) {
+                self.put_number(key, status.score_limit);
+            }
+            if self.lacks(&ANTI_CHEAT) {
+                self.put_number(Key::SvPunkbuster, status.anti_cheat.map(u8::from));
+            }
+        }
+        match profile.written.teams {
+            WrittenTeams::RedAndBlue => {
+                for (id, key) in [(1, Key::Redscore), (2, Key::Bluescore)] {
+                    let score = team(&status.teams, id).and_then(|team| team.score);
+                    self.put_number(key, score);
+                }
+            }
+            WrittenTeams::MatchScore => self.put(Key::MatchScore, Some(match_score(&status.teams))),
+            WrittenTeams::Qcstatus | WrittenTeams::None => {}
+        }
+    }
+
+    /// The key of the limit of points.
+    fn limit_key(&self) -> Option<Key> {
+        if let Some(key) = self.profile.written.score_limit {
+            return Some(key);
+        }
+        let number: u32 = number::number(&self.played()?)?;
+        let mut matches = self.profile.matches.iter();
+        match matches.find(|each| each.number == number)?.limit {
+            Limit::Key(key) => Some(key),
+            Limit::StockKey(_) | Limit::None => None,
+        }
+    }
+}
+
+/// Keys of limits that end a match.
+const LIMITS: [Key; 4] = [
+    Key::FragLimit,
+    Key::CaptureLimit,
+    Key::DuelFragLimit,
+    Key::ScoreLimit,
+];
+
+fn is_number(text: &[u8]) -> bool {
+    integer(text).is_some()
+}
+
+fn owned(text: &Option<Text>) -> Option<Vec<u8>> {
+    text.as_ref().map(self::text)
 }
 
 fn team(teams: &[Team], id: i32) -> Option<&Team> {
@@ -195,12 +301,7 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     }
 }
 
-/// Keys of limits that end a match.
-const LIMITS: [&str; 4] = ["fraglimit", "capturelimit", "duel_fraglimit", "scorelimit"];
-/// Keys of anti-cheat systems.
-const ANTI_CHEAT: [&str; 4] = ["sv_punkbuster", "punkbuster", "pb", "sv_NxAC"];
-
-/// DarkPlaces' key `qcstatus`: the one that was read, or one of the type of game and the teams' scores.
+/// The key `qcstatus`: the one that was read, or one of the type of game and the teams' scores.
 fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     if let Some(read) = status.rules.get("qcstatus") {
         return Some(sanitise(&wire(read)).into_owned());
@@ -209,7 +310,7 @@ fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     let version = status.version.as_ref().map(text).unwrap_or_default();
     let separator: &[u8] = if version.is_empty() { b"" } else { b":" };
     let scored = (1..)
-        .zip(NUMBERS)
+        .zip(QCSTATUS_TEAMS)
         .filter_map(|(id, number)| Some(format!(":{number}:{}", team(&status.teams, id)?.score?)));
     let scored: String = scored.collect();
     let names: &[u8] = if scored.is_empty() { b"" } else { b":score!!" };
@@ -226,10 +327,10 @@ fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     )
 }
 
-/// Warsow's key `g_match_score`.
+/// The key `g_match_score`.
 fn match_score(teams: &[Team]) -> Vec<u8> {
     let mut scores = Vec::new();
-    for id in WARSOW {
+    for id in MATCH_SCORE_TEAMS {
         let Some(Team {
             name: Some(name),
             score: Some(score),
@@ -248,37 +349,42 @@ fn match_score(teams: &[Team]) -> Vec<u8> {
 }
 
 /// Player lines, each with its line feed, until they exceed `most` bytes.
-pub(super) fn lines(players: &[Player], engine: Engine, most: usize) -> Vec<u8> {
+pub(super) fn lines(players: &[Player], line: Line, most: usize) -> Vec<u8> {
     let has_teams = players.iter().any(|player| player.team.is_some());
     let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(most));
     for player in players {
-        let score = player.score.unwrap_or(0);
-        let [ping, team] = [player.ping, player.team].map(|number| number.unwrap_or(0).into());
-        let (before, behind): (&[i64], &[i64]) = match engine {
-            Engine::SoldierOfFortune2 => (&[score, ping, team], &[]),
-            Engine::DarkPlaces if has_teams => (&[score, ping, team], &[]),
-            Engine::Warsow => (&[score, ping], &[team]),
-            Engine::MedalOfHonor => (&[ping], &[]),
-            _ => (&[score, ping], &[]),
-        };
-        for number in before {
-            number::put(*number, &mut lines);
-            lines.push(b' ');
-        }
-        // The name holds no quote and no line feed.
-        for part in [&b"\""[..], &sanitise(&wire(player.name.as_ref())), b"\""] {
-            lines.extend_from_slice(part);
-        }
-        for number in behind {
-            lines.push(b' ');
-            number::put(*number, &mut lines);
-        }
-        lines.push(b'\n');
+        put_line(player, line, has_teams, &mut lines);
         if lines.len() > most {
             break;
         }
     }
     lines
+}
+
+fn put_line(player: &Player, line: Line, has_teams: bool, lines: &mut Vec<u8>) {
+    let score = player.score.unwrap_or(0);
+    let ping = i64::from(player.ping.unwrap_or(0));
+    let team = i64::from(player.team.unwrap_or(0));
+    let (before, after): (&[i64], &[i64]) = match line {
+        Line::ScorePingTeam => (&[score, ping, team], &[]),
+        Line::ScorePingTeamIfAny if has_teams => (&[score, ping, team], &[]),
+        Line::ScorePingNameTeam => (&[score, ping], &[team]),
+        Line::Ping => (&[ping], &[]),
+        Line::ScorePing | Line::ScorePingTeamIfAny => (&[score, ping], &[]),
+    };
+    for number in before {
+        number::put(*number, lines);
+        lines.push(b' ');
+    }
+    // The name holds no quote and no line feed.
+    for part in [&b"\""[..], &sanitise(&wire(player.name.as_ref())), b"\""] {
+        lines.extend_from_slice(part);
+    }
+    for number in after {
+        lines.push(b' ');
+        number::put(*number, lines);
+    }
+    lines.push(b'\n');
 }
 
 /// A text as a value of an infostring.

@@ -57,6 +57,7 @@ keys! {
     GGametype = "g_gametype",
     GGametypeString = "g_gametypestring",
     GHumanPlayers = "g_humanplayers",
+    GModVersion = "g_modversion",
     GNeedpass = "g_needpass",
     Game = "game",
     GameVersion = "gameversion",

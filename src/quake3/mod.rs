@@ -80,14 +80,14 @@
 //! | `map` | `mapname` | all |
 //! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
 //! | `mod_name` | `gamename` beside `com_gamename`; `modname`; `fs_game`; `game` beside `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
-//! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. In Quake III Arena, OpenArena, Urban Terror and Jedi Knight the game's words for the number, which stays in the rules |
+//! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
-//! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x |
+//! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x. An `infoResponse` of Urban Terror or Call of Duty 2 without the key is of a server without a password |
 //! | `dedicated` | `dedicated` | BOIII, H1-Mod, iw7-mod (their getInfo) |
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
-//! | `bot_count` | `bots`; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x, Unvanquished; ioquake3, Quake3e, OpenJK; ET: Legacy |
+//! | `bot_count` | `bots`; `omnibot_playing`, if not negative; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x (spectators included), Unvanquished; Enemy Territory (etlegacy, src/game/g_etbot_interface.cpp); ioquake3, Quake3e, OpenJK; ET: Legacy |
 //! | `Player::bot` | a ping of 0, beside the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it is no proof |
 //! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c) and only ET: Legacy's says how many |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
@@ -98,19 +98,56 @@
 //!
 //! `time_left` and `mutators` are in no known key.
 //!
-//! The server side writes them under ioquake3's keys, an info also with `needpass`, `humans` and `sv_privateclients`, the keys of
+//! The server side writes them under the keys of the engine's row, ioquake3's for example; an info also with `needpass`, `humans` and `sv_privateclients`, the keys of
 //! which Jedi Academy's and Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under
 //! DarkPlaces' `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a modification under
 //! `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside `com_gamename` for the others' status.
 //!
-//! | colour codes | games |
-//! |---|---|
-//! | `^` and a digit | Call of Duty 1–4, Jedi Knight (OpenJK, shared/qcommon/q_color.h) |
-//! | `^0`–`^9`, `^:`, `^;` | Modern Warfare 2 |
-//! | `^` and a letter or digit | ioquake3, OpenMoHAA (code/qcommon/q_shared.h) |
-//! | `^` and any other character | id's 1.32, Quake3e, Enemy Territory, Urban Terror, Soldier of Fortune II |
-//! | `^0`–`^9`, `^xRGB`, `^^` | DarkPlaces: a server with `qcstatus`, or `modname` and protocol 3; Warsow, without the second (Qfusion/qfusion, source/gameshared/q_shared.c) |
-//! | `^0`–`^O`, `^xRGB`, `^#RRGGBB`, `^*`, `^^` | Unvanquished (DaemonEngine/Daemon, src/common/Color.cpp) |
+//! # Engines
+//! The engine is recognised by its keys. It decides about colour codes ([`Colours`](crate::model::Colours)), about the
+//! keys `clients` and `sv_maxclients` of an `infoResponse`, and about the numbers of `g_gametype`. The table in
+//! `src/quake3/engines.rs` has a row for each, with its sources.
+//!
+//! | engine | colour codes | `clients` counts | slots |
+//! |---|---|---|---|
+//! | Urban Terror | `CaretDigit` | everyone | public |
+//! | IW4x | `ModernWarfare2` | people | all |
+//! | Modern Warfare 3 | `CaretBasic` | everyone | all |
+//! | iw7-mod | `InfiniteWarfare` | everyone | all |
+//! | IW6x | `Ghosts` | everyone | all |
+//! | S1x | `AdvancedWarfare` | everyone | all |
+//! | H1-Mod | `AdvancedWarfare` | everyone | all |
+//! | BOIII | `Ghosts` | everyone | all |
+//! | FTE | `Fte` | everyone | all |
+//! | DarkPlaces | `DarkPlaces` | everyone | all |
+//! | qfusion | `Warsow` | everyone | all |
+//! | Daemon | `Daemon` | people | public |
+//! | Jedi Outcast 1.02 | `JediOutcast102` | everyone | public |
+//! | Jedi Outcast 1.04 | `CaretBasic` | everyone | public |
+//! | Jedi Academy | `CaretDigit` | everyone | public |
+//! | Elite Force | `CaretAlphanumeric` | everyone | public |
+//! | Call of Duty 2 | `CallOfDuty2` | everyone, left out at 0 | public |
+//! | CoD4x | `CaretDigit` | everyone | public |
+//! | Call of Duty 4 | `CaretDigit` | everyone | public |
+//! | Call of Duty | `CaretDigit` | everyone | public |
+//! | Medal of Honor | `CaretAlphanumeric` | everyone | public |
+//! | Soldier of Fortune II | `Caret` | everyone | public |
+//! | Tremulous 1.3 | `Tremulous13` | everyone | public |
+//! | Tremulous 1.2 | `CaretAlphanumeric` | everyone | public |
+//! | iortcw | `CaretAlphanumeric` | everyone | public |
+//! | Return to Castle Wolfenstein | `Caret` | everyone | public |
+//! | ET: Legacy | `EtLegacy` | everyone | public |
+//! | Enemy Territory | `EnemyTerritory` | everyone | public |
+//! | Smokin' Guns | `EnemyTerritory` | everyone | public |
+//! | World of Padman | `CaretAlphanumeric` | everyone | public |
+//! | Spearmint | `CaretBasic` | everyone | public |
+//! | OpenArena | `OpenArena` | everyone | public |
+//! | Quake3e | `Quake3e` | everyone | public |
+//! | Quake III Arena | `Caret` | everyone | public |
+//! | ioquake3 | `CaretAlphanumeric` | everyone | public |
+//! | Quake III Arena or Quake3e | `Caret` | everyone | public |
+//! | Call of Duty of an unknown number | `CaretDigit` | everyone, left out at 0 | public |
+//! | unknown | `CaretBasic` | everyone | public |
 //!
 //! # Reading a datagram
 //! ```
@@ -130,13 +167,13 @@
 mod answer;
 mod client;
 mod connect;
-#[expect(dead_code, reason = "the readers come with the next commits")]
+#[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "the server side reads the rest"))]
 pub(crate) mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 pub(crate) mod habits;
-#[expect(dead_code, reason = "the readers come with the next commits")]
-mod keys;
+#[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "the server side writes keys"))]
+pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
 mod rcon;

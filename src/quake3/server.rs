@@ -2,14 +2,14 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{is_text, lines, named, put_rules, text};
+use super::engines::{Challenge, Profile};
+use super::from_status::{self, is_text, lines, named, put_rules, text};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::put_head;
 use crate::model::ServerStatus;
 use crate::options::Detail;
-use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::number;
@@ -65,7 +65,8 @@ pub fn respond(
 
 /// [`respond`], from templates.
 pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
-    let direction_byte = request.direction_byte || context.service.engine == Engine::MedalOfHonor;
+    let written = &Profile::of_engine(context.service.engine).written;
+    let direction_byte = request.direction_byte || written.direction_byte;
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
@@ -107,63 +108,95 @@ fn encode(
     put_head(detail, direction_byte, &mut head);
     let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
     head.extend_from_slice(quote);
-    let Some(left) = service
-        .max_reply
-        .checked_sub(head.len().saturating_add(challenge))
-    else {
+    let before_info = head.len().saturating_add(challenge);
+    let Some(left) = service.max_reply.checked_sub(before_info) else {
         return;
     };
-    let most = MAX_INFO_STRING
-        .saturating_sub(quote.len().saturating_add(challenge))
-        .min(left);
-    let is_full = detail == Detail::Full;
-    let mut info = named(
-        detail,
-        status,
-        service,
-        most.saturating_sub(if is_full { MAX_CLIENTS } else { 0 }),
-    );
-    info.limit = most;
-    let (mut lines, mut is_closed) = (Vec::new(), is_full);
-    if is_full {
-        lines = self::lines(status.listed_players(), service.engine, service.max_reply);
-        // As many lines as fit; a name cannot hold a line feed.
-        let fitting =
-            |info: &[u8]| match lines.get(..left.saturating_sub(info.len()).saturating_sub(1)) {
-                Some(fits) => memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1)),
-                None => lines.len(),
-            };
-        let listed = lines.get(..fitting(&info.bytes)).unwrap_or_default();
-        let count = memchr::memchr_iter(b'\n', listed).count();
-        // Only this key shows a reader that the list is not all.
-        let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
-        let is_said = is_dark_places(service.engine) || status.rules.get("clients").is_some();
-        if let Some(online) = status
-            .online()
-            .filter(|online| is_said || is_short(*online))
-        {
-            is_closed = info.push(b"clients", online.to_string().as_bytes()).is_ok();
-        }
-        lines.truncate(fitting(&info.bytes));
-        put_rules(
-            &mut info,
-            status,
-            left.saturating_sub(lines.len()).saturating_sub(1).min(most),
-        );
-    }
+    let quoted = quote.len().saturating_add(challenge);
+    let space = Space {
+        left,
+        info: MAX_INFO_STRING.saturating_sub(quoted).min(left),
+    };
+    let body = match detail {
+        Detail::Short => Body {
+            info: named(detail, status, service, space.info).bytes,
+            lines: None,
+        },
+        Detail::Full => status_body(space, context),
+    };
     template.begin();
     template.bytes.extend_from_slice(&head);
     template.patch_here();
-    template.bytes.extend_from_slice(&info.bytes);
-    if is_closed && info.bytes.len() < left {
+    template.bytes.extend_from_slice(&body.info);
+    if let Some(lines) = body.lines.filter(|_| body.info.len() < left) {
         template.bytes.push(b'\n');
         template.bytes.extend_from_slice(&lines);
     }
 }
 
-/// Whether `getchallenge` is answered with `challenge`, and a status always has the key `clients`.
-const fn is_dark_places(engine: Engine) -> bool {
-    matches!(engine, Engine::DarkPlaces | Engine::Warsow)
+/// The bytes that a reply may have.
+#[derive(Clone, Copy)]
+struct Space {
+    /// After the challenge.
+    left: usize,
+    /// For the infostring, of these.
+    info: usize,
+}
+
+impl Space {
+    /// What is left for player lines after an infostring of so many bytes and its line feed.
+    fn for_lines(self, info: usize) -> usize {
+        self.left.saturating_sub(info).saturating_sub(1)
+    }
+}
+
+/// A reply after the challenge.
+struct Body {
+    info: Vec<u8>,
+    /// The player lines, and the line feed before them; `None` ends the reply after the infostring.
+    lines: Option<Vec<u8>>,
+}
+
+/// The body of a `statusResponse`.
+fn status_body(space: Space, context: &Context<'_>) -> Body {
+    let (status, service) = (context.status, context.service);
+    let written = &from_status::profile(status, service.engine).written;
+    let room = space.info.saturating_sub(MAX_CLIENTS);
+    let mut info = named(Detail::Full, status, service, room);
+    info.limit = space.info;
+    let players = status.listed_players();
+    let mut lines = lines(players, written.line, service.max_reply);
+    let fitting = whole_lines(&lines, space.for_lines(info.bytes.len()));
+    let listed = lines.get(..fitting).unwrap_or_default();
+    let listed = memchr::memchr_iter(b'\n', listed).count();
+    // Only this key shows a reader that the list is not all.
+    let is_short = |online| u32::try_from(listed).is_ok_and(|listed| listed < online);
+    let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
+    let clients = status
+        .online()
+        .filter(|online| is_usual || is_short(*online));
+    let is_closed = clients.is_none_or(|clients| {
+        let clients = clients.to_string();
+        info.push(b"clients", clients.as_bytes()).is_ok()
+    });
+    lines.truncate(whole_lines(&lines, space.for_lines(info.bytes.len())));
+    put_rules(
+        &mut info,
+        status,
+        space.for_lines(lines.len()).min(space.info),
+    );
+    Body {
+        info: info.bytes,
+        lines: is_closed.then_some(lines),
+    }
+}
+
+/// The length of the lines that fit into so many bytes. A name cannot hold a line feed.
+fn whole_lines(lines: &[u8], space: usize) -> usize {
+    let Some(fits) = lines.get(..space) else {
+        return lines.len();
+    };
+    memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1))
 }
 
 /// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
@@ -199,7 +232,8 @@ const fn is_dark_places(engine: Engine) -> bool {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Requester) -> bool {
-    let matches = |token| challenge_text(service.engine, token).bytes() == challenge;
+    let form = Profile::of_engine(service.engine).written.challenge;
+    let matches = |token| challenge_text(form, token).bytes() == challenge;
     requester
         .tokens
         .valid(requester.now, requester.address, PURPOSE)
@@ -225,7 +259,8 @@ fn challenge_reply(
         requester,
         ..
     } = *context;
-    let dark_places = is_dark_places(service.engine);
+    let form = Profile::of_engine(service.engine).written.challenge;
+    let dark_places = form != Challenge::Response;
     let game = game.filter(|_| !dark_places);
     if let (Some(own), Some(game)) = (&status.game, game)
         && !is_text(own, game)
@@ -244,7 +279,7 @@ fn challenge_reply(
     let token = requester
         .tokens
         .issue(requester.now, requester.address, PURPOSE);
-    let challenge = challenge_text(service.engine, token);
+    let challenge = challenge_text(form, token);
     let client = client
         .filter(|_| !dark_places)
         .and_then(number::number::<i32>);
@@ -256,7 +291,7 @@ fn challenge_reply(
         challenge: challenge.bytes(),
         client: client.as_ref().map(Patch::bytes),
         protocol: client.map(|_| protocol.bytes()),
-        extra: (service.engine == Engine::DarkPlaces).then_some(b""),
+        extra: (form == Challenge::Characters).then_some(b""),
     };
     let template = context.template(CHALLENGE, |_, template| template.begin());
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
@@ -264,7 +299,8 @@ fn challenge_reply(
 
 /// The reply to `connect`: there is no game to play here.
 fn connect_reply(direction_byte: bool, context: &mut Context<'_>) -> Option<Patched> {
-    let dark_places = is_dark_places(context.service.engine);
+    let form = Profile::of_engine(context.service.engine).written.challenge;
+    let dark_places = form != Challenge::Response;
     let text = b"This server takes no players, it answers queries.\n";
     let template = context.template(NO_PLAYERS | u32::from(direction_byte), |_, template| {
         let reply = if dark_places {
@@ -278,12 +314,14 @@ fn connect_reply(direction_byte: bool, context: &mut Context<'_>) -> Option<Patc
     Patched::new(template, Patch::NONE)
 }
 
-/// A token as the engines write challenges: a signed number of 32 bits, on DarkPlaces eleven characters.
-fn challenge_text(engine: Engine, token: u64) -> Patch {
+/// A token as the engines write challenges: a signed number of 32 bits, or eleven characters.
+fn challenge_text(form: Challenge, token: u64) -> Patch {
     let [a, b, c, d, ..] = token.to_le_bytes();
-    Patch::new(|out| match engine {
-        Engine::DarkPlaces => out.put_slice(&request::challenge(token)),
-        _ => number::put(i32::from_le_bytes([a, b, c, d]).into(), out),
+    Patch::new(|out| match form {
+        Challenge::Characters => out.put_slice(&request::challenge(token)),
+        Challenge::Response | Challenge::Number => {
+            number::put(i32::from_le_bytes([a, b, c, d]).into(), out);
+        }
     })
 }
 
@@ -299,6 +337,7 @@ mod tests {
     use super::*;
     use crate::limits::Limits;
     use crate::model::{Player, Rules};
+    use crate::options::Engine;
     use crate::secret::Secret;
 
     fn requester() -> Requester {
@@ -479,7 +518,7 @@ mod tests {
             .tokens
             .issue(Instant::now(), requester().address, PURPOSE);
         let number =
-            String::from_utf8(challenge_text(Engine::Quake3, token).bytes().to_vec()).unwrap();
+            String::from_utf8(challenge_text(Challenge::Response, token).bytes().to_vec()).unwrap();
         let ours = Some(&b"12345"[..]);
         assert_eq!(
             get(Engine::Quake3, None, None),

@@ -3,8 +3,8 @@
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
-use nom::combinator::{not, peek, value};
-use nom::sequence::{delimited, preceded};
+use nom::combinator::{not, opt, peek, value};
+use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Input, Parser};
 
 use super::infostring::InfoString;
@@ -68,12 +68,17 @@ impl<'a> Response<'a> {
             ParseErrorKind::CutShort("the reply: no infostring"),
             datagram.len(),
         );
-        let (body, _) = begin(body).map_err(|_| cut)?;
+        let (body, is_quoted) = begin(body).map_err(|_| cut)?;
         let (rest, info) = infostring(body).map_err(|_| cut)?;
         let at = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let info_closed = !rest.is_empty();
-        // What tools and servers leave at the end of an infostring: CR, and without a line feed NUL and a quote too.
-        let is_left = |byte: &u8| *byte == b'\r' || (!info_closed && matches!(byte, 0 | b'"'));
+        // Servers and tools leave CR at the end of an infostring, and NUL and a quote where no line feed ends it.
+        let is_left = |byte: &u8| match byte {
+            b'\r' => true,
+            b'"' => is_quoted || !info_closed,
+            0 => !info_closed,
+            _ => false,
+        };
         let length = info
             .iter()
             .rposition(|byte| !is_left(byte))
@@ -259,13 +264,14 @@ fn word(text: &[u8]) -> IResult<&[u8], Detail> {
     .parse(text)
 }
 
-/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF / &"\" )`. Some servers put bytes between the word and the infostring.
-fn begin(body: &[u8]) -> IResult<&[u8], &[u8]> {
-    preceded(
-        take_till(|byte| matches!(byte, b'\n' | b'\\')),
-        alt((tag("\n"), peek(tag("\\")))),
-    )
-    .parse(body)
+/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote stands before the infostring.
+/// Some servers put bytes between the word and the infostring, or quote it (recorded from Lilium Voyager).
+fn begin(body: &[u8]) -> IResult<&[u8], bool> {
+    let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(body)?;
+    let quote = opt(terminated(tag("\""), peek(tag("\\"))));
+    let line_feed = preceded(tag("\n"), quote).map(|quote| quote.is_some());
+    let infostring = value(between.ends_with(b"\""), peek(tag("\\")));
+    alt((line_feed, infostring)).parse(rest)
 }
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may hold line feeds, each before
@@ -311,6 +317,9 @@ mod tests {
             b"infoResponse \\hostname\\Srv\"",
             b"infostringresponse\n\\hostname\\Srv",
             b"infoResponse\nhostname\\Srv",
+            b"infoResponse \"\\hostname\\Srv\"",
+            b"infoResponse\n\"\\hostname\\Srv\"",
+            b"infoResponse\n\"\\hostname\\Srv\"\n",
         ] {
             let response = parse(body).unwrap();
             assert_eq!(response.detail(), Detail::Short);

@@ -190,7 +190,7 @@ fn game_and_modification_are_apart() {
 fn colour_codes_are_those_of_the_game() {
     let shown = |body| plain(&read(body).name).unwrap();
     assert_eq!(shown(IOQUAKE3), "io^_q");
-    assert_eq!(shown(CALL_OF_DUTY_2), "CoD^:2");
+    assert_eq!(shown(CALL_OF_DUTY_2), "CoD2");
     assert_eq!(shown(IW4X), "IW4");
     assert_eq!(shown(XONOTIC), "Xon^");
     assert_eq!(shown(OPENMOHAA), "Mo^_H");
@@ -216,7 +216,10 @@ fn colour_codes_are_those_of_the_game() {
         Colours::Caret
     );
     assert_eq!(colours(r"\g_jediVmerc\0\protocol\26"), Colours::CaretDigit);
-    assert_eq!(colours(r"\version\ET 3.00\gamename\nitmod"), Colours::Caret);
+    assert_eq!(
+        colours(r"\version\ET 3.00\gamename\nitmod"),
+        Colours::EnemyTerritory
+    );
 }
 
 #[test]
@@ -313,8 +316,9 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
             r"g_gametype\1\g_gametypestring\Free-For-All",
             "Free-For-All",
         ),
-        // Numbers of other games and of modifications mean something else: 4 is a campaign, 5 clan arena.
-        (r"g_gametype\4\gamename\etmain", "4"),
+        (r"g_gametype\4\gamename\etmain", "Campaign"),
+        // Numbers of unknown games and of modifications mean something else: 5 is clan arena.
+        (r"g_gametype\4\gamename\other", "4"),
         (r"g_gametype\5\gamename\cpma\com_gamename\Quake3Arena", "5"),
         (r"g_gametype\99\gamename\baseq3", "99"),
         (r"g_gametype\CTF\gamename\baseq3", "CTF"),
@@ -561,7 +565,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
         team
     };
     let mut status = ServerStatus::default();
-    (status.game, status.mod_name) = (Some("Game".into()), Some("Mod".into()));
+    (status.game, status.mod_name) = (Some("Quake3Arena".into()), Some("Mod".into()));
     (status.game_type, status.protocol_version) = (Some("4".into()), Some(99));
     (status.max_players, status.private_slots) = (Some(20), Some(5));
     (status.time_limit, status.score_limit) = (Some(Duration::from_secs(90)), Some(8));
@@ -580,7 +584,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     let standard = served(Engine::Quake3, Detail::Full);
     assert_eq!(
         (plain(&standard.game), plain(&standard.mod_name)),
-        (Some("Game".into()), Some("Mod".into()))
+        (Some("Quake3Arena".into()), Some("Mod".into()))
     );
     assert_eq!(
         (standard.protocol_version, counts(&standard)),

@@ -2,6 +2,7 @@
 
 mod connect;
 mod conversation;
+mod engines;
 use kit::exchange;
 mod master;
 mod master_flood;

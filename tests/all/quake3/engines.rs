@@ -1,0 +1,351 @@
+//! Replies of real engines, recorded on loopback or built from their format strings: each is read by the rules of its own
+//! engine.
+use bytes::Bytes;
+use queryport::model::{Charset, Colour, Colours, Style};
+use queryport::quake3::{Answer, Command, Request, Response};
+use queryport::{Detail, Engine, Limits, ServerStatus, Service, Text, ToStatus};
+
+use crate::common::requester;
+
+fn read(body: &[u8]) -> ServerStatus {
+    let datagram = Bytes::from([b"\xff\xff\xff\xff", body].concat());
+    let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+    answer.to_status()
+}
+
+fn plain(text: &Option<Text>) -> String {
+    text.as_ref().unwrap().plain().into_owned()
+}
+
+fn players(status: &ServerStatus) -> Vec<String> {
+    let players = status.listed_players().iter();
+    players
+        .map(|player| player.name.plain().into_owned())
+        .collect()
+}
+
+/// Lilium Voyager HM 1.40 (clover-moe/lilium-voyager 9c77b657), whose `infoResponse` is quoted.
+#[test]
+fn a_quoted_infostring_loses_nothing() {
+    for body in [
+        &b"infoResponse \"\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\hostname\\^1Red^7 Voyager\\protocol\\24\
+          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\""[..],
+        b"infoResponse\n\"\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\hostname\\^1Red^7 Voyager\\protocol\\24\
+          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\"",
+        b"infoResponse\n\"\\hostname\\^1Red^7 Voyager\\g_needpass\\1\\sv_maxclients\\10\\clients\\5\\mapname\\ctf_voy1\\protocol\\24\
+          \\gamename\\EliteForce\\challenge\\XRSzqyLlMMI\"\n",
+    ] {
+        let status = read(body);
+        assert_eq!(plain(&status.name), "Red Voyager");
+        assert_eq!(plain(&status.map), "ctf_voy1");
+        assert_eq!(status.rules.get("challenge").unwrap(), "XRSzqyLlMMI");
+        assert_eq!((status.player_count, status.password), (Some(5), Some(true)));
+        assert!(status.completeness.is_complete());
+    }
+}
+
+#[test]
+fn each_engine_has_its_own_colour_codes() {
+    let colours = |info: &str| {
+        let status = read(format!("statusResponse\n{info}\\sv_hostname\\x\n").as_bytes());
+        status.name.unwrap().style().colours
+    };
+    for (info, expected) in [
+        (r"\version\Q3 1.32c", Colours::Caret),
+        (r"\version\Q3 1.32e", Colours::Quake3e),
+        (r"\version\ioq3 1.36", Colours::CaretAlphanumeric),
+        (r"\version\ioq3+oa 1.36", Colours::OpenArena),
+        (r"\version\ioQ3 1.35 urt 4.3.4", Colours::CaretDigit),
+        (r"\version\Wolf 1.41", Colours::Caret),
+        (r"\version\iortcw 1.51d-MP", Colours::CaretAlphanumeric),
+        (r"\version\ET 2.60b", Colours::EnemyTerritory),
+        (r"\version\ET Legacy v2.82", Colours::EtLegacy),
+        (r"\version\Smokin' Guns 1.1", Colours::EnemyTerritory),
+        (r"\version\Spearmint 1.0", Colours::CaretBasic),
+        (r"\version\JK2MP: v1.04mv", Colours::CaretBasic),
+        (r"\version\JK2MP: v1.02mv", Colours::JediOutcast102),
+        (r"\version\JAmp: v1.0.1.0", Colours::CaretDigit),
+        (r"\version\SOF2MP GOLD V1.03", Colours::Caret),
+        (r"\version\cMod HM v1.20", Colours::CaretAlphanumeric),
+        (
+            r"\g_gametypestring\Free-For-All",
+            Colours::CaretAlphanumeric,
+        ),
+        (r"\gamename\Call of Duty 2", Colours::CallOfDuty2),
+        (r"\gamename\Call of Duty 4", Colours::CaretDigit),
+        (r"\gamename\IW4", Colours::ModernWarfare2),
+        (r"\gamename\IW6", Colours::Ghosts),
+        (r"\gamename\S1", Colours::AdvancedWarfare),
+        (r"\gamename\IW7", Colours::InfiniteWarfare),
+        (r"\gamename\T7", Colours::Ghosts),
+        (r"\version\tremulous 1.2.0", Colours::CaretAlphanumeric),
+        (r"\version\tremulous 1.3.0", Colours::Tremulous13),
+        (r"\version\Unvanquished 0.56.2", Colours::Daemon),
+        (
+            r"\gamename\Xonotic\modname\data\protocol\3",
+            Colours::DarkPlaces,
+        ),
+        (r"\gamename\Warsow", Colours::Warsow),
+        (
+            r"\gamename\FTE-Quake\protocol\3wnd\modname\fte",
+            Colours::Fte,
+        ),
+        (r"\gamename\something", Colours::CaretBasic),
+    ] {
+        assert_eq!(colours(info), expected, "{info}");
+    }
+}
+
+/// iortcw's info and its status name one host alike.
+#[test]
+fn one_host_has_one_name() {
+    let status = read(
+        b"statusResponse\n\\version\\iortcw 1.51d-MP\\com_gamename\\wolfmp\\sv_hostname\\^_^ x\n",
+    );
+    let info =
+        read(b"infoResponse\n\\gamename\\wolfmp\\g_humanplayers\\0\\protocol\\60\\hostname\\^_^ x");
+    assert_eq!(plain(&status.name), "^_^ x");
+    assert_eq!(plain(&info.name), "^_^ x");
+}
+
+#[test]
+fn a_caret_that_is_no_code_stays() {
+    let status = read(
+        b"statusResponse\n\\gamename\\q3ut4\\version\\ioQ3 1.35 urt 4.3.4\\sv_hostname\\<^_^> fun\\mapname\\ut4_x\n\
+          1 2 \"x^.^x\"\n",
+    );
+    assert_eq!(plain(&status.name), "<^_^> fun");
+    assert_eq!(players(&status), ["x^.^x"]);
+}
+
+#[test]
+fn a_palette_has_as_many_entries_as_the_engine() {
+    let entry = |info: &str, code: &str| {
+        let body = format!("statusResponse\n{info}\\sv_hostname\\^{code}x\n");
+        let name = read(body.as_bytes()).name.unwrap();
+        name.spans().next().unwrap().colour
+    };
+    let palette = |index| Some(Colour::Palette(index));
+    assert_eq!(entry(r"\version\Unvanquished 0.56", "a"), palette(17));
+    assert_eq!(entry(r"\version\OpenJK-MP: v1.0", "8"), palette(8));
+    assert_eq!(entry(r"\version\ET 2.60b", "o"), palette(31));
+    assert_eq!(entry(r"\version\ET Legacy v2", "o"), palette(31));
+    assert_eq!(entry(r"\version\Q3 1.32c", "o"), palette(7));
+    assert_eq!(entry(r"\gamename\q3ut4", "9"), palette(9));
+}
+
+/// Glyphs of the console font are letters.
+#[test]
+fn glyphs_of_darkplaces_are_letters() {
+    let status = read(
+        "statusResponse\n\\gamename\\Xonotic\\modname\\data\\protocol\\3\\qcstatus\\dm:0.8.6::score!!\\hostname\\s\n\
+         1 2 \"\u{e041}nn\"\n1 2 \"\u{e0c2}ob \u{e012}\"\n"
+            .as_bytes(),
+    );
+    assert_eq!(players(&status), ["Ann", "Bob 0"]);
+}
+
+#[test]
+fn plain_texts_have_a_space_for_line_feeds_and_tabs() {
+    let text: Text = "count\tfile\nfunction\r\n".into();
+    assert_eq!(text.to_string(), "count file function ");
+    let lines: Vec<String> = text.lines().map(String::from).collect();
+    assert_eq!(lines, ["count file", "function"]);
+    let style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign);
+    let name = Text::new("Serviço\nde jogos".as_bytes(), style);
+    assert_eq!(name.plain(), "Serviço de jogos");
+}
+
+/// JK2MV (mvdevs/jk2mv fd7ce68) and qfusion (viciious/qfusion e6c46002), recorded on loopback.
+#[test]
+fn recorded_names_are_whole() {
+    let outcast = read(
+        b"statusResponse\n\\version\\JK2MP: v1.04mv linux-amd64 Nov 26 2026\\sv_hostname\\^1Red^7 Outcast\\sv_maxclients\\12\
+          \\sv_privateClients\\2\\g_needpass\\1\\protocol\\16\\JK2MV\\UNKNOWN\\fraglimit\\20\\timelimit\\0\\g_gametype\\0\n\
+          -7 999 \"^0Bot \"0\"\n3 999 \"^1Bot '1\"\n",
+    );
+    assert_eq!(plain(&outcast.name), "Red Outcast");
+    assert_eq!(players(&outcast), ["Bot \"0", "Bot '1"]);
+    assert_eq!(outcast.score_limit, Some(20));
+    let warsow = read(
+        b"statusResponse\n\\version\\2.20 x86_64 Nov 26 2026 Linux\\fs_game\\basewsw\\g_match_score\\ALPHA: 3 BETA: 1\
+          \\gamename\\Warsow\\mapname\\wctf1\\protocol\\23\\sv_hostname\\^1Red^7 Warsow\\sv_maxclients\\12\\sv_mm_enable\\0\
+          \\gametype\\ctf\\bots\\2\\clients\\2\n-9999 0 \"^0Bot^^0 x\" 0\n-2 0 \"^1Bot^^1 x\" 3\n",
+    );
+    assert_eq!(plain(&warsow.name), "Red Warsow");
+    assert_eq!(players(&warsow), ["Bot^0 x", "Bot^1 x"]);
+    assert_eq!((warsow.player_count, warsow.bot_count), (Some(2), Some(2)));
+    // Its info names no game.
+    let info = read(
+        b"infoResponse\n\\challenge\\abc\\fs_game\\basewsw\\sv_hostname\\^xF00 Warsow\\sv_mm_enable\\0\\gametype\\ctf",
+    );
+    assert_eq!(plain(&info.name), "^xF00 Warsow");
+}
+
+/// Daemon 0.56.2 (DaemonEngine/Daemon b276137b6) and DarkPlaces (2f25af655), recorded on loopback.
+#[test]
+fn recorded_counts_are_right() {
+    let daemon = read(
+        b"infoResponse\n\\abi\\0.56\\bots\\1\\challenge\\abc\\clients\\0\\daemonver\\0.56.2\\gamename\\unv\
+          \\hostname\\^1Red ^xF00\"U\" server\\mapname\\room\\protocol\\86\\serverload\\-1\\sv_maxclients\\12",
+    );
+    assert_eq!(plain(&daemon.name), "Red \"U\" server");
+    assert_eq!((daemon.player_count, daemon.bot_count), (Some(1), Some(1)));
+    let status = read(
+        b"statusResponse\n\\version\\Unvanquished 0.56.2 Linux amd64\\protocol\\86\\sv_hostname\\x\n13 0 \"^2Bot \"2^^\"\n",
+    );
+    assert_eq!(players(&status), ["Bot \"2^"]);
+    let darkplaces = read(
+        b"statusResponse\n\\gamename\\DarkPlaces-Quake\\modname\\id1\\gameversion\\0\\sv_maxclients\\12\\clients\\3\\bots\\3\
+          \\mapname\\room\\hostname\\^xF00Dark ^7places\\protocol\\3\n-6 0 \"\"\n1 0 \"\"\n8 0 \"\"\n",
+    );
+    assert_eq!(plain(&darkplaces.name), "Dark places");
+    assert!(
+        darkplaces
+            .listed_players()
+            .iter()
+            .all(|player| player.bot == Some(true))
+    );
+    assert!(darkplaces.mod_name.is_none(), "id1 is its own folder");
+}
+
+/// etlegacy, src/game/g_etbot_interface.cpp: −1 where Omni-bot does not run.
+#[test]
+fn bots_of_enemy_territory_are_counted() {
+    let bots = |value: &str| {
+        let body =
+            format!("statusResponse\n\\version\\ET 2.60b\\omnibot_playing\\{value}\n1 0 \"x\"\n");
+        read(body.as_bytes()).bot_count
+    };
+    assert_eq!(bots("3"), Some(3));
+    assert_eq!(bots("0"), Some(0));
+    assert_eq!(bots("-1"), None);
+    assert_eq!(bots(""), None);
+}
+
+#[test]
+fn a_password_that_is_left_out_is_none() {
+    let password = |body: &str| read(body.as_bytes()).password;
+    let urban_terror = "infoResponse\n\\game\\q3ut4\\hostname\\x\\protocol\\68";
+    assert_eq!(password(urban_terror), Some(false));
+    assert_eq!(
+        password(&format!("{urban_terror}\\password\\1")),
+        Some(true)
+    );
+    let call_of_duty = "infoResponse\n\\hostname\\x\\hw\\1\\protocol\\118";
+    assert_eq!(password(call_of_duty), Some(false));
+    assert_eq!(password(&format!("{call_of_duty}\\pswrd\\1")), Some(true));
+    assert_eq!(password(&format!("{call_of_duty}\\psw")), None, "cut");
+    assert_eq!(password("infoResponse\n\\hostname\\x\\protocol\\68"), None);
+}
+
+#[test]
+fn types_of_match_have_the_words_of_each_game() {
+    let words = |body: &str| plain(&read(body.as_bytes()).game_type);
+    for (body, expected) in [
+        (
+            "infoResponse\n\\game\\q3ut4\\gametype\\8\\hostname\\x\\protocol\\68",
+            "Bomb Mode",
+        ),
+        (
+            "statusResponse\n\\version\\ET 2.60b\\g_gametype\\4\n",
+            "Campaign",
+        ),
+        (
+            "infoResponse\n\\gamename\\et\\gametype\\6\\protocol\\84",
+            "Map Voting",
+        ),
+        (
+            "statusResponse\n\\version\\Wolf 1.41\\g_gametype\\7\n",
+            "Checkpoint",
+        ),
+        (
+            "statusResponse\n\\version\\Smokin' Guns 1.1\\g_gametype\\5\n",
+            "Bank Robbery",
+        ),
+        (
+            "infoResponse\n\\gamename\\WorldofPadman\\gametype\\4\\g_humanplayers\\0",
+            "Last Pad Standing",
+        ),
+        ("statusResponse\n\\g_gametype\\4\\gamename\\other\n", "4"),
+    ] {
+        assert_eq!(words(body), expected, "{body}");
+    }
+}
+
+fn served(status: &ServerStatus, detail: Detail, engine: Engine) -> Bytes {
+    let challenge = Some(&b"abc"[..]);
+    let command = match detail {
+        Detail::Short => Command::GetInfo { challenge },
+        _ => Command::GetStatus { challenge },
+    };
+    let service = Service::new(engine);
+    let requester = requester("192.0.2.1:5000");
+    let replies = queryport::quake3::respond(&Request::new(command), status, &service, &requester);
+    replies.into_iter().next().unwrap()
+}
+
+fn keys(reply: &Bytes) -> Vec<String> {
+    let response = Response::parse(reply, &Limits::default()).unwrap();
+    let keys = response.info().iter();
+    keys.map(|(key, _)| String::from_utf8_lossy(key).into_owned())
+        .collect()
+}
+
+/// DarkPlaces' browser reads `hostname` from a status as well (xonotic/darkplaces, netconn.c).
+#[test]
+fn the_name_is_served_in_the_key_that_the_engines_browser_reads() {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    for (engine, detail, key) in [
+        (Engine::DarkPlaces, Detail::Full, "hostname"),
+        (Engine::DarkPlaces, Detail::Short, "hostname"),
+        (Engine::Warsow, Detail::Full, "sv_hostname"),
+        (Engine::Warsow, Detail::Short, "sv_hostname"),
+        (Engine::Quake3, Detail::Full, "sv_hostname"),
+        (Engine::Quake3, Detail::Short, "hostname"),
+    ] {
+        let keys = keys(&served(&status, detail, engine));
+        let names = ["hostname", "sv_hostname"].map(|name| keys.iter().any(|key| key == name));
+        assert_eq!(
+            names,
+            [key == "hostname", key == "sv_hostname"],
+            "{engine:?} {detail:?}"
+        );
+    }
+}
+
+/// The info of Urban Terror as its page on `getinfo` has it: `game`, no `gamename`.
+#[test]
+fn urban_terror_is_served_with_its_own_keys() {
+    let status = read(
+        b"statusResponse\n\\version\\ioQ3 1.35 urt 4.3.4\\gamename\\q3ut4\\g_gametype\\8\\sv_hostname\\x\\mapname\\ut4_turnpike\
+          \\sv_maxclients\\16\\sv_privateClients\\2\\g_needpass\\0\\sv_pure\\1\\auth_enable\\1\\g_modversion\\4.1\\protocol\\68\n\
+          0 27 \"a\"\n",
+    );
+    let reply = served(&status, Detail::Short, Engine::Quake3);
+    let response = Response::parse(&reply, &Limits::default()).unwrap();
+    let value = |key| {
+        response
+            .info()
+            .get(key)
+            .map(|value| String::from_utf8_lossy(value).into_owned())
+    };
+    for (key, expected) in [
+        ("game", Some("q3ut4")),
+        ("gamename", None),
+        ("pure", Some("1")),
+        ("auth_enable", Some("1")),
+        ("modversion", Some("4.1")),
+        ("gametype", Some("8")),
+        ("sv_maxclients", Some("14")),
+        ("g_needpass", None),
+        ("password", None),
+    ] {
+        assert_eq!(value(key).as_deref(), expected, "{key}");
+    }
+    let again = read(&reply[4..]);
+    assert_eq!(plain(&again.game), "q3ut4");
+    assert_eq!(plain(&again.game_type), "Bomb Mode");
+    assert_eq!((again.password, again.mod_name), (Some(false), None));
+}
