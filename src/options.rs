@@ -1,6 +1,7 @@
 //! The options of a query, common to clients, single queries and scans.
 
 use crate::limits::Limits;
+use crate::model::Charset;
 
 /// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each protocol and the targets of
 /// a scan take the same options.
@@ -20,6 +21,7 @@ pub struct QueryOptions {
     pub(crate) detail: Detail,
     pub(crate) limits: Limits,
     pub(crate) dialect: Dialect,
+    pub(crate) charset: Option<Charset>,
 }
 
 impl Default for QueryOptions {
@@ -28,6 +30,7 @@ impl Default for QueryOptions {
             detail: Detail::Full,
             limits: Limits::default(),
             dialect: Dialect::Standard,
+            charset: None,
         }
     }
 }
@@ -40,6 +43,17 @@ impl QueryOptions {
 
         /// Sets the bounds on each answer.
         with_limits(limits: Limits) limits = limits;
+
+        /// Sets the character set of the server's texts, which no protocol sends; default the usual one of the protocol.
+        /// Texts in UTF-16 stay.
+        ///
+        /// ```
+        /// use queryport::QueryOptions;
+        /// use queryport::model::Charset;
+        ///
+        /// let russian = QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
+        /// ```
+        with_charset(charset: Charset) charset = Some(charset);
 
         /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
         with_dialect(dialect: Dialect) dialect = dialect;

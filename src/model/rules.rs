@@ -39,6 +39,8 @@ pub struct Rules {
     /// The range of entries in the list.
     start: u32,
     end: u32,
+    /// The character set that all texts are read in, in place of their own.
+    charset: Option<Charset>,
 }
 
 /// Pairs and the buffer that they are slices of.
@@ -87,6 +89,7 @@ impl Rules {
         RulesIter {
             list,
             entries: entries.iter(),
+            charset: self.charset,
         }
     }
 
@@ -98,6 +101,11 @@ impl Rules {
     /// Whether there are no pairs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Reads all pairs in this character set, except those in UTF-16.
+    pub(crate) fn set_charset(&mut self, charset: Charset) {
+        self.charset = Some(charset);
     }
 
     /// Appends a pair of UTF-8 texts.
@@ -207,6 +215,7 @@ impl fmt::Debug for Rules {
 pub struct RulesIter<'a> {
     list: &'a List,
     entries: std::slice::Iter<'a, Entry>,
+    charset: Option<Charset>,
 }
 
 impl<'a> RulesIter<'a> {
@@ -214,7 +223,8 @@ impl<'a> RulesIter<'a> {
         let start = slice.start as usize;
         let end = start.saturating_add(slice.length as usize);
         let raw = self.list.bytes.get(start..end).unwrap_or_default();
-        TextRef::new(raw, Style::new(slice.charset, self.list.colours))
+        let charset = slice.charset.or(self.charset);
+        TextRef::new(raw, Style::new(charset, self.list.colours))
     }
 }
 
@@ -277,6 +287,7 @@ impl RulesBuilder {
             list: None,
             start,
             end: self.taken,
+            charset: None,
         }
     }
 
@@ -302,6 +313,7 @@ impl RulesBuilder {
             list,
             start: 0,
             end,
+            charset: None,
         }
     }
 }

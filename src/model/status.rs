@@ -3,6 +3,7 @@
 use super::completeness::{Completeness, Verification};
 use super::rules::Rules;
 use super::text::Text;
+use crate::text::charset::Charset;
 use std::time::Duration;
 
 /// The normalised status of a server: its name, the match, the players.
@@ -108,6 +109,51 @@ impl ServerStatus {
     /// The listed players, or an empty slice if no list came (see [`ServerStatus::players`]).
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
+    }
+
+    /// Reads all texts in another character set, except those in UTF-16. No protocol sends the character set, so it can only be
+    /// known from elsewhere. See also [`QueryOptions::with_charset`](crate::QueryOptions::with_charset).
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use queryport::model::Charset;
+    /// use queryport::quake3::Answer;
+    /// use queryport::{Limits, ToStatus};
+    ///
+    /// let captured =
+    ///     Bytes::from_static(b"\xff\xff\xff\xffinfoResponse\n\\hostname\\\xd1\xe5\xf0\xe2\xe5\xf0");
+    /// let answer = Answer::from_datagrams([captured], &Limits::default())?;
+    /// let mut status = answer.to_status();
+    /// status.set_charset(Charset::Utf8OrWindows1251);
+    /// assert_eq!(status.name.unwrap(), "Сервер");
+    /// assert_eq!(status.rules.get("hostname").unwrap(), "Сервер");
+    /// # Ok::<(), queryport::ParseError>(())
+    /// ```
+    pub fn set_charset(&mut self, charset: Charset) {
+        let named = [
+            &mut self.name,
+            &mut self.map,
+            &mut self.game,
+            &mut self.mod_name,
+            &mut self.game_type,
+            &mut self.version,
+        ];
+        let named = named.into_iter().flatten();
+        let mutators = self.mutators.iter_mut().flatten();
+        for text in named.chain(mutators) {
+            text.set_charset(charset);
+        }
+        for player in self.players.iter_mut().flatten() {
+            player.name.set_charset(charset);
+            player.extra.set_charset(charset);
+        }
+        for team in &mut self.teams {
+            team.name
+                .iter_mut()
+                .for_each(|name| name.set_charset(charset));
+            team.extra.set_charset(charset);
+        }
+        self.rules.set_charset(charset);
     }
 
     /// Players on the server: the count, else as many as are listed.

@@ -103,6 +103,11 @@ impl Text {
         self.style
     }
 
+    /// Reads the bytes in this character set, except those in UTF-16.
+    pub(crate) fn set_charset(&mut self, charset: Charset) {
+        self.style.charset = self.style.charset.or(Some(charset));
+    }
+
     /// The text as a [`TextRef`], which has the same methods.
     pub fn as_ref(&self) -> TextRef<'_> {
         TextRef::new(&self.raw, self.style)
@@ -251,12 +256,13 @@ impl<'a> TextRef<'a> {
 
     /// The text without colour codes, control and invisible characters, those that change the direction of writing included:
     /// safe to print on a terminal, and two names differ in something that is seen. Tabs and line feeds in a row become one
-    /// space; [`Self::lines`] keeps lines apart. Emoji lose the joiners between them. Spaces at the ends are kept. Borrowed
+    /// space, except at the end; [`Self::lines`] keeps lines apart. Emoji lose the joiners between them. Spaces at the ends are kept. Borrowed
     /// where the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
         let Style { charset, colours } = self.style;
-        if !may_have_codes(self.raw, colours) {
-            return printable(charset.decode(self.raw), colours);
+        let raw = self.without_last_breaks();
+        if !may_have_codes(raw, colours) {
+            return printable(charset.decode(raw), colours);
         }
         let texts = self.spans().map(|span| span.text);
         let joined = texts.reduce(|mut plain, text| {
@@ -274,7 +280,7 @@ impl<'a> TextRef<'a> {
     /// let output: Text = "map: q3dm17\nnum score\tname\n".into();
     /// let lines: Vec<_> = output.lines().collect();
     /// assert_eq!(lines, ["map: q3dm17", "num score name"]);
-    /// assert_eq!(output.plain(), "map: q3dm17 num score name ");
+    /// assert_eq!(output.plain(), "map: q3dm17 num score name");
     /// ```
     pub fn lines(self) -> impl Iterator<Item = Cow<'a, str>> {
         let is_wide = self.is_wide();
@@ -294,7 +300,7 @@ impl<'a> TextRef<'a> {
     /// The text in spans of one colour. The texts of all spans joined are [`Self::plain`].
     pub fn spans(self) -> impl Iterator<Item = Span<'a>> {
         let Style { charset, colours } = self.style;
-        let segments = segments(self.raw, charset, colours).into_iter();
+        let segments = segments(self.without_last_breaks(), charset, colours).into_iter();
         segments.map(move |segment| Span {
             colour: segment.colour,
             text: printable(segment.text, colours),
@@ -311,6 +317,19 @@ impl<'a> TextRef<'a> {
             Cow::Borrowed(self.raw)
         } else {
             Cow::Owned(charset.encode(&self.decoded()))
+        }
+    }
+
+    /// The bytes without line feeds at the end.
+    fn without_last_breaks(self) -> &'a [u8] {
+        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        match self.raw.last() {
+            Some(last) if is_break(last) && !self.is_wide() => {
+                let last = self.raw.iter().rposition(|byte| !is_break(byte));
+                let length = last.map_or(0, |last| last.saturating_add(1));
+                self.raw.get(..length).unwrap_or_default()
+            }
+            _ => self.raw,
         }
     }
 

@@ -6,7 +6,7 @@ use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Verification};
+use crate::model::{Charset, Completeness, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
 
@@ -34,6 +34,8 @@ pub struct Answer {
     pub(super) layout: Layout,
     pub(super) asked: Detail,
     pub(super) verification: Verification,
+    /// The character set of the texts, if it is known.
+    pub(super) charset: Option<Charset>,
 }
 
 impl Answer {
@@ -55,6 +57,7 @@ impl Answer {
                         layout,
                         asked,
                         verification,
+                        charset: None,
                     });
                 }
                 Err(because) => error = because,

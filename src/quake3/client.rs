@@ -81,6 +81,7 @@ impl StatusQuery {
         }
         let (datagram, layout) = (Bytes::copy_from_slice(datagram), response.layout);
         Ok(Answer {
+            charset: self.options.charset,
             datagram,
             layout,
             asked,

@@ -8,7 +8,7 @@ use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
 use super::habits::{ConnectForm, Phrase, RconRule, RefusalReason};
 use super::keys::{Key, Known};
 use crate::model::Colours;
-use crate::options::{Dialect, Engine};
+use crate::options::Engine;
 use crate::text::number;
 
 /// What the crate knows of one engine.
@@ -277,16 +277,6 @@ impl Profile {
     fn fits(&self, known: &Known<'_>) -> bool {
         let all_fit = |marks: &[Mark]| marks.iter().all(|mark| mark.fits(known));
         self.marks.iter().any(|marks| all_fit(marks))
-    }
-
-    /// The engine of a server with habits that a client must know before it asks.
-    #[allow(dead_code, reason = "rcon and connect come next")]
-    pub(crate) const fn of_dialect(dialect: Dialect) -> &'static Self {
-        match dialect {
-            Dialect::MedalOfHonor => &MEDAL_OF_HONOR,
-            Dialect::OpenJk => &JEDI_ACADEMY,
-            _ => &DEFAULT,
-        }
     }
 }
 
@@ -1496,10 +1486,7 @@ mod tests {
             "Modern Warfare 3",
             r"\gamename\PIW5\hw\1\shortversion\1.9\protocol\20601",
         ),
-        (
-            "IW6x",
-            r"\gamename\IW6\isPrivate\0\bots\4\protocol\1",
-        ),
+        ("IW6x", r"\gamename\IW6\isPrivate\0\bots\4\protocol\1"),
         (
             "BOIII",
             r"\gamename\T7\isPrivate\0\shortversion\1.0\protocol\8",

@@ -160,7 +160,7 @@ impl Writer<'_> {
         };
         let read = number.or_else(|| read().filter(|text| is_number(text)));
         let has_words = self.profile.written.game_words.is_some();
-        read.or(played.filter(|_| !has_words))
+        read.or_else(|| played.filter(|_| !has_words))
     }
 
     /// The `gamename` of a status that has `com_gamename` too: what runs in the game. Other keys of a modification come with

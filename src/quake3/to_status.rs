@@ -24,9 +24,10 @@ const USUAL_LINE: usize = 24;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
+        let charset = self.charset.unwrap_or(CHARSET);
         let info = self.response().info();
         let mut known = Known::default();
-        let mut rules = RulesBuilder::new(self.raw(), CHARSET, info.raw().len() / USUAL_PAIR);
+        let mut rules = RulesBuilder::new(self.raw(), charset, info.raw().len() / USUAL_PAIR);
         for (key, value) in info.iter() {
             known.insert(key, value);
             rules.push(key, value);
@@ -93,7 +94,7 @@ impl<'a> Reader<'a> {
             answer,
             known,
             profile,
-            style: Style::new(CHARSET, profile.colours),
+            style: Style::new(answer.charset.unwrap_or(CHARSET), profile.colours),
         }
     }
 
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
             Clients::LeftOutAtZero(others) if self.is_info() => {
                 let is_whole = others.iter().all(|key| self.known.has(*key));
                 let is_left_out = is_whole && !self.known.has(Key::Clients);
-                clients.or(is_left_out.then_some(0))
+                clients.or_else(|| is_left_out.then_some(0))
             }
             _ => clients,
         };

@@ -29,6 +29,10 @@ pub enum Charset {
     /// UTF-8 where the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the low byte of each
     /// character, other implementations write UTF-8.
     Utf8OrLatin1,
+    /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1251: servers with Cyrillic names.
+    Utf8OrWindows1251,
+    /// Windows-1251: one byte per character.
+    Windows1251,
     /// Windows-1252: one byte per character.
     Windows1252,
     /// Latin-1: one byte per character, which is its code point.
@@ -52,10 +56,43 @@ fn windows_1252(byte: u8) -> char {
     high.copied().unwrap_or_else(|| char::from(byte))
 }
 
+/// The characters of Windows-1251 in 0x80..=0xBF. The undefined byte is a C1 control character, as in the WHATWG encoding
+/// standard.
+const WINDOWS_1251: [char; 64] = [
+    'Ђ', 'Ѓ', '‚', 'ѓ', '„', '…', '†', '‡', '€', '‰', 'Љ', '‹', 'Њ', 'Ќ', 'Ћ', 'Џ', //
+    'ђ', '‘', '’', '“', '”', '•', '–', '—', '\u{98}', '™', 'љ', '›', 'њ', 'ќ', 'ћ', 'џ', //
+    '\u{a0}', 'Ў', 'ў', 'Ј', '¤', 'Ґ', '¦', '§', 'Ё', '©', 'Є', '«', '¬', '\u{ad}', '®',
+    'Ї', //
+    '°', '±', 'І', 'і', 'ґ', 'µ', '¶', '·', 'ё', '№', 'є', '»', 'ј', 'Ѕ', 'ѕ', 'ї',
+];
+
+/// The character of one Windows-1251 byte. The letters from А to я are in the order of Unicode.
+fn windows_1251(byte: u8) -> char {
+    let Some(index) = byte.checked_sub(0x80) else {
+        return char::from(byte);
+    };
+    let letter = || {
+        let distance = u32::from(index).checked_sub(0x40)?;
+        char::from_u32(u32::from('А').checked_add(distance)?)
+    };
+    let symbol = WINDOWS_1251.get(usize::from(index)).copied();
+    symbol
+        .or_else(letter)
+        .unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
 impl Charset {
+    /// The other set, if there is one and this is not UTF-16.
+    pub(crate) fn or(self, other: Option<Self>) -> Self {
+        other.filter(|_| self != Self::Utf16Le).unwrap_or(self)
+    }
+
     /// Decodes bytes. Borrows where they are valid UTF-8 of the result.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
-        let is_utf8 = matches!(self, Self::Utf8OrWindows1252 | Self::Utf8OrLatin1);
+        let is_utf8 = matches!(
+            self,
+            Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1
+        );
         if (is_utf8 || (self != Self::Utf16Le && raw.is_ascii()))
             && let Ok(text) = std::str::from_utf8(raw)
         {
@@ -65,6 +102,9 @@ impl Charset {
             Self::Latin1 | Self::Utf8OrLatin1 => raw.iter().map(|&byte| char::from(byte)).collect(),
             Self::Windows1252 | Self::Utf8OrWindows1252 => {
                 raw.iter().copied().map(windows_1252).collect()
+            }
+            Self::Windows1251 | Self::Utf8OrWindows1251 => {
+                raw.iter().copied().map(windows_1251).collect()
             }
             Self::Utf16Le => {
                 let (pairs, odd) = raw.as_chunks::<2>();
@@ -80,23 +120,28 @@ impl Charset {
     /// Encodes a text. Characters that the set does not have become `?`.
     pub(crate) fn encode(self, text: &str) -> Vec<u8> {
         match self {
-            Self::Utf8OrWindows1252 | Self::Utf8OrLatin1 => text.as_bytes().to_vec(),
+            Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1 => {
+                text.as_bytes().to_vec()
+            }
             Self::Latin1 => text
                 .chars()
                 .map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?'))
                 .collect(),
-            Self::Windows1252 => text.chars().map(to_windows_1252).collect(),
+            Self::Windows1252 => one_byte_each(text, windows_1252),
+            Self::Windows1251 => one_byte_each(text, windows_1251),
             Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         }
     }
 }
 
-/// The Windows-1252 byte of a character, or `?`.
-fn to_windows_1252(c: char) -> u8 {
-    let ascii = u8::try_from(c).ok().filter(u8::is_ascii);
-    ascii
-        .or_else(|| (0x80..=u8::MAX).find(|&byte| windows_1252(byte) == c))
-        .unwrap_or(b'?')
+/// The byte of each character in a set whose characters this function gives, or `?`.
+fn one_byte_each(text: &str, character: fn(u8) -> char) -> Vec<u8> {
+    let byte = |wanted: char| {
+        let ascii = u8::try_from(wanted).ok().filter(u8::is_ascii);
+        let high = || (0x80..=u8::MAX).find(|byte| character(*byte) == wanted);
+        ascii.or_else(high).unwrap_or(b'?')
+    };
+    text.chars().map(byte).collect()
 }
 
 #[cfg(test)]
@@ -104,15 +149,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_of_windows_1252_round_trips() {
-        for byte in 0..=255_u8 {
-            let text = Charset::Windows1252.decode(&[byte]).into_owned();
-            assert_eq!(
-                Charset::Windows1252.encode(&text),
-                [byte],
-                "{byte:#x} = {text:?}"
-            );
+    fn every_byte_round_trips() {
+        for charset in [Charset::Windows1252, Charset::Windows1251] {
+            for byte in 0..=255_u8 {
+                let text = charset.decode(&[byte]).into_owned();
+                assert_eq!(charset.encode(&text), [byte], "{byte:#x} = {text:?}");
+            }
         }
+    }
+
+    #[test]
+    fn cyrillic_names_are_read() {
+        let cyrillic = b"\xd1\xe5\xf0\xe2\xe5\xf0 \xa81";
+        assert_eq!(Charset::Windows1251.decode(cyrillic), "Сервер Ё1");
+        assert_eq!(Charset::Utf8OrWindows1251.decode(cyrillic), "Сервер Ё1");
+        let utf8 = "Сервер".as_bytes();
+        assert_eq!(Charset::Utf8OrWindows1251.decode(utf8), "Сервер");
     }
 
     #[test]

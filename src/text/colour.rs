@@ -552,7 +552,7 @@ mod tests {
             (
                 Colours::Daemon,
                 "^1a^Ob^pc^^2^*d^xF0^X0f0e^#12^#aAbB09f",
-                "ab^pc^2d^e^#12f",
+                "ab^pc^2d^xF0e^#12f",
             ),
             (
                 Colours::Fte,
