@@ -167,12 +167,18 @@
 mod answer;
 mod client;
 mod connect;
-#[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "the server side reads the rest"))]
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "the server side reads the rest")
+)]
 pub(crate) mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 pub(crate) mod habits;
-#[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "the server side writes keys"))]
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "the server side writes keys")
+)]
 pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
