@@ -41,7 +41,7 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
         (
             GameSpy4,
             false,
-            gamespy4::Request::parse(datagram).map(Message::GameSpy4Request),
+            gamespy4_request(datagram).map(Message::GameSpy4Request),
         ),
         (
             Ut2004,
@@ -176,6 +176,12 @@ pub enum Message<'a> {
     Ut2004Response(ut2004::Response<'a>),
 }
 
+/// A request of GameSpy v4, with a challenge or, as in GameSpy v2, without one.
+fn gamespy4_request(datagram: &[u8]) -> Result<gamespy4::Request<'_>, ParseError> {
+    gamespy4::Request::parse(datagram)
+        .or_else(|error| gamespy4::Request::parse_without_challenge(datagram).map_err(|_| error))
+}
+
 impl Message<'_> {
     /// Its kind in its protocol: `request`, `response`, `reply` or `list`.
     pub const fn kind(&self) -> &'static str {
@@ -250,6 +256,7 @@ mod tests {
                 true,
             ),
             (b"\xfe\xfd\x09\x01\x02\x03\x04", GameSpy4, false),
+            (b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff", GameSpy4, false),
             (b"\x09\x01\x02\x03\x0412345\0", GameSpy4, true),
             (
                 b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0",

@@ -90,6 +90,9 @@ pub enum Dialect {
     /// GameSpy v4 of Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one
     /// datagram of any size.
     Minecraft,
+    /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request without a challenge brings
+    /// one datagram.
+    GameSpy2,
     /// GameSpy v4 of Just Cause 2 Multiplayer: another flag, and one datagram without the mark of the last one.
     JustCause2,
     /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01 that of a reply.
@@ -126,10 +129,14 @@ pub enum Engine {
     /// GameSpy v1 of GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order,
     /// datagrams of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
     Qr1,
+    /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2: for a game of one's own.
+    Qr2,
     /// GameSpy v4 of Unreal Tournament 3: map and game class have numbered keys.
     UnrealTournament3,
-    /// GameSpy v4 of Battlefield 2 and its relatives.
+    /// GameSpy v4 of Battlefield 2 and its relatives: also answers without a challenge.
     Battlefield2,
+    /// GameSpy v2: one datagram of at most 1,400 bytes, without a challenge; challenge requests get no reply.
+    GameSpy2,
     /// GameSpy v4 of Minecraft: one datagram of any size, and no more than the names of players.
     Minecraft,
     /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and `getchallenge` names its game.

@@ -76,7 +76,11 @@ impl Engine {
     pub const fn protocol(self) -> Protocol {
         match self {
             Self::Unreal | Self::Qr1 => Protocol::GameSpy1,
-            Self::UnrealTournament3 | Self::Battlefield2 | Self::Minecraft => Protocol::GameSpy4,
+            Self::Qr2
+            | Self::UnrealTournament3
+            | Self::Battlefield2
+            | Self::GameSpy2
+            | Self::Minecraft => Protocol::GameSpy4,
             Self::Ut2004 | Self::Ut2003 | Self::KillingFloor => Protocol::Ut2004,
             _ => Protocol::Quake3,
         }

@@ -37,7 +37,11 @@ impl Service {
     pub const fn new(engine: Engine) -> Self {
         let (protocol_version, max_reply) = match engine {
             // Eight datagrams: GameSpy's own code (QR2 SDK, qr2.c) sends no more.
-            Engine::UnrealTournament3 | Engine::Battlefield2 | Engine::Minecraft => (0, 11_200),
+            Engine::Qr2
+            | Engine::UnrealTournament3
+            | Engine::Battlefield2
+            | Engine::GameSpy2
+            | Engine::Minecraft => (0, 11_200),
             Engine::DarkPlaces => (3, 1396),
             Engine::Ut2004 | Engine::KillingFloor => (0x80, usize::MAX),
             Engine::Ut2003 => (0x79, usize::MAX),
@@ -112,7 +116,7 @@ impl From<Protocol> for Service {
     fn from(protocol: Protocol) -> Self {
         Self::new(match protocol {
             Protocol::GameSpy1 => Engine::Unreal,
-            Protocol::GameSpy4 => Engine::UnrealTournament3,
+            Protocol::GameSpy4 => Engine::Qr2,
             Protocol::Quake3 => Engine::Quake3,
             Protocol::Ut2004 => Engine::Ut2004,
         })

@@ -103,7 +103,7 @@ fn other_tools(text: &str) -> Option<&'static str> {
         match text.to_lowercase().replace([' ', '-', '_'], "").as_str() {
             "gamespy" | "gs1" => "the protocol is gamespy1 here",
             "gamespy2" | "gs2" => {
-                "this protocol (GameSpy v2) is not implemented; many of its games answer gamespy1 or gamespy4"
+                "the protocol is gamespy4 here; the name of a game, as halo, asks in its own form"
             }
             "gamespy3" | "gs3" | "gs4" | "ut3" => {
                 "the protocol is gamespy4 here; other tools call it gamespy3 too"

@@ -4,19 +4,21 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Assembly, Form};
+use super::answer::{Answer, Form, is_at_senders_limit};
 use super::wire::request::{Command, Request, RequestId, Selection};
-use super::wire::response::{Response, raw_challenge};
+use super::wire::response::{HEAD, NUMBER_AT, Response, raw_challenge};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};
-use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks for everything: keys, players and teams.
 ///
-/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. After two challenge requests
-/// without a reply, requests for data without a challenge alternate with them, until a part of the data comes: then only data
-/// is requested. Every data request has an id of its own, so that parts of two replies are not mixed. A reply to an earlier
-/// attempt still counts.
+/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Each attempt has an id of
+/// its own, so that parts of two replies are not mixed. A reply to the attempt before the current one still counts.
+///
+/// If nothing answers the first challenge request, data is requested without a challenge: first in one datagram, as
+/// GameSpy v2 knows it, later in several. Such attempts alternate with challenge requests, until a part of the data comes:
+/// then only data is requested. [`Dialect::GameSpy2`] requests the data at once.
 ///
 /// The network can deliver a data request twice, and a server that accepts a challenge more than once then sends two replies
 /// with one id. Where two datagrams of one number differ, nothing of that id becomes a complete answer, and the next attempt
@@ -47,146 +49,83 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub struct StatusQuery {
     nonce: u64,
     options: QueryOptions,
-    /// Number of the current attempt; its id is made from it.
-    attempt: u8,
-    step: Step,
-    /// The first attempt whose challenge reply can still be used.
-    open: u8,
+    /// The number of attempts so far; ids are made from it.
+    begun: u8,
+    /// The current attempt, last, and at most one before it.
+    attempts: Vec<Attempt>,
+    /// The number of attempts without a challenge because no challenge is known.
+    unchallenged: u8,
+    /// Whether a challenge has come.
+    has_challenge: bool,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
     has_raw_token: bool,
-    /// Attempts for which data was requested, one bit each.
-    requested: u32,
-    /// Incomplete replies, at most two: to the current attempt and to the one before.
-    assemblies: Vec<Assembly>,
+    /// A reply in one datagram that was cut: a reply in several might be whole.
+    cut_reply: Option<Answer>,
 }
 
+/// One exchange of a challenge and data.
+#[derive(Debug, Clone)]
+struct Attempt {
+    id: RequestId,
+    stage: Stage,
+    /// The datagrams of the data so far.
+    fragments: Fragments,
+}
+
+/// The stage of an attempt: the datagram that it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+enum Stage {
+    /// The challenge.
     Challenge,
-    Data {
-        attempt: u8,
-        challenge: Option<i32>,
-        then_zeros: bool,
-    },
+    /// Data, for this challenge.
+    Quoted(i32),
+    /// Data, without a challenge: the server's challenge is 0, and most servers mean none.
+    ZeroOmitted,
+    /// Data in one datagram, without a challenge: no challenge is known.
+    OneDatagram,
+    /// Data in several datagrams, without a challenge: no challenge is known.
+    Unchallenged,
 }
 
 /// The verdict on a datagram, or why it is rejected.
-type Taken = Result<Verdict<Answer>, ParseError>;
+type Received = Result<Verdict<Answer>, ParseError>;
 
-/// Attempts that have a bit in [`StatusQuery::requested`]; sessions make at most 21.
-const MAX_ATTEMPT: u8 = 31;
+/// Most attempts whose replies count.
+const MAX_ATTEMPTS: usize = 2;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        Self {
+        let mut query = Self {
             nonce,
             options: *options,
-            attempt: 0,
-            step: Step::Challenge,
-            open: 0,
+            begun: 0,
+            attempts: Vec::with_capacity(MAX_ATTEMPTS),
+            unchallenged: 0,
+            has_challenge: false,
             has_raw_token: false,
-            requested: 0,
-            assemblies: Vec::new(),
-        }
-    }
-
-    /// Whether Minecraft's basic reply is requested.
-    fn is_basic(&self) -> bool {
-        self.options.dialect == Dialect::Minecraft && self.options.detail == Detail::Short
-    }
-
-    fn take_challenge(&mut self, id: RequestId, value: i32) -> Taken {
-        let attempt = self.attempt_of(id)?;
-        if attempt < self.open {
-            // A copy of one that was used.
-            return Ok(Verdict::Partial(Wait::Reply));
-        }
-        self.open = attempt.saturating_add(1);
-        let is_unused = value == 0 && self.options.dialect != Dialect::Minecraft;
-        self.request_data(attempt, (!is_unused).then_some(value), is_unused);
-        Ok(Verdict::Next)
-    }
-
-    fn take_data(&mut self, id: RequestId, number: Option<u8>, last: bool, raw: &[u8]) -> Taken {
-        let attempt = self.attempt_of(id)?;
-        let unexpected = |what| Err(ParseError::new(ParseErrorKind::Unexpected(what), 0));
-        if self.requested & bit(attempt) == 0 {
-            return unexpected("a challenge reply");
-        }
-        let datagram = Bytes::copy_from_slice(raw);
-        match number {
-            // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser, QueryPacketHandler.java).
-            Some(number) => self.collect(id, number, last, datagram),
-            // Datagrams of this id have numbers: this one lost its own on its way.
-            None if self.assemblies.iter().any(|assembly| assembly.id == id) => {
-                unexpected("a datagram with a number")
-            }
-            None => {
-                let mut answer = Answer::single(id, datagram, &self.options.limits)?;
-                match (self.is_basic(), answer.form()) {
-                    (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
-                    // Everything was asked for.
-                    (false, Form::MinecraftBasic) => {
-                        (answer.missing.rules, answer.missing.players) = (true, true);
-                    }
-                    _ => return unexpected("the basic reply"),
-                }
-                Ok(Verdict::Done(answer))
-            }
-        }
-    }
-
-    fn collect(&mut self, id: RequestId, number: u8, last: bool, datagram: Bytes) -> Taken {
-        let known = self
-            .assemblies
-            .iter()
-            .position(|assembly| assembly.id == id);
-        let new = || Assembly::new(id, &self.options.limits);
-        let mut assembly = known.map_or_else(new, |index| self.assemblies.remove(index));
-        let inserted = assembly.fragments.insert(number.into(), datagram, last);
-        if known.is_none() {
-            // Without a datagram it would pass for an empty answer.
-            inserted?;
-        }
-        let fragments = &assembly.fragments;
-        let is_complete = fragments.is_complete(0);
-        let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
-        let may_be_only = is_only
-            && matches!(
-                self.options.dialect,
-                Dialect::Minecraft | Dialect::JustCause2
-            );
-        if inserted.is_ok() && (is_complete || may_be_only) {
-            let answer = assembly.finish(self.options.dialect == Dialect::Minecraft)?;
-            if is_complete || answer.form() != Form::Sections {
-                return Ok(Verdict::Done(answer));
-            }
-        }
-        // Of a mixed reply nothing more is worth waiting for.
-        let is_over = assembly.is_at_senders_limit() || assembly.fragments.is_mixed();
-        if known.is_none() && self.assemblies.len() >= 2 {
-            // What else comes of the dropped one could be contradicted by what is forgotten.
-            let dropped = self.assemblies.remove(0);
-            self.requested &= !bit(self.attempt_of(dropped.id)?);
-        }
-        self.assemblies
-            .insert(known.unwrap_or(self.assemblies.len()), assembly);
-        inserted.map(|()| Verdict::Partial(if is_over { Wait::Grace } else { Wait::Reply }))
-    }
-
-    fn request_data(&mut self, attempt: u8, challenge: Option<i32>, then_zeros: bool) {
-        let is_second = self.requested & bit(attempt) != 0;
-        if is_second {
-            self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
-        }
-        let attempt = if is_second { self.attempt } else { attempt };
-        self.step = Step::Data {
-            attempt,
-            challenge,
-            then_zeros,
+            cut_reply: None,
         };
-        self.requested |= bit(attempt);
+        query.begin(match options.dialect {
+            Dialect::GameSpy2 => Stage::OneDatagram,
+            _ => Stage::Challenge,
+        });
+        query
+    }
+
+    /// Begins an attempt. An attempt before the last one is forgotten, first one without data.
+    fn begin(&mut self, stage: Stage) {
+        self.attempts.push(Attempt {
+            id: self.id(self.begun),
+            stage,
+            fragments: Fragments::new(&self.options.limits),
+        });
+        self.begun = self.begun.wrapping_add(1);
+        if self.attempts.len() > MAX_ATTEMPTS {
+            let mut earlier = self.attempts.iter().take(MAX_ATTEMPTS);
+            let without_data = earlier.position(|attempt| attempt.fragments.is_empty());
+            self.attempts.remove(without_data.unwrap_or(0));
+        }
     }
 
     /// The id of an attempt: another one for each, and every byte at most 0x7F, see [`RequestId`].
@@ -195,105 +134,260 @@ impl StatusQuery {
         RequestId([a, b, c, d.wrapping_add(attempt)].map(|byte| byte & 0x7F))
     }
 
-    /// The attempt with this id.
-    fn attempt_of(&self, id: RequestId) -> Result<u8, ParseError> {
-        (0..=self.attempt)
-            .find(|&attempt| self.id(attempt) == id)
-            .ok_or(ParseError::new(ParseErrorKind::Mismatch("request id"), 1))
+    /// The stage of the current attempt.
+    fn stage(&self) -> Stage {
+        let current = self.attempts.last();
+        current.map_or(Stage::Challenge, |attempt| attempt.stage)
+    }
+
+    /// The position of the attempt with this id.
+    fn attempt_of(&self, id: RequestId) -> Result<usize, ParseError> {
+        let position = self.attempts.iter().position(|attempt| attempt.id == id);
+        position.ok_or(ParseError::new(ParseErrorKind::Mismatch("request id"), 1))
+    }
+
+    fn is_minecraft(&self) -> bool {
+        self.options.dialect == Dialect::Minecraft
+    }
+
+    /// Whether Minecraft's basic reply is requested.
+    fn is_basic(&self) -> bool {
+        self.is_minecraft() && self.options.detail == Detail::Short
+    }
+
+    fn selection(&self) -> Selection<'static> {
+        match self.options.dialect {
+            Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
+            Dialect::Minecraft if self.has_raw_token => Selection(&[0; 8]),
+            Dialect::Minecraft => Selection::MINECRAFT_FULL,
+            Dialect::JustCause2 => Selection::JUST_CAUSE_2,
+            _ => Selection::ALL,
+        }
+    }
+
+    fn receive_challenge(&mut self, id: RequestId, value: i32) -> Received {
+        let position = self.attempt_of(id)?;
+        let is_used =
+            |attempt: &Attempt| matches!(attempt.stage, Stage::Quoted(_) | Stage::ZeroOmitted);
+        if self.attempts.iter().skip(position).any(is_used) {
+            // A copy, or one that came late.
+            return Ok(Verdict::Partial(Wait::Reply));
+        }
+        let mut attempt = self.attempts.remove(position);
+        if attempt.stage != Stage::Challenge {
+            self.attempts.insert(position, attempt);
+            return unexpected("data");
+        }
+        let is_zero_none = value == 0 && !self.is_minecraft();
+        attempt.stage = if is_zero_none {
+            Stage::ZeroOmitted
+        } else {
+            Stage::Quoted(value)
+        };
+        self.attempts.push(attempt);
+        self.has_challenge = true;
+        Ok(Verdict::Next)
+    }
+
+    fn receive_data(
+        &mut self,
+        id: RequestId,
+        number: Option<u8>,
+        last: bool,
+        raw: &[u8],
+    ) -> Received {
+        let position = self.attempt_of(id)?;
+        let is_minecraft = self.is_minecraft();
+        let may_lack_mark = is_minecraft || self.options.dialect == Dialect::JustCause2;
+        let Some(attempt) = self.attempts.get_mut(position) else {
+            return unexpected("a known request id");
+        };
+        if attempt.stage == Stage::Challenge {
+            return unexpected("a challenge reply");
+        }
+        let datagram = Bytes::copy_from_slice(raw);
+        let Some(number) = number else {
+            if attempt.fragments.is_empty() {
+                return self.receive_single(id, datagram);
+            }
+            // Datagrams of this id have numbers: this one lost its own in transit.
+            return unexpected("a datagram with a number");
+        };
+        let filler = raw.get(HEAD..NUMBER_AT);
+        let first = attempt.fragments.iter().next();
+        if first.is_some_and(|(_, first)| first.get(HEAD..NUMBER_AT) != filler) {
+            return unexpected("a datagram that begins as the others");
+        }
+        // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser, QueryPacketHandler.java).
+        let inserted = attempt.fragments.insert(number.into(), datagram, last);
+        let fragments = &attempt.fragments;
+        let is_complete = fragments.is_complete(0);
+        let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
+        inserted?;
+        if is_complete || may_lack_mark && is_only {
+            let answer = Answer::join(id, fragments, is_minecraft)?;
+            if is_complete || answer.form() != Form::Sections {
+                return Ok(Verdict::Done(answer));
+            }
+        }
+        // Of a mixed reply nothing more is worth waiting for.
+        let is_over = is_at_senders_limit(fragments) || fragments.is_mixed();
+        Ok(Verdict::Partial(if is_over {
+            Wait::Grace
+        } else {
+            Wait::Reply
+        }))
+    }
+
+    /// A reply of one datagram without a number.
+    fn receive_single(&mut self, id: RequestId, datagram: Bytes) -> Received {
+        let mut answer = Answer::single(id, datagram, &self.options.limits)?;
+        match (self.is_basic(), answer.form()) {
+            (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
+            // Everything was asked for.
+            (false, Form::MinecraftBasic) => {
+                answer.missing.rules = true;
+                answer.missing.players = true;
+            }
+            _ => return unexpected("the basic reply"),
+        }
+        let is_cut = !answer.completeness().is_complete();
+        let may_be_whole_elsewhere =
+            self.options.dialect == Dialect::Standard && self.stage() == Stage::OneDatagram;
+        if is_cut && may_be_whole_elsewhere {
+            self.cut_reply = Some(answer);
+            self.begin(Stage::Unchallenged);
+            return Ok(Verdict::Next);
+        }
+        Ok(Verdict::Done(answer))
+    }
+
+    fn has_data(&self) -> bool {
+        let mut attempts = self.attempts.iter();
+        attempts.any(|attempt| !attempt.fragments.is_empty())
+    }
+
+    /// The stage that follows a silent one at once, where another form of the request may be answered.
+    fn other_form(&self) -> Option<Stage> {
+        match self.stage() {
+            Stage::ZeroOmitted if !self.has_data() => Some(Stage::Quoted(0)),
+            Stage::Challenge if self.unchallenged == 0 => self.without_challenge(),
+            _ => None,
+        }
+    }
+
+    /// The next form of a request without a challenge; `None` where a challenge is known or demanded.
+    fn without_challenge(&self) -> Option<Stage> {
+        if self.has_challenge || self.is_minecraft() {
+            return None;
+        }
+        let is_even = self.unchallenged.is_multiple_of(2);
+        let one_datagram = is_even && self.options.dialect != Dialect::JustCause2;
+        Some(if one_datagram {
+            Stage::OneDatagram
+        } else {
+            Stage::Unchallenged
+        })
+    }
+
+    /// The stage of the next attempt.
+    fn next_stage(&self) -> Stage {
+        let stage = self.stage();
+        if self.options.dialect == Dialect::GameSpy2 {
+            return Stage::OneDatagram;
+        }
+        let is_unchallenged = matches!(stage, Stage::OneDatagram | Stage::Unchallenged);
+        if is_unchallenged && self.has_data() {
+            return stage;
+        }
+        match stage {
+            Stage::Challenge => self.without_challenge().unwrap_or(Stage::Challenge),
+            _ => Stage::Challenge,
+        }
+    }
+
+    /// The best of the incomplete answers.
+    fn best(&self) -> Option<Answer> {
+        let worth = |attempt: &&Attempt| (!attempt.fragments.is_mixed(), attempt.fragments.len());
+        let attempts = self.attempts.iter();
+        let with_data = attempts.filter(|attempt| !attempt.fragments.is_empty());
+        let best = with_data.max_by_key(worth);
+        let joined =
+            best.and_then(|best| Answer::join(best.id, &best.fragments, self.is_minecraft()).ok());
+        joined.or_else(|| self.cut_reply.clone())
+    }
+
+    /// Begins an attempt after a silent one.
+    fn begin_next(&mut self, stage: Stage) {
+        if matches!(stage, Stage::OneDatagram | Stage::Unchallenged) {
+            self.unchallenged = self.unchallenged.saturating_add(1);
+        }
+        self.begin(stage);
     }
 }
 
-fn bit(attempt: u8) -> u32 {
-    1_u32.checked_shl(u32::from(attempt)).unwrap_or(0)
+fn unexpected<T>(wanted: &'static str) -> Result<T, ParseError> {
+    Err(ParseError::new(ParseErrorKind::Unexpected(wanted), 0))
 }
 
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        let request = match self.step {
-            Step::Challenge => Request::new(self.id(self.attempt), Command::Challenge),
-            Step::Data {
-                attempt, challenge, ..
-            } => {
-                let selection = match self.options.dialect {
-                    Dialect::Minecraft if self.is_basic() => Selection::MINECRAFT_BASIC,
-                    Dialect::Minecraft if self.has_raw_token => Selection(&[0; 8]),
-                    Dialect::Minecraft => Selection::MINECRAFT_FULL,
-                    Dialect::JustCause2 => Selection::JUST_CAUSE_2,
-                    _ => Selection::ALL,
-                };
-                Request::new(
-                    self.id(attempt),
-                    Command::Data {
-                        challenge,
-                        selection,
-                    },
-                )
-            }
+        let Some(attempt) = self.attempts.last() else {
+            return;
+        };
+        let data = |challenge, selection| Command::Data {
+            challenge,
+            selection,
+        };
+        let command = match attempt.stage {
+            Stage::Challenge => Command::Challenge,
+            Stage::Quoted(challenge) => data(Some(challenge), self.selection()),
+            Stage::ZeroOmitted | Stage::Unchallenged => data(None, self.selection()),
+            Stage::OneDatagram => data(None, Selection::GAMESPY_2),
         };
         // Every request of this protocol can be written.
-        let _ = request.encode(out);
+        let _ = Request::new(attempt.id, command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        let raw = raw_challenge(datagram).filter(|_| self.options.dialect == Dialect::Minecraft);
-        let verdict = match (raw, Response::parse(datagram, &self.options.limits)) {
-            (Some((id, token)), _) => self
-                .take_challenge(id, token)
-                .inspect(|_| self.has_raw_token = true),
-            (_, Ok(Response::Challenge { id, value, .. })) => self.take_challenge(id, value),
-            (
-                _,
+        let raw_token = raw_challenge(datagram).filter(|_| self.is_minecraft());
+        let received = if let Some((id, token)) = raw_token {
+            let received = self.receive_challenge(id, token);
+            self.has_raw_token |= received.is_ok();
+            received
+        } else {
+            match Response::parse(datagram, &self.options.limits) {
+                Ok(Response::Challenge { id, value, .. }) => self.receive_challenge(id, value),
                 Ok(Response::Data {
                     id,
                     number,
                     last,
                     raw,
-                }),
-            ) => self.take_data(id, number, last, raw),
-            (_, Err(error)) => Err(error),
+                }) => self.receive_data(id, number, last, raw),
+                Err(error) => Err(error),
+            }
         };
-        verdict.unwrap_or_else(Verdict::Rejected)
+        received.unwrap_or_else(Verdict::Rejected)
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let is_minecraft = self.options.dialect == Dialect::Minecraft;
-        let has_data = !self.assemblies.is_empty();
-        let is_late = remaining == Remaining::Step || self.attempt > 0;
-        let next = match self.step {
-            // Some servers of Battlefield 2's kind know no challenge.
-            Step::Challenge if is_late && !is_minecraft && self.requested == 0 => {
-                Some((self.attempt, None))
-            }
-            Step::Data {
-                attempt,
-                then_zeros: true,
-                ..
-            } if !has_data => Some((attempt, Some(0))),
-            _ => None,
-        };
-        if let Some((attempt, challenge)) = next.filter(|_| remaining != Remaining::Nothing) {
-            self.request_data(attempt, challenge, false);
+        if remaining != Remaining::Nothing
+            && let Some(stage) = self.other_form()
+        {
+            self.begin_next(stage);
             return OnTimeout::Next;
         }
-        let is_over =
-            |assembly: &Assembly| !assembly.fragments.is_mixed() && assembly.is_at_senders_limit();
-        let nothing_follows = self.assemblies.iter().any(is_over);
+        let mut attempts = self.attempts.iter();
+        let nothing_follows = attempts.any(|attempt| {
+            !attempt.fragments.is_mixed() && is_at_senders_limit(&attempt.fragments)
+        });
         if remaining != Remaining::Retry || nothing_follows {
-            let worth =
-                |assembly: &&Assembly| (!assembly.fragments.is_mixed(), assembly.fragments.len());
-            let best = self.assemblies.iter().max_by_key(worth);
-            let answer = best.and_then(|best| best.finish(is_minecraft).ok());
-            return answer.map_or(OnTimeout::Retry, OnTimeout::Done);
+            return self.best().map_or(OnTimeout::Retry, OnTimeout::Done);
         }
-        self.attempt = self.attempt.saturating_add(1).min(MAX_ATTEMPT);
-        let omits =
-            self.open == 0 && self.requested != 0 && (has_data || self.step == Step::Challenge);
-        self.step = Step::Challenge;
-        if omits {
-            self.request_data(self.attempt, None, false);
-        }
+        let next = self.next_stage();
+        self.begin_next(next);
         OnTimeout::Retry
     }
 

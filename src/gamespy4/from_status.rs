@@ -1,87 +1,99 @@
-//! From the model to what a server says of it: the keys and fields of each engine.
+//! From the model to the keys and fields of a server: writes what the engine's row names.
 
 use std::borrow::Cow;
 
-use super::ut3::SEPARATOR;
+use super::engines::{Column, Field, Key, Layout, PlayerField, Profile};
+use super::ut3;
 use super::wire::request::DATA;
 use super::writer::put_head;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::Engine;
 use crate::reply::Template;
-use crate::text::number;
+use crate::text::number as numbers;
 
 /// Most rows in several datagrams: a continued column has its row number in one byte.
 const MAX_ROWS: usize = 255;
 /// Longest key, cell and value written, in bytes; longer ones are cut. Far above what games send.
 const MAX_KEY: usize = 100;
 const MAX_CELL: usize = 200;
-const MAX_VALUE: usize = 1200;
+pub(super) const MAX_VALUE: usize = 1200;
 
-/// Writes what a full reply says of a status, as [`Content`](super::writer::Content) reads it: the keys that tools look for, the
-/// rules, the columns of the players, those of the teams.
-pub(super) fn put_content(status: &ServerStatus, engine: Engine, template: &mut Template) {
-    let required = required(status, engine)
-        .into_iter()
-        .filter_map(|(key, value)| Some((key, value?)));
-    let required: Vec<_> = required.collect();
+/// A key that is written, and its value.
+type Required<'a> = (&'static str, Cow<'a, [u8]>);
+
+/// Writes the content of a full reply, as [`Content`](super::writer::Content) reads it. It is the keys that tools look for,
+/// the rules, the columns of the players, those of the teams. Values of the keys are cut at `max_value` bytes.
+pub(super) fn put_content(
+    status: &ServerStatus,
+    profile: &'static Profile,
+    max_value: usize,
+    template: &mut Template,
+) {
+    let required = required(status, profile);
     template.begin();
-    template
-        .bytes
-        .push(is_cut(status, engine, &required).into());
+    let is_cut = is_cut(status, profile, &required, max_value);
+    template.bytes.push(is_cut.into());
     template.begin();
     for (key, value) in &required {
         put_text(key.as_bytes(), MAX_KEY, &mut template.bytes);
-        put_text(value, MAX_VALUE, &mut template.bytes);
+        put_text(value, max_value, &mut template.bytes);
     }
     template.begin();
+    put_rules(status, &required, template);
+    put_players(status, profile, template);
+    put_teams(status, profile, template);
+}
+
+/// Writes the rules except the required keys.
+fn put_rules(status: &ServerStatus, required: &[Required<'_>], template: &mut Template) {
     for (key, value) in &status.rules {
         let key = wire(key);
         // A key that began with a section's type would be taken for one.
-        let can_be_said = key.first().is_some_and(|&first| first > 2);
-        if can_be_said
-            && !required
-                .iter()
-                .any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes()))
-        {
+        let can_be_sent = key.first().is_some_and(|&first| first > 2);
+        let mut required = required.iter();
+        let is_required = required.any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes()));
+        if can_be_sent && !is_required {
             put_text(&key, MAX_KEY, &mut template.bytes);
             put_text(&wire(value), MAX_VALUE, &mut template.bytes);
         }
     }
-    put_players(status, engine, template);
-    // Clients number teams by their rows, which begin at 1, in UT3 at 0. One far behind the others has no row.
-    let first = i32::from(engine == Engine::Battlefield2);
+}
+
+/// Writes the teams. Clients number them by their rows. A team far after the others has no row.
+fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) {
+    let first = profile.first_team;
     let numbered = (first..)
         .zip(&status.teams)
-        .map(|(at, team)| (team.id.unwrap_or(at), team));
+        .map(|(position, team)| (team.id.unwrap_or(position), team));
     let last = numbered.clone().map(|(id, _)| id).max().unwrap_or(-1);
     let of = |id| {
+        let mut numbered = numbered.clone();
         numbered
-            .clone()
             .find(|(known, _)| *known == id)
             .map(|(_, team)| team)
     };
-    let most = status.teams.len().saturating_add(2).min(MAX_ROWS);
-    let teams: Vec<Option<&Team>> = (first..=last).take(most).map(of).collect();
+    let max_rows = status.teams.len().saturating_add(2).min(MAX_ROWS);
+    let teams: Vec<Option<&Team>> = (first..=last).take(max_rows).map(of).collect();
     // The names of their columns end with `_t`, as no player's does.
     let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
-        put_cell(
-            team.and_then(|team| team.name.as_ref()).map(Text::as_ref),
-            b' ',
-            out,
-        );
+        let name = team.and_then(|team| team.name.as_ref());
+        put_cell(name.map(Text::as_ref), b' ', out);
     };
-    let score = |team: &Option<&Team>| team.and_then(|team| team.score).unwrap_or_default();
+    let score = |team: &Option<&Team>, out: &mut Vec<u8>| {
+        let score = team.and_then(|team| team.score);
+        numbers::put(score.unwrap_or_default(), out);
+    };
     put_column("team_t", &teams, name, template);
-    put_column(
-        "score_t",
-        &teams,
-        |team, out| number::put(score(team), out),
-        template,
-    );
+    put_column("score_t", &teams, score, template);
 }
 
 /// Whether a text or a list of rows is too long to be written in full.
-fn is_cut(status: &ServerStatus, engine: Engine, required: &[(&str, Cow<'_, [u8]>)]) -> bool {
+fn is_cut(
+    status: &ServerStatus,
+    profile: &Profile,
+    required: &[Required<'_>],
+    max_value: usize,
+) -> bool {
     let exceeds = |text: TextRef<'_>, limit| wire(text).len() > limit;
     let (players, teams) = (status.listed_players(), &status.teams);
     let extra = players
@@ -91,216 +103,188 @@ fn is_cut(status: &ServerStatus, engine: Engine, required: &[(&str, Cow<'_, [u8]
         .iter()
         .map(|player| &player.name)
         .chain(teams.iter().flat_map(|team| &team.name));
-    (players.len() > MAX_ROWS && engine != Engine::Minecraft)
+    let mut cells = names.map(Text::as_ref).chain(extra);
+    let mut rules = status.rules.iter();
+    let has_too_many_rows = players.len() > MAX_ROWS && profile.layout != Layout::Minecraft;
+    has_too_many_rows
         || teams.len() > MAX_ROWS
-        || required.iter().any(|(_, value)| value.len() > MAX_VALUE)
-        || status
-            .rules
-            .iter()
-            .any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
-        || names
-            .map(Text::as_ref)
-            .chain(extra)
-            .any(|cell| exceeds(cell, MAX_CELL))
+        || required.iter().any(|(_, value)| value.len() > max_value)
+        || rules.any(|(key, value)| exceeds(key, MAX_KEY) || exceeds(value, MAX_VALUE))
+        || cells.any(|cell| exceeds(cell, MAX_CELL))
 }
 
 /// Minecraft's basic reply.
 pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
-    let required = required(status, Engine::Minecraft);
-    for key in [
-        "hostname",
-        "gametype",
-        "map",
-        "numplayers",
-        "maxplayers",
-        "hostip",
-    ] {
-        if key == "hostip" {
-            template
-                .bytes
-                .extend_from_slice(&status.game_port.unwrap_or(25565).to_le_bytes());
-        }
-        let value = required
-            .iter()
-            .find(|(name, _)| *name == key)
-            .and_then(|(_, value)| value.as_deref());
-        put_text(value.unwrap_or_default(), MAX_VALUE, &mut template.bytes);
+    let required = required(status, Profile::of_engine(Engine::Minecraft));
+    let value = |key| {
+        let value = required.iter().find(|(name, _)| *name == key);
+        value.map(|(_, value)| &value[..]).unwrap_or_default()
+    };
+    let out = &mut template.bytes;
+    for key in ["hostname", "gametype", "map", "numplayers", "maxplayers"] {
+        put_text(value(key), MAX_VALUE, out);
     }
+    let port = status.game_port.unwrap_or(25565);
+    out.extend_from_slice(&port.to_le_bytes());
+    put_text(value("hostip"), MAX_VALUE, out);
 }
 
 /// The keys that tools look for, in the order of the server that is imitated.
-fn required(status: &ServerStatus, engine: Engine) -> Vec<(&'static str, Option<Cow<'_, [u8]>>)> {
-    fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
-        text.as_ref().map(|text| wire(text.as_ref()))
-    }
-    fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
-        number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
-    }
-    let rule = |key: &str, default: &'static str| {
-        let value = status.rules.get(key).map(wire);
-        Some(value.unwrap_or(Cow::Borrowed(default.as_bytes())))
-    };
-    let empty = || Some(Cow::Borrowed(&[][..]));
-    let name = text(&status.name).or_else(empty);
-    let software = || text(&status.mod_name).or_else(empty);
-    let everyone = status.online().unwrap_or_default();
-    let max_players = status.max_players.unwrap_or_default();
-    let seconds = status
-        .time_limit
-        .and_then(|limit| i64::try_from(limit.as_secs()).ok());
-    match engine {
-        Engine::Battlefield2 => {
-            let team = |id| {
-                status
-                    .teams
-                    .iter()
-                    .find(|team| team.id == Some(id))
-                    .and_then(|team| text(&team.name))
-            };
-            vec![
-                ("hostname", name),
-                ("gamename", text(&status.game)),
-                ("gamever", text(&status.version)),
-                ("mapname", text(&status.map)),
-                ("gametype", text(&status.game_type)),
-                ("gamevariant", text(&status.mod_name)),
-                ("numplayers", number(Some(everyone))),
-                ("maxplayers", number(Some(max_players))),
-                ("gamemode", rule("gamemode", "openplaying")),
-                ("password", number(status.password)),
-                ("timelimit", number(seconds)),
-                ("hostport", number(status.game_port)),
-                ("bf2_dedicated", number(status.dedicated)),
-                ("bf2_anticheat", number(status.anti_cheat)),
-                ("bf2_scorelimit", number(status.score_limit)),
-                ("bf2_team1", team(1)),
-                ("bf2_team2", team(2)),
-                ("bf2_bots", number(status.bot_count.map(|bots| bots > 0))),
-                ("bf2_reservedslots", number(status.private_slots)),
-                (
-                    "bf2_coopbotcount",
-                    number(status.bot_count.filter(|&bots| bots != 0)),
-                ),
-            ]
-        }
-        Engine::Minecraft => vec![
-            (
-                "hostname",
-                status
-                    .name
-                    .as_ref()
-                    .map(|title| minecraft_title(title, status))
-                    .or(name),
-            ),
-            (
-                "gametype",
-                text(&status.game_type).or_else(|| rule("gametype", "SMP")),
-            ),
-            (
-                "game_id",
-                text(&status.game).or_else(|| rule("game_id", "MINECRAFT")),
-            ),
-            ("version", text(&status.version).or_else(empty)),
-            (
-                "plugins",
-                rule("plugins", "")
-                    .filter(|list| !list.is_empty())
-                    .or_else(software),
-            ),
-            ("map", text(&status.map).or_else(|| rule("map", "world"))),
-            ("numplayers", number(Some(everyone))),
-            ("maxplayers", number(Some(max_players))),
-            (
-                "hostport",
-                number(status.game_port).or_else(|| rule("hostport", "25565")),
-            ),
-            ("hostip", rule("hostip", "0.0.0.0")),
-        ],
-        _ => {
-            let word = |yes| Cow::Borrowed(if yes { &b"True"[..] } else { b"False" });
-            let whole_minutes = seconds
-                .filter(|seconds| seconds % 60 == 0)
-                .map(|seconds| seconds / 60);
-            let people = everyone.saturating_sub(status.bot_count.unwrap_or_default());
-            vec![
-                ("hostname", name),
-                ("hostport", number(status.game_port)),
-                ("numplayers", number(Some(people))),
-                ("maxplayers", number(Some(max_players))),
-                ("gamemode", rule("gamemode", "openplaying")),
-                ("mapname", text(&status.map)),
-                ("bIsDedicated", status.dedicated.map(word)),
-                ("EngineVersion", text(&status.version)),
-                ("MinNetVersion", number(status.protocol_version)),
-                ("s7", number(status.password)),
-                ("p1073741825", text(&status.map)),
-                ("p1073741826", text(&status.game_type)),
-                ("p268435703", number(status.bot_count)),
-                ("p268435704", number(status.score_limit)),
-                ("p268435705", number(whole_minutes)),
-                ("p268435969", number(status.anti_cheat)),
-                ("p1073741828", custom_mutators(status)),
-            ]
-        }
-    }
-}
-
-/// The mutators by name, where the rules do not have UT3's own keys for them.
-fn custom_mutators(status: &ServerStatus) -> Option<Cow<'_, [u8]>> {
-    let has_key = |key| status.rules.get(key).is_some();
-    let mutators = status
-        .mutators
-        .as_ref()
-        .filter(|_| !has_key("p268435717") && !has_key("p1073741828"));
-    let names: Vec<_> = mutators?.iter().map(|name| wire(name.as_ref())).collect();
-    Some(names.join(&SEPARATOR).into())
-}
-
-fn put_players(status: &ServerStatus, engine: Engine, template: &mut Template) {
-    let players = status.listed_players();
-    let is_cut = engine != Engine::Minecraft && players.len() > MAX_ROWS;
-    let players = if is_cut {
-        players.get(..MAX_ROWS).unwrap_or_default()
-    } else {
-        players
-    };
-    let mut put =
-        |name, write: &dyn Fn(&Player, &mut Vec<u8>)| put_column(name, players, write, template);
-    put("player_", &|player, out| {
-        put_cell(Some(player.name.as_ref()), b' ', out);
+fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Required<'a>> {
+    let keys = profile.keys.iter().filter(|key| key.is_written());
+    let required = keys.filter_map(|key| {
+        let default = || {
+            let rule = status.rules.get(key.name).map(wire);
+            key.default
+                .map(|default| rule.unwrap_or(Cow::Borrowed(default.as_bytes())))
+        };
+        let value = value(key, status, profile).or_else(default)?;
+        Some((key.name, value))
     });
-    if engine != Engine::Minecraft {
-        put("score_", &|player, out| {
-            number::put(player.score.unwrap_or_default(), out);
-        });
-        put("ping_", &|player, out| {
-            number::put(player.ping.unwrap_or_default().into(), out);
-        });
-        put("team_", &|player, out| {
-            number::put(player.team.unwrap_or_default().into(), out);
-        });
-        put("deaths_", &|player, out| {
-            put_cell(player.extra.get("deaths_"), b'0', out);
-        });
-        put("pid_", &|player, out| {
-            put_cell(player.extra.get("pid_"), b'0', out);
-        });
-    }
-    if engine == Engine::Battlefield2 {
-        put("skill_", &|player, out| {
-            put_cell(player.extra.get("skill_"), b'0', out);
-        });
-        // A column of zeros says that there are no bots.
-        if status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some()) {
-            put("AIBot_", &|player, out| {
-                number::put(player.bot.unwrap_or_default().into(), out);
-            });
+    required.collect()
+}
+
+/// The value of a key; `None` where the status has none.
+fn value<'a>(key: &Key, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
+    let seconds = || i64::try_from(status.time_limit?.as_secs()).ok();
+    let bots = status.bot_count;
+    match key.field {
+        Field::Name => text(&status.name),
+        Field::Title => Some(minecraft_title(status.name.as_ref()?, status)),
+        Field::Map => text(&status.map),
+        Field::Game => text(&status.game),
+        Field::ModName => text(&status.mod_name),
+        Field::Software => {
+            let list = status.rules.get(key.name).map(wire);
+            let list = list.filter(|list| !list.is_empty());
+            list.or_else(|| text(&status.mod_name))
+        }
+        Field::GameType => text(&status.game_type),
+        Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses => {
+            mutators(key.field, status, profile)
+        }
+        Field::Version => text(&status.version),
+        Field::ProtocolVersion => number(status.protocol_version),
+        Field::GamePort => number(status.game_port),
+        Field::Password => number(status.password),
+        Field::Dedicated => number(status.dedicated),
+        Field::DedicatedWord => status.dedicated.map(|is_dedicated| {
+            let word: &[u8] = if is_dedicated { b"True" } else { b"False" };
+            Cow::Borrowed(word)
+        }),
+        Field::AntiCheat => number(status.anti_cheat),
+        Field::Players => number(status.online()),
+        Field::People => {
+            let everyone = status.online();
+            number(everyone.map(|count| count.saturating_sub(bots.unwrap_or_default())))
+        }
+        // Without bots, the key of that answer is enough.
+        Field::BotCount => number(bots.filter(|&bots| bots > 0 || !profile.has(Field::HasBots))),
+        Field::HasBots => number(bots.map(|bots| bots > 0)),
+        Field::MaxPlayers => number(status.max_players),
+        Field::PrivateSlots => number(status.private_slots),
+        Field::TimeLimitInSeconds => number(seconds()),
+        Field::TimeLimitInMinutes => {
+            let whole = seconds().filter(|seconds| seconds % 60 == 0);
+            number(whole.map(|seconds| seconds / 60))
+        }
+        Field::TimeLimit | Field::TimeLeft | Field::Rule => None,
+        Field::ScoreLimit => number(status.score_limit),
+        Field::TeamName(id) => {
+            let team = status.teams.iter().find(|team| team.id == Some(id));
+            text(&team?.name)
         }
     }
 }
 
-/// Writes a column: the name, and what `write` appends for each row, each with its NUL.
+fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
+    text.as_ref().map(|text| wire(text.as_ref()))
+}
+
+fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
+    number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
+}
+
+/// The mutators as this field has them, where the rules do not have the server's own keys for them.
+fn mutators<'a>(
+    field: Field,
+    status: &'a ServerStatus,
+    profile: &Profile,
+) -> Option<Cow<'a, [u8]>> {
+    let mut keys = profile
+        .keys
+        .iter()
+        .filter(|key| matches!(key.field, Field::MutatorBits | Field::MutatorNames));
+    if keys.any(|key| status.rules.get(key.name).is_some()) {
+        return None;
+    }
+    let version = status.version.as_ref().map(Text::raw);
+    let classes = profile
+        .keys
+        .iter()
+        .find(|key| key.field == Field::MutatorClasses);
+    let lists_classes = classes.is_some_and(|key| status.rules.get(key.name).is_some());
+    let mutators = status.mutators.as_ref()?;
+    let bit = |mutator: &Text| {
+        let name = mutator.plain();
+        let mut bits = ut3::names_of_bits(version, lists_classes);
+        let (bit, _) = bits.find(|(_, known)| *known == Some(&*name))?;
+        1_u32.checked_shl(bit)
+    };
+    match field {
+        Field::MutatorBits => {
+            let bits = mutators.iter().filter_map(bit);
+            let mask = bits.fold(0, |mask: u32, bit| mask | bit);
+            number(Some(mask))
+        }
+        Field::MutatorNames => {
+            let custom = mutators.iter().filter(|mutator| bit(mutator).is_none());
+            let names: Vec<_> = custom.map(|name| wire(name.as_ref())).collect();
+            Some(names.join(&ut3::SEPARATOR).into())
+        }
+        _ => None,
+    }
+}
+
+/// Writes the columns of the players.
+fn put_players(status: &ServerStatus, profile: &Profile, template: &mut Template) {
+    let players = status.listed_players();
+    let is_bounded = profile.layout != Layout::Minecraft;
+    let max_rows = if is_bounded { MAX_ROWS } else { players.len() };
+    let players = players.get(..max_rows).unwrap_or(players);
+    for column in profile.columns {
+        let Some(default) = column.default else {
+            continue;
+        };
+        // A column of zeros shows that there are no bots.
+        let knows_bots =
+            status.bot_count == Some(0) || players.iter().any(|player| player.bot.is_some());
+        if column.field == PlayerField::Bot && !knows_bots {
+            continue;
+        }
+        let put = |player: &Player, out: &mut Vec<u8>| put_player(player, column, default, out);
+        put_column(column.name, players, put, template);
+    }
+}
+
+/// Writes a player's value of a column.
+fn put_player(player: &Player, column: &Column, default: u8, out: &mut Vec<u8>) {
+    let number = match column.field {
+        PlayerField::Name => return put_cell(Some(player.name.as_ref()), default, out),
+        PlayerField::Score => player.score,
+        PlayerField::Ping => player.ping.map(i64::from),
+        PlayerField::Team => player.team.map(i64::from),
+        PlayerField::Bot => player.bot.map(i64::from),
+        PlayerField::Extra => None,
+    };
+    match number {
+        Some(number) => numbers::put(number, out),
+        None => put_cell(player.extra.get(column.name), default, out),
+    }
+}
+
+/// Writes a column: the name, then the bytes that `write` appends for each row, each with its NUL.
 fn put_column<T>(
     name: &str,
     rows: &[T],
@@ -331,7 +315,7 @@ fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
     let numbers = version
         .split('.')
-        .map(|part| number::leading(part.as_bytes()).unwrap_or_default());
+        .map(|part| numbers::leading(part.as_bytes()).unwrap_or_default());
     let decoded = title.decoded();
     let narrow = || {
         decoded
@@ -348,11 +332,11 @@ fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     bytes.into_iter().filter(|&byte| byte != 0).collect()
 }
 
-/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators behind a whole name.
+/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators after a whole name.
 fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
     let end = text
         .get(..=limit)
-        .map(|cut| memchr::memrchr(SEPARATOR, cut).unwrap_or(limit));
+        .map(|cut| memchr::memrchr(ut3::SEPARATOR, cut).unwrap_or(limit));
     out.extend_from_slice(end.and_then(|end| text.get(..end)).unwrap_or(text));
     out.push(0);
 }

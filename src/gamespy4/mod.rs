@@ -1,7 +1,8 @@
 //! GameSpy's query protocol, version 4: Unreal Tournament 3, Battlefield 2 and 2142, Project Reality, Crysis, Crysis
 //! Wars, S.T.A.L.K.E.R., early Arma, Just Cause 2 Multiplayer, and the query port of Minecraft servers.
 //!
-//! Other tools call it "gamespy3". Version 3 is the same protocol without the challenge.
+//! Other tools call it "gamespy3". Version 3 is the same protocol without the challenge. Version 2, of Halo and its time, is the
+//! same with replies of one datagram.
 //!
 //! # Flow
 //! ```text
@@ -35,8 +36,8 @@
 //! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the row
 //!   the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3; the rule is
 //!   checked with a model of QR2's sender in tests/kit/src/sender.rs).
-//! - `numplayers` is no row count: it says 64 over 63 rows (capture of Battlefield 2), and 100 over 64 (Project Reality).
-//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` says that none is in use: the
+//! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and 100 over 64 (Project Reality).
+//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` means that none is in use: the
 //!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,
 //!   where 0 is a number like any other.
 //! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that accept one more than once
@@ -44,6 +45,9 @@
 //!   the answer is then not complete, and the client asks again.
 //! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
 //!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
+//! - GameSpy v2, of games of 2003 to 2005, is the same protocol before challenges and several datagrams: `FE FD 00 id FF FF FF`
+//!   brings one datagram, [`Form::Legacy`]. It is cut at 1,400 bytes without a mark. Challenge requests get no reply.
+//!   [`Dialect::GameSpy2`](crate::Dialect::GameSpy2) sends this request at once, other queries after a silent challenge request.
 //! - Nukkit, a Minecraft server, sends its challenge as four raw bytes and NUL, and its full reply where eight bytes follow the
 //!   quoted challenge (github.com/CloudburstMC/Nukkit, QueryHandler.java; github.com/PowerNukkit/PowerNukkit, issue 652).
 //!   [`StatusQuery`] understands it in [`Dialect::Minecraft`](crate::Dialect::Minecraft).
@@ -68,35 +72,44 @@
 //! | field | keys | games and sources |
 //! |---|---|---|
 //! | `name` | `hostname` | all |
-//! | `map` | `p1073741825`; `mapname`, `map` | UT3, whose `mapname` is a list of properties; others |
-//! | `game` | `gamename`, `game_id` | Battlefield 2, Crysis Wars, Arma; Minecraft (captures) |
-//! | `mod_name` | `gamevariant` except `bf2` and `bf2142` | Battlefield 2 and its modifications: `pr` (captures of Project Reality) |
+//! | | `OwningPlayerName`, `p1073741827` | UT3, where `hostname` is empty (captures; scripts) |
+//! | `map` | `p1073741825` | UT3, whose `mapname` is a list of properties |
+//! | | `mapname`, `map` | others |
+//! | `game` | `gamename`, `gsgamename`, `game_id` | Battlefield 2, Crysis Wars, Arma; F.E.A.R.; Minecraft (captures) |
+//! | `mod_name` | `gamevariant` except `bf2` and `bf2142` | Battlefield 2, 2142 and their modifications: `pr` (captures of Project Reality) |
 //! | | `modname` | Crysis Wars: `MWLL` (captures) |
 //! | | `mod` | Arma: all that is loaded, `CA;@ACE` (captures) |
 //! | | the software in `plugins`, `server_engine` | Minecraft: `CraftBukkit on Bukkit 1.8`; PocketMine (captures; QueryInfo.php) |
 //! | `game_type` | `p1073741826`; `gametype` | UT3: the class; others |
-//! | `mutators` | `p268435717`, `p1073741828` | UT3: its own by name, then the custom ones; a bit without a known name is only in the rules (UTGameSettingsCommon.uc, captures) |
+//! | `mutators` | `p268435717`, `p1073741828` | UT3: its own by name, in newer versions (`p1073741829`) with other numbers, then the custom ones; a bit without a known name is only in the rules (UTGameSettingsCommon.uc, captures) |
 //! | `version` | `gamever`, `version`, `EngineVersion` | most; Minecraft, Just Cause 2; UT3 |
 //! | `protocol_version` | `MinNetVersion` | UT3: the oldest build that may join |
 //! | `game_port` | `hostport` | all but Arma and Just Cause 2 |
 //! | `password` | `password`, `s7` | all but Minecraft; UT3 |
-//! | `dedicated` | `bf2_dedicated`, `dedicated`, `bIsDedicated`, `s14` | Battlefield 2; Crysis, Arma; UT3 (captures) |
-//! | `anti_cheat` | `bf2_anticheat`, `anticheat`, `sv_punkbuster`, `sv_battleye`, `p268435969` | Battlefield 2; Crysis; PunkBuster; Arma's BattlEye; UT3 on Steam (captures) |
+//! | `dedicated` | `bf2_dedicated`, `bf2142_dedicated`, `dedicated`, `isdedicated` | Battlefield 2, 2142; Crysis, Arma, Halo; Hidden & Dangerous 2 (captures) |
+//! | | `bIsDedicated`, `s14` | UT3 (captures) |
+//! | `anti_cheat` | `bf2_anticheat`, `bf2142_anticheat`, `anticheat`, `sv_punkbuster`, `punkbuster`, `sv_battleye`, `p268435969` | Battlefield 2, 2142; Crysis; PunkBuster; F.E.A.R.; Arma's BattlEye; UT3 on Steam (captures) |
 //! | `player_count` | `numplayers`; UT3: and `p268435703` | UT3 counts people alone: `numplayers` 1 over a person and two bots (capture) |
 //! | `bot_count` | `p268435703` | UT3 |
 //! | | rows with `AIBot_` 1, if all players are listed | Battlefield 2 |
-//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` says whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
-//! | `max_players`, `private_slots` | `maxplayers`; `bf2_reservedslots` | all; Battlefield 2 |
+//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` tells whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
+//! | | `bf2142_bots` 0, else `bf2142_coopbotcount` | Battlefield 2142 (github.com/Dankr4d/BF2142Unlocker, gspy.nim) |
+//! | `max_players` | `maxplayers` | all |
+//! | `private_slots` | `bf2_reservedslots`, `bf2142_reservedslots` | Battlefield 2, 2142 |
 //! | `time_limit` | `p268435705` in minutes | UT3 |
-//! | | `timelimit` in seconds | Battlefield 2: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
-//! | | `timelimit` in minutes | Crysis, Crysis Wars, recognised by `dx10`: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
+//! | | `timelimit` in seconds | Battlefield 2, 2142: 14400 in Project Reality (captures); `roundtime` is a number of rounds |
+//! | | `timelimit` in minutes | Crysis, Crysis Wars: 75 with 1719 seconds left (capture); elsewhere only 0 is known to mean no limit |
 //! | `time_left` | `timeleft` in seconds | Crysis Wars (capture) |
-//! | `score_limit` | `p268435704`; `bf2_scorelimit`, `scorelimit`, `fraglimit` | UT3; Battlefield 2; QR2's standard keys |
-//! | `Player::score` | `score_`, or `kills_` where there is none | Crysis Wars has `kills_` (capture) |
+//! | `score_limit` | `p268435704`; `bf2_scorelimit`, `bf2142_scorelimit`, `scorelimit`, `fraglimit` | UT3; Battlefield 2, 2142; QR2's standard keys |
+//! | `Player::score` | `score_`, or `kills_` where there is none | Crysis Wars has `kills_`; a text, as Halo's `:00`, stays in `extra` (captures) |
 //! | `Player::bot` | `AIBot_` | Battlefield 2 |
 //! | | rows without a name, if there are as many as bots | UT3 (capture) |
-//! | `Team::id` | position, from 0 in UT3, else from 1 | as `team_` counts (captures) |
-//! | `Team::name`, `Team::score` | `team_t`, `score_t`; without rows `bf2_team1`, `bf2_team2` | UT3, Battlefield 2 |
+//! | `Team::id` | position, from 0 in UT3 and GameSpy v2 except Battlefield Vietnam, else from 1 | as `team_` counts (captures; qstat, gs2.c) |
+//! | `Team::name`, `Team::score` | `team_t`, `score_t` | UT3, Battlefield 2 |
+//! | `Team::name` | `bf2_team1`, `bf2_team2`, `bf2142_team1`, `bf2142_team2` | Battlefield 2, 2142, where no teams are listed |
+//!
+//! `gamemode` and `hostip` have no field: a server of this crate takes them from its rules. Which keys belong to which engine
+//! is in one table, src/gamespy4/engines.rs.
 //!
 //! # Reading a datagram
 //! ```
@@ -119,6 +132,11 @@
 
 mod answer;
 mod client;
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "a client writes no keys")
+)]
+mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]

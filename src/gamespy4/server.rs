@@ -12,9 +12,10 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::from_status::{basic, put_content};
+use super::engines::{Challenge, Layout, Profile};
+use super::from_status::{MAX_VALUE, basic, put_content};
 use super::wire::request::{CHALLENGE, Command, Request, Selection};
-use super::wire::response::MAX_DATAGRAMS;
+use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
 use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
@@ -31,7 +32,7 @@ const PURPOSE: u16 = 4;
 const FULL: usize = Selection::ALL.0.len();
 /// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
-/// Kind of the template that holds what a status says, which is no reply.
+/// Kind of the template that holds the content of a status, which is not a reply.
 const CONTENT: u32 = 32;
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
@@ -48,8 +49,8 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// Other requests get no reply.
 ///
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers do: GameQ (Bf2.php) and
-/// qstat (`-gs3`) send no other. Such a request is read with [`Request::parse_without_challenge`]. Its reply goes to an
-/// address that proved nothing.
+/// qstat (`-gs3`) send no other. Such a request is read with [`Request::parse_without_challenge`]. [`Engine::GameSpy2`]
+/// answers no other request, and always with one datagram. These replies go to addresses that proved nothing.
 ///
 /// ```
 /// use std::time::Instant;
@@ -99,8 +100,10 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
     let Context {
         service, requester, ..
     } = *context;
+    let profile = Profile::of_engine(service.engine);
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
+        Command::Challenge if profile.challenge == Challenge::Unknown => None,
         Command::Challenge => {
             let number = requester
                 .tokens
@@ -119,13 +122,17 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
             challenge,
             selection,
         } => {
-            let needs_none = service.engine == Engine::Battlefield2 && !selection.0.is_empty();
-            let is_answered = challenge.map_or(needs_none, |quoted| {
-                let mut valid = requester
-                    .tokens
-                    .valid(requester.now, requester.address, PURPOSE);
-                valid.any(|number| token(number) == i64::from(quoted))
-            });
+            let is_answered = match challenge {
+                None => profile.challenge != Challenge::Demanded && !selection.0.is_empty(),
+                Some(quoted) => {
+                    let mut valid =
+                        requester
+                            .tokens
+                            .valid(requester.now, requester.address, PURPOSE);
+                    profile.challenge != Challenge::Unknown
+                        && valid.any(|number| token(number) == i64::from(quoted))
+                }
+            };
             is_answered.then(|| data(selection, id, context))?
         }
     }
@@ -136,19 +143,17 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
     let Context {
         status, service, ..
     } = *context;
-    let is_minecraft = service.engine == Engine::Minecraft;
-    let keys = selection.keys().filter(|_| !is_minecraft);
+    let profile = Profile::of_engine(service.engine);
+    let is_minecraft = profile.layout == Layout::Minecraft;
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        return Patched::new(
-            context.template(1, |_, template| basic(status, template)),
-            id,
-        );
+        let template = context.template(1, |_, template| basic(status, template));
+        return Patched::new(template, id);
     }
-    if is_minecraft || keys.is_some_and(|keys| keys.split) {
-        return Patched::new(
-            context.template(2, |_, template| full(status, service, template)),
-            id,
-        );
+    let keys = selection.keys().filter(|_| !is_minecraft);
+    let allows_several = profile.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
+    if is_minecraft || allows_several {
+        let template = context.template(2, |_, template| full(status, service, template));
+        return Patched::new(template, id);
     }
     let keys = keys?;
     // Lists by name are few.
@@ -162,79 +167,104 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
         _ => (selection.0 == QSTAT).then_some(3),
     };
     let template = context.template(kind, |context, template| {
-        // Ever other ids need one encoding of what the status says.
+        // Encode the content once, whatever ids are requested.
         let (content, _) = context.template(CONTENT, |_, content| {
-            put_content(status, service.engine, content);
+            put_fitting_content(status, service, content);
         });
         Content::new(&content, is_minecraft).encode_legacy(&keys, service.max_reply, template);
     });
     Patched::new(template, id)
 }
 
-/// Reads a request as a server of this engine does: Battlefield 2's takes a selection without a challenge too. Nothing on
-/// the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
+/// Reads a request as a server of this engine does. Where data needs no challenge, a selection can follow the id at once.
+/// Nothing on the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
-    if engine == Engine::Battlefield2 {
-        let request = Request::parse_without_challenge(datagram)?;
-        if let Command::Data { selection, .. } = request.command
-            && selection.keys().is_some()
-            && selection
-                .0
-                .get(4..)
-                .is_none_or(|rest| Selection(rest).keys().is_none())
-        {
-            return Ok(request);
-        }
+    let challenge = Profile::of_engine(engine).challenge;
+    if challenge == Challenge::Demanded {
+        return Request::parse(datagram);
+    }
+    let request = Request::parse_without_challenge(datagram)?;
+    let Command::Data { selection, .. } = request.command else {
+        return Ok(request);
+    };
+    let after_four = selection.0.get(4..).unwrap_or_default();
+    let is_challenged = Selection(after_four).keys().is_some();
+    if challenge == Challenge::Unknown || selection.keys().is_some() && !is_challenged {
+        return Ok(request);
     }
     Request::parse(datagram)
 }
 
-/// As many players as fit, then as many rules: a rule never displaces a player.
+/// As many players as fit, then as many rules: a rule never displaces a player. Where even the required keys do not fit,
+/// their values are shortened.
 fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
-    let mut said = Template::default();
-    put_content(status, service.engine, &mut said);
-    let is_minecraft = service.engine == Engine::Minecraft;
-    let content = Content::new(&said, is_minecraft);
+    let profile = Profile::of_engine(service.engine);
+    let is_minecraft = profile.layout == Layout::Minecraft;
     let max_bytes = if is_minecraft {
         service.max_reply.min(MAX_UDP_PAYLOAD)
     } else {
         service.max_reply
     };
-    let written = |portion| {
+    for max_value in value_lengths() {
+        let mut written = Template::default();
+        put_content(status, profile, max_value, &mut written);
+        let content = Content::new(&written, is_minecraft);
+        if let Some(reply) = fitting(&content, max_bytes) {
+            *template = reply;
+            return;
+        }
+    }
+}
+
+/// Writes content whose required keys fit into one datagram, if shorter values achieve that.
+fn put_fitting_content(status: &ServerStatus, service: &Service, content: &mut Template) {
+    let profile = Profile::of_engine(service.engine);
+    let room = service.max_reply.min(MAX_DATAGRAM);
+    for max_value in value_lengths() {
+        *content = Template::default();
+        put_content(status, profile, max_value, content);
+        let is_minecraft = profile.layout == Layout::Minecraft;
+        if Content::new(content, is_minecraft).required_length() < room {
+            return;
+        }
+    }
+}
+
+/// Bounds on the values of required keys, from the longest to one byte.
+fn value_lengths() -> impl Iterator<Item = usize> {
+    let shorter = std::iter::successors(Some(MAX_VALUE), |length| length.checked_div(2));
+    shorter.take_while(|&length| length > 0)
+}
+
+/// The largest reply that fits.
+fn fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
+    let encode = |portion| {
         let mut template = Template::default();
         content.encode(portion, &mut template);
         let ids = template.len().saturating_mul(4);
-        let fits = template.len() <= MAX_DATAGRAMS
-            && template.bytes.len().saturating_add(ids) <= max_bytes;
+        let length = template.bytes.len().saturating_add(ids);
+        let fits = template.len() <= MAX_DATAGRAMS && length <= max_bytes;
         fits.then_some(template)
     };
     let whole = content.whole();
-    let reply = written(whole).or_else(|| {
-        let players = most(whole.players, |players| {
-            written(Portion {
-                players,
-                rule_bytes: 0,
-            })
-            .is_some()
-        });
-        let rule_bytes = whole.rule_bytes.min(service.max_reply);
-        let rule_bytes = most(rule_bytes, |rule_bytes| {
-            written(Portion {
-                players,
-                rule_bytes,
-            })
-            .is_some()
-        });
-        written(Portion {
-            players,
-            rule_bytes,
-        })
+    if let Some(reply) = encode(whole) {
+        return Some(reply);
+    }
+    let portion = |players, rule_bytes| Portion {
+        players,
+        rule_bytes,
+    };
+    let players = highest(whole.players, |players| {
+        encode(portion(players, 0)).is_some()
     });
-    *template = reply.unwrap_or_default();
+    let rule_bytes = highest(whole.rule_bytes.min(max_bytes), |rule_bytes| {
+        encode(portion(players, rule_bytes)).is_some()
+    });
+    encode(portion(players, rule_bytes))
 }
 
 /// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.
-fn most(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
+fn highest(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, bound);
     while low < high {
         let middle = high.saturating_sub(high.saturating_sub(low) / 2);

@@ -1,336 +1,373 @@
-//! From an answer to the model: which key means what.
+//! From an answer to the model: reads the fields that the engine's row names.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use super::answer::{Answer, Form, Row, Table};
+use super::engines::{Field, PlayerField, Profile};
 use super::ut3;
-use super::wire::minecraft::{STYLE as MINECRAFT, plugins};
-use super::wire::sections::Pair;
+use super::wire::minecraft::{Basic, software};
+use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
-use crate::text::{any, first_filled, known_keys, number};
+use crate::text::number;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
-        let is_minecraft = matches!(self.form(), Form::MinecraftBasic | Form::MinecraftFull);
-        let style = if is_minecraft {
-            MINECRAFT
-        } else {
-            Style::default()
+        let basic = self.minecraft_basic();
+        let port = basic.and_then(|basic| basic.port);
+        let port = port.map(|port| port.to_string());
+        let pairs = match &basic {
+            Some(basic) => named(basic, port.as_deref()),
+            None => self.rules().collect(),
         };
-        let mut status = match self.minecraft_basic() {
-            Some(basic) => {
-                let port = basic.port.map(|port| port.to_string());
-                let port = port
-                    .as_deref()
-                    .map(|port| (&b"hostport"[..], port.as_bytes()));
-                let pairs = BASIC_KEYS.into_iter().zip(basic.texts).chain(port);
-                from_pairs(self, pairs.chain([(&b"hostip"[..], basic.address)]), style)
-            }
-            None => from_pairs(self, self.rules(), style),
+        let profile = Profile::of(self.form(), pairs.iter().copied());
+        let fields = Fields::new(profile, self.raw(), &pairs);
+        let mut extras = RulesBuilder::new(self.raw(), profile.style.charset, 0);
+        let mut players = match self.just_cause_2() {
+            Some(players) => Some(just_cause_2(players, self.raw())),
+            None => listed_players(self, &fields, &mut extras),
         };
-        if let Some(players) = self.just_cause_2() {
-            let players = players.into_iter().map(|(name, steam_id, ping)| {
-                let mut player = Player::new(Text::part(self.raw(), name, Style::default()));
-                player.ping = Some(ping.into());
-                player.extra.push_raw(b"steamid", steam_id);
-                player
-            });
-            status.players = Some(players.collect());
+        let mut teams = teams(self, &fields, &mut extras);
+        let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+        let of_teams = teams.iter_mut().map(|team| &mut team.extra);
+        if self.form() != Form::JustCause2 {
+            extras.complete(of_players.chain(of_teams), profile.style.colours);
         }
-        status.completeness = self.completeness();
-        status.verification = self.verification();
-        status
+        let mut rules = RulesBuilder::new(self.raw(), profile.style.charset, pairs.len());
+        for (key, value) in pairs {
+            rules.push(key, value);
+        }
+        let bot_count = bot_count(self, &fields, players.as_deref());
+        ServerStatus {
+            bot_count,
+            player_count: player_count(&fields),
+            players,
+            teams,
+            rules: rules.build(profile.style.colours),
+            completeness: self.completeness(),
+            verification: self.verification(),
+            ..fields.description()
+        }
     }
 }
 
-/// The keys that Minecraft's full reply has for the first texts of the basic one.
-const BASIC_KEYS: [&[u8]; 5] = [
-    b"hostname",
-    b"gametype",
-    b"map",
-    b"numplayers",
-    b"maxplayers",
-];
-
-known_keys! {
-    /// Keys that mean something to the model.
-    struct Known {
-        hostname, hostport, map, mapname, gametype, gamename, game_id, gamever, version, numplayers, maxplayers,
-        password, dedicated, timelimit, fraglimit, scorelimit,
-        // Battlefield 2 and its relatives.
-        gamevariant, bf2_anticheat, bf2_bots, bf2_coopbotcount, bf2_dedicated, bf2_reservedslots, bf2_scorelimit,
-        bf2_team1, bf2_team2,
-        // Crysis, Arma, Minecraft.
-        crysis_dx10 = b"dx10", anticheat, modname, timeleft, modification = b"mod", sv_battleye, sv_punkbuster,
-        plugins, server_engine,
-        // Unreal Tournament 3.
-        engineversion, minnetversion, is_dedicated = b"bisdedicated",
-        ut3_bots = b"p268435703", ut3_goal_score = b"p268435704", ut3_time_limit = b"p268435705",
-        ut3_mutators = b"p268435717", ut3_vac = b"p268435969", ut3_map = b"p1073741825",
-        ut3_game_class = b"p1073741826", ut3_custom_mutators = b"p1073741828",
-        ut3_custom_classes = b"p1073741829", ut3_password = b"s7", ut3_dedicated = b"s14",
-    }
+/// The keys of Minecraft's full reply for the texts of the basic one.
+fn named<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
+    const KEYS: [&[u8]; 5] = [
+        b"hostname",
+        b"gametype",
+        b"map",
+        b"numplayers",
+        b"maxplayers",
+    ];
+    let texts = KEYS.into_iter().zip(basic.texts);
+    let port = port.map(|port| (&b"hostport"[..], port.as_bytes()));
+    let address = (&b"hostip"[..], basic.address);
+    texts.chain(port).chain([address]).collect()
 }
 
-impl<'a> Known<'a> {
-    /// Battlefield 2, Battlefield 2142 and their modifications.
-    const fn is_bf2(&self) -> bool {
-        self.bf2_dedicated.is_some() || self.bf2_team1.is_some()
+/// The values of the keys that a profile names.
+struct Fields<'a> {
+    profile: &'static Profile,
+    /// The bytes of the answer, which long texts share.
+    bytes: &'a Bytes,
+    /// The values, in the order of the profile's keys.
+    values: Vec<Option<&'a [u8]>>,
+}
+
+impl<'a> Fields<'a> {
+    fn new(profile: &'static Profile, bytes: &'a Bytes, pairs: &[Pair<'a>]) -> Self {
+        let mut values = vec![None; profile.keys.len()];
+        for (key, value) in pairs {
+            let position = profile.position(key);
+            if let Some(slot) = position.and_then(|position| values.get_mut(position)) {
+                slot.get_or_insert(*value);
+            }
+        }
+        Self {
+            profile,
+            bytes,
+            values,
+        }
     }
 
-    /// The modification; Battlefield's key is there without one too.
-    fn mod_name(&self) -> Option<&'a [u8]> {
-        let variant = self
-            .gamevariant
-            .filter(|variant| !matches!(*variant, b"bf2" | b"bf2142"));
-        let variant = variant.filter(|_| self.is_bf2());
-        let software = self.plugins.map(|value| plugins(value).0.raw());
-        first_filled(&[
-            variant,
-            self.modname,
-            self.modification,
-            software,
-            self.server_engine,
-        ])
+    /// The values of a field's keys, in the order of the profile.
+    fn all(&self, field: Field) -> impl Iterator<Item = &'a [u8]> {
+        let keys = self.profile.keys.iter().zip(&self.values);
+        keys.filter(move |(key, _)| key.field == field)
+            .filter_map(|(_, value)| *value)
+    }
+
+    /// The first value of a field that is not empty.
+    fn get(&self, field: Field) -> Option<&'a [u8]> {
+        self.all(field).find(|value| !value.is_empty())
+    }
+
+    /// The first of several fields that has a value.
+    fn first(&self, fields: &[Field]) -> Option<&'a [u8]> {
+        fields.iter().find_map(|field| self.get(*field))
+    }
+
+    fn text(&self, field: Field) -> Option<Text> {
+        self.get(field).map(|raw| self.to_text(raw))
+    }
+
+    fn to_text(&self, raw: &[u8]) -> Text {
+        Text::part(self.bytes, raw, self.profile.style)
+    }
+
+    fn number<T: TryFrom<i64>>(&self, field: Field) -> Option<T> {
+        self.get(field).and_then(number::number)
+    }
+
+    /// One yes is enough; `None` where no value is a truth value.
+    fn flag(&self, fields: &[Field]) -> Option<bool> {
+        let values = fields.iter().flat_map(|field| self.all(*field));
+        let flags = values.filter_map(number::boolean);
+        flags.reduce(|one, other| one || other)
+    }
+
+    /// The fields of the description.
+    fn description(&self) -> ServerStatus {
+        let score_limit = self.get(Field::ScoreLimit).and_then(number::integer);
+        ServerStatus {
+            name: self.name(),
+            map: self.text(Field::Map),
+            game: self.text(Field::Game),
+            mod_name: self.mod_name(),
+            game_type: self.text(Field::GameType),
+            mutators: self.mutators(),
+            version: self.text(Field::Version),
+            protocol_version: self.number(Field::ProtocolVersion),
+            game_port: self.number(Field::GamePort),
+            password: self.flag(&[Field::Password]),
+            dedicated: self.flag(&[Field::Dedicated, Field::DedicatedWord]),
+            anti_cheat: self.flag(&[Field::AntiCheat]),
+            max_players: self.number(Field::MaxPlayers),
+            private_slots: self.number(Field::PrivateSlots),
+            time_limit: self.time_limit(),
+            time_left: self.number(Field::TimeLeft).map(Duration::from_secs),
+            score_limit,
+            ..ServerStatus::default()
+        }
+    }
+
+    /// The name. A title can hold NUL: what it has from a NUL and a key on was meant to forge the key.
+    fn name(&self) -> Option<Text> {
+        let raw = self.first(&[Field::Name, Field::Title])?;
+        let is_key = |end: &usize| {
+            let rest = raw.get(end.saturating_add(1)..).unwrap_or_default();
+            let word = rest.split(|&byte| byte == 0).next();
+            word.is_some_and(|word| self.profile.position(word).is_some())
+        };
+        let end = memchr::memchr_iter(0, raw).find(is_key);
+        let name = raw.get(..end.unwrap_or(raw.len()))?;
+        (!name.is_empty()).then(|| self.to_text(name))
+    }
+
+    /// The modification; some servers name the game itself where there is none.
+    fn mod_name(&self) -> Option<Text> {
+        let is_game = |name: &&[u8]| {
+            let mut games = self.profile.unmodified.iter();
+            games.any(|game| game.as_bytes() == *name)
+        };
+        let software = self.get(Field::Software).map(software);
+        let software = software.filter(|software| !software.is_empty());
+        let name = software.or_else(|| self.get(Field::ModName))?;
+        (!is_game(&name)).then(|| self.to_text(name))
+    }
+
+    fn mutators(&self) -> Option<Vec<Text>> {
+        let bits = self.get(Field::MutatorBits);
+        let version = self.get(Field::Version);
+        let lists_classes = self.all(Field::MutatorClasses).next().is_some();
+        let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
+        let custom = self.all(Field::MutatorNames).next();
+        if official.is_none() && custom.is_none() {
+            return None;
+        }
+        let official = official.into_iter().flatten();
+        let official = official.filter_map(|(_, name)| name.map(Text::from));
+        let custom = ut3::names(custom.unwrap_or_default());
+        let custom = custom.map(|name| self.to_text(name));
+        Some(official.chain(custom).collect())
     }
 
     fn time_limit(&self) -> Option<Duration> {
-        if self.ut3_map.is_some() {
-            return self.ut3_time_limit.and_then(number::whole_minutes);
-        }
-        if self.is_bf2() {
-            return self
-                .timelimit
-                .and_then(number::number)
-                .map(Duration::from_secs);
-        }
-        // Other servers do not say in which unit.
-        let limit = self.timelimit.and_then(number::whole_minutes);
-        limit.filter(|limit| limit.is_zero() || self.crysis_dx10.is_some())
-    }
-
-    fn mutators(&self, bytes: &Bytes, style: Style) -> Option<Vec<Text>> {
-        let classes = self.ut3_custom_classes.is_some();
-        let official = self
-            .ut3_mutators
-            .and_then(|mask| ut3::mutators(mask, self.engineversion, classes));
-        if official.is_none() && self.ut3_custom_mutators.is_none() {
-            return None;
-        }
-        let official = official
-            .into_iter()
-            .flatten()
-            .filter_map(|(_, name)| name.map(Text::from));
-        let custom = ut3::names(self.ut3_custom_mutators.unwrap_or_default());
-        Some(
-            official
-                .chain(custom.map(|name| Text::part(bytes, name, style)))
-                .collect(),
-        )
+        let minutes = |field| self.get(field).and_then(number::whole_minutes);
+        let seconds = || {
+            self.number(Field::TimeLimitInSeconds)
+                .map(Duration::from_secs)
+        };
+        let unlimited = || minutes(Field::TimeLimit).filter(Duration::is_zero);
+        minutes(Field::TimeLimitInMinutes)
+            .or_else(seconds)
+            .or_else(unlimited)
     }
 }
 
-fn from_pairs<'a>(
+/// Everyone on the server.
+fn player_count(fields: &Fields<'_>) -> Option<u32> {
+    let bots: u32 = fields.number(Field::BotCount).unwrap_or_default();
+    let people: Option<u32> = fields.number(Field::People);
+    let everyone = people.map(|people| people.saturating_add(bots));
+    everyone.or_else(|| fields.number(Field::Players))
+}
+
+/// The bots: those of a complete list, else the server's own count.
+fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -> Option<u32> {
+    let listed = u32::try_from(answer.players().len()).unwrap_or(u32::MAX);
+    let counted = fields.first(&[Field::Players, Field::People]);
+    let counted: Option<u32> = counted.and_then(number::number);
+    let lists_everyone = answer.completeness().is_complete() && counted <= Some(listed);
+    let listed = players.filter(|_| lists_everyone).and_then(listed_bots);
+    listed.or_else(|| counted_bots(fields))
+}
+
+/// The server's own count of bots. Where a key tells whether there are any, the count means nothing without it.
+fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
+    let tells_any = fields.profile.has(Field::HasBots);
+    match fields.flag(&[Field::HasBots]) {
+        Some(false) => Some(0),
+        None if tells_any => None,
+        _ => fields.number(Field::BotCount),
+    }
+}
+
+/// The players; `None` where the reply has no list.
+fn listed_players(
     answer: &Answer,
-    pairs: impl Iterator<Item = Pair<'a>>,
-    style: Style,
-) -> ServerStatus {
-    let bytes = answer.raw();
-    let mut known = Known::default();
-    let mut rules = RulesBuilder::new(bytes, style.charset, pairs.size_hint().0);
-    for (key, value) in pairs {
-        if let Some(slot) = known.slot(key) {
-            slot.get_or_insert(value);
-        }
-        rules.push(key, value);
-    }
-    // Its `mapname` is a list of all properties.
-    let is_ut3 = known.ut3_map.is_some();
-    let text =
-        |values: &[Option<&[u8]>]| first_filled(values).map(|raw| Text::part(bytes, raw, style));
-    let count = |value: Option<&[u8]>| value.and_then(number::number::<u32>);
-    let Known {
-        anticheat,
-        bf2_anticheat,
-        sv_punkbuster,
-        sv_battleye,
-        ut3_vac,
-        ..
-    } = known;
-    let score_limits = [
-        known.ut3_goal_score,
-        known.bf2_scorelimit,
-        known.scorelimit,
-        known.fraglimit,
-    ];
-    let time_left = known.timeleft.filter(|_| known.crysis_dx10.is_some());
-    let everyone = count(known.numplayers);
-    let is_listed = answer.completeness().is_complete()
-        && everyone.and_then(|count| usize::try_from(count).ok()) <= Some(answer.players().len());
-    let has_lists = answer.form() != Form::MinecraftBasic && answer.completeness().is_complete();
-    let has_players = answer.players().fields().len() > 0 || has_lists;
-    let mut extras = RulesBuilder::new(bytes, style.charset, 0);
-    let mut players = has_players.then(|| players(answer.players(), bytes, style, &mut extras));
-    let ut3_bots = count(known.ut3_bots);
-    // UT3 lists bots without a name. Where their number is right, they are the rows without one.
-    let is_nameless = |player: &Player| player.name.raw().trim_ascii().is_empty();
-    let nameless = || {
-        players
-            .iter()
-            .flatten()
-            .filter(|player| is_nameless(player))
-            .count()
-    };
-    if ut3_bots.is_some_and(|bots| u32::try_from(nameless()) == Ok(bots)) {
-        players
-            .iter_mut()
-            .flatten()
-            .for_each(|player| player.bot = Some(is_nameless(player)));
-    }
-    let listed_bots = players
-        .as_deref()
-        .filter(|_| is_listed)
-        .and_then(listed_bots);
-    let has_bots = known.bf2_bots.and_then(number::boolean);
-    let bf2_bots = || {
-        if has_bots? {
-            count(known.bf2_coopbotcount)
-        } else {
-            Some(0)
-        }
-    };
-    let bot_count = ut3_bots.or(listed_bots).or_else(bf2_bots);
-    // Teams have no number on the wire; players refer to them by position, from 1 on, from 0 in UT3.
-    let numbers = if is_ut3 { 0.. } else { 1.. };
-    let teams = answer.teams().rows().zip(numbers);
-    let mut teams: Vec<Team> = teams
-        .map(|(row, number)| team(row, number, bytes, style, &mut extras))
-        .collect();
-    if teams.is_empty() {
-        let names = (1..).zip([known.bf2_team1, known.bf2_team2]);
-        let named = names.filter_map(|(id, name)| Some((id, text(&[name])?)));
-        teams = named
-            .map(|(id, name)| Team {
-                id: Some(id),
-                name: Some(name),
-                ..Team::default()
-            })
-            .collect();
-    }
-    let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-    extras.complete(
-        of_players.chain(teams.iter_mut().map(|team| &mut team.extra)),
-        style.colours,
-    );
-    ServerStatus {
-        name: text(&[known.hostname]),
-        map: if is_ut3 {
-            text(&[known.ut3_map])
-        } else {
-            text(&[known.mapname, known.map])
-        },
-        game: text(&[known.gamename, known.game_id]),
-        mod_name: text(&[known.mod_name()]),
-        game_type: if is_ut3 {
-            text(&[known.ut3_game_class])
-        } else {
-            text(&[known.gametype])
-        },
-        mutators: known.mutators(bytes, style),
-        version: text(&[known.gamever, known.version, known.engineversion]),
-        protocol_version: count(known.minnetversion),
-        game_port: known.hostport.and_then(number::number),
-        password: any(&[known.password, known.ut3_password]),
-        dedicated: any(&[
-            known.bf2_dedicated,
-            known.dedicated,
-            known.is_dedicated,
-            known.ut3_dedicated,
-        ]),
-        anti_cheat: any(&[
-            bf2_anticheat,
-            anticheat,
-            sv_punkbuster,
-            sv_battleye,
-            ut3_vac,
-        ]),
-        // UT3 counts people alone.
-        player_count: everyone.map(|people| people.saturating_add(ut3_bots.unwrap_or(0))),
-        bot_count,
-        max_players: count(known.maxplayers),
-        private_slots: count(known.bf2_reservedslots),
-        time_limit: known.time_limit(),
-        time_left: time_left.and_then(number::number).map(Duration::from_secs),
-        score_limit: first_filled(&score_limits).and_then(number::integer),
-        players,
-        teams,
-        rules: rules.build(style.colours),
-        ..ServerStatus::default()
-    }
-}
-
-fn players(
-    table: Table<'_>,
-    bytes: &Bytes,
-    style: Style,
+    fields: &Fields<'_>,
     extras: &mut RulesBuilder,
-) -> Vec<Player> {
-    // Crysis Wars has no other score.
-    let score: &[u8] = if table.fields().any(|field| field == b"score_") {
-        b"score_"
-    } else {
-        b"kills_"
-    };
-    let mut players = Vec::with_capacity(table.len());
-    for row in table.rows() {
-        let mut player = Player::default();
-        for (field, value) in row.fields() {
-            let Some(value) = value else { continue };
-            let read = match field {
-                b"player_" if player.name.is_empty() => {
-                    player.name = Text::part(bytes, value, style);
-                    true
-                }
-                b"ping_" => set(&mut player.ping, number::number(value)),
-                b"team_" => set(&mut player.team, number::number(value)),
-                b"AIBot_" => set(&mut player.bot, number::boolean(value)),
-                field => field == score && set(&mut player.score, number::number(value)),
-            };
-            if !read {
-                extras.push(field, value);
-            }
-        }
-        player.extra = extras.take_part();
-        players.push(player);
+) -> Option<Vec<Player>> {
+    let table = answer.players();
+    let is_whole_list =
+        answer.form() != Form::MinecraftBasic && answer.completeness().is_complete();
+    if table.fields().len() == 0 && !is_whole_list {
+        return None;
     }
-    players
+    let meanings = meanings(table, fields.profile);
+    let rows = table.rows();
+    let mut players: Vec<_> = rows
+        .map(|row| player(row, &meanings, fields, extras))
+        .collect();
+    if fields.profile.has_nameless_bots {
+        mark_nameless_bots(&mut players, fields.number(Field::BotCount));
+    }
+    Some(players)
 }
 
-fn team(row: Row<'_>, number: i32, bytes: &Bytes, style: Style, extras: &mut RulesBuilder) -> Team {
+/// The meaning of each column of the players.
+fn meanings(table: Table<'_>, profile: &Profile) -> Vec<PlayerField> {
+    let mut scores = profile.columns.iter();
+    let score = scores.find(|column| {
+        let mut names = table.fields();
+        column.field == PlayerField::Score && names.any(|name| name == column.name.as_bytes())
+    });
+    let score = score.map(|column| column.name.as_bytes());
+    let meaning = |name: &[u8]| match profile.column(name) {
+        Some(column) if column.field != PlayerField::Score || score == Some(name) => column.field,
+        _ => PlayerField::Extra,
+    };
+    table.fields().map(meaning).collect()
+}
+
+fn player(
+    row: Row<'_>,
+    meanings: &[PlayerField],
+    fields: &Fields<'_>,
+    extras: &mut RulesBuilder,
+) -> Player {
+    let mut player = Player::default();
+    for ((column, value), meaning) in row.fields().zip(meanings) {
+        let Some(value) = value else { continue };
+        let is_read = match meaning {
+            PlayerField::Name if player.name.is_empty() => {
+                player.name = fields.to_text(value);
+                true
+            }
+            PlayerField::Score => set(&mut player.score, number::number(value)),
+            PlayerField::Ping => set(&mut player.ping, number::number(value)),
+            PlayerField::Team => set(&mut player.team, number::number(value)),
+            PlayerField::Bot => set(&mut player.bot, number::boolean(value)),
+            PlayerField::Name | PlayerField::Extra => false,
+        };
+        if !is_read {
+            extras.push(column, value);
+        }
+    }
+    player.extra = extras.take_part();
+    player
+}
+
+/// Bots are the rows without a name, if there are as many of these as bots.
+fn mark_nameless_bots(players: &mut [Player], bots: Option<u32>) {
+    let is_nameless = |player: &Player| player.name.raw().trim_ascii().is_empty();
+    let nameless = players.iter().filter(|player| is_nameless(player)).count();
+    if u32::try_from(nameless).ok() != bots {
+        return;
+    }
+    for player in players {
+        player.bot = Some(is_nameless(player));
+    }
+}
+
+fn just_cause_2(players: Vec<JustCause2Player<'_>>, bytes: &Bytes) -> Vec<Player> {
+    let player = |(name, steam_id, ping): JustCause2Player<'_>| {
+        let mut player = Player::new(Text::part(bytes, name, Style::default()));
+        player.ping = Some(ping.into());
+        player.extra.push_raw(b"steamid", steam_id);
+        player
+    };
+    players.into_iter().map(player).collect()
+}
+
+/// The teams: the rows of their table, or those that keys name.
+fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Vec<Team> {
+    let rows = (fields.profile.first_team..).zip(answer.teams().rows());
+    let teams: Vec<_> = rows
+        .map(|(number, row)| team(row, number, fields, extras))
+        .collect();
+    if !teams.is_empty() {
+        return teams;
+    }
+    let named = fields.profile.keys.iter().filter_map(|key| {
+        let Field::TeamName(number) = key.field else {
+            return None;
+        };
+        Some(Team {
+            id: Some(number),
+            name: Some(fields.text(key.field)?),
+            ..Team::default()
+        })
+    });
+    named.collect()
+}
+
+fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Team {
     let mut team = Team {
         id: Some(number),
         ..Team::default()
     };
-    for (field, value) in row.fields() {
+    for (column, value) in row.fields() {
         let Some(value) = value else { continue };
-        let read = match field {
-            b"team_t" => set(&mut team.name, Some(Text::part(bytes, value, style))),
+        let is_read = match column {
+            b"team_t" => set(&mut team.name, Some(fields.to_text(value))),
             b"score_t" => set(&mut team.score, number::number(value)),
             _ => false,
         };
-        if !read {
-            extras.push(field, value);
+        if !is_read {
+            extras.push(column, value);
         }
     }
     team.extra = extras.take_part();
     team
 }
 
-/// Sets a field that has no value yet: of a column that is there twice, parts of two replies, the first one counts. What cannot
-/// be read as its type stays among the extras.
+/// Sets a field that has no value yet: of a column that is there twice, the first counts. A value that cannot be read as its
+/// type stays among the extras.
 fn set<T>(field: &mut Option<T>, value: Option<T>) -> bool {
     let is_read = field.is_none() && value.is_some();
     *field = field.take().or(value);

@@ -203,14 +203,22 @@ pub(super) fn mutators(
     lists_classes: bool,
 ) -> Option<impl Iterator<Item = (u32, Option<&'static str>)> + use<>> {
     let mask: u32 = number::number(mask)?;
+    let bits = names_of_bits(engine_version, lists_classes);
+    Some(bits.filter(move |(bit, _)| mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)))
+}
+
+/// The official mutator of each bit.
+pub(super) fn names_of_bits(
+    engine_version: Option<&[u8]>,
+    lists_classes: bool,
+) -> impl Iterator<Item = (u32, Option<&'static str>)> + use<> {
     let version: Option<u32> = engine_version.and_then(number::number);
     let is_version_2 = lists_classes || version.is_some_and(|version| version >= 3786);
     let names = if is_version_2 { VERSION_2 } else { VERSION_1 }.split(' ');
     let names = names
         .map(|name| (name != "-").then_some(name))
         .chain(std::iter::repeat(None));
-    let bits = (0..u32::BITS).zip(names);
-    Some(bits.filter(move |(bit, _)| mask.checked_shr(*bit).is_some_and(|rest| rest & 1 == 1)))
+    (0..u32::BITS).zip(names)
 }
 
 #[cfg(test)]

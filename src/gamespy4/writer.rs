@@ -30,9 +30,9 @@ pub(super) struct Content<'a> {
 /// The amount of a [`Content`] to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Portion {
-    /// The first so many players.
+    /// The number of players: the first ones.
     pub(super) players: usize,
-    /// Each rule in turn that still fits into so many bytes.
+    /// Bytes of rules: each rule in turn that still fits.
     pub(super) rule_bytes: usize,
 }
 
@@ -51,6 +51,11 @@ impl<'a> Content<'a> {
             teams,
             cut,
         }
+    }
+
+    /// Bytes of a datagram with only the required keys.
+    pub(super) const fn required_length(&self) -> usize {
+        self.required.len().saturating_add(HEAD).saturating_add(1)
     }
 
     /// All of it.
@@ -280,7 +285,7 @@ fn name_of(id: &u8) -> Option<&'static [u8]> {
     NAMES.get(usize::from(*id).checked_sub(1)?).copied()
 }
 
-/// Appends a table, up to a value behind `room`.
+/// Appends a table, up to the value that exceeds `room`.
 fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
     let mut columns: Vec<_> = match list {
         KeyList::None => return,

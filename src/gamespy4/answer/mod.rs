@@ -5,7 +5,7 @@ mod reader;
 use bytes::Bytes;
 
 use self::reader::{Body, Cell, Column, Index, Reader};
-use super::wire::minecraft::{self, Basic};
+use super::wire::minecraft::{self, Basic, Full};
 use super::wire::request::RequestId;
 use super::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
 use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
@@ -84,6 +84,8 @@ impl Answer {
     /// one, and those that are no data, are passed over. Of two that differ in all but their number the first is kept, and the
     /// answer is incomplete: they are of two replies.
     ///
+    /// Of a Minecraft server, players over the limit are left out, and count as missing.
+    ///
     /// # Errors
     /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more than `limits` allow.
     pub fn from_datagrams(
@@ -91,7 +93,7 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let mut assembly: Option<Assembly> = None;
+        let mut reply: Option<(RequestId, Fragments)> = None;
         for datagram in datagrams {
             let response = Response::parse(&datagram, limits);
             let Ok(Response::Data {
@@ -103,11 +105,11 @@ impl Answer {
                 continue;
             };
             if let Some(number) = number {
-                let assembly = assembly.get_or_insert_with(|| Assembly::new(id, limits));
-                if assembly.id == id {
-                    assembly.fragments.insert(number.into(), datagram, last)?;
+                let (first, fragments) = reply.get_or_insert_with(|| (id, Fragments::new(limits)));
+                if *first == id {
+                    fragments.insert(number.into(), datagram, last)?;
                 }
-            } else if assembly.is_none() {
+            } else if reply.is_none() {
                 match Self::single(id, datagram, limits) {
                     Ok(answer) => {
                         return Ok(Self {
@@ -119,10 +121,10 @@ impl Answer {
                 }
             }
         }
-        let answer = assembly.ok_or(error)?.finish(false)?;
+        let (id, fragments) = reply.ok_or(error)?;
         Ok(Self {
             verification: Verification::Unavailable,
-            ..answer
+            ..Self::join(id, &fragments, false)?
         })
     }
 
@@ -144,6 +146,49 @@ impl Answer {
                 reader.read_legacy(body)?;
                 (Form::Legacy, reader.index, reader.missing)
             }
+        };
+        Ok(Self {
+            id,
+            bytes,
+            form,
+            index,
+            missing,
+            verification: Verification::Verified,
+        })
+    }
+
+    /// Reads the numbered datagrams of a reply, as far as they have arrived. `is_minecraft`: a Minecraft server was asked.
+    pub(crate) fn join(
+        id: RequestId,
+        fragments: &Fragments,
+        is_minecraft: bool,
+    ) -> Result<Self, ParseError> {
+        let bytes = fragments.join();
+        let missing_fragments = fragments.missing(0);
+        let bodies = bodies(&bytes, fragments);
+        let only = match bodies[..] {
+            [only] if missing_fragments == 0 => Some(only),
+            _ => None,
+        };
+        let minecraft = only.and_then(|body| {
+            if is_minecraft {
+                Some(minecraft::full(body.bytes))
+            } else {
+                minecraft::full_if_minecraft(body.bytes)
+            }
+        });
+        let mut reader = Reader::new(&bytes, &fragments.limits);
+        let form = read(&mut reader, &bodies, only, minecraft)?;
+        if fragments.is_mixed() {
+            reader.lose(SERVER, TEAMS);
+        }
+        let Reader { index, missing, .. } = reader;
+        // Just Cause 2 does not mark the last datagram: there it is the only one.
+        let has_end = form == Form::JustCause2 || fragments.last().is_some();
+        let missing = Completeness {
+            fragments: u16::try_from(missing_fragments).unwrap_or(u16::MAX),
+            end: missing.end || !has_end,
+            ..missing
         };
         Ok(Self {
             id,
@@ -261,7 +306,7 @@ impl Answer {
         &self.bytes
     }
 
-    /// Whether every datagram arrived, and none was shortened on its way.
+    /// Whether every datagram arrived, and none was shortened in transit.
     pub fn completeness(&self) -> Completeness {
         self.missing
     }
@@ -272,105 +317,53 @@ impl Answer {
     }
 }
 
-/// The datagrams of one reply on their way to an [`Answer`].
-#[derive(Debug, Clone)]
-pub(crate) struct Assembly {
-    pub(crate) id: RequestId,
-    /// The first datagram of each number. Mixed: the request was answered twice, from two moments.
-    pub(crate) fragments: Fragments,
+/// The datagrams without their heads, as parts of the joined bytes.
+fn bodies<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Body<'a>> {
+    let mut rest = bytes;
+    let bodies = fragments.iter().map(|(number, datagram)| {
+        let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
+        rest = after;
+        let last = fragments.last() == Some(number);
+        Body {
+            number,
+            bytes: bytes.get(BODY_AT..).unwrap_or_default(),
+            full: datagram.len() >= MAX_DATAGRAM && !last,
+            last,
+        }
+    });
+    bodies.collect()
 }
 
-impl Assembly {
-    pub(crate) fn new(id: RequestId, limits: &Limits) -> Self {
-        Self {
-            id,
-            fragments: Fragments::new(limits),
-        }
+/// Reads the bodies. `only`: the one body, where nothing else is missing.
+fn read<'a>(
+    reader: &mut Reader<'a>,
+    bodies: &[Body<'a>],
+    only: Option<Body<'a>>,
+    minecraft: Option<Full<'a>>,
+) -> Result<Form, ParseError> {
+    if let Some(full) = minecraft {
+        reader.read_minecraft(&full)?;
+        return Ok(Form::MinecraftFull);
     }
+    if let Some(body) = only.filter(|body| !body.last)
+        && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
+    {
+        reader.read_just_cause_2(&pairs, players.len())?;
+        return Ok(Form::JustCause2);
+    }
+    let mut rest = bodies.iter().peekable();
+    while let Some(body) = rest.next() {
+        let is_next = |next: &&Body<'_>| Some(next.number) == body.number.checked_add(1);
+        let next = rest.peek().copied().filter(is_next);
+        reader.read(body, next)?;
+    }
+    Ok(Form::Sections)
+}
 
-    /// GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them is the last.
-    pub(crate) fn is_at_senders_limit(&self) -> bool {
-        self.fragments.last().is_none()
-            && self.fragments.len() >= 8
-            && self.fragments.missing(0) == 0
-    }
-
-    /// Reads what is here. `minecraft`: a Minecraft server was asked.
-    pub(crate) fn finish(&self, minecraft: bool) -> Result<Answer, ParseError> {
-        let (bytes, limits) = (self.fragments.join(), &self.fragments.limits);
-        let fragments = u16::try_from(self.fragments.missing(0)).unwrap_or(u16::MAX);
-        let mut reader = Reader::new(&bytes, limits);
-        let mut rest = &bytes[..];
-        let bodies = self.fragments.iter().map(|(number, datagram)| {
-            let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
-            rest = after;
-            let last = self.fragments.last() == Some(number);
-            let full = datagram.len() >= MAX_DATAGRAM && !last;
-            Body {
-                number,
-                bytes: bytes.get(BODY_AT..).unwrap_or_default(),
-                full,
-                last,
-            }
-        });
-        let bodies: Vec<_> = bodies.collect();
-        let only = bodies
-            .first()
-            .filter(|_| bodies.len() == 1 && fragments == 0);
-        let form =
-            if let Some(body) = only.filter(|body| minecraft || minecraft::is_full(body.bytes)) {
-                let (mut pairs, players) = minecraft::full(body.bytes);
-                pairs.try_for_each(|pair| reader.push_pair(pair))?;
-                reader.minecraft = true;
-                reader.read(
-                    &Body {
-                        bytes: players,
-                        last: true,
-                        ..Body::default()
-                    },
-                    None,
-                )?;
-                Form::MinecraftFull
-            } else if let Some(body) = only.filter(|body| !body.last)
-                && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
-            {
-                if players.len() > limits.max_players() {
-                    return Err(ParseError::limit("players", limits.max_players(), BODY_AT));
-                }
-                pairs
-                    .into_iter()
-                    .try_for_each(|pair| reader.push_pair(pair))?;
-                Form::JustCause2
-            } else {
-                let mut rest = bodies.iter().peekable();
-                while let Some(body) = rest.next() {
-                    let next = rest
-                        .peek()
-                        .filter(|next| Some(next.number) == body.number.checked_add(1));
-                    reader.read(body, next.copied())?;
-                }
-                Form::Sections
-            };
-        if self.fragments.is_mixed() {
-            reader.lose(SERVER, TEAMS);
-        }
-        let Reader { index, missing, .. } = reader;
-        // Just Cause 2 does not mark the last datagram: there it is the only one.
-        let has_end = form == Form::JustCause2 || self.fragments.last().is_some();
-        let missing = Completeness {
-            fragments,
-            end: missing.end || !has_end,
-            ..missing
-        };
-        Ok(Answer {
-            id: self.id,
-            bytes,
-            form,
-            index,
-            missing,
-            verification: Verification::Verified,
-        })
-    }
+/// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them
+/// is the last.
+pub(crate) fn is_at_senders_limit(fragments: &Fragments) -> bool {
+    fragments.last().is_none() && fragments.len() >= 8 && fragments.missing(0) == 0
 }
 
 /// The players or the teams, as rows; the wire has them column by column.
@@ -403,7 +396,7 @@ impl<'a> Table<'a> {
     pub fn fields(self) -> impl ExactSizeIterator<Item = &'a [u8]> {
         self.columns
             .iter()
-            .map(move |column| column.name.of(self.bytes).unwrap_or_default())
+            .map(move |column| column.name(self.bytes))
     }
 
     /// The number of rows. The server's own count, `numplayers`, may differ.
@@ -444,7 +437,7 @@ impl<'a> Row<'a> {
     /// answer).
     pub fn fields(self) -> impl ExactSizeIterator<Item = (&'a [u8], Option<&'a [u8]>)> {
         self.table.columns.iter().map(move |column| {
-            let name = column.name.of(self.table.bytes).unwrap_or_default();
+            let name = column.name(self.table.bytes);
             (name, self.table.cell(column, self.row))
         })
     }

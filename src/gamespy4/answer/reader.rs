@@ -2,20 +2,21 @@
 //!
 //! The wire leaves three things open, and this file settles them by the sender's own rules:
 //!
-//! - A value may be empty, and then looks like the end of its column: [`Reader::empties`].
+//! - A value may be empty, and then looks like the end of its column: [`Reader::empties`] has the rules.
 //! - A full datagram ends with something cut, which the next one repeats in full: a continued column drops its rows from
 //!   the row on that the next datagram starts with, a continued server section its last pair.
-//! - A datagram that was shortened on its way must not pass for complete: [`Reader::check_continuation`].
+//! - A datagram that was shortened in transit must not pass for complete: [`Reader::check_continuation`].
 
 use nom::multi::many_m_n;
 use nom::number::complete::be_u16;
 use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
+use crate::gamespy4::wire::minecraft::Full;
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_table, nul, pair, server_pair,
-    text, token, word,
+    LegacyHead, PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_head, nul, pair,
+    rows_without_count, server_pair, text, token, word,
 };
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -79,14 +80,23 @@ enum End<'a> {
     Malformed,
 }
 
+/// The state of a table that is read row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Table {
+    /// All rows that were counted are there.
+    Counted,
+    /// Whole rows without a count.
+    Uncounted,
+    /// A part is missing.
+    Cut,
+}
+
 /// Reads bodies in the order of their numbers, and collects the index and what is missing.
 #[derive(Debug, Default)]
 pub(super) struct Reader<'a> {
     /// The buffer the index points into.
     bytes: &'a [u8],
     limits: Limits,
-    /// Minecraft sends no teams, and no end of the section of players.
-    pub(super) minecraft: bool,
     pub(super) index: Index,
     pub(super) missing: Completeness,
     /// The datagram being read, what the next one begins with, and what is left to read.
@@ -101,7 +111,7 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Self {
-        // What the bytes can hold at most.
+        // The bytes cannot hold more.
         let nuls = memchr::memchr_iter(0, bytes).count();
         let index = Index {
             pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
@@ -151,17 +161,55 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// Takes the full reply of a Minecraft server: no teams.
+    pub(super) fn read_minecraft(&mut self, full: &Full<'a>) -> Result<(), ParseError> {
+        full.pairs
+            .iter()
+            .try_for_each(|pair| self.push_pair(*pair))?;
+        let Some(players) = &full.players else {
+            self.lose(if full.has_pairs_end { PLAYERS } else { SERVER }, TEAMS);
+            return Ok(());
+        };
+        self.push_column(PLAYERS, Cell::ABSENT)?;
+        // Proxies list everybody on their servers.
+        let limit = self.limits.max_players();
+        for name in players.names.iter().take(limit) {
+            self.push_cell(Cell::new(self.bytes, name))?;
+        }
+        if !full.has_pairs_end {
+            self.lose(SERVER, SERVER);
+        }
+        if players.names.len() > limit {
+            self.lose(PLAYERS, PLAYERS);
+        }
+        if !players.has_end {
+            self.lose(PLAYERS, TEAMS);
+        }
+        self.index.unread = (!players.rest.is_empty()).then(|| self.offset(players.rest));
+        Ok(())
+    }
+
+    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read when they are asked for.
+    pub(super) fn read_just_cause_2(
+        &mut self,
+        pairs: &[Pair<'a>],
+        players: usize,
+    ) -> Result<(), ParseError> {
+        let limit = self.limits.max_players();
+        if players > limit {
+            return Err(ParseError::limit("players", limit, BODY_AT));
+        }
+        pairs.iter().try_for_each(|pair| self.push_pair(*pair))
+    }
+
     /// Reads the body of a reply without sections, to a request for everything.
     pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
         self.input = body;
-        self.lose(SERVER, TEAMS);
-        // GameSpy's own code can have cut its last value.
-        self.missing.end = self.bytes.len() == MAX_DATAGRAM;
         while let Some(pair) = self.take(pair) {
             self.push_pair(pair)?;
         }
-        self.missing.rules = self.take(nul).is_none();
-        if self.missing.rules {
+        let has_pairs_end = self.take(nul).is_some();
+        if !has_pairs_end {
             // A key without its value is read.
             self.take(text);
         }
@@ -169,37 +217,65 @@ impl<'a> Reader<'a> {
             let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
             return Err(ParseError::new(cut_short, self.offset(body)));
         }
-        if !self.missing.rules {
-            self.missing.players = !self.legacy_table(PLAYERS)?;
-            self.missing.teams = self.missing.players || !self.legacy_table(TEAMS)?;
+        let mut tables = [Table::Cut; 2];
+        if has_pairs_end {
+            let [players, teams] = &mut tables;
+            *players = self.legacy_table(PLAYERS)?;
+            if *players != Table::Cut {
+                *teams = self.legacy_table(TEAMS)?;
+            }
+        } else {
+            self.lose(SERVER, SERVER);
         }
+        for (section, table) in (PLAYERS..).zip(tables) {
+            if table == Table::Cut {
+                self.lose(section, section);
+            }
+        }
+        // GameSpy's own code can have cut it there, which only the counts of rows show.
+        let has_counts = tables == [Table::Counted; 2];
+        self.missing.end = self.bytes.len() >= MAX_DATAGRAM && !has_counts;
         self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
         Ok(())
     }
 
-    /// Reads a table row by row; `Ok(false)` when it is cut.
-    fn legacy_table(&mut self, section: u8) -> Result<bool, ParseError> {
-        let (offset, limit) = (self.offset(self.input), self.limits.max_players());
-        let Some((count, fields)) = self.take(legacy_table) else {
+    /// Reads a table row by row.
+    fn legacy_table(&mut self, section: u8) -> Result<Table, ParseError> {
+        let offset = self.offset(self.input);
+        let Some(LegacyHead { count, fields }) = self.take(legacy_head) else {
             // The unfinished text begins after the whole ones.
             self.take(be_u16);
             while self.take(text).is_some() {}
-            return Ok(false);
+            return Ok(Table::Cut);
         };
-        if usize::from(count) > limit {
+        let limit = self.limits.max_players();
+        if count.is_some_and(|count| usize::from(count) > limit) {
             return Err(ParseError::limit("players", limit, offset));
         }
-        let values = usize::from(count).saturating_mul(fields.len());
-        let cells = self
-            .take(|input| many_m_n(0, values, text).parse(input))
-            .unwrap_or_default();
+        let cells = match count {
+            Some(count) => {
+                let values = usize::from(count).saturating_mul(fields.len());
+                self.take(|input| many_m_n(0, values, text).parse(input))
+            }
+            None => self.take(|input| rows_without_count(input, fields.len())),
+        };
+        let cells = cells.unwrap_or_default();
         for (column, name) in fields.iter().enumerate() {
-            self.push_column(section, name)?;
+            self.push_column(section, Cell::new(self.bytes, name))?;
             for cell in cells.iter().skip(column).step_by(fields.len()) {
                 self.push_cell(Cell::new(self.bytes, cell))?;
             }
         }
-        Ok(cells.len() == values)
+        let Some(count) = count else {
+            let is_whole = cells.len().checked_rem(fields.len()) == Some(0);
+            return Ok(if is_whole {
+                Table::Uncounted
+            } else {
+                Table::Cut
+            });
+        };
+        let is_whole = cells.len() == usize::from(count).saturating_mul(fields.len());
+        Ok(if is_whole { Table::Counted } else { Table::Cut })
     }
 
     /// Passes over what a production recognises.
@@ -225,7 +301,7 @@ impl<'a> Reader<'a> {
             } else {
                 self.columns(section, !started)?
             };
-            // What follows the last section is not read.
+            // Bytes after the last section are not read.
             if end != End::Section || section == TEAMS {
                 break;
             }
@@ -297,8 +373,7 @@ impl<'a> Reader<'a> {
     /// repeated.
     fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
-        let is_it =
-            |column: &Column| column.section == section && column.name.of(bytes) == Some(field);
+        let is_it = |column: &Column| column.section == section && column.name(bytes) == field;
         let continued = self
             .index
             .columns
@@ -312,7 +387,7 @@ impl<'a> Reader<'a> {
             let kept = column.first.saturating_add(start);
             let cut = self.index.cells.get(kept).and_then(|cell| cell.of(bytes));
             self.index.cells.truncate(kept);
-            // What is repeated begins with what was cut, or the two datagrams are of two replies.
+            // The repeated value begins with the cut one, or the two datagrams are of two replies.
             if !cut
                 .is_none_or(|cut| text(self.input).is_ok_and(|(_, value)| value.starts_with(cut)))
             {
@@ -323,7 +398,7 @@ impl<'a> Reader<'a> {
             if is_first && self.index.columns.iter().any(is_it) {
                 self.known = None;
             }
-            self.push_column(section, field)?;
+            self.push_column(section, Cell::new(bytes, field))?;
         }
         for _ in present..start {
             // Rows of a datagram that never arrived or was shortened.
@@ -360,7 +435,7 @@ impl<'a> Reader<'a> {
                 self.push_cell(Cell::new(self.bytes, empty))?;
             }
             if after.is_empty() && continued.is_some() {
-                // What is left is the first byte of the row that is repeated.
+                // The rest is the first byte of the row that is repeated.
                 self.input = after;
                 return Ok(End::Rows(field));
             }
@@ -381,40 +456,76 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of empty values among the `run` NULs, where a value is expected; the next one ends the column. `after`: what
+    /// The number of empty values among the `run` NULs, where a value is expected; the next NUL ends the column. `after`: what
     /// follows them.
+    ///
+    /// The wire has one NUL for an empty value, the end of a column and the end of a section. The first rule that fits
+    /// decides:
+    ///
+    /// | what follows | empty values |
+    /// |---|---|
+    /// | the end of the datagram | see [`Self::empties_before_end`] |
+    /// | a header that is cut, and repeated in the next datagram | all but the column's end |
+    /// | anything, and the number of rows is known from a column before | as many as rows are missing |
+    /// | the type of a later section | all but the ends of column and section |
+    /// | a header | all but the column's end |
+    /// | a text that is cut with its datagram | all but the column's end: too few rows rather than too many |
+    /// | a value | all |
     fn empties(&self, continued: Option<Opening<'_>>, run: usize, after: &[u8]) -> usize {
-        let row = self.index.columns.last().map_or(0, |column| column.rows);
-        // Columns of a section have the same number of rows.
-        let to_known = self.known.map(|rows| rows.saturating_sub(row));
-        // Before the end of the datagram or the next section: the column's end and the section's, or the first byte of a
-        // header that is repeated.
-        let (before_header, before_section) = (run.saturating_sub(1), run.saturating_sub(2));
+        let all_but_column_end = run.saturating_sub(1);
+        let all_but_section_end = run.saturating_sub(2);
         if after.is_empty() {
-            return match continued {
-                Some(next) => next.start.saturating_sub(row),
-                None if self.minecraft => before_header,
-                None => to_known.unwrap_or(before_section),
-            };
+            return self.empties_before_end(continued, all_but_section_end);
         }
         let (rest, name) = token(after).unwrap_or_default();
-        let is_cut =
-            |next: Opening<'_>| next.section == self.section && next.name.starts_with(name);
-        match (after, rest) {
-            (_, [] | [_])
-                if self.body.full && continued.is_none() && self.next.is_some_and(is_cut) =>
-            {
-                before_header
-            }
-            _ if to_known.is_some() => to_known.unwrap_or_default(),
-            ([kind @ ..=TEAMS, ..], _) if run >= 2 && *kind > self.section => before_section,
-            // A header. In the middle of a datagram its column starts at row 0.
-            (_, [_, 0, ..]) if is_field_name(name) => before_header,
-            // Where a datagram was shortened, rather a header than a value: too few rows than too many.
-            (_, []) => before_header,
-            (_, [_]) if is_field_name(name) && continued.is_none() => before_header,
-            _ => run,
+        if continued.is_none() && self.is_cut_header(name, rest) {
+            return all_but_column_end;
         }
+        if let Some(missing_rows) = self.missing_rows() {
+            return missing_rows;
+        }
+        let is_next_section = after
+            .first()
+            .is_some_and(|&kind| kind <= TEAMS && kind > self.section);
+        if is_next_section && run >= 2 {
+            return all_but_section_end;
+        }
+        // In the middle of a datagram, a column starts at row 0.
+        let is_header = is_field_name(name) && matches!(rest, [_, 0, ..]);
+        let is_cut_name = is_field_name(name) && rest.len() == 1 && continued.is_none();
+        let is_cut_text = rest.is_empty();
+        if is_header || is_cut_name || is_cut_text {
+            return all_but_column_end;
+        }
+        run
+    }
+
+    /// The number of empty values before the end of a datagram: up to the row that the next datagram begins with, or up to the
+    /// known number of rows. Otherwise the last two NULs end the column and the section, or one of them is the first byte of
+    /// a header that is repeated.
+    fn empties_before_end(&self, continued: Option<Opening<'_>>, all_but_end: usize) -> usize {
+        match continued {
+            Some(next) => next.start.saturating_sub(self.row()),
+            None => self.missing_rows().unwrap_or(all_but_end),
+        }
+    }
+
+    /// Whether this text, before `rest`, is a header that a full datagram cuts and the next one repeats.
+    fn is_cut_header(&self, name: &[u8], rest: &[u8]) -> bool {
+        let is_repeated = self
+            .next
+            .is_some_and(|next| next.section == self.section && next.name.starts_with(name));
+        rest.len() <= 1 && self.body.full && is_repeated
+    }
+
+    /// The row of the next value of the last column.
+    fn row(&self) -> usize {
+        self.index.columns.last().map_or(0, |column| column.rows)
+    }
+
+    /// The rows that the last column lacks. All columns of a section have as many rows.
+    fn missing_rows(&self) -> Option<usize> {
+        self.known.map(|rows| rows.saturating_sub(self.row()))
     }
 
     pub(super) fn push_pair(&mut self, (key, value): Pair<'a>) -> Result<(), ParseError> {
@@ -430,8 +541,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn push_column(&mut self, section: u8, name: &[u8]) -> Result<(), ParseError> {
-        let name = Cell::new(self.bytes, name);
+    fn push_column(&mut self, section: u8, name: Cell) -> Result<(), ParseError> {
         if self.index.columns.len() >= MAX_COLUMNS {
             return Err(ParseError::limit("columns", MAX_COLUMNS, name.end()));
         }
@@ -508,9 +618,8 @@ impl<'a> Reader<'a> {
         let is_full = self.body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
         // This crate's server leaves the end out where it left out something else.
         self.missing.end |= end == End::Column && section == TEAMS && !is_full;
-        let is_last = section == TEAMS || self.minecraft && section == PLAYERS;
         match end {
-            End::Section | End::Column if is_last => {}
+            End::Section | End::Column if section == TEAMS => {}
             End::Section => self.lose(section.saturating_add(1), TEAMS),
             _ => self.lose(section, TEAMS),
         }
@@ -551,6 +660,13 @@ pub(super) struct Column {
     /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram the wire does not
     /// tell a last empty value from the column's end.
     pub(super) closed: bool,
+}
+
+impl Column {
+    /// The name. Minecraft's players have one column, and some servers leave its name out.
+    pub(super) fn name<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        self.name.of(bytes).unwrap_or(b"player_")
+    }
 }
 
 /// A text in the buffer.
@@ -642,16 +758,41 @@ mod tests {
         }
     }
 
+    /// The rows of the first column of the players in one datagram, which these bytes end.
+    fn rows(columns: &[u8]) -> Vec<Vec<u8>> {
+        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01";
+        let datagram = Bytes::from([&head[..], columns].concat());
+        let answer = Answer::from_datagrams([datagram], &Limits::default()).unwrap();
+        let rows = answer.players().rows();
+        rows.map(|row| row.get("player_").unwrap().to_vec())
+            .collect()
+    }
+
     #[test]
-    fn a_full_datagram_can_be_cut_in_its_last_value() {
-        for (length, is_full) in [(1399, false), (1400, true), (1401, false)] {
-            let mut reply = REPLY.to_vec();
-            reply.splice(14..17, vec![b'v'; 3 + length - REPLY.len()]);
-            let answer = Answer::from_datagrams([Bytes::from(reply)], &Limits::default()).unwrap();
-            assert_eq!(
-                (answer.raw().len(), answer.completeness().end),
-                (length, is_full)
-            );
+    fn each_rule_for_empty_values_decides_where_it_should() {
+        let empty = Vec::new;
+        for (columns, expected) in [
+            // A later section.
+            (
+                &b"player_\0\0Ann\0\0\0\0\x02\0"[..],
+                vec![b"Ann".to_vec(), empty()],
+            ),
+            // A header, then the number of rows of the first column.
+            (
+                b"player_\0\0Ann\0\0\0score_\0\x005\0\0\0\0\x02\0",
+                vec![b"Ann".to_vec(), empty()],
+            ),
+            // A value.
+            (
+                b"player_\0\0\0\0Ann\0\0\0\x02\0",
+                vec![empty(), empty(), b"Ann".to_vec()],
+            ),
+            // The end of the datagram.
+            (b"player_\0\0Ann\0\0\0\0", vec![b"Ann".to_vec(), empty()]),
+            // A cut text.
+            (b"player_\0\0Ann\0\0\0sco", vec![b"Ann".to_vec(), empty()]),
+        ] {
+            assert_eq!(rows(columns), expected, "{}", columns.escape_ascii());
         }
     }
 

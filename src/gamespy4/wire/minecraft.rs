@@ -5,7 +5,7 @@
 //! full  = %x00 *pair NUL %x01 "player_" NUL NUL *name NUL        ; `server` and `table` of other servers
 //! ```
 //!
-//! Nothing but its fit proves a reading of the basic reply: the address must be one and the counts numbers. A server that
+//! Only its fit proves the layout of the basic reply: the address must be one and the counts numbers. A server that
 //! writes the port as text is understood, and its answer marked incomplete, as is one that ends in no address; any other
 //! misfit is an error. The full reply has keys for the same values, which
 //! [`to_status`](crate::ToStatus::to_status) gives to both: `hostname` (the title), `gametype`, `map`, `numplayers`,
@@ -13,8 +13,8 @@
 //! `whitelist` and `server_engine`.
 //!
 //! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL (bugs.mojang.com,
-//! MC-221987); others write UTF-8. A NUL inside the title shifts every key after it, and can be used to forge them. Here
-//! the title reaches to the first NUL after which the known keys follow, each of them once.
+//! MC-221987); others write UTF-8. A NUL inside the title shifts every key after it, and can be used to forge them. The
+//! pairs are read one by one, and a value goes on over a NUL only where the pairs break.
 
 use std::net::IpAddr;
 
@@ -23,7 +23,7 @@ use nom::combinator::{all_consuming, map_opt, verify};
 use nom::number::complete::le_u16;
 use nom::{IResult, Parser};
 
-use super::sections::{Pair, text, word};
+use super::sections::{Pair, text};
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::{each, number};
 
@@ -42,15 +42,18 @@ pub const STYLE: Style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign)
 
 /// The value of the key `plugins`: the server's software, then name and version of each plugin. Any part may be missing.
 ///
+/// A list without software is recognised by its separators or versions: Pumpkin writes `Essentials 2.0, WorldEdit 7`
+/// (Pumpkin-MC/Pumpkin, query.rs).
+///
 /// ```
 /// use queryport::gamespy4::minecraft;
 ///
 /// let (software, plugins) =
-///     minecraft::plugins(b"CraftBukkit on Bukkit 1.8: WorldEdit 6.0; Vault 1.5");
+///     minecraft::plugins(b"CraftBukkit on Bukkit 1.8: WorldEdit 6.0; Signed Velocity 1.2");
 /// assert_eq!(software, "CraftBukkit on Bukkit 1.8");
 /// let plugins: Vec<_> =
 ///     plugins.map(|(name, version)| format!("{name}|{version}")).collect();
-/// assert_eq!(plugins, ["WorldEdit|6.0", "Vault|1.5"]);
+/// assert_eq!(plugins, ["WorldEdit|6.0", "Signed Velocity|1.2"]);
 /// ```
 pub fn plugins(
     value: &[u8],
@@ -58,22 +61,47 @@ pub fn plugins(
     TextRef<'_>,
     impl Iterator<Item = (TextRef<'_>, TextRef<'_>)>,
 ) {
-    let colon = memmem::find(value, b": ").unwrap_or(value.len());
-    let (software, list) = value.split_at_checked(colon).unwrap_or_default();
+    let software = software(value);
+    let list = value.get(software.len()..).unwrap_or_default();
+    let list = list.strip_prefix(b": ").unwrap_or(list);
+    // Bukkit's servers write a comma for a semicolon of a version (CraftBukkit, `DedicatedServer.getPlugins`).
+    let has_commas = software.is_empty();
     let plugins = list
-        .get(2..)
-        .unwrap_or_default()
-        .split(|&byte| byte == b';')
-        .map(<[u8]>::trim_ascii);
-    let plugins = plugins.filter(|plugin| !plugin.is_empty()).map(|plugin| {
-        let blank = memchr::memchr(b' ', plugin).unwrap_or(plugin.len());
-        let (name, version) = plugin.split_at_checked(blank).unwrap_or_default();
-        (
-            TextRef::new(name, STYLE),
-            TextRef::new(version.trim_ascii_start(), STYLE),
-        )
-    });
+        .split(move |&byte| byte == b';' || has_commas && byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|plugin| !plugin.is_empty())
+        .map(name_and_version);
     (TextRef::new(software, STYLE), plugins)
+}
+
+/// The software in the value of `plugins`: up to `: `, or all of it if it is not a list.
+pub(crate) fn software(value: &[u8]) -> &[u8] {
+    if let Some(colon) = memmem::find(value, b": ") {
+        return value.get(..colon).unwrap_or_default();
+    }
+    let is_platform = memmem::find(value, b" on ").is_some();
+    let is_word = !value.iter().any(|byte| matches!(byte, b' ' | b',' | b';'));
+    if is_platform || is_word {
+        return value;
+    }
+    value.get(..0).unwrap_or_default()
+}
+
+/// Divides a plugin before its version: the first later word that begins with a digit, or else the last word. Names of
+/// Velocity's plugins contain spaces.
+fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
+    let is_version = |start: &usize| {
+        let word = plugin.get(start.saturating_add(1)..).unwrap_or_default();
+        let word = word.strip_prefix(b"v").unwrap_or(word);
+        word.first().is_some_and(u8::is_ascii_digit)
+    };
+    let space = memchr::memchr_iter(b' ', plugin).find(is_version);
+    let space = space.or_else(|| memchr::memrchr(b' ', plugin));
+    let (name, version) = plugin
+        .split_at_checked(space.unwrap_or(plugin.len()))
+        .unwrap_or_default();
+    let [name, version] = [name, version].map(|part| TextRef::new(part.trim_ascii(), STYLE));
+    (name, version)
 }
 
 /// Ends of a title that are tried; a real title has one or a few.
@@ -94,30 +122,30 @@ pub(crate) struct Basic<'a> {
 /// Reads the body of a basic reply. The title reaches to the first NUL after which everything else fits exactly. Where the
 /// last text is no address, the title is taken to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
-    let after_title = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
+    let divide = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
     let mut titles = memchr::memchr_iter(0, body)
         .take(MAX_TITLE_ENDS)
-        .filter_map(after_title);
+        .filter_map(divide);
     let proved = titles.clone().find_map(|(title, rest)| {
-        let regular = after(title, le_u16, rest).map(|basic| Basic {
+        let regular = after_title(title, le_u16, rest).map(|basic| Basic {
             is_regular: true,
             ..basic
         });
         regular
             .filter(has_address)
-            .or_else(|| after(title, text_port, rest).filter(has_address))
+            .or_else(|| after_title(title, text_port, rest).filter(has_address))
     });
     proved.or_else(|| {
         let (title, rest) = titles.next()?;
         Some(Basic {
             port: None,
-            ..after(title, le_u16, rest)?
+            ..after_title(title, le_u16, rest)?
         })
     })
 }
 
-/// Reads the bytes behind the title.
-fn after<'a>(
+/// Reads the bytes after the title.
+fn after_title<'a>(
     title: &'a [u8],
     port: impl Fn(&'a [u8]) -> IResult<&'a [u8], u16>,
     input: &'a [u8],
@@ -150,139 +178,281 @@ fn has_address(basic: &Basic<'_>) -> bool {
 }
 
 /// The keys that servers send.
-const KEYS: [&[u8]; 12] = [
-    b"hostname",
-    b"gametype",
-    b"game_id",
-    b"version",
-    b"plugins",
-    b"map",
-    b"numplayers",
-    b"maxplayers",
-    b"hostport",
-    b"hostip",
-    b"server_engine",
-    b"whitelist",
+pub(crate) const KEYS: [&str; 12] = [
+    "hostname",
+    "gametype",
+    "game_id",
+    "version",
+    "plugins",
+    "map",
+    "numplayers",
+    "maxplayers",
+    "hostport",
+    "hostip",
+    "server_engine",
+    "whitelist",
 ];
-/// Number of them that every server sends after its title.
-const USUAL: usize = 7;
-/// Ends the server's keys and begins the players.
-const PLAYERS: &[u8] = b"\0\0\x01player_\0\0";
+/// The key of the title.
+const TITLE: &[u8] = b"hostname";
+/// Begins the players.
+const MARK: &[u8] = b"\x01player_\0\0";
+/// Minestom writes zeros of the same length (Minestom/Minestom, FullQueryResponse.java).
+const ZERO_MARK: &[u8] = &[0; MARK.len()];
 
-/// Whether a body of sections is a Minecraft server's: no other has this key. A player can have its name.
-pub(crate) fn is_full(body: &[u8]) -> bool {
-    memmem::find(body, b"\0game_id\0").is_some() && full(body).0.any(|(key, _)| key == b"game_id")
+/// A full reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Full<'a> {
+    pub(crate) pairs: Vec<Pair<'a>>,
+    /// Whether the end of the pairs is there.
+    pub(crate) has_pairs_end: bool,
+    /// `None` where the reply ends before the players.
+    pub(crate) players: Option<Players<'a>>,
 }
 
-/// Divides the body of a full reply: its pairs, and its players from their section's type on, unless they are cut off.
-pub(crate) fn full(body: &[u8]) -> (impl Iterator<Item = Pair<'_>>, &[u8]) {
-    // The last occurrence: an earlier one can be in a title, none can be in a player's name. Searched by its one rare byte.
-    let mut starts = memchr::memrchr_iter(1, body).filter_map(|at| at.checked_sub(2));
-    let players = starts.find(|start| {
-        let (before, rest) = body.split_at_checked(*start).unwrap_or_default();
-        let before = before.strip_suffix(b"\0").unwrap_or(before);
-        // In one that begins within another, a player is called like that.
-        rest.starts_with(PLAYERS) && !before.ends_with(b"\0\0\x01player_")
-    });
-    // A cut can leave a beginning of it, which must not pass for the end of a title that holds NUL.
-    let is_cut = |length: &usize| {
-        PLAYERS
-            .get(..*length)
-            .is_some_and(|start| body.ends_with(start))
-    };
-    let cut = || {
-        body.len()
-            .saturating_sub((2..PLAYERS.len()).rev().find(is_cut).unwrap_or(0))
-    };
-    // With the NUL of the last value.
-    let end = players
-        .unwrap_or_else(cut)
-        .saturating_add(1)
-        .min(body.len());
-    let pairs = each(after_part(body.get(1..end).unwrap_or_default()), pair);
-    (
-        pairs,
-        players
-            .and_then(|start| body.get(start.saturating_add(2)..))
-            .unwrap_or_default(),
-    )
+/// The names of the players.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Players<'a> {
+    pub(crate) names: Vec<&'a [u8]>,
+    /// Whether the end of the list is there.
+    pub(crate) has_end: bool,
+    /// The rest of a name that was cut.
+    pub(crate) rest: &'a [u8],
 }
 
-/// `pair = "hostname" NUL title / word value`.
-fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
-    let (rest, key) = word(input)?;
-    let (rest, value) = if key == b"hostname" {
-        title(rest)
-    } else {
-        value(rest)
-    }?;
-    Ok((rest, (key, value)))
+/// Reads a body of sections as a Minecraft server's full reply, if it is one: no other server has the key `game_id`.
+pub(crate) fn full_if_minecraft(body: &[u8]) -> Option<Full<'_>> {
+    memmem::find(body, b"\0game_id\0")?;
+    let full = full(body);
+    let is_minecraft = full.pairs.iter().any(|(key, _)| *key == b"game_id");
+    is_minecraft.then_some(full)
 }
 
-/// `value = text [part]`.
-fn value(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let (rest, _) = text(input)?;
-    let rest = after_part(rest);
-    let length = input.len().saturating_sub(rest.len()).saturating_sub(1);
-    Ok((rest, input.get(..length).unwrap_or_default()))
+/// Reads the body of a full reply: `full = %x00 *pair 1*NUL mark *name NUL`, `mark = %x01 "player_" NUL NUL / 10NUL`.
+///
+/// Adamant writes one NUL more than others before the mark (dm-vev/adamant, server/query/conn.go).
+pub(crate) fn full(body: &[u8]) -> Full<'_> {
+    let after_type = body.get(1..).unwrap_or_default();
+    if let Some(mark) = last_mark(body) {
+        let pairs = body.get(1..mark).unwrap_or_default();
+        let names = body.get(mark.saturating_add(MARK.len())..);
+        let reading = PairReader::read(pairs);
+        return Full {
+            has_pairs_end: reading.end.is_some(),
+            pairs: reading.into_pairs(),
+            players: names.map(players),
+        };
+    }
+    let reading = PairReader::read(after_type);
+    let rest = reading.end.and_then(|end| after_type.get(end..));
+    let names = rest.and_then(|rest| rest.strip_prefix(ZERO_MARK));
+    Full {
+        has_pairs_end: reading.end.is_some(),
+        players: names.map(players),
+        pairs: reading.into_pairs(),
+    }
 }
 
-/// `part = word &known-key`: the rest of a value that holds NUL is in the position of a key.
-fn after_part(input: &[u8]) -> &[u8] {
-    let is_known = |input| text(input).is_ok_and(|(_, key)| KEYS.contains(&key));
-    word(input).map_or(input, |(rest, _)| {
-        if !is_known(input) && is_known(rest) {
-            rest
-        } else {
-            input
-        }
+/// The position of the mark of the players. The last one: an earlier one can be in a title, and none can be in a name.
+fn last_mark(body: &[u8]) -> Option<usize> {
+    // Searched by its one rare byte.
+    memchr::memrchr_iter(1, body).find(|&at| {
+        let (before, rest) = body.split_at_checked(at).unwrap_or_default();
+        // A player can be called like the mark.
+        let is_name = before.ends_with(MARK);
+        rest.starts_with(MARK) && before.ends_with(b"\0\0") && !is_name
     })
 }
 
-/// `title = *OCTET NUL`: to the first NUL after which most known keys follow, none of them twice.
-fn title(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let ends = memchr::memchr_iter(0, input).filter_map(|end| {
-        let (title, rest) = input.split_at_checked(end)?;
-        let rest = rest.get(1..)?;
-        text(rest)
-            .map_or(true, |(_, key)| KEYS.contains(&key))
-            .then_some((rest, title))
-    });
-    let mut best = None;
-    for (rest, title) in ends.take(MAX_TITLE_ENDS) {
-        let Some(keys) = distinct_keys(rest) else {
-            continue;
-        };
-        if best.is_none_or(|(most, _)| keys > most) {
-            best = Some((keys, (rest, title)));
-        }
-        if keys >= USUAL {
-            break;
-        }
+/// `names = *( *( %x01-FF ) NUL ) NUL`: the last text is empty, and ends the list.
+fn players(input: &[u8]) -> Players<'_> {
+    let (list, has_end) = match input {
+        [0] => (&[][..], true),
+        [list @ .., 0] if list.ends_with(&[0]) => (list, true),
+        _ => (input, false),
+    };
+    let names: Vec<_> = each(list, text).collect();
+    let length = memchr::memrchr(0, list).map_or(0, |last| last.saturating_add(1));
+    Players {
+        names,
+        has_end,
+        rest: list.get(length..).unwrap_or_default(),
     }
-    best.map_or_else(|| value(input), |(_, found)| Ok(found))
 }
 
-/// The number of known keys in the position of a key; `None` when one of them is twice, or one is empty.
-fn distinct_keys(mut rest: &[u8]) -> Option<usize> {
-    // The key of the title itself.
-    let mut seen = 1_u16;
-    while let Ok((value_at, key)) = text(rest) {
+/// A pair, by its positions in the input.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    key_at: usize,
+    value_at: usize,
+    /// The position of the NUL after the value.
+    end: usize,
+}
+
+/// Reads pairs one by one. Only where that breaks, a value holds a NUL:
+///
+/// - **An empty key before the end**: the value before it goes on up to the next known key.
+/// - **A known key in the place of a value**, with no key after it: the text before it belongs to the value before.
+/// - **A known key that comes again**: the first was in the title, which comes before all other keys.
+///
+/// A value that goes on is the title's if only unknown keys have come since the title, else that of the last key.
+struct PairReader<'a> {
+    input: &'a [u8],
+    spans: Vec<Span>,
+    /// The position in `spans` of each known key.
+    known: [Option<usize>; KEYS.len()],
+    /// The position after the end of the pairs.
+    end: Option<usize>,
+}
+
+impl<'a> PairReader<'a> {
+    fn read(input: &'a [u8]) -> Self {
+        let mut reader = Self {
+            input,
+            spans: Vec::with_capacity(KEYS.len()),
+            known: [None; KEYS.len()],
+            end: None,
+        };
+        let mut at = 0;
+        while let Some(next) = reader.step(at) {
+            at = next;
+        }
+        reader
+    }
+
+    /// Reads a pair, or goes on with a value. Returns the position of the next key.
+    fn step(&mut self, key_at: usize) -> Option<usize> {
+        let key = self.text(key_at)?;
+        let value_at = after(key_at, key);
         if key.is_empty() {
-            // The end of the server's keys before their end: forged.
+            if !self.is_end(value_at)
+                && let Some(next_key) = self.next_known_key(key_at)
+                && self.extend(next_key.saturating_sub(1))
+            {
+                return Some(next_key);
+            }
+            self.end = Some(value_at);
             return None;
         }
-        if let Some(known) = KEYS.iter().position(|known| *known == key) {
-            let known = 1 << known;
-            if seen & known != 0 {
-                return None;
-            }
-            seen |= known;
+        let value = self.text(value_at)?;
+        let next_at = after(value_at, value);
+        let is_shifted = self.is_new_key(value) && !self.is_key_at(next_at);
+        if is_shifted && self.extend(value_at.saturating_sub(1)) {
+            return Some(value_at);
         }
-        let Ok((next, _)) = text(value_at) else { break };
-        rest = next;
+        self.push(
+            key,
+            Span {
+                key_at,
+                value_at,
+                end: after(value_at, value).saturating_sub(1),
+            },
+        );
+        Some(next_at)
     }
-    usize::try_from(seen.count_ones().saturating_sub(1)).ok()
+
+    /// The text that begins here; `None` without its NUL.
+    fn text(&self, at: usize) -> Option<&'a [u8]> {
+        let rest = self.input.get(at..)?;
+        text(rest).ok().map(|(_, text)| text)
+    }
+
+    /// Whether the pairs end before this position: nothing but the mark of the players or a part of it follows, or NULs.
+    fn is_end(&self, at: usize) -> bool {
+        let rest = self.input.get(at..).unwrap_or_default();
+        rest.starts_with(ZERO_MARK) || MARK.starts_with(rest) || rest.iter().all(|&byte| byte == 0)
+    }
+
+    /// Whether a known key begins here, or the end of the pairs.
+    fn is_key_at(&self, at: usize) -> bool {
+        let text = self.text(at);
+        text.is_none_or(|text| text.is_empty() || position(text).is_some())
+    }
+
+    /// Whether a text is a known key that has not come yet.
+    fn is_new_key(&self, text: &[u8]) -> bool {
+        let seen = position(text).map(|key| self.known.get(key).copied().flatten());
+        seen == Some(None)
+    }
+
+    /// The position of the next known key after a NUL.
+    fn next_known_key(&self, at: usize) -> Option<usize> {
+        let rest = self.input.get(at..)?;
+        let mut starts = memchr::memchr_iter(0, rest).map(|nul| after(at.saturating_add(nul), &[]));
+        starts.find(|start| {
+            self.text(*start)
+                .is_some_and(|text| position(text).is_some())
+        })
+    }
+
+    /// Lets the value before this NUL go on up to it. `false` where there is no value.
+    fn extend(&mut self, end: usize) -> bool {
+        let last_known = self.known.iter().flatten().max().copied();
+        if last_known.is_some() && last_known == self.title() {
+            self.spans
+                .truncate(last_known.unwrap_or_default().saturating_add(1));
+        }
+        let last = self.spans.last_mut();
+        last.map(|last| last.end = end).is_some()
+    }
+
+    fn push(&mut self, key: &[u8], span: Span) {
+        if let Some(key) = position(key) {
+            self.drop_forged(key);
+            if let Some(known) = self.known.get_mut(key) {
+                known.get_or_insert(self.spans.len());
+            }
+        }
+        self.spans.push(span);
+    }
+
+    /// Gives everything up to the first pair with this key to the title, if the title comes before it.
+    fn drop_forged(&mut self, key: usize) {
+        let (Some(title), Some(first)) = (self.title(), self.known.get(key).copied().flatten())
+        else {
+            return;
+        };
+        if first <= title {
+            return;
+        }
+        let end = self.spans.get(first).map(|span| span.end);
+        if let (Some(title), Some(end)) = (self.spans.get_mut(title), end) {
+            title.end = end;
+        }
+        let dropped = first.saturating_sub(title);
+        self.spans.drain(title.saturating_add(1)..=first);
+        for known in &mut self.known {
+            *known = known.and_then(|at| match at {
+                at if at <= title => Some(at),
+                at if at <= first => None,
+                at => Some(at.saturating_sub(dropped)),
+            });
+        }
+    }
+
+    /// The position of the title in `spans`.
+    fn title(&self) -> Option<usize> {
+        let title = position(TITLE)?;
+        self.known.get(title).copied().flatten()
+    }
+
+    fn into_pairs(self) -> Vec<Pair<'a>> {
+        let part = |start: usize, end: usize| self.input.get(start..end).unwrap_or_default();
+        let pair = |span: &Span| {
+            let key = part(span.key_at, span.value_at.saturating_sub(1));
+            (key, part(span.value_at, span.end))
+        };
+        self.spans.iter().map(pair).collect()
+    }
+}
+
+/// The position after a text and its NUL.
+const fn after(at: usize, text: &[u8]) -> usize {
+    at.saturating_add(text.len()).saturating_add(1)
+}
+
+/// The position of a known key in [`KEYS`].
+fn position(key: &[u8]) -> Option<usize> {
+    KEYS.iter().position(|known| known.as_bytes() == key)
 }
 
 #[cfg(test)]
@@ -305,43 +475,90 @@ mod tests {
         }
     }
 
+    fn pairs(input: &[u8]) -> Vec<Pair<'_>> {
+        full(input).pairs
+    }
+
+    /// A reply of one title, usual keys and two players.
+    fn reply(title: &[u8]) -> Vec<u8> {
+        let keys = b"\0gametype\0SMP\0game_id\0MINECRAFT\0map\0world\0numplayers\x002\0\0";
+        [b"\0hostname\0", title, keys, MARK, b"Ann\0Bob\0\0"].concat()
+    }
+
     #[test]
-    fn a_title_and_a_value_reach_over_nul_to_the_next_known_key() {
-        let rest = &b"map\0world\0numplayers\x002\0"[..];
-        let input = [b"A\0B\0C\0", rest].concat();
-        assert_eq!(title(&input).unwrap(), (rest, &b"A\0B\0C"[..]));
-        assert_eq!(value(&input[2..]).unwrap(), (rest, &b"B\0C"[..]));
+    fn pairs_are_read_one_by_one() {
+        let body = b"\0hostname\0Srv\0game_type\0SMP\0map\0\0extra\0kept\0\0\x01player_\0\0\0";
+        let full = full(body);
         assert_eq!(
-            pair(b"extra\0kept\0map\0" as &[u8]).unwrap().1,
-            (&b"extra"[..], &b"kept"[..])
+            full.pairs,
+            [
+                (&b"hostname"[..], &b"Srv"[..]),
+                (b"game_type", b"SMP"),
+                (b"map", b""),
+                (b"extra", b"kept")
+            ]
         );
-        assert!(
-            pair(b"\0map\0" as &[u8]).is_err()
-                && value(b"cut" as &[u8]).is_err()
-                && title(b"cut" as &[u8]).is_err()
+        let players = full.players.unwrap();
+        assert!(full.has_pairs_end && players.has_end && players.names.is_empty());
+    }
+
+    #[test]
+    fn a_value_holds_a_nul_only_where_the_pairs_break() {
+        // A known key in the place of a value; an empty key; a key that comes again.
+        for title in [
+            &b"A\0B"[..],
+            b"\0",
+            b"A\0",
+            b"A\0map",
+            b"A\0map\0other\0numplayers\x0099",
+            b"A\0\0\x01player_\0\0Fake",
+        ] {
+            let body = reply(title);
+            let full = full(&body);
+            assert_eq!(full.pairs.first(), Some(&(&b"hostname"[..], title)));
+            let keys: Vec<_> = full.pairs.iter().map(|(key, _)| *key).collect();
+            assert_eq!(
+                keys[1..],
+                [&b"gametype"[..], b"game_id", b"map", b"numplayers"]
+            );
+            assert_eq!(full.players.unwrap().names, [b"Ann", b"Bob"]);
+        }
+        let body = reply(b"A\0B\0C");
+        assert_eq!(pairs(&body)[1], (&b"B"[..], &b"C"[..]), "an unknown key");
+        let body = b"\0hostname\0Srv\0plugins\0A\0B\0map\0world\0motd\0C\0D\0version\x001\0\0";
+        let (plugins, motd) = (pairs(body)[1], pairs(body)[3]);
+        assert_eq!((plugins.1, motd.1), (&b"A\0B"[..], &b"C\0D"[..]));
+    }
+
+    #[test]
+    fn the_players_begin_after_the_mark_or_as_many_zeros() {
+        let keys = b"\0hostname\0Srv\0game_id\0MINECRAFT\0\0";
+        for mark in [MARK, ZERO_MARK, b"\0\x01player_\0\0"] {
+            let body = [&keys[..], mark, b"Ann\0Bob\0\0"].concat();
+            let full = full(&body);
+            assert_eq!(full.pairs.len(), 2, "{mark:?}");
+            let players = full.players.unwrap();
+            assert_eq!(
+                (players.names, players.has_end),
+                (vec![&b"Ann"[..], b"Bob"], true)
+            );
+        }
+        let body = [&keys[..], MARK, MARK, b"\0"].concat();
+        let names = full(&body).players.unwrap().names;
+        assert_eq!(
+            names,
+            [&b"\x01player_"[..], b""],
+            "a player called like the mark"
         );
     }
 
     #[test]
-    fn a_full_reply_is_divided_at_the_last_mark_of_the_players() {
-        let body = b"\0hostname\0A\0\0\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0";
-        let (mut pairs, players) = full(body);
-        assert_eq!(
-            pairs.next(),
-            Some((&b"hostname"[..], &b"A\0\0\x01player_\0\0Fake"[..]))
-        );
-        assert_eq!(pairs.next(), Some((&b"gametype"[..], &b"SMP"[..])));
-        assert_eq!(
-            (pairs.next(), players),
-            (None, &b"\x01player_\0\0Ann\0\0"[..])
-        );
+    fn a_cut_full_reply_lacks_what_was_cut() {
+        let body = reply(b"A\0B");
         for cut in 0..body.len() {
-            let (pairs, players) = full(&body[..cut]);
-            assert!(
-                pairs.count() <= 2
-                    && players.len()
-                        < b"\x01player_\0\0Fake\0gametype\0SMP\0\0\x01player_\0\0Ann\0\0".len()
-            );
+            let full = full(&body[..cut]);
+            let is_whole = full.players.is_some_and(|players| players.has_end);
+            assert!(!is_whole, "{cut}");
         }
     }
 }

@@ -111,6 +111,8 @@ pub struct Selection<'a>(pub &'a [u8]);
 impl Selection<'static> {
     /// Every key of the server, the players and the teams, in several datagrams where needed.
     pub const ALL: Self = Self(&[0xFF, 0xFF, 0xFF, 0x01]);
+    /// Every key of the server, the players and the teams, in one datagram: GameSpy v2, which knows no flags.
+    pub const GAMESPY_2: Self = Self(&[0xFF, 0xFF, 0xFF]);
     /// The flags that Just Cause 2 Multiplayer requires.
     pub const JUST_CAUSE_2: Self = Self(&[0xFF, 0xFF, 0xFF, 0x02]);
     /// Nothing: Minecraft's basic reply.

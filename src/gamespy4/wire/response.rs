@@ -9,6 +9,7 @@ use nom::sequence::{delimited, preceded};
 use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
+use super::sections::TEAMS;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::text::number;
@@ -17,8 +18,18 @@ use crate::text::number;
 pub(crate) const HEAD: usize = 5;
 /// Between the request id and the number of a datagram.
 pub(crate) const FILLER: &[u8; 9] = b"splitnum\0";
+/// Keys of eight letters, with which a reply without numbers can begin (QR2 SDK, qr2regkeys.c).
+const FIRST_KEYS: [&[u8]; 7] = [
+    b"hostname",
+    b"gamename",
+    b"hostport",
+    b"gametype",
+    b"numteams",
+    b"teamplay",
+    b"password",
+];
 /// Bytes before the number: type, id, filler.
-const NUMBER_AT: usize = 14;
+pub(crate) const NUMBER_AT: usize = 14;
 /// Bytes before the first section: the same and the number.
 pub(crate) const BODY_AT: usize = 15;
 /// Set in the number of the last datagram.
@@ -207,16 +218,34 @@ pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
         .map(|(_, challenge)| challenge)
 }
 
-/// `number = "splitnum" NUL OCTET / 8(%x01-FF) NUL %x80 &NUL / 10NUL &NUL / ""`: bit 7 in the last datagram.
+/// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 in the last datagram.
 ///
 /// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or only zeros
 /// (github.com/GeyserMC/Geyser, issue 736), and one datagram.
 fn number(input: &[u8]) -> IResult<&[u8], Option<u8>> {
     let splitnum = preceded(tag(&FILLER[..]), cut(any_byte)).map(Some);
-    let word = verify(take(8_usize), |word: &[u8]| !word.contains(&0));
-    let own_word = value(Some(LAST), (word, tag(&[0, LAST][..]), peek(tag(&[0][..]))));
+    let other = delimited((filler, tag(&[0][..])), index, peek(section)).map(Some);
     let zeros = value(Some(LAST), (tag(&[0; 10][..]), peek(tag(&[0][..]))));
-    alt((splitnum, own_word, zeros, success(None))).parse(input)
+    alt((splitnum, other, zeros, success(None))).parse(input)
+}
+
+/// `filler = 8(%x01-FF)`, and no key: a reply without numbers begins with `hostname` or another key.
+fn filler(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    let is_key = |word: &[u8]| FIRST_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key));
+    verify(take(8_usize), |word: &[u8]| {
+        !word.contains(&0) && !is_key(word)
+    })
+    .parse(input)
+}
+
+/// `index = %x00-1F / %x80-9F`: the number of a datagram.
+fn index(input: &[u8]) -> IResult<&[u8], u8> {
+    verify(any_byte, |index| usize::from(index & !LAST) < MAX_DATAGRAMS).parse(input)
+}
+
+/// `section = %x00-02`: the type of the first section.
+fn section(input: &[u8]) -> IResult<&[u8], u8> {
+    verify(any_byte, |section| *section <= TEAMS).parse(input)
 }
 
 #[cfg(test)]
@@ -307,6 +336,9 @@ mod tests {
         assert_eq!(number(b"splitnum\0\x02\x01x"), (Some(2), false));
         assert_eq!(number(b"splitnum\0\x80"), (Some(0), true));
         assert_eq!(number(b"GeyserMC\0\x80\0a"), (Some(0), true));
+        assert_eq!(number(b"Own-name\0\0\0hostname"), (Some(0), false));
+        assert_eq!(number(b"Own-name\0\x81\x01score_"), (Some(1), true));
+        assert_eq!(number(b"hostname\0\0\0\0\0"), (None, true));
         assert_eq!(number(b"\0\0\0\0\0\0\0\0\0\0\0a"), (Some(0), true));
         assert_eq!(number(b"Survival\0SMP\0"), (None, true));
         assert_eq!(number(b"A"), (None, true));

@@ -9,8 +9,9 @@
 //! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a column ends.
 //! `answer/reader.rs` decides it from the other columns and the next datagram.
 
+use nom::branch::alt;
 use nom::bytes::complete::tag;
-use nom::combinator::{all_consuming, fail, verify};
+use nom::combinator::{all_consuming, fail, peek, value, verify};
 use nom::multi::many0;
 use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
@@ -90,13 +91,50 @@ pub(crate) fn is_field_name(text: &[u8]) -> bool {
     })
 }
 
-/// `legacy-table = count *word NUL *text`: the head of a table with its rows behind it, in a reply of one datagram; the
-/// count has two bytes, big-endian.
+/// The head of a table row by row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LegacyHead<'a> {
+    /// The number of rows; `None` where the server leaves it out.
+    pub(crate) count: Option<u16>,
+    /// The names of the columns.
+    pub(crate) fields: Vec<&'a [u8]>,
+}
+
+/// `legacy-head = ( count / %x00 &first-name ) *word NUL`, where `count = 2OCTET`, big-endian: the head of a table of a
+/// reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The rows follow it, value by value.
 ///
-/// Such a reply is `*pair NUL legacy-table legacy-table`. A part that was not asked for is absent. GameSpy's own code (QR2
-/// SDK, qr2.c) cuts the reply at 1,400 bytes and does not say so.
-pub(crate) fn legacy_table(input: &[u8]) -> IResult<&[u8], (u16, Vec<&[u8]>)> {
-    (be_u16, terminated(many0(word), nul)).parse(input)
+/// A part that was not asked for is absent. GameSpy's own code (QR2 SDK, qr2.c) cuts the reply at 1,400 bytes and does not
+/// say so. America's Army leaves the second byte of the count out (gamedig/node-gamedig, protocols/gamespy2.js).
+pub(crate) fn legacy_head(input: &[u8]) -> IResult<&[u8], LegacyHead<'_>> {
+    let uncounted = value(None, preceded(nul, peek(first_name)));
+    let counted = be_u16.map(Some);
+    let fields = terminated(many0(word), nul);
+    let head = |(count, fields)| LegacyHead { count, fields };
+    (alt((uncounted, counted)), fields).map(head).parse(input)
+}
+
+/// `first-name = ( "player_" / "team_t" ) NUL`: the column that a table begins with (QR2 SDK, qr2regkeys.c).
+fn first_name(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    verify(text, |name: &[u8]| matches!(name, b"player_" | b"team_t")).parse(input)
+}
+
+/// `rows = *( word *text )`: rows of this many values, up to an empty first value or the end.
+pub(crate) fn rows_without_count(input: &[u8], fields: usize) -> IResult<&[u8], Vec<&[u8]>> {
+    let (mut rest, mut values) = (input, Vec::new());
+    while fields > 0
+        && let Ok((after_first, first)) = word(rest)
+    {
+        rest = after_first;
+        values.push(first);
+        for _ in 1..fields {
+            let Ok((after, value)) = text(rest) else {
+                break;
+            };
+            rest = after;
+            values.push(value);
+        }
+    }
+    Ok((rest, values))
 }
 
 /// A player of Just Cause 2: name, Steam id, ping in milliseconds.
@@ -146,16 +184,41 @@ mod tests {
             header(input).map(|(rest, (_, row))| (rest, row))
         });
         only_whole(b"\0\x02player_\0score_\0\0", |input| {
-            legacy_table(input).map(|(rest, _)| (rest, ()))
+            legacy_head(input).map(|(rest, _)| (rest, ()))
+        });
+        only_whole(b"\0player_\0score_\0\0", |input| {
+            legacy_head(input).map(|(rest, _)| (rest, ()))
         });
         assert!(pair(b"\0Srv\0").is_err(), "no key");
         assert_eq!(
             header(b"score_\0\x18" as &[u8]).unwrap().1,
             (&b"score_"[..], 24)
         );
+        let fields = vec![&b"a_"[..], b"b_"];
+        let counted = LegacyHead {
+            count: Some(2),
+            fields,
+        };
         assert_eq!(
-            legacy_table(b"\0\x02a_\0b_\0\0x" as &[u8]).unwrap(),
-            (&b"x"[..], (2, vec![&b"a_"[..], b"b_"]))
+            legacy_head(b"\0\x02a_\0b_\0\0x" as &[u8]).unwrap(),
+            (&b"x"[..], counted)
+        );
+        let fields = vec![&b"player_"[..], b"b_"];
+        let uncounted = LegacyHead {
+            count: None,
+            fields,
+        };
+        assert_eq!(
+            legacy_head(b"\0player_\0b_\0\0x" as &[u8]).unwrap(),
+            (&b"x"[..], uncounted)
+        );
+    }
+
+    #[test]
+    fn rows_without_a_count_end_before_an_empty_first_value() {
+        assert_eq!(
+            rows_without_count(b"Ann\x005\0Bob\0\0\0\x01", 2).unwrap(),
+            (&b"\0\x01"[..], vec![&b"Ann"[..], b"5", b"Bob", b""])
         );
     }
 

@@ -15,6 +15,7 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
         Dialect::JustCause2 => return just_cause_2(socket, name),
         Dialect::InfoOnly => return info_only(socket, game, name),
         Dialect::Minecraft => Service::new(Engine::Minecraft),
+        Dialect::GameSpy2 => Service::new(Engine::GameSpy2),
         _ if game.gamename == Some("battlefield2") => Service::new(Engine::Battlefield2),
         _ => Service::from(game.protocol),
     };

@@ -84,6 +84,11 @@ fn plugins_are_listed_however_much_is_missing() {
             vec!["A|1".into(), "B|".into(), "C|2 beta".into()]
         )
     );
+    assert_eq!(
+        list("A 1, B 2").1,
+        ["A|1", "B|2"],
+        "a list without software"
+    );
 }
 
 /// A character U+xx00 of a title becomes NUL and shifts every key after it, or forges some.
@@ -94,19 +99,19 @@ fn no_title_shifts_or_forges_a_key() {
         .unwrap()
         .replace("numplayers\u{0}2", "numplayers\u{0}9")
         .into();
-    for title in [
-        &b"plain"[..],
-        b"",
-        b"\0",
-        b"\0\0\0",
-        b"A\0B",
-        b"A\0B\0C",
-        b"A\0map",
-        b"A\0numplayers\0",
-        b"A\0numplayers\x0099",
-        b"A\0numplayers\x0099\0hostip\x006.6.6.6",
-        b"A\0\0\x01player_\0\0Fake",
-        &forged_set,
+    for (title, name) in [
+        (&b"plain"[..], "plain"),
+        (b"", ""),
+        (b"\0", ""),
+        (b"\0\0\0", ""),
+        (b"A\0B", "AB"),
+        (b"A\0B\0C\0D", "ABCD"),
+        (b"A\0map", "A"),
+        (b"A\0numplayers\0", "A"),
+        (b"A\0numplayers\x0099", "A"),
+        (b"A\0numplayers\x0099\0hostip\x006.6.6.6", "A"),
+        (b"A\0\0\x01player_\0\0Fake", "Aplayer_Fake"),
+        (&forged_set, "A"),
     ] {
         let answer = full(title);
         assert_eq!(
@@ -115,12 +120,23 @@ fn no_title_shifts_or_forges_a_key() {
             "{:?}",
             String::from_utf8_lossy(title)
         );
-        assert_eq!(answer.to_status().player_count, Some(2));
+        let status = answer.to_status();
+        let shown: String = status.name.map(|name| name.to_string()).unwrap_or_default();
+        assert_eq!(shown.replace(['\0', ' '], ""), name, "no name has a key");
+        assert_eq!(status.player_count, Some(2));
         assert_eq!(answer.get("hostip"), Some(&b"127.0.0.1"[..]));
         assert_eq!(names(&answer), ["Ann", "Bob"]);
         assert_eq!(answer.rules().len(), 10);
         assert!(answer.completeness().is_complete());
     }
+}
+
+/// An even number of texts could be unknown keys and their values.
+#[test]
+fn two_texts_after_a_title_are_a_pair() {
+    let answer = full(b"A\0B\0C");
+    assert_eq!(answer.get("hostname"), Some(&b"A"[..]));
+    assert_eq!(answer.get("B"), Some(&b"C"[..]));
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! GameSpy v4.
 
 mod conversation;
+mod engines;
+mod gamespy2;
 mod minecraft;
 mod model;
 mod moments;

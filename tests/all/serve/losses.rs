@@ -114,7 +114,7 @@ fn teams_behind_too_many_players_are_reported_as_without_space() {
     let mut options = GuardOptions::default();
     options.burst = 2000;
     let responder = Responder::new(
-        Protocol::GameSpy4,
+        Service::new(Engine::UnrealTournament3),
         status,
         Secret::new([5; 16]),
         Instant::now(),

@@ -543,12 +543,13 @@ pub fn gamespy4(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let client =
-        [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
-    let engine = if kind % 3 == 1 {
-        Engine::Minecraft
-    } else {
-        [Engine::UnrealTournament3, Engine::Battlefield2][usize::from(kind >> 7)]
+    let (client, engine) = match (kind % 3, kind >> 6) {
+        (0, 1) => (Dialect::GameSpy2, Engine::GameSpy2),
+        (0, 0) => (Dialect::Standard, Engine::UnrealTournament3),
+        (0, _) => (Dialect::Standard, Engine::Battlefield2),
+        (1, _) => (Dialect::Minecraft, Engine::Minecraft),
+        (_, 0 | 1) => (Dialect::JustCause2, Engine::UnrealTournament3),
+        (_, _) => (Dialect::JustCause2, Engine::Battlefield2),
     };
     let ended = play(
         gamespy4::StatusQuery::new(
@@ -556,7 +557,7 @@ pub fn gamespy4(data: &[u8]) {
             &QueryOptions::default().with_dialect(client),
         ),
         &steps,
-        |state, request, number| match gamespy4::Request::parse(request) {
+        |state, request, number| match gamespy4_request(engine, request) {
             Ok(request) => {
                 let service = Service::new(engine);
                 gamespy4::respond(
@@ -576,6 +577,18 @@ pub fn gamespy4(data: &[u8]) {
     );
     let Some(answer) = &ended.answer else { return };
     gamespy4_compare(answer, &ended.received);
+}
+
+/// A request as a server of this engine reads it: GameSpy v2 knows no challenge.
+fn gamespy4_request(
+    engine: Engine,
+    request: &[u8],
+) -> Result<gamespy4::Request<'_>, queryport::ParseError> {
+    if engine == Engine::GameSpy2 {
+        gamespy4::Request::parse_without_challenge(request)
+    } else {
+        gamespy4::Request::parse(request)
+    }
 }
 
 fn gamespy4_reading(answer: &gamespy4::Answer, datagrams: &[Text]) -> Option<Reading> {

@@ -170,8 +170,15 @@ pub fn conversation(data: &[u8]) {
     let Some((&kind, mut script)) = data.split_first() else {
         return;
     };
-    let dialect =
-        [Dialect::Standard, Dialect::Minecraft, Dialect::JustCause2][usize::from(kind % 3)];
+    let dialects = [
+        Dialect::Standard,
+        Dialect::Minecraft,
+        Dialect::JustCause2,
+        Dialect::GameSpy2,
+    ];
+    // The fourth takes one of the choices of the first.
+    let choice = if kind >= 0xC0 { 3 } else { kind % 3 };
+    let dialect = dialects[usize::from(choice)];
     let limits = Limits::default();
     let peer: SocketAddr = "192.0.2.2:6500".parse().unwrap();
     let start = Instant::now();
@@ -189,7 +196,8 @@ pub fn conversation(data: &[u8]) {
         let mut out = Vec::new();
         while session.poll_transmit(now, &mut out).is_some() {
             requests += 1;
-            assert!(matches!(out.len(), 7 | 11 | 15) && requests <= 64);
+            // A challenge request, data without and with a challenge; 10 for GameSpy v2, 19 for a raw token.
+            assert!(matches!(out.len(), 7 | 10 | 11 | 15 | 19) && requests <= 64);
             id = out[3..7].try_into().unwrap();
             assert!(id.iter().all(|&byte| byte <= 0x7F));
             out.clear();

@@ -474,7 +474,9 @@ fn minecraft(body: &[u8]) -> Reading {
         };
         rules.push((key, value));
     }
-    let Some(mut rest) = rest.strip_prefix(b"\x01player_\0\0") else {
+    let mark = rest.strip_prefix(b"\x01player_\0\0");
+    let zeros = rest.strip_prefix(&[0; 10]);
+    let Some(mut rest) = mark.or(zeros) else {
         return Reading::unknown("no list of players where it should begin");
     };
     let mut players = Vec::new();

@@ -1,0 +1,268 @@
+//! GameSpy v2: one request, one datagram, no challenge.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, StatusQuery};
+use queryport::{Dialect, Engine, Player, Protocol, QueryOptions, ServerStatus, Service};
+use queryport::{Team, Timing, ToStatus};
+
+use crate::common::link::Conditions;
+use crate::common::pair::{CLIENT, Played, play};
+use crate::common::requester;
+use crate::common::twist::cuts;
+use crate::gamespy4::decode;
+
+/// The reply of a server of this service to GameSpy v2's request.
+pub(crate) fn ask(status: &ServerStatus, service: &Service) -> Vec<Bytes> {
+    let command = Command::Data {
+        challenge: None,
+        selection: Selection::GAMESPY_2,
+    };
+    let request = Request::new(RequestId([1, 2, 3, 4]), command);
+    queryport::gamespy4::respond(&request, status, service, &requester(CLIENT))
+        .into_iter()
+        .collect()
+}
+
+/// Built by hand after the keys and fields of Halo's replies in github.com/Austinb/GameQ, tests/Protocols/Providers/Halo;
+/// invented values; layout of the QR2 SDK.
+const HALO: &[u8] = b"\0\x01\x02\x03\x04\
+    hostname\0Vector\0gamever\x0001.00.10.0621\0hostport\x002302\0maxplayers\x0016\0password\x000\0\
+    mapname\0bloodgulch\0dedicated\x001\0gamemode\0openplaying\0game_classic\x000\0numplayers\x002\0\
+    gametype\0Oddball\0teamplay\x001\0gamevariant\0Team Oddball\0fraglimit\x005\0\0\
+    \0\x02player_\0score_\0ping_\0team_\0\0Ann\0 :31\x0045\x000\0Bob\x007\x0050\x001\0\
+    \0\x02team_t\0score_t\0\0Red\x005\0Blue\x003\0";
+
+#[test]
+fn teams_count_from_0_and_a_text_is_no_score() {
+    let answer = decode([HALO]).unwrap();
+    assert_eq!(answer.form(), Form::Legacy);
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    let players = status.listed_players();
+    assert_eq!((players[0].team, players[0].score), (Some(0), None));
+    assert_eq!(players[0].extra.get("score_").unwrap().raw(), b" :31");
+    assert_eq!((players[1].team, players[1].score), (Some(1), Some(7)));
+    let teams: Vec<_> = status.teams.iter().map(|team| team.id).collect();
+    assert_eq!(teams, [Some(0), Some(1)]);
+    assert_eq!(
+        (status.dedicated, status.score_limit, status.mod_name),
+        (Some(true), Some(5), None)
+    );
+}
+
+/// qstat, gs2.c: its rows begin with team 1.
+#[test]
+fn the_teams_of_battlefield_vietnam_count_from_1() {
+    let reply = b"\0\x01\x02\x03\x04hostname\0Srv\0game_id\0bfvietnam\0\0\
+        \0\x01player_\0team_\0\0Ann\x002\0\0\x02team_t\0score_t\0\0NVA\x001\0USA\x002\0";
+    let status = decode([&reply[..]]).unwrap().to_status();
+    let teams: Vec<_> = status.teams.iter().map(|team| team.id).collect();
+    assert_eq!(teams, [Some(1), Some(2)]);
+    assert_eq!(status.listed_players()[0].team, Some(2));
+}
+
+#[test]
+fn every_cut_is_incomplete() {
+    for cut in cuts(HALO) {
+        let answer = decode([cut.to_vec()]);
+        assert!(answer.is_err() || !answer.unwrap().completeness().is_complete());
+    }
+}
+
+/// A reply with a rule of this length.
+fn long(length: usize, counts: &str) -> Answer {
+    let tables: &[u8] = match counts {
+        "agree" => b"\0\x01player_\0\0Ann\0\0\0team_t\0score_t\0\0",
+        "no counts" => b"\0player_\0score_\0\0Ann\x005\0\0team_t\0score_t\0\0",
+        _ => b"\0\x02player_\0\0Ann\0",
+    };
+    let head = b"\0\x01\x02\x03\x04hostname\0Srv\0long\0";
+    let value = vec![b'v'; length - head.len() - tables.len() - 2];
+    decode([[head, &value[..], b"\0\0", tables].concat()]).unwrap()
+}
+
+/// GameSpy's own code cuts at 1,400 bytes and does not say so.
+#[test]
+fn a_full_datagram_is_complete_only_if_its_counts_agree() {
+    for (length, counts, is_complete) in [
+        (1399, "agree", true),
+        (1400, "agree", true),
+        (1399, "no counts", true),
+        (1400, "no counts", false),
+        (1399, "a row is missing", false),
+        (1400, "a row is missing", false),
+    ] {
+        let answer = long(length, counts);
+        assert_eq!(answer.raw().len(), length);
+        assert_eq!(
+            answer.completeness().is_complete(),
+            is_complete,
+            "{length} {counts}"
+        );
+    }
+}
+
+/// node-gamedig, gamespy2.js: America's Army leaves the count out.
+#[test]
+fn tables_without_a_count_are_read() {
+    let answer = long(200, "no counts");
+    assert_eq!((answer.players().len(), answer.teams().len()), (1, 0));
+    let row = answer.players().rows().next().unwrap();
+    assert_eq!(row.get("score_"), Some(&b"5"[..]));
+}
+
+/// A server of GameSpy v2: it knows no other request than this one, of ten bytes.
+fn reply(datagram: &[u8]) -> Vec<Bytes> {
+    let is_known = datagram.starts_with(b"\xfe\xfd\0") && datagram.ends_with(b"\xff\xff\xff");
+    if datagram.len() != 10 || !is_known {
+        return Vec::new();
+    }
+    let mut reply = HALO.to_vec();
+    reply[1..5].copy_from_slice(&datagram[3..7]);
+    vec![reply.into()]
+}
+
+/// Plays a query against that server, which loses the first requests.
+fn play_with(options: QueryOptions, timing: Timing, lost: usize) -> (Vec<Vec<u8>>, Played<Answer>) {
+    let mut requests = Vec::new();
+    let quiet = (Conditions::perfect(Duration::from_millis(20)), 0);
+    let query = StatusQuery::new(7, &options);
+    let played = play(query, timing, quiet, |_, _, datagram| {
+        requests.push(datagram.to_vec());
+        if requests.len() <= lost {
+            Vec::new()
+        } else {
+            reply(datagram)
+        }
+    });
+    (requests, played)
+}
+
+#[test]
+fn the_dialect_needs_one_request_and_a_new_id_for_each_attempt() {
+    let options = QueryOptions::default().with_dialect(Dialect::GameSpy2);
+    let (requests, played) = play_with(options, Timing::default(), 0);
+    assert_eq!(
+        (requests.len(), played.elapsed),
+        (1, Duration::from_millis(40))
+    );
+    assert!(played.result.unwrap().answer.completeness().is_complete());
+    let (requests, played) = play_with(options, Timing::default(), 2);
+    assert!(played.result.is_ok());
+    assert_eq!(requests.len(), 3);
+    assert!(requests.iter().all(|request| request.len() == 10));
+    assert!(requests[0] != requests[1] && requests[1] != requests[2]);
+}
+
+#[test]
+fn without_a_dialect_such_a_server_is_found_soon() {
+    let two_seconds = Timing::default().with_timeout(Duration::from_secs(2));
+    for timing in [Timing::default(), two_seconds, two_seconds.with_retries(0)] {
+        let (requests, played) = play_with(QueryOptions::default(), timing, 0);
+        assert_eq!(requests.len(), 2, "a challenge request, then the data");
+        assert!(played.result.unwrap().answer.completeness().is_complete());
+        assert!(
+            played.elapsed < Duration::from_secs(2),
+            "{:?}",
+            played.elapsed
+        );
+    }
+}
+
+/// A server that knows several datagrams is asked for them where one is not enough.
+#[test]
+fn a_cut_reply_in_one_datagram_is_followed_by_several() {
+    let mut served = ServerStatus::default();
+    served.players = Some(
+        (0..64)
+            .map(|number| Player::new(format!("player {number}")))
+            .collect(),
+    );
+    let service = Service::new(Engine::Battlefield2);
+    let quiet = (Conditions::perfect(Duration::from_millis(20)), 0);
+    let query = StatusQuery::new(7, &QueryOptions::default());
+    let played = play(query, Timing::default(), quiet, |_, _, datagram| {
+        let Ok(request) = Request::parse_without_challenge(datagram) else {
+            return Vec::new();
+        };
+        // The challenge request is lost.
+        if request.command == Command::Challenge {
+            return Vec::new();
+        }
+        queryport::gamespy4::respond(&request, &served, &service, &requester(CLIENT))
+            .into_iter()
+            .collect()
+    });
+    let answer = played.result.unwrap().answer;
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.players().len(), 64);
+}
+
+/// What is served is read back, and nothing but GameSpy v2's request is answered.
+#[test]
+fn a_server_of_gamespy_v2() {
+    let mut served = ServerStatus::default();
+    served.name = Some("Srv".into());
+    served.map = Some("bloodgulch".into());
+    (served.player_count, served.max_players) = (Some(1), Some(16));
+    (served.password, served.dedicated) = (Some(false), Some(true));
+    served.score_limit = Some(25);
+    let mut player = Player::new("Ann");
+    (player.score, player.ping, player.team) = (Some(-5), Some(40), Some(0));
+    let mut timed = Player::new("Bob");
+    (timed.ping, timed.team) = (Some(50), Some(1));
+    timed.extra.push("score_", " :31");
+    served.players = Some(vec![player, timed]);
+    served.teams = [(0, "Red"), (1, "Blue")]
+        .map(|(id, name)| {
+            let mut team = Team::default();
+            (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(3));
+            team
+        })
+        .to_vec();
+    let service = Service::new(Engine::GameSpy2);
+    assert_eq!(service.engine().protocol(), Protocol::GameSpy4);
+    let replies = ask(&served, &service);
+    assert_eq!(replies.len(), 1);
+    let read = decode(replies).unwrap().to_status();
+    assert!(read.completeness.is_complete());
+    assert_eq!(
+        (&read.name, &read.map, read.player_count, read.max_players),
+        (
+            &served.name,
+            &served.map,
+            served.player_count,
+            served.max_players
+        )
+    );
+    assert_eq!(
+        (read.password, read.dedicated, read.score_limit),
+        (served.password, served.dedicated, served.score_limit)
+    );
+    let rows = |status: &ServerStatus| -> Vec<_> {
+        let rows = status.listed_players().iter();
+        rows.map(|player| {
+            (
+                player.name.to_string(),
+                player.score,
+                player.ping,
+                player.team,
+            )
+        })
+        .collect()
+    };
+    assert_eq!(rows(&read), rows(&served));
+    let timed = &read.listed_players()[1].extra;
+    assert_eq!(timed.get("score_").unwrap().raw(), b" :31");
+    let teams: Vec<_> = read
+        .teams
+        .iter()
+        .map(|team| (team.id, team.score))
+        .collect();
+    assert_eq!(teams, [(Some(0), Some(3)), (Some(1), Some(3))]);
+    let request = Request::new(RequestId([1; 4]), Command::Challenge);
+    let replies = queryport::gamespy4::respond(&request, &served, &service, &requester(CLIENT));
+    assert!(replies.is_empty(), "it knows no challenge");
+}
