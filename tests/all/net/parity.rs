@@ -229,6 +229,7 @@ impl Case {
             let started = Instant::now();
             let found = (path.ask)(runtime, self);
             let took = started.elapsed();
+            println!("{}, {}: {found:?} after {took:?}", self.failure, path.name);
             // A missing server is known at once; a silent one may answer until the timeout.
             let is_late = match expected {
                 Failed(Unreachable | Io) => took > SECOND + SECOND / 2,
