@@ -52,8 +52,8 @@ const AFTER_FIRST: Duration = Duration::from_millis(500);
 
 /// Query ports of well-known games, the commonest first.
 const PORTS: [(Protocol, &[u16]); 4] = [
-    // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy; Enemy Territory runs on
-    // the first, and further servers of a host on the next three.
+    // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy. Enemy Territory runs on
+    // the first. A further server of a host takes the next port (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c).
     (
         Protocol::Quake3,
         &[27960, 28960, 26000, 29070, 27961, 27962, 27963],
@@ -64,14 +64,6 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::GameSpy4, &[6500, 25565, 29900, 6600]),
     // UT2004; Killing Floor.
     (Protocol::Ut2004, &[7778, 7708]),
-];
-
-/// Ports of further servers at a host, after all others. Quake 3 takes the next port if the port of
-/// its game is taken (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c). Unreal Tournament 3 takes
-/// one that is 100 higher.
-const FURTHER_PORTS: [(Protocol, &[u16]); 2] = [
-    (Protocol::Quake3, &[27961, 27962, 27963]),
-    (Protocol::GameSpy4, &[6600]),
 ];
 
 /// The number of further ports of a Quake 3 server that are tried: as many as clients of the engine
@@ -412,11 +404,6 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     for game in Game::all().filter(|game| game.certainty >= Certainty::Listed) {
         if let Some(port) = game.default_query_port() {
             add(game.protocol, port, options.of_game(game.dialect));
-        }
-    }
-    for (protocol, ports) in FURTHER_PORTS {
-        for port in ports {
-            add(protocol, *port, options);
         }
     }
     candidates

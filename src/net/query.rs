@@ -78,8 +78,7 @@ impl Client {
     }
 
     /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
-    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters, then
-    /// those of further servers at one host.
+    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters.
     /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones after it: their query port is the game port
     /// plus 1 or plus 10.
     ///
