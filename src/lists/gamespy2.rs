@@ -22,6 +22,8 @@ use crate::model::Rules;
 const MAX_TEXT: usize = 4096;
 /// Most memory of the values of all servers and of their names: one byte of a list can stand for a popular value.
 const MAX_VALUES: usize = 2 * MAX_LIST_BYTES as usize;
+/// Memory of an entry besides its texts: their lengths and positions.
+const ENTRY_BYTES: usize = 24;
 /// Types of fields; 0 is a text.
 const BYTE: u8 = 1;
 const NUMBER: u8 = 2;
@@ -205,13 +207,21 @@ struct Dialogue {
     expected: Part,
     /// The query port of servers that are listed without one.
     default_port: u16,
-    /// The types and names of the fields, and the popular values.
-    fields: Vec<(u8, Vec<u8>)>,
+    fields: Vec<FieldType>,
+    /// Values that a server names by their index.
     popular: Vec<Vec<u8>>,
     /// The memory that values may still take.
     room: usize,
     /// The server whose values and pairs come.
     server: Option<ListedServer>,
+}
+
+/// A field that the list has of each server.
+#[derive(Debug)]
+struct FieldType {
+    /// 0 for a text, [`BYTE`] or [`NUMBER`].
+    kind: u8,
+    name: Vec<u8>,
 }
 
 /// The next element of the reply.
@@ -221,8 +231,9 @@ enum Part {
     Blocks,
     Head,
     FieldCount,
-    /// So many fields are still to come.
+    /// The fields, of which this many are still to come.
     Fields(u8),
+    /// The popular values, of which this many are still to come.
     Popular(u8),
     Server,
     /// The value of the field with this index.
@@ -258,35 +269,12 @@ impl Dialogue {
     /// Reads the next part of the list.
     fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         let (rest, next) = match self.expected {
-            Part::Blocks if is_refusal(input) => return Err(Err::Incomplete(Needed::Unknown)),
-            Part::Blocks => {
-                let (rest, (random, server_challenge)) = blocks(input)?;
-                servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
-                self.expected = Part::Head;
-                let cipher = Cipher::new(mix(self.challenge, &self.request.key, server_challenge));
-                return Ok((rest, Next::Decipher(Box::new(cipher))));
-            }
-            Part::Head => {
-                let (rest, (client, port)) = (address, be_u16).parse(input)?;
-                if port == u16::MAX {
-                    return text.map(|words| Next::Fail(refused(words))).parse(rest);
-                }
-                (servers.list.client, self.default_port) = (Some(client), port);
-                (rest, Part::FieldCount)
-            }
+            Part::Blocks => return self.blocks(input, servers),
+            Part::Head => return self.head(input, servers),
             Part::FieldCount => byte.map(Part::Fields).parse(input)?,
             Part::Fields(0) => byte.map(Part::Popular).parse(input)?,
-            Part::Fields(left) => {
-                let (rest, (kind, name)) =
-                    (verify(byte, |kind| *kind <= NUMBER), text).parse(input)?;
-                self.fields.push((kind, name.to_vec()));
-                (rest, Part::Fields(left.saturating_sub(1)))
-            }
-            Part::Popular(left @ 1..) => {
-                let (rest, value) = text(input)?;
-                self.popular.push(value.to_vec());
-                (rest, Part::Popular(left.saturating_sub(1)))
-            }
+            Part::Fields(left) => self.field(input, left)?,
+            Part::Popular(left @ 1..) => self.popular_value(input, left)?,
             Part::Popular(0) | Part::Server => {
                 let (rest, server) = server(input, self.default_port)?;
                 if server.is_none() {
@@ -295,44 +283,90 @@ impl Dialogue {
                 self.server = server;
                 (rest, Part::Value(0))
             }
-            Part::Value(index) => match (&mut self.server, self.fields.get(index)) {
-                (Some(server), Some((kind, name))) if has(server, HAS_VALUES) => {
-                    let (rest, value) = value(input, *kind, &self.popular)?;
-                    // Their lengths, and where they are.
-                    let taken = name.len().saturating_add(value.len()).saturating_add(24);
-                    let Some(room) = self.room.checked_sub(taken) else {
-                        return fail().parse(input);
-                    };
-                    self.room = room;
-                    server.fields.push_raw(name, &value);
-                    (rest, Part::Value(index.saturating_add(1)))
-                }
-                _ => (input, Part::Pair),
-            },
-            Part::Pair => {
-                let has_pairs = self
-                    .server
-                    .as_ref()
-                    .is_some_and(|server| has(server, HAS_PAIRS));
-                let pair = alt((constant(None, tag(&b"\0"[..])), (text, text).map(Some)));
-                let (rest, pair) = cond(has_pairs, pair).parse(input)?;
-                match (pair.flatten(), &mut self.server) {
-                    (Some((name, value)), Some(server)) => {
-                        server.fields.push_raw(name, value);
-                        (rest, Part::Pair)
-                    }
-                    (_, server) => {
-                        server
-                            .take()
-                            .into_iter()
-                            .for_each(|server| servers.add_entry(server));
-                        (rest, Part::Server)
-                    }
-                }
-            }
+            Part::Value(index) => self.value(input, index)?,
+            Part::Pair => self.pair(input, servers)?,
         };
         self.expected = next;
         Ok((rest, Next::Read))
+    }
+
+    fn blocks<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
+        if is_refusal(input) {
+            return Err(Err::Incomplete(Needed::Unknown));
+        }
+        let (rest, (random, server_challenge)) = blocks(input)?;
+        servers.list.backend_flags = random.first_chunk().copied().map(u16::from_be_bytes);
+        self.expected = Part::Head;
+        let cipher = Cipher::new(mix(self.challenge, &self.request.key, server_challenge));
+        Ok((rest, Next::Decipher(Box::new(cipher))))
+    }
+
+    fn head<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
+        let (rest, (client, port)) = (address, be_u16).parse(input)?;
+        if port == u16::MAX {
+            return text.map(|words| Next::Fail(refused(words))).parse(rest);
+        }
+        servers.list.client = Some(client);
+        self.default_port = port;
+        self.expected = Part::FieldCount;
+        Ok((rest, Next::Read))
+    }
+
+    /// A field, of which this many are still to come.
+    fn field<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
+        let kind = verify(byte, |kind| *kind <= NUMBER);
+        let (rest, (kind, name)) = (kind, text).parse(input)?;
+        let name = name.to_vec();
+        self.fields.push(FieldType { kind, name });
+        Ok((rest, Part::Fields(left.saturating_sub(1))))
+    }
+
+    /// A popular value, of which this many are still to come.
+    fn popular_value<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
+        let (rest, value) = text(input)?;
+        self.popular.push(value.to_vec());
+        Ok((rest, Part::Popular(left.saturating_sub(1))))
+    }
+
+    /// The value of the field with this index, where the server has values.
+    fn value<'a>(&mut self, input: &'a [u8], index: usize) -> Parsed<'a, Part> {
+        let (Some(server), Some(field)) = (&mut self.server, self.fields.get(index)) else {
+            return Ok((input, Part::Pair));
+        };
+        if !has(server, HAS_VALUES) {
+            return Ok((input, Part::Pair));
+        }
+        let (rest, value) = value(input, field.kind, &self.popular)?;
+        let texts = field.name.len().saturating_add(value.len());
+        let Some(room) = self.room.checked_sub(texts.saturating_add(ENTRY_BYTES)) else {
+            return fail().parse(input);
+        };
+        self.room = room;
+        server.fields.push_raw(&field.name, &value);
+        Ok((rest, Part::Value(index.saturating_add(1))))
+    }
+
+    /// A pair of the server, or the end of its pairs.
+    fn pair<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Part> {
+        let Some(mut server) = self.server.take() else {
+            return Ok((input, Part::Server));
+        };
+        let pair = alt((constant(None, tag(&b"\0"[..])), (text, text).map(Some)));
+        let parsed = cond(has(&server, HAS_PAIRS), pair).parse(input);
+        let (rest, pair) = match parsed {
+            Ok((rest, pair)) => (rest, pair.flatten()),
+            Err(error) => {
+                self.server = Some(server);
+                return Err(error);
+            }
+        };
+        let Some((name, value)) = pair else {
+            servers.add_entry(server);
+            return Ok((rest, Part::Server));
+        };
+        server.fields.push_raw(name, value);
+        self.server = Some(server);
+        Ok((rest, Part::Pair))
     }
 }
 
