@@ -5,8 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use nom::branch::alt;
 use nom::bytes::complete;
 use nom::bytes::streaming::{tag, take_until, take_while_m_n};
-use nom::combinator::{fail, iterator, map_opt, opt, peek, value, verify};
+use nom::combinator::{fail, iterator, map, opt, peek, value, verify};
 use nom::number::complete::{be_u16, be_u32};
+use nom::sequence::preceded;
 use nom::{Needed, Parser};
 
 use super::server_list::Collector;
@@ -17,11 +18,15 @@ use crate::grammar::Parsed;
 
 /// The end mark of lists and greetings.
 const END: &[u8] = br"\final\";
-/// Most bytes of an address: one of IPv6 and a port have 53.
-const MAX_ADDRESS: usize = 64;
+/// The key of the challenge.
+const SECURE: &[u8] = br"\secure\";
+/// The bytes of a usual challenge.
+const USUAL_CHALLENGE: usize = 6;
+/// Most bytes of a key or a value, far more than an address has.
+const MAX_TEXT: usize = 1024;
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
-/// Text that some list servers send behind the end mark, the last byte left out by some.
+/// Text that some list servers send after the end mark, the last byte left out by some.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
 /// A request for the servers of a game, in one of two formats.
@@ -71,8 +76,9 @@ pub struct GameSpy1List {
     /// The name to log in with: the game or program that [`Self::key`] belongs to. List tools have names of their own.
     /// Default: the game.
     pub login: String,
-    /// The key of the login.
-    pub key: GameKey,
+    /// The key of the login. `None` for a list server that sends no challenge: the request is sent
+    /// at once, without a login. netPanzer's is one.
+    pub key: Option<GameKey>,
     /// The version of the program that asks; default `1`.
     pub version: String,
     /// Whether the list is written in six bytes a server; default false, as text.
@@ -89,7 +95,39 @@ impl GameSpy1List {
         Self {
             login: game.clone(),
             game,
-            key,
+            key: Some(key),
+            version: "1".into(),
+            compressed: false,
+            filter: String::new(),
+        }
+    }
+
+    /// The list of a game's servers, asked for without a login.
+    ///
+    /// ```
+    /// use std::time::Instant;
+    /// use queryport::Timing;
+    /// use queryport::lists::{GameSpy1List, ListRequest};
+    ///
+    /// # #[allow(clippy::disallowed_methods)]
+    /// let now = Instant::now();
+    /// let request = ListRequest::from(GameSpy1List::without_login("netpanzer"));
+    /// let mut session = request.session(0, Timing::default(), now).unwrap();
+    /// let mut out = Vec::new();
+    /// session.poll_transmit(now, &mut out);
+    /// assert_eq!(out, br"\list\gamename\netpanzer\final\");
+    ///
+    /// session.handle_bytes(now, br"\ip\192.0.2.1\port\3030\final\");
+    /// let list = session.poll_answer().unwrap()?;
+    /// assert_eq!(list.servers, ["192.0.2.1:3030".parse().unwrap()]);
+    /// # Ok::<(), queryport::ListError>(())
+    /// ```
+    pub fn without_login(game: impl Into<String>) -> Self {
+        let game = game.into();
+        Self {
+            login: game.clone(),
+            game,
+            key: None,
             version: "1".into(),
             compressed: false,
             filter: String::new(),
@@ -97,15 +135,18 @@ impl GameSpy1List {
     }
 
     pub(super) const fn dialogue(self) -> impl Form {
+        let state = match self.key {
+            Some(_) => State::Greeting,
+            // No greeting precedes the list.
+            None => State::Request(EndMarks::Greeting),
+        };
         Dialogue {
             request: self,
-            greeting_ended: false,
-            has_end: false,
-            state: State::Greeting,
+            state,
         }
     }
 
-    /// The bytes to send after the greeting.
+    /// The bytes to send after a greeting with this challenge.
     fn encode(&self, challenge: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let Self {
             game,
@@ -125,98 +166,172 @@ impl GameSpy1List {
         for (field, text, least) in texts {
             EncodeError::check(field, text.as_bytes(), least..=usize::MAX, is_forbidden)?;
         }
-        let proof = key.validate(challenge)?;
         let format = if self.compressed { "cmp" } else { "" };
         let filter = if filter.is_empty() {
             String::new()
         } else {
             format!("\\where\\{filter}")
         };
-        Ok(format!(
-            "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\\
-             \\list\\{format}\\gamename\\{game}{filter}\\final\\"
-        )
-        .into_bytes())
+        let Some(key) = key else {
+            let list = format!("\\list\\gamename\\{game}{filter}\\final\\");
+            return Ok(list.into_bytes());
+        };
+        let list = format!("\\list\\{format}\\gamename\\{game}{filter}\\final\\");
+        let proof = match challenge {
+            b"" => String::new(),
+            challenge => key.validate(challenge)?,
+        };
+        let login = format!(
+            "\\gamename\\{login}\\gamever\\{version}\\location\\0\\validate\\{proof}\\final\\\\queryid\\1.1\\"
+        );
+        Ok([login, list].concat().into_bytes())
     }
 }
 
+/// The conversation with a list server.
 #[derive(Debug)]
 struct Dialogue {
     request: GameSpy1List,
-    /// Whether the end mark of the greeting came with the greeting. If not, it may be the first bytes of the list.
-    greeting_ended: bool,
-    /// The text has come to an end mark without any server: the list is empty, or this is the end mark of the greeting.
-    has_end: bool,
     state: State,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
+    /// The greeting comes.
     Greeting,
-    /// The request waits to be sent.
-    Request,
+    /// The request waits to be sent. The greeting came with its end mark, or without.
+    Request(EndMarks),
+    /// The list comes.
+    List(EndMarks),
+}
+
+/// The end marks that have come. A greeting can have one, at once or later, and every list has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum EndMarks {
+    None,
+    /// That of the greeting.
+    Greeting,
+    /// One after the request and before any server: that of the greeting, or of an empty list.
+    Ambiguous,
+    /// That of an empty list.
     List,
 }
 
+impl EndMarks {
+    /// After another end mark, without any server before it.
+    const fn and_one(self) -> Self {
+        match self {
+            Self::None => Self::Ambiguous,
+            Self::Greeting | Self::Ambiguous | Self::List => Self::List,
+        }
+    }
+
+    /// After an entry: an end mark before it was the greeting's.
+    const fn and_entry(self) -> Self {
+        match self {
+            Self::Ambiguous | Self::List => Self::Greeting,
+            Self::None | Self::Greeting => self,
+        }
+    }
+
+    /// Whether the end mark of the greeting can still precede the list.
+    const fn may_be_late(self) -> bool {
+        matches!(self, Self::None)
+    }
+}
+
 impl Form for Dialogue {
+    fn begin(&self) -> Result<Vec<u8>, EncodeError> {
+        match &self.request.key {
+            Some(_) => Ok(Vec::new()),
+            None => self.request.encode(b""),
+        }
+    }
+
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.state {
             State::Greeting => self.greet(input),
-            State::List if !self.request.compressed => {
+            State::List(marks) if !self.request.compressed => {
                 let (rest, element) = element(input)?;
-                self.has_end = element == Element::End;
-                match element {
+                let (marks, next) = match element {
                     Element::Refusal => return Err(nom::Err::Incomplete(Needed::Unknown)),
-                    // Nothing can follow a list with servers.
-                    Element::End if servers.count > 0 => return Ok((rest, Next::End)),
-                    Element::End => false,
-                    Element::Server(server) => servers.add(server),
+                    // Nothing can follow a list with entries.
+                    Element::End if servers.has_entries() => (EndMarks::List, Next::End),
+                    Element::End => (marks.and_one(), Next::Read),
+                    Element::Other => (marks, Next::Read),
+                    Element::Entry(None) => (marks.and_entry(), Next::Skip),
+                    Element::Entry(Some(server)) => {
+                        servers.add(server);
+                        (marks.and_entry(), Next::Read)
+                    }
                 };
-                Ok((rest, Next::Read))
+                self.state = State::List(marks);
+                Ok((rest, next))
             }
-            State::Request | State::List => Err(nom::Err::Incomplete(Needed::Unknown)),
+            State::Request(_) | State::List(_) => Err(nom::Err::Incomplete(Needed::Unknown)),
         }
     }
 
     fn handle_sent(&mut self, rest: &mut Vec<u8>) {
-        self.state = State::List;
+        let State::Request(mut marks) = self.state else {
+            return;
+        };
         // Before the request, only the greeting can have ended.
         if rest == END {
             rest.clear();
-            self.greeting_ended = true;
+            marks = EndMarks::Greeting;
+        }
+        self.state = State::List(marks);
+    }
+
+    fn can_settle(&self, rest: &[u8]) -> bool {
+        match self.state {
+            State::Greeting => short_greeting(rest).is_some(),
+            State::Request(_) => false,
+            State::List(marks) if self.request.compressed => {
+                let is_ambiguous = marks.may_be_late() && rest == END;
+                !is_ambiguous && records(rest, marks).is_some()
+            }
+            State::List(marks) => marks == EndMarks::List && without_query_id(rest).is_empty(),
         }
     }
 
-    fn looks_whole(&self, rest: &[u8]) -> bool {
-        self.state == State::List
-            && match self.request.compressed {
-                false => self.has_end && without_query_id(rest).is_empty(),
-                true => self.records(rest).is_some(),
-            }
+    fn handle_silence(&mut self, rest: &mut Vec<u8>) -> Option<Result<Vec<u8>, ListError>> {
+        let State::Greeting = self.state else {
+            return None;
+        };
+        let challenge = short_greeting(rest)?;
+        let request = self.request.encode(challenge);
+        rest.clear();
+        self.state = State::Request(EndMarks::None);
+        Some(request.map_err(ListError::Request))
     }
 
     fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
-        match (self.state, refusal(rest)) {
-            (_, Some(error)) => Err(error),
-            (State::Greeting, None) => Err(ListError::NoGreeting),
-            (State::Request | State::List, None) if !self.request.compressed => {
-                Ok(self.looks_whole(rest) || END.strip_suffix(br"\") == Some(rest))
+        if let Some(refused) = refusal(rest) {
+            return Err(refused);
+        }
+        match self.state {
+            State::Greeting if rest.is_empty() => Err(ListError::NoReply),
+            State::Greeting => Err(ListError::NoGreeting),
+            State::Request(marks) | State::List(marks) if self.request.compressed => {
+                Ok(add_records(rest, marks, servers))
             }
-            (State::Request | State::List, None) => {
-                let records = self.records(rest);
-                // In a list that was cut, the end mark of the greeting can precede the records too.
-                let some = rest
-                    .strip_prefix(END)
-                    .filter(|_| !self.greeting_ended)
-                    .unwrap_or(rest);
-                // An end mark that was cut before its last byte looks like a record.
-                let some = some.strip_suffix(br"\final").unwrap_or(some);
-                for server in &mut iterator(records.unwrap_or(some), record) {
-                    servers.add(server);
-                }
-                Ok(records.is_some())
+            State::Request(_) => Ok(false),
+            State::List(marks) => {
+                let is_ended = matches!(marks, EndMarks::Ambiguous | EndMarks::List)
+                    && without_query_id(rest).is_empty();
+                // The last byte of the end mark may be missing.
+                Ok(is_ended || END.strip_suffix(br"\") == Some(rest))
             }
         }
+    }
+
+    fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
+        let can_settle = self.can_settle(rest);
+        let is_whole = self.handle_end(rest, servers)?;
+        // Without a server, the end mark of a greeting alone proves nothing.
+        Ok(is_whole && (can_settle || servers.has_entries()))
     }
 }
 
@@ -224,86 +339,136 @@ impl Dialogue {
     /// Answers the challenge of the greeting with the request.
     fn greet<'a>(&mut self, input: &'a [u8]) -> Parsed<'a, Next> {
         match greeting(input) {
-            Ok((rest, (challenge, end))) => {
-                self.greeting_ended = end;
-                self.state = State::Request;
-                let request = self.request.encode(challenge);
-                Ok((
-                    rest,
-                    request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send),
-                ))
+            Ok((rest, greeting)) => {
+                self.state = State::Request(greeting.marks);
+                let request = self.request.encode(greeting.challenge);
+                let next =
+                    request.map_or_else(|error| Next::Fail(ListError::Request(error)), Next::Send);
+                Ok((rest, next))
             }
             Err(error) if error.is_incomplete() && input.len() <= MAX_GREETING => Err(error),
-            Err(_) => Ok((
-                input,
-                Next::Fail(refusal(input).unwrap_or(ListError::NoGreeting)),
-            )),
+            Err(_) => {
+                let error = refusal(input).unwrap_or(ListError::NoGreeting);
+                Ok((input, Next::Fail(error)))
+            }
         }
     }
+}
 
-    /// The records before the end mark. The lengths tell whether the end mark of the greeting comes before them.
-    fn records<'a>(&self, list: &'a [u8]) -> Option<&'a [u8]> {
-        let whole = |list: &'a [u8]| {
-            let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
-            ends.into_iter()
-                .flatten()
-                .find(|records| records.len().is_multiple_of(6))
-        };
-        whole(list).or_else(|| {
-            list.strip_prefix(END)
-                .filter(|_| !self.greeting_ended)
-                .and_then(whole)
-        })
+/// Adds the servers of a compressed list. Returns whether it is whole.
+fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
+    let whole = records(list, marks);
+    // In a list that was cut, the end mark of the greeting can precede the records too.
+    let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
+    let cut = late.unwrap_or(list);
+    // An end mark that was cut before its last byte looks like a record.
+    let cut = cut.strip_suffix(br"\final").unwrap_or(cut);
+    for server in &mut iterator(whole.unwrap_or(cut), record) {
+        servers.add(server);
     }
+    whole.is_some()
 }
 
-/// A part of a list in text.
+/// The records before the end mark. The lengths tell whether the end mark of the greeting comes
+/// before them.
+fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
+    let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
+    whole_records(list).or_else(|| late.and_then(whole_records))
+}
+
+/// Records with an end mark after them, or with an end mark and the text that some servers add.
+fn whole_records(list: &[u8]) -> Option<&[u8]> {
+    let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
+    let mut ends = ends.into_iter().flatten();
+    ends.find(|records| records.len().is_multiple_of(6))
+}
+
+/// The greeting of a list server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Element {
-    Server(SocketAddr),
-    End,
-    Refusal,
+struct Greeting<'a> {
+    challenge: &'a [u8],
+    marks: EndMarks,
 }
 
-/// `greeting = *OCTET "\secure\" challenge ["\final\"]`. A challenge has no end of its own; list servers send six characters.
-fn greeting(input: &[u8]) -> Parsed<'_, (&[u8], bool)> {
-    let secure = || tag(&br"\secure\"[..]);
-    let (rest, _) = (take_until(&br"\secure\"[..]), secure()).parse(input)?;
+/// `greeting = *OCTET "\secure\" challenge ["\final\"]`. A challenge has no end of its own; list
+/// servers send six characters.
+fn greeting(input: &[u8]) -> Parsed<'_, Greeting<'_>> {
+    let (rest, _) = (take_until(SECURE), tag(SECURE)).parse(input)?;
     let challenge = complete::take_till(|byte| byte == b'\\');
     let (rest, challenge) = verify(challenge, |challenge: &[u8]| {
         challenge.len() <= MAX_CHALLENGE
     })
     .parse(rest)?;
-    match (rest, challenge.len()) {
-        ([], ..6) => Err(nom::Err::Incomplete(Needed::Unknown)),
-        (_, 0) => fail().parse(rest),
-        _ => opt(complete::tag(END))
-            .map(|end| (challenge, end.is_some()))
-            .parse(rest),
+    if rest.is_empty() && challenge.len() < USUAL_CHALLENGE {
+        return Err(nom::Err::Incomplete(Needed::Unknown));
     }
+    let (rest, end) = opt(complete::tag(END)).parse(rest)?;
+    let marks = match end {
+        Some(_) => EndMarks::Greeting,
+        None if challenge.is_empty() => return fail().parse(rest),
+        None => EndMarks::None,
+    };
+    Ok((rest, Greeting { challenge, marks }))
 }
 
-/// `element = ["\"] "ip\" address / "\final\" / "\queryid\1.1\" / ("\fatal\" / "\error\" / "\echo\") *OCTET`. Only what
-/// follows an address shows that it has ended.
+/// The challenge of a greeting that has come to less than the usual length: some list servers send
+/// none and ask for no proof (garncarz/nogamespy-vietcong).
+fn short_greeting(input: &[u8]) -> Option<&[u8]> {
+    let start = memchr::memmem::find(input, SECURE)?.saturating_add(SECURE.len());
+    let challenge = input.get(start..)?;
+    (challenge.len() < USUAL_CHALLENGE && !challenge.contains(&b'\\')).then_some(challenge)
+}
+
+/// A part of a list in text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Element {
+    /// `None` for an address that cannot be read.
+    Entry(Option<SocketAddr>),
+    End,
+    Refusal,
+    /// A pair that is not an entry.
+    Other,
+}
+
+/// `element = entry / "\final\" / ("\fatal\" / "\error\" / "\echo\") *OCTET / pair`,
+/// `pair = "\" text "\" text`.
 fn element(input: &[u8]) -> Parsed<'_, Element> {
-    let separator = || tag(&br"\"[..]);
-    let server = (
-        opt(separator()),
-        tag(&br"ip\"[..]),
-        take_while_m_n(0, MAX_ADDRESS, |byte| byte != b'\\'),
-        peek(separator()),
-    );
     let refusal = alt((
         tag(&br"\fatal\"[..]),
         tag(&br"\error\"[..]),
         tag(&br"\echo\"[..]),
     ));
+    let pair = (separator, text, separator, text, peek(separator));
     alt((
         value(Element::Refusal, refusal),
-        value(Element::End, alt((tag(END), tag(QUERY_ID)))),
-        map_opt(server, |(_, _, text, _)| address(text).map(Element::Server)),
+        value(Element::End, tag(END)),
+        value(Element::Other, tag(QUERY_ID)),
+        map(entry, Element::Entry),
+        value(Element::Other, pair),
     ))
     .parse(input)
+}
+
+/// `entry = ["\"] "ip\" text ["\port\" text]`. Only what follows shows that it has ended. netPanzer's
+/// list server writes the port under a key of its own (netpanzer/netpanzer, ServerQueryThread.cpp).
+fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
+    let (rest, (_, _, ip)) = (opt(separator), tag(&br"ip\"[..]), text).parse(input)?;
+    let port = preceded(tag(&br"\port\"[..]), text);
+    let (rest, port) = opt(port).parse(rest)?;
+    let (rest, _) = peek(separator).parse(rest)?;
+    let server = match port {
+        Some(port) => address_and_port(ip, port),
+        None => address(ip),
+    };
+    Ok((rest, server))
+}
+
+fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
+    tag(&br"\"[..]).parse(input)
+}
+
+fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
+    take_while_m_n(0, MAX_TEXT, |byte| byte != b'\\').parse(input)
 }
 
 /// `record = 4OCTET 2OCTET`
@@ -335,12 +500,18 @@ fn without_query_id(text: &[u8]) -> &[u8] {
 fn address(text: &[u8]) -> Option<SocketAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let (ip, port) = text.rsplit_once(':')?;
+    address_and_port(ip.as_bytes(), port.as_bytes())
+}
+
+fn address_and_port(ip: &[u8], port: &[u8]) -> Option<SocketAddr> {
+    let ip = std::str::from_utf8(ip).ok()?;
     let ip: IpAddr = ip
         .trim_start_matches('[')
         .trim_end_matches(']')
         .parse()
         .ok()?;
-    Some(SocketAddr::new(ip.to_canonical(), port.parse().ok()?))
+    let port = std::str::from_utf8(port).ok()?.parse().ok()?;
+    Some(SocketAddr::new(ip.to_canonical(), port))
 }
 
 #[cfg(test)]

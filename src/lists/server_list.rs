@@ -104,20 +104,27 @@ pub(super) struct Collector {
     known: BTreeSet<SocketAddr>,
     /// The number of entries, with all copies.
     pub(super) count: usize,
+    /// The position in the stream of the first entry that cannot be read.
+    pub(super) first_skipped: Option<usize>,
 }
 
 impl Collector {
     /// Adds a server. Returns whether there is room for its entry.
     pub(super) fn add(&mut self, server: SocketAddr) -> bool {
-        let most = self.limits.max_servers();
-        let has_room = self.count < most;
+        let max = self.limits.max_servers();
+        let has_room = self.count < max;
         self.count = self.count.saturating_add(1);
-        if self.known.len() >= most && !self.known.contains(&server) {
+        if self.known.len() >= max && !self.known.contains(&server) {
             self.list.over_limit = self.list.over_limit.saturating_add(1);
         } else if self.known.insert(server) {
             self.list.servers.push(server);
         }
         has_room
+    }
+
+    /// Whether any entry has come, readable or not.
+    pub(super) const fn has_entries(&self) -> bool {
+        self.count > 0 || self.first_skipped.is_some()
     }
 
     pub(super) fn add_entry(&mut self, entry: ListedServer) {
@@ -127,8 +134,12 @@ impl Collector {
     }
 
     pub(super) fn finish(&mut self, is_ended: bool) -> ServerList {
-        let mut list = std::mem::take(self).list;
-        if is_ended && list.over_limit == 0 {
+        let Self {
+            mut list,
+            first_skipped,
+            ..
+        } = std::mem::take(self);
+        if is_ended && list.over_limit == 0 && first_skipped.is_none() {
             list.completeness = ListCompleteness::Complete;
         }
         list

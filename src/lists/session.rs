@@ -10,7 +10,7 @@ use crate::limits::{Limits, MAX_LIST_BYTES};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
 
-/// Time for which an answer that looks whole may go on, or its server take to close.
+/// Silence after which an answer that looks whole is whole, where its server does not close.
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream in both directions.
@@ -27,12 +27,19 @@ pub struct ListSession {
     offset: usize,
     cipher: Option<Box<Cipher>>,
     servers: Collector,
-    /// `None` until the end; the answer in it is taken once.
-    answer: Option<Option<Result<ServerList, ListError>>>,
     started: Instant,
     deadline: Instant,
-    /// The time at which an answer that looks whole counts as whole.
-    settles_at: Option<Instant>,
+    state: State,
+}
+
+/// The state of a conversation.
+enum State {
+    /// More may come. `settles_at`: the time from which silence ends what has come, if it can.
+    Open { settles_at: Option<Instant> },
+    /// The answer waits to be taken.
+    Answered(Result<ServerList, ListError>),
+    /// The answer was taken.
+    Taken,
 }
 
 /// The form of a list: reads its stream.
@@ -48,18 +55,31 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     /// All bytes to send have been taken. `rest`: bytes that have come and are not read yet.
     fn handle_sent(&mut self, _rest: &mut Vec<u8>) {}
 
-    /// Whether what has come looks like the end of a list, though more may follow.
-    fn looks_whole(&self, _rest: &[u8]) -> bool {
+    /// Whether silence would end what has come: a list that looks whole, though more may follow.
+    fn can_settle(&self, _rest: &[u8]) -> bool {
         false
     }
 
-    /// The stream has ended, or time is over: whether the list is whole.
+    /// Nothing more has come for a while, where [`Self::can_settle`]: the bytes to send, or `None`
+    /// where this is the end.
+    fn handle_silence(&mut self, _rest: &mut Vec<u8>) -> Option<Result<Vec<u8>, ListError>> {
+        None
+    }
+
+    /// The stream has ended, or nothing followed what could settle: whether the list is whole.
     fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError>;
+
+    /// Time is over: whether the list is whole.
+    fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
+        self.handle_end(rest, servers)
+    }
 }
 
 /// The step after an element of the stream.
 pub(super) enum Next {
     Read,
+    /// The element is an entry that cannot be read: the list is not whole without it.
+    Skip,
     Send(Vec<u8>),
     /// The bytes that follow are enciphered, those that have come with this element too.
     Decipher(Box<Cipher>),
@@ -72,9 +92,9 @@ pub(super) enum Next {
 impl ListSession {
     /// A session whose deadline is `now` plus [`Timing::timeout`].
     pub(super) fn start(form: Box<dyn Form>, timing: Timing, now: Instant) -> Self {
-        let (out, answer) = match form.begin() {
-            Ok(out) => (out, None),
-            Err(error) => (Vec::new(), Some(Some(Err(ListError::Request(error))))),
+        let (out, state) = match form.begin() {
+            Ok(out) => (out, State::Open { settles_at: None }),
+            Err(error) => (Vec::new(), State::Answered(Err(ListError::Request(error)))),
         };
         let deadline = after(now, timing.timeout());
         Self {
@@ -84,10 +104,9 @@ impl ListSession {
             offset: 0,
             cipher: None,
             servers: Collector::default(),
-            answer,
             started: now,
             deadline,
-            settles_at: None,
+            state,
         }
     }
 
@@ -111,7 +130,7 @@ impl ListSession {
 
     /// Takes bytes in the order of the stream, in pieces of any length.
     pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
-        if self.answer.is_some() {
+        if !self.is_open() {
             return;
         }
         let new = self.received.len();
@@ -123,8 +142,12 @@ impl ListSession {
         self.read();
         self.settle(now);
         if now >= self.deadline {
-            self.handle_end(now);
+            self.time_out();
         }
+    }
+
+    const fn is_open(&self) -> bool {
+        matches!(self.state, State::Open { .. })
     }
 
     /// Deciphers what was received from this position on.
@@ -139,7 +162,7 @@ impl ListSession {
     fn read(&mut self) {
         // A long element in small pieces is not copied with each of them.
         let mut read = 0_usize;
-        while self.answer.is_none() {
+        while self.is_open() {
             let input = self.received.get(read..).unwrap_or_default();
             let (rest, next) = match self.form.read(input, &mut self.servers) {
                 Ok((rest, next)) => (rest.len(), next),
@@ -149,6 +172,10 @@ impl ListSession {
             let start = std::mem::replace(&mut read, self.received.len().saturating_sub(rest));
             match next {
                 Next::Read => {}
+                Next::Skip => {
+                    let at = self.offset.saturating_add(start);
+                    self.servers.first_skipped.get_or_insert(at);
+                }
                 Next::Send(mut bytes) => self.out.append(&mut bytes),
                 Next::Decipher(cipher) => {
                     self.cipher = Some(cipher);
@@ -164,8 +191,15 @@ impl ListSession {
 
     /// The server closed the connection, or it broke.
     pub fn handle_end(&mut self, _now: Instant) {
-        if self.answer.is_none() {
+        if self.is_open() {
             let is_whole = self.form.handle_end(&self.received, &mut self.servers);
+            self.finish(is_whole, 0);
+        }
+    }
+
+    fn time_out(&mut self) {
+        if self.is_open() {
+            let is_whole = self.form.handle_timeout(&self.received, &mut self.servers);
             self.finish(is_whole, 0);
         }
     }
@@ -173,23 +207,40 @@ impl ListSession {
     /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the answer wait to be taken,
     /// `None` after that.
     pub fn poll_timeout(&self) -> Option<Instant> {
-        match &self.answer {
-            Some(answer) => answer.as_ref().map(|_| self.started),
-            None if !self.out.is_empty() => Some(self.started),
-            None => self.settles_at.into_iter().chain([self.deadline]).min(),
+        match &self.state {
+            State::Taken => None,
+            State::Answered(_) => Some(self.started),
+            State::Open { .. } if !self.out.is_empty() => Some(self.started),
+            State::Open { settles_at } => settles_at.iter().chain([&self.deadline]).min().copied(),
         }
     }
 
     /// Lets time pass. Early or repeated calls are harmless. What has arrived at the deadline is an incomplete list.
     pub fn handle_timeout(&mut self, now: Instant) {
-        if now >= self.deadline || self.settles_at.is_some_and(|at| now >= at) {
-            self.handle_end(now);
+        let State::Open { settles_at } = self.state else {
+            return;
+        };
+        if now >= self.deadline {
+            self.time_out();
+        } else if settles_at.is_some_and(|at| now >= at) {
+            self.state = State::Open { settles_at: None };
+            match self.form.handle_silence(&mut self.received) {
+                None => self.handle_end(now),
+                Some(Ok(mut bytes)) => self.out.append(&mut bytes),
+                Some(Err(error)) => self.finish(Err(error), 0),
+            }
         }
     }
 
     /// The answer, once.
     pub fn poll_answer(&mut self) -> Option<Result<ServerList, ListError>> {
-        self.answer.as_mut()?.take()
+        match std::mem::replace(&mut self.state, State::Taken) {
+            State::Answered(answer) => Some(answer),
+            state => {
+                self.state = state;
+                None
+            }
+        }
     }
 
     /// The deadline of the conversation.
@@ -199,23 +250,30 @@ impl ListSession {
     }
 
     fn settle(&mut self, now: Instant) {
-        self.settles_at = now
-            .checked_add(SETTLE)
-            .filter(|_| self.form.looks_whole(&self.received));
+        let can_settle = self.form.can_settle(&self.received);
+        if let State::Open { settles_at } = &mut self.state {
+            *settles_at = now.checked_add(SETTLE).filter(|_| can_settle);
+        }
     }
 
-    /// Ends with a list, whole or not, or with an error within bytes that begin here in those received. Damaged bytes behind
-    /// servers cut the list short.
+    /// Ends with a list, whole or not, or with an error within bytes that begin here in those
+    /// received. Damaged bytes after servers cut the list short.
     fn finish(&mut self, is_whole: Result<bool, ListError>, start: usize) {
         self.out = Vec::new();
-        let is_whole = is_whole.or_else(|error| match error {
-            ListError::Malformed(_) if self.servers.count > 0 => Ok(false),
-            ListError::Malformed(at) => Err(ListError::Malformed(
-                self.offset.saturating_add(start).saturating_add(at),
-            )),
-            other => Err(other),
-        });
-        self.answer = Some(Some(is_whole.map(|is_whole| self.servers.finish(is_whole))));
+        let has_servers = self.servers.count > 0;
+        let answer = match is_whole {
+            Err(ListError::Malformed(_)) if has_servers => Ok(self.servers.finish(false)),
+            Err(ListError::Malformed(at)) => {
+                let at = self.offset.saturating_add(start).saturating_add(at);
+                Err(ListError::Malformed(at))
+            }
+            Err(error) => Err(error),
+            Ok(is_whole) => match self.servers.first_skipped {
+                Some(at) if !has_servers => Err(ListError::Malformed(at)),
+                _ => Ok(self.servers.finish(is_whole)),
+            },
+        };
+        self.state = State::Answered(answer);
     }
 }
 

@@ -188,6 +188,12 @@ fn silence_ends_at_the_deadline() {
     let mut silent = session(PLAIN, start);
     assert_eq!(
         wait(&mut silent, start),
+        (deadline, Err(ListError::NoReply))
+    );
+    let mut other = session(PLAIN, start);
+    other.handle_bytes(start, b"220 mail");
+    assert_eq!(
+        wait(&mut other, start),
         (deadline, Err(ListError::NoGreeting))
     );
     let mut greeted = session(PLAIN, start);
@@ -219,9 +225,14 @@ fn a_list_that_looks_ended_settles() {
     let start = Instant::now();
     let settle = Duration::from_millis(500);
     let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
-    for (format, list) in [(PLAIN, END), (COMPRESSED, &record[..])] {
+    let ended = [GREETING, END].concat();
+    for (format, greeting, list) in [
+        (PLAIN, &ended[..], END),
+        (COMPRESSED, &ended, END),
+        (COMPRESSED, GREETING, &record[..]),
+    ] {
         let mut session = session(format, start);
-        session.handle_bytes(start, GREETING);
+        session.handle_bytes(start, greeting);
         session.poll_transmit(start, &mut Vec::new());
         session.handle_bytes(start, list);
         assert_eq!(session.poll_answer(), None, "more may follow");
@@ -288,4 +299,95 @@ fn servers_are_listed_once_and_up_to_the_limit() {
         ),
         (2, 1, false)
     );
+}
+
+/// The end mark of the greeting comes after the request, and the list takes its time.
+#[test]
+fn a_late_end_mark_of_the_greeting_is_not_an_empty_list() {
+    let start = Instant::now();
+    let later = start + Duration::from_secs(2);
+    let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
+    for (format, list) in [(PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]), (COMPRESSED, &record)] {
+        let greeted = || {
+            let mut session = session(format, start);
+            session.handle_bytes(start, GREETING);
+            session.poll_transmit(start, &mut Vec::new());
+            session.handle_bytes(start, END);
+            session.handle_timeout(later);
+            session
+        };
+        let mut slow = greeted();
+        assert_eq!(slow.poll_answer(), None, "a slow server");
+        slow.handle_bytes(later, list);
+        slow.handle_end(later);
+        let list = slow.poll_answer().unwrap().unwrap();
+        assert_eq!(list.servers, servers(&["192.0.2.1:7778"]));
+        assert!(is_complete(&list));
+
+        let (end, list) = wait(&mut greeted(), start);
+        assert_eq!(end, start + Timing::default().timeout());
+        assert!(!is_complete(&list.unwrap()), "no list came");
+        let mut twice = greeted();
+        twice.handle_bytes(later, END);
+        let (_, list) = wait(&mut twice, later);
+        assert!(is_complete(&list.unwrap()), "two end marks: an empty list");
+    }
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
+    let list = run(
+        PLAIN,
+        GREETING,
+        br"\ip\192.0.2.1:7778\ip\not.an.address\ip\192.0.2.2\ip\192.0.2.3:99999\ip\\ip\192.0.2.4:1\final\",
+    )
+    .unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.4:1"]));
+    assert!(!is_complete(&list), "some servers are unknown");
+    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:1\hostname\x\ip\192.0.2.2:1\final\").unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:1", "192.0.2.2:1"]));
+    assert!(is_complete(&list));
+}
+
+/// netPanzer's list server sends no greeting, and the port under a key of its own
+/// (netpanzer/netpanzer, ServerQueryThread.cpp).
+#[test]
+fn the_list_of_netpanzer_is_read() {
+    let start = Instant::now();
+    let list = br"\ip\192.0.2.1\port\3030\ip\192.0.2.2\port\3031\final\";
+    let request = ListRequest::from(GameSpy1List::without_login("netpanzer"));
+    for cut in 0..list.len() {
+        let mut session = request.clone().session(0, Timing::default(), start).unwrap();
+        let mut out = Vec::new();
+        session.poll_transmit(start, &mut out);
+        assert_eq!(out, br"\list\gamename\netpanzer\final\");
+        session.handle_bytes(start, &list[..cut]);
+        session.handle_bytes(start, &list[cut..]);
+        let list = session.poll_answer().unwrap().unwrap();
+        assert_eq!(list.servers, servers(&["192.0.2.1:3030", "192.0.2.2:3031"]));
+        assert!(is_complete(&list));
+    }
+    let mut empty = request.session(0, Timing::default(), start).unwrap();
+    empty.poll_transmit(start, &mut Vec::new());
+    empty.handle_bytes(start, END);
+    let (end, list) = wait(&mut empty, start);
+    assert_eq!(end, start + Duration::from_millis(500));
+    assert!(is_complete(&list.unwrap()));
+}
+
+/// Recorded from a list server for Vietcong (garncarz/nogamespy-vietcong a895219): it asks for no proof.
+#[test]
+fn a_greeting_with_an_empty_challenge_is_answered_after_a_silence() {
+    let start = Instant::now();
+    let mut session = session(PLAIN, start);
+    session.handle_bytes(start, br"\basic\\secure\");
+    let settled = session.poll_timeout().unwrap();
+    assert_eq!(settled, start + Duration::from_millis(500));
+    session.handle_timeout(settled);
+    let mut out = Vec::new();
+    assert!(session.poll_transmit(settled, &mut out).is_some());
+    assert!(out.starts_with(br"\gamename\ut\gamever\1\location\0\validate\\final\"));
+    session.handle_bytes(settled, br"\ip\192.0.2.1:15425\final\");
+    let list = session.poll_answer().unwrap().unwrap();
+    assert_eq!(list.servers, servers(&["192.0.2.1:15425"]));
 }

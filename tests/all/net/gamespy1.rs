@@ -129,7 +129,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
         matches!(
             error,
             Error::List {
-                error: ListError::NoGreeting,
+                error: ListError::NoReply,
                 ..
             }
         ),
