@@ -60,6 +60,11 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
             let _ = writeln!(out, "  {label:<11} {text}");
         }
     }
+    if protocol == Protocol::GameSpy1
+        && let Some(region) = queryport::gamespy1::region(status)
+    {
+        let _ = writeln!(out, "  region      {region}");
+    }
     let settings = Settings::from_rules(&status.rules);
     if settings.get("s32779").is_some() {
         let _ = writeln!(out, "  settings    {}", super::settings::line(&settings));

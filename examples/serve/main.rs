@@ -13,6 +13,7 @@
 //! cargo run --example serve -- quake3 27960 --metrics 127.0.0.1:9100        counters for Prometheus
 //! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too, and says who received one
 //! cargo run --example serve -- gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
+//! cargo run --example serve -- gamespy1 7778 --echo --level-property Title=Coret   `query --commands echo=x,…`
 //! ```
 #![allow(
     missing_docs,
@@ -94,6 +95,18 @@ pub(crate) struct Arguments {
     /// The game's key, for gamespy1: masters verify heartbeats with it.
     #[arg(long, value_parser = key)]
     key: Option<GameKey>,
+    /// Answer GameSpy v1's `echo`.
+    #[arg(long)]
+    echo: bool,
+    /// A property of the level and its value, for GameSpy v1's `level_property`; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
+    level_property: Vec<(String, String)>,
+    /// A property of the game and its value, for GameSpy v1's `game_property`; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
+    game_property: Vec<(String, String)>,
+    /// Answer GameSpy v1's `player_property` with the further fields of players.
+    #[arg(long)]
+    player_properties: bool,
     /// Say who asks, in at most ten lines a second.
     #[arg(long)]
     who: bool,
@@ -156,14 +169,11 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
     }
     let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
-    if let Some(key) = arguments.key {
+    if let Some(service) = gamespy1_service(&arguments, &world.service, &services)? {
         let all = services.iter_mut().chain([&mut world.service]);
-        let service = all
-            .filter(|service| service.engine().protocol() == Protocol::GameSpy1)
-            .last();
-        let service =
-            service.ok_or_else(|| WrongArgument("--key applies to gamespy1".to_owned()))?;
-        *service = service.clone().with_key(key);
+        for known in all.filter(|known| known.engine() == service.engine()) {
+            *known = service.clone();
+        }
     }
     let now = Instant::now();
     let mut sockets = Vec::new();
@@ -299,6 +309,40 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The service of GameSpy v1 with what the arguments add to it; `None` where they add nothing.
+fn gamespy1_service(
+    arguments: &Arguments,
+    first: &Service,
+    others: &[Service],
+) -> Result<Option<Service>, WrongArgument> {
+    let level = &arguments.level_property;
+    let game = &arguments.game_property;
+    let has_properties = arguments.player_properties || !(level.is_empty() && game.is_empty());
+    let flag = match arguments {
+        Arguments { key: Some(_), .. } => "--key",
+        Arguments { echo: true, .. } => "--echo",
+        _ if has_properties => "--level-property, --game-property or --player-properties",
+        _ => return Ok(None),
+    };
+    let is_gamespy1 = |service: &&Service| service.engine().protocol() == Protocol::GameSpy1;
+    let found = std::iter::once(first).chain(others).find(is_gamespy1);
+    let mut service = found
+        .cloned()
+        .ok_or_else(|| WrongArgument(format!("{flag} applies to gamespy1")))?;
+    if let Some(key) = &arguments.key {
+        service = service.with_key(key.clone());
+    }
+    if arguments.echo {
+        service = service.with_echo();
+    }
+    if has_properties {
+        let level = level.iter().cloned().collect();
+        let game = game.iter().cloned().collect();
+        service = service.with_properties(level, game, arguments.player_properties);
+    }
+    Ok(Some(service))
 }
 
 /// Waits until this time, or for ever.

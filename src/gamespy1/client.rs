@@ -14,9 +14,16 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The request that every server answers.
 const STATUS: &[u8] = br"\status\";
+/// The description alone.
+const INFO: &[u8] = br"\info\";
+/// Each request of this many asks for the description alone, while nothing answers the status.
+const INFO_EVERY: u32 = 3;
 
-/// Queries a server's status: `\status\`, or any commands. For [`Detail::Short`] the first request is `\basic\\info\`, every
-/// retry `\status\`.
+/// Queries a server's status: `\status\`, or any commands.
+///
+/// For [`Detail::Short`] the first request is `\basic\\info\`, every retry `\status\`. Where
+/// `\status\` stays without any reply, the third request is `\info\`: its answer lacks players and
+/// rules, and says so.
 ///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
@@ -39,6 +46,9 @@ const STATUS: &[u8] = br"\status\";
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     request: Cow<'static, [u8]>,
+    /// The number of requests sent.
+    requests: u32,
+    plan: Plan,
     asked: Asked,
     replies: Reassembly,
     /// The end came without numbers: what is here is all, unless a late datagram follows.
@@ -47,25 +57,37 @@ pub struct StatusQuery {
     incomplete: Option<usize>,
 }
 
+/// The requests after the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Plan {
+    /// The status, and now and then the description alone while nothing answers.
+    Status,
+    /// The status, after its short form.
+    StatusAfterShort,
+    /// The same commands again.
+    Commands,
+}
+
 impl StatusQuery {
     /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        let (request, asked): (&[u8], _) = match (options.detail, options.dialect) {
+        let status = Asked::new(&[Command::Status]);
+        let short = Asked {
+            status: true,
+            ..Asked::default()
+        };
+        let (request, asked, plan): (&[u8], _, _) = match (options.detail, options.dialect) {
             // QR1 answers a request that it cannot read with an end mark alone.
-            (Detail::Short, _) => (
-                br"\basic\\info\",
-                Asked {
-                    status: true,
-                    ..Asked::default()
-                },
-            ),
+            (Detail::Short, _) => (br"\basic\\info\", short, Plan::StatusAfterShort),
             (Detail::Full, Dialect::XServerQuery) => {
-                (br"\status\xserverquery", Asked::new(&[Command::Status]))
+                (br"\status\xserverquery", status, Plan::Status)
             }
-            (Detail::Full, _) => (STATUS, Asked::new(&[Command::Status])),
+            (Detail::Full, _) => (STATUS, status, Plan::Status),
         };
         Self {
             request: request.into(),
+            requests: 0,
+            plan,
             asked,
             replies: Reassembly::new(options.limits),
             is_ended: false,
@@ -107,6 +129,7 @@ impl StatusQuery {
         Request::new(commands).encode(&mut request)?;
         Ok(Self {
             request: request.into(),
+            plan: Plan::Commands,
             asked: Asked::new(commands),
             ..Self::new(0, options)
         })
@@ -133,6 +156,7 @@ impl Conversation for StatusQuery {
 
     fn request(&mut self, out: &mut Vec<u8>) {
         self.replies.expect_one_more();
+        self.requests = self.requests.saturating_add(1);
         out.extend_from_slice(&self.request);
     }
 
@@ -144,7 +168,7 @@ impl Conversation for StatusQuery {
         let wait = match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
             Err(error) => return Verdict::Rejected(error),
             Ok(Some(wait)) => wait,
-            Ok(None) => match Answer::best(&self.replies, self.asked) {
+            Ok(None) => match Answer::best(&self.replies, &self.asked) {
                 Some(best) if !best.completeness().info => return Verdict::Done(best),
                 // A fragment numbered 0 can be on its way, or another request can bring the description.
                 _ => Wait::Grace,
@@ -155,7 +179,7 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let best = Answer::best(&self.replies, self.asked).filter(|best| {
+        let best = Answer::best(&self.replies, &self.asked).filter(|best| {
             let length = Some(best.raw().len());
             // Another reply would change nothing if the one before lacked the same.
             remaining != Remaining::Retry
@@ -163,16 +187,42 @@ impl Conversation for StatusQuery {
                 || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
                 || self.replies.lacks_end_mark()
         });
-        let is_short = self.asked.status && !self.asked.players;
-        if best.is_none() && is_short && *self.request != *STATUS {
-            self.request = STATUS.into();
-            self.replies.close();
+        match best {
+            Some(best) => OnTimeout::Done(best),
+            None => {
+                self.choose_request();
+                OnTimeout::Retry
+            }
         }
-        best.map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 
     /// None: servers answer every request.
     fn retry_spacing(&self) -> Duration {
         Duration::ZERO
+    }
+}
+
+impl StatusQuery {
+    /// Chooses the request to send next.
+    fn choose_request(&mut self) {
+        let request = match self.plan {
+            Plan::Commands => return,
+            Plan::StatusAfterShort => STATUS,
+            Plan::Status if self.replies.is_empty() => self.status_or_info(),
+            Plan::Status => return,
+        };
+        if *self.request != *request {
+            self.request = request.into();
+            self.replies.close();
+        }
+    }
+
+    fn status_or_info(&mut self) -> &'static [u8] {
+        let next = self.requests.saturating_add(1);
+        if !next.is_multiple_of(INFO_EVERY) {
+            return STATUS;
+        }
+        self.asked.info_alone = true;
+        INFO
     }
 }

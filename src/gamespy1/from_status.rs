@@ -1,316 +1,254 @@
 //! From the model to what this protocol can say of it: sections of keys and values.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
-use super::family::{Family, Known};
+use super::engines::{
+    BotCount, Key, Keys, Known, PlayerTeam, Profile, ReplyForm, TeamPlace, TimeKey,
+};
+use super::to_status::mutators;
 use super::wire::{RowKey, put_pair, put_row, token_of};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef, listed_bots};
 use crate::reply::Template;
-use crate::text::number;
 
-/// Keys of the first two sections, in the order of the wire, with a blank between them. All other rules belong to
-/// `\rules\`.
-pub(super) const BASIC: &str = "gamename gamever minnetver location";
-pub(super) const INFO: &str = "hostname hostport maptitle mapname gametype numplayers maxplayers gamemode worldlog wantworldlog";
+/// Keys of the first two sections, in the order of the wire. All other pairs belong to `\rules\`.
+pub(super) const BASIC: &[&str] = &["gamename", "gamever", "minnetver", "location"];
+pub(super) const INFO: &[&str] = &[
+    "hostname",
+    "hostport",
+    "maptitle",
+    "mapname",
+    "gametype",
+    "numplayers",
+    "maxplayers",
+    GAME_MODE,
+    "worldlog",
+    "wantworldlog",
+];
+/// Keys of the first section that `\info\` repeats on some engines.
+pub(super) const VERSIONS: &[&str] = &["gamever", "minnetver"];
+
+/// The phase of the match, and its value where no rule has one.
+const GAME_MODE: &str = "gamemode";
+const USUAL_GAME_MODE: &[u8] = b"openplaying";
 
 /// The sections of a status.
 pub(super) struct Sections<'a> {
     status: &'a ServerStatus,
-    family: Family,
-    /// Whether the names of teams follow the players.
-    team_names: bool,
+    form: &'static ReplyForm,
+    profile: &'static Profile,
+    /// The rules that clients read as such.
+    rules: Vec<Pair<'a>>,
+}
+
+/// A key and a value as they are sent.
+#[derive(Debug, Clone)]
+struct Pair<'a> {
+    key: Cow<'a, [u8]>,
+    value: Cow<'a, [u8]>,
+}
+
+impl Pair<'_> {
+    fn is(&self, key: &str) -> bool {
+        self.key.eq_ignore_ascii_case(key.as_bytes())
+    }
 }
 
 impl<'a> Sections<'a> {
-    /// `is_qr1`: the server imitates GameSpy's own code, else the Unreal engine, whose keys it has then unless the game
-    /// has others.
-    pub(super) fn new(status: &'a ServerStatus, is_qr1: bool) -> Self {
-        let mut known = Known::default();
-        for (key, value) in &status.rules {
-            if let Some(slot) = known.slot(key.raw()) {
-                slot.get_or_insert(value.raw());
-            }
+    pub(super) fn new(status: &'a ServerStatus, form: &'static ReplyForm) -> Self {
+        let rules: Vec<_> = status
+            .rules
+            .iter()
+            .map(|(key, value)| sent(key, value))
+            .collect();
+        let game = status.game.as_ref().map(|game| encoded(game.as_ref()));
+        let mut known = Known::new();
+        if let Some(game) = &game {
+            known.insert(Key::GameName.as_str().as_bytes(), game);
         }
-        known.gamename = status.game.as_ref().map(Text::raw);
-        let family = match Family::of(&known, false) {
-            Family::Other if !is_qr1 => Family::Unreal,
-            family => family,
-        };
-        let has_sides = matches!(family, Family::Swat4 | Family::TribesVengeance);
-        let team_names = family == Family::Battlefield1942 || (is_qr1 && !has_sides);
-        Self {
+        for rule in &rules {
+            known.insert(&rule.key, &rule.value);
+        }
+        let profile = Profile::find(&known, false).unwrap_or(form.usual_profile);
+        let mut sections = Self {
             status,
-            family,
-            team_names,
-        }
+            form,
+            profile,
+            rules: Vec::new(),
+        };
+        sections.rules = rules;
+        let listed = status.listed_players().len();
+        sections.rules.retain(|rule| !is_row(&rule.key, listed));
+        sections
     }
 
     /// A text of these keys.
-    pub(super) fn section(&self, keys: &str, out: &mut Template) {
+    pub(super) fn section(&self, keys: &[&str], out: &mut Template) {
+        let pairs = self.pairs();
         out.begin();
-        for key in keys.split(' ') {
-            if let Some(value) = self.value(key) {
-                put_pair(key.as_bytes(), &value, &mut out.bytes);
+        for key in keys {
+            let pair = pairs.iter().find(|pair| pair.is(key));
+            let usual = (*key == GAME_MODE).then_some(USUAL_GAME_MODE);
+            if let Some(value) = pair.map(|pair| &*pair.value).or(usual) {
+                put_pair(key.as_bytes(), value, &mut out.bytes);
             }
         }
     }
 
-    /// The value of a key of the first two sections, from a field of the status or from its rules.
-    fn value(&self, key: &str) -> Option<Cow<'a, [u8]>> {
-        let status = self.status;
-        let text = |text: &'a Option<Text>| text.as_ref().map(|text| encoded(text.as_ref()));
-        let number = |value: Option<u32>| shown(value).map(Cow::Owned);
-        let field = match key {
-            "gamename" => text(&status.game),
-            "gamever" => text(&status.version),
-            "hostname" => text(&status.name),
-            "hostport" => number(status.game_port.map(u32::from)),
-            "mapname" => text(&status.map),
-            "gametype" => text(&status.game_type),
-            "minnetver" => number(
-                status
-                    .protocol_version
-                    .filter(|_| self.family == Family::Unreal),
-            ),
-            "numplayers" => number(status.online().map(|all| match self.family {
-                Family::MedalOfHonor => all.saturating_sub(status.bot_count.unwrap_or(0)),
-                _ => all,
-            })),
-            "maxplayers" => number(status.max_players),
-            _ => None,
-        };
-        let rule = || status.rules.get(key).map(encoded);
-        field
-            .or_else(rule)
-            .or_else(|| (key == "gamemode").then(|| b"openplaying".into()))
-    }
-
-    /// A text for each rule, without those that a field of the status contradicts, and for the fields that no rule has.
+    /// A text for each pair of no other section.
     pub(super) fn rules(&self, out: &mut Template) {
-        let elsewhere: Vec<&str> = BASIC.split(' ').chain(INFO.split(' ')).collect();
-        let mut fields: Vec<_> = self
-            .fields()
-            .into_iter()
-            .map(|(key, value)| (key, value, false))
-            .collect();
-        for (key, value) in &self.status.rules {
-            // As clients read it, without what cannot be sent.
-            let key = encoded(key);
-            let key = token_of(&key);
-            let is = |known: &str| key.eq_ignore_ascii_case(known.as_bytes());
-            if elsewhere.iter().any(|known| is(known)) || self.is_row(&key) {
-                continue;
+        for pair in self.pairs() {
+            if !BASIC.iter().chain(INFO).any(|key| pair.is(key)) {
+                put_text(&pair.key, &pair.value, out);
             }
-            let mut value = encoded(value);
-            if let Some((_, field, is_said)) = fields.iter_mut().find(|(known, ..)| is(known)) {
-                *is_said = true;
-                if !means(&value, field) {
-                    value = field.clone().into();
-                }
-            }
-            put_text(&key, &value, out);
-        }
-        for (key, value, _) in fields.iter().filter(|(.., is_said)| !is_said) {
-            put_text(key.as_bytes(), value, out);
         }
     }
 
-    /// The fields that this family has keys for. Where it has several for one field, the key that is among the rules.
-    fn fields(&self) -> Vec<(&'static str, Vec<u8>)> {
-        let (status, family) = (self.status, self.family);
-        let has = |key: &str| status.rules.get(key).is_some();
-        let mut fields = Vec::new();
-        let mut say = |usual: &'static str, others: &'static str, value: Option<Vec<u8>>| {
-            let mut known = [usual]
-                .into_iter()
-                .chain(others.split(' '))
-                .filter(|key| !key.is_empty());
-            let key = known
-                .find(|key| has(key))
-                .or(Some(usual))
-                .filter(|key| !key.is_empty());
-            fields.extend(key.zip(value));
+    /// The rules, and the fields that no rule says. Where rules contradict a field, the field
+    /// counts: every rule that clients read it from is left out.
+    fn pairs(&self) -> Vec<Pair<'_>> {
+        let fields = self.unsaid_fields();
+        let is_replaced = |rule: &&Pair<'_>| {
+            let key = Key::find(&rule.key);
+            key.is_some_and(|key| fields.iter().any(|field| field.replaced.contains(&key)))
         };
-        let [no, yes] = match family {
-            Family::Unreal | Family::Swat4 | Family::Other => ["False", "True"],
-            _ => ["0", "1"],
-        };
-        let truth = |value: bool| (if value { yes } else { no }).into();
-        let bytes = |name: &Text| encoded(name.as_ref()).into_owned();
-        // Where no key is usual, one that is among the rules counts. Sides are two keys.
-        let [time_left, mutators, mod_name, names, scores] = match family {
-            Family::Unreal => ["remainingtime", "mutators", "", "", ""],
-            Family::Battlefield1942 => [
-                "roundTimeRemain",
-                "active_mods",
-                "gameId",
-                "",
-                "tickets1 tickets2",
-            ],
-            Family::Swat4 => ["timeleft", "", "", "", "swatscore suspectsscore"],
-            Family::SeriousSam => ["", "", "activemod", "", ""],
-            Family::TribesVengeance => ["", "", "", "teamone teamtwo", "teamonescore teamtwoscore"],
-            Family::MedalOfHonor | Family::Other => [""; 5],
-        };
-        let is_battlefield = family == Family::Battlefield1942;
-        let battlefield = |key| if is_battlefield { key } else { "" };
+        let rules = self.rules.iter().filter(|rule| !is_replaced(rule)).cloned();
+        let mut pairs: Vec<_> = rules.collect();
+        for field in &fields {
+            if let (Some(key), Some(value)) = (field.key, &field.value) {
+                let (key, value) = (key.as_str().as_bytes().into(), value.clone().into());
+                pairs.push(Pair { key, value });
+            }
+        }
+        pairs
+    }
 
-        say(
-            "password",
-            "needpass gamepassword",
-            status.password.map(truth),
-        );
-        if has("listenserver") || (family == Family::Unreal && !has("dedicated") && !has("ded")) {
-            say(
-                "listenserver",
-                "",
-                status.dedicated.map(|dedicated| truth(!dedicated)),
-            );
-        } else {
-            say("dedicated", "ded", status.dedicated.map(truth));
-        }
-        say(
-            battlefield("sv_punkbuster"),
-            "sv_punkbuster",
-            status.anti_cheat.map(truth),
-        );
-        say(
-            battlefield("reservedslots"),
-            "reservedslots",
-            shown(status.private_slots),
-        );
-        let limit = status.time_limit.map(|limit| limit.as_secs());
-        if is_battlefield {
-            say("roundTime", "", shown(limit));
-        } else if family.counts_minutes(status.game.as_ref().map_or(&[], Text::raw)) {
-            let whole = limit.filter(|limit| limit.is_multiple_of(60));
-            say("timelimit", "", shown(whole.map(|limit| limit / 60)));
-        }
-        say(
-            time_left,
-            "",
-            shown(status.time_left.map(|time| time.as_secs())),
-        );
-        let usual = if is_battlefield || family == Family::Swat4 {
-            ""
-        } else {
-            "fraglimit"
-        };
-        let mut limits = ["goalteamscore", "goalscore", "scorelimit", "fraglimit"].into_iter();
-        say(
-            limits.find(|key| has(key)).unwrap_or(usual),
-            "",
-            shown(status.score_limit),
-        );
-        let list = status.mutators.as_ref().filter(|_| !has("mutator"));
-        let list = list.map(|list| list.iter().map(bytes).collect::<Vec<_>>().join(&b", "[..]));
-        say(mutators, "mutators", list);
-        say(
-            mod_name,
-            "activemod modname mod mods",
-            status.mod_name.as_ref().map(bytes),
-        );
-        if family == Family::MedalOfHonor {
-            let everyone = |bots| {
-                if bots > 0 {
-                    status.player_count.unwrap_or(bots)
-                } else {
-                    0
-                }
-            };
-            say("minplayers", "", shown(status.bot_count.map(everyone)));
-        } else {
-            let are_marked = listed_bots(status.listed_players()).is_some();
-            let usual = if family == Family::Unreal && !are_marked {
-                "numbots"
-            } else {
-                ""
-            };
-            say(usual, "numbots", shown(status.bot_count));
-        }
+    /// The fields that clients would not read from the rules.
+    fn unsaid_fields(&self) -> Vec<Field> {
+        let (status, profile) = (self.status, self.profile);
+        let mut fields = UnsaidFields::new(&self.rules);
+        fields.text(one(&[Key::GameName]), status.game.as_ref());
+        fields.text(profile.version, status.version.as_ref());
+        fields.number(profile.protocol_version, status.protocol_version);
+        fields.text(one(&[Key::HostName]), status.name.as_ref());
+        fields.number(one(&[Key::HostPort]), status.game_port);
+        fields.text(profile.map, status.map.as_ref());
+        fields.text(profile.game_type, status.game_type.as_ref());
+        fields.number(one(&[Key::NumPlayers]), self.counted_players());
+        fields.number(one(&[Key::MaxPlayers]), status.max_players);
+
+        fields.flag(profile.password, status.password, profile);
+        fields.flag(profile.dedicated, status.dedicated, profile);
+        fields.flag(profile.anti_cheat, status.anti_cheat, profile);
+        fields.number(profile.private_slots, status.private_slots);
+        fields.time(profile.time_limit, status.time_limit);
+        fields.time(profile.time_left, status.time_left);
+        fields.number(profile.score_limit, status.score_limit);
+        fields.mutators(profile, status.mutators.as_deref());
+        fields.mod_name(profile, status.mod_name.as_ref());
+        self.bots(&mut fields);
         for (id, team) in self.numbered_teams() {
-            let side = usize::try_from(self.row_of(id)).unwrap_or(usize::MAX);
-            let key = |keys: &'static str| keys.split(' ').nth(side).unwrap_or_default();
-            say(key(names), "", team.name.as_ref().map(bytes));
-            say(key(scores), "", shown(team.score));
+            let row = usize::try_from(self.row_of(id)).ok();
+            if let Some(side) = row.and_then(|row| profile.sides.get(row)) {
+                fields.text(side.name, team.name.as_ref());
+                fields.number(side.score, team.score);
+            }
         }
-        fields
+        fields.list
     }
 
-    /// Whether clients would read a rule as a row: the name of a player, a field of a listed one, or a team.
-    fn is_row(&self, key: &[u8]) -> bool {
-        let listed = self.status.listed_players().len();
-        RowKey::name_index(key).is_some()
-            || RowKey::parse(key).is_some_and(|row| row.is_team || (row.index as usize) < listed)
+    /// The value of `numplayers`.
+    fn counted_players(&self) -> Option<u32> {
+        let online = self.status.online()?;
+        Some(match self.profile.bots {
+            BotCount::Counted { .. } => online,
+            BotCount::MinPlayers => online.saturating_sub(self.status.bot_count.unwrap_or(0)),
+        })
     }
 
-    /// A text for each player, and one for the names of teams where they follow.
+    fn bots(&self, fields: &mut UnsaidFields<'_>) {
+        let (status, bots) = (self.status, self.status.bot_count);
+        match self.profile.bots {
+            BotCount::Counted { is_usual } => {
+                let are_marked = listed_bots(status.listed_players()).is_some();
+                let usual = (is_usual && !are_marked).then_some(Key::NumBots);
+                fields.number(
+                    Keys {
+                        all: &[Key::NumBots],
+                        usual,
+                    },
+                    bots,
+                );
+            }
+            BotCount::MinPlayers => {
+                let everyone = bots.map(|bots| match bots {
+                    0 => 0,
+                    _ => status.player_count.unwrap_or(bots),
+                });
+                fields.number(one(&[Key::MinPlayers]), everyone);
+            }
+        }
+    }
+
+    /// A text for each player, and one for the teams where they follow.
     pub(super) fn players(&self, out: &mut Template) {
         for (index, player) in (0..).zip(self.status.listed_players()) {
             out.begin();
             self.player(index, player, &mut out.bytes);
         }
-        if self.team_names {
-            out.begin();
-            let out = &mut out.bytes;
-            for (id, team) in self.numbered_teams() {
-                if let Some(name) = &team.name {
-                    put_row("teamname", self.row_of(id), &encoded(name.as_ref()), out);
-                }
-                if let (Some(score), false) = (team.score, self.family == Family::Battlefield1942) {
-                    put_pair(
-                        format!("score_t{id}").as_bytes(),
-                        score.to_string().as_bytes(),
-                        out,
-                    );
-                }
+        let has_scores = match self.profile.team_place {
+            TeamPlace::NamesAfterPlayers => false,
+            TeamPlace::RowsAfterPlayers if self.form.has_team_rows => true,
+            TeamPlace::RowsAfterPlayers | TeamPlace::Sides => return,
+        };
+        out.begin();
+        for (id, team) in self.numbered_teams() {
+            if let Some(name) = &team.name {
+                let name = encoded(name.as_ref());
+                put_row("teamname", self.row_of(id), &name, &mut out.bytes);
+            }
+            if let Some(score) = team.score.filter(|_| has_scores) {
+                let (key, score) = (format!("score_t{id}"), score.to_string());
+                put_pair(key.as_bytes(), score.as_bytes(), &mut out.bytes);
             }
         }
     }
 
     fn player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
-        let is_battlefield = self.family == Family::Battlefield1942;
-        let (name, score) = if is_battlefield {
-            ("playername", "score")
-        } else {
-            ("player", "frags")
-        };
-        put_row(name, index, &encoded(player.name.as_ref()), out);
-        let side = |id| {
-            self.numbered_teams()
-                .find(|(known, _)| *known == id)?
-                .1
-                .name
-                .as_ref()
-        };
-        let side = player
-            .team
-            .filter(|_| self.family == Family::TribesVengeance)
-            .and_then(side);
-        if let Some(name) = side {
+        let fields = &self.profile.players;
+        put_row(fields.name, index, &encoded(player.name.as_ref()), out);
+        let team_name = player.team.and_then(|team| self.side_name(team));
+        if let Some(name) = team_name {
             put_row("team", index, &encoded(name.as_ref()), out);
         }
-        let team = player.team.filter(|_| side.is_none()).map(i64::from);
-        for (name, value) in [
-            (score, player.score),
+        let team = player.team.filter(|_| team_name.is_none());
+        let numbers = [
+            (fields.score, player.score),
             ("ping", player.ping.map(i64::from)),
-            ("team", team),
-        ] {
-            if let Some(value) = value {
-                put_row(name, index, value.to_string().as_bytes(), out);
+            ("team", team.map(i64::from)),
+        ];
+        for (field, number) in numbers {
+            if let Some(number) = number {
+                put_row(field, index, number.to_string().as_bytes(), out);
             }
         }
-        for (key, value) in &player.extra {
-            put_row(key.decoded().as_bytes(), index, &encoded(value), out);
+        for (field, value) in &player.extra {
+            put_row(field.decoded().as_bytes(), index, &encoded(value), out);
         }
-        if let (Some(is_bot), None) = (player.bot, player.extra.get("ngsecret")) {
-            put_row(
-                "ngsecret",
-                index,
-                if is_bot { b"bot" } else { b"false" },
-                out,
-            );
+        let has_secret = player.extra.get("ngsecret").is_some();
+        if let Some(is_bot) = player.bot.filter(|_| !has_secret) {
+            let secret: &[u8] = if is_bot { b"bot" } else { b"false" };
+            put_row("ngsecret", index, secret, out);
         }
+    }
+
+    /// The name of a player's team, where players have the name and not the number.
+    fn side_name(&self, team: i32) -> Option<&'a Text> {
+        if self.profile.players.team == PlayerTeam::Number {
+            return None;
+        }
+        let (_, team) = self.numbered_teams().find(|(id, _)| *id == team)?;
+        team.name.as_ref()
     }
 
     /// A text for each team, as `\teams\` is answered.
@@ -324,19 +262,16 @@ impl<'a> Sections<'a> {
             if let Some(score) = team.score {
                 put_row("score", row, score.to_string().as_bytes(), out);
             }
-            let members = self
-                .status
-                .listed_players()
-                .iter()
-                .filter(|player| player.team == Some(id));
-            put_row("size", row, members.count().to_string().as_bytes(), out);
+            let players = self.status.listed_players().iter();
+            let members = players.filter(|player| player.team == Some(id)).count();
+            put_row("size", row, members.to_string().as_bytes(), out);
         }
     }
 
-    /// The teams with their ids, or by their positions where they have none. One whose row would be negative has no form on the
-    /// wire.
-    fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> {
-        let first = self.family.team_offset();
+    /// The teams with their ids, or by their positions where they have none. One whose row would be
+    /// negative has no form on the wire.
+    fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> + use<'a> {
+        let first = self.profile.first_team;
         let numbered = (first..).zip(&self.status.teams);
         numbered
             .map(|(number, team)| (team.id.unwrap_or(number), team))
@@ -344,14 +279,173 @@ impl<'a> Sections<'a> {
     }
 
     /// The number of a team's row.
-    fn row_of(&self, id: i32) -> i32 {
-        id.saturating_sub(self.family.team_offset())
+    const fn row_of(&self, id: i32) -> i32 {
+        id.saturating_sub(self.profile.first_team)
     }
 }
 
-/// A number in decimal digits.
-fn shown(number: Option<impl ToString>) -> Option<Vec<u8>> {
-    number.map(|number| number.to_string().into_bytes())
+/// A rule as clients read it, without what cannot be sent.
+fn sent<'a>(key: TextRef<'a>, value: TextRef<'a>) -> Pair<'a> {
+    let key = encoded(key);
+    let key = match token_of(&key) {
+        Cow::Borrowed(_) => key,
+        Cow::Owned(cut) => cut.into(),
+    };
+    Pair {
+        key,
+        value: encoded(value),
+    }
+}
+
+/// Whether clients would read a rule as a row: the name of a player, a field of a listed one, or a
+/// team.
+fn is_row(key: &[u8], listed: usize) -> bool {
+    let is_field = |row: RowKey<'_>| row.is_team || (row.index as usize) < listed;
+    RowKey::name_index(key).is_some() || RowKey::parse(key).is_some_and(is_field)
+}
+
+/// The key of a field that has one alone.
+const fn one(key: &'static [Key]) -> Keys {
+    Keys {
+        all: key,
+        usual: key.first().copied(),
+    }
+}
+
+/// A field that the rules do not say, or contradict.
+struct Field {
+    /// The keys that clients read it from.
+    replaced: Vec<Key>,
+    /// The key to write; `None` where the family has none.
+    key: Option<Key>,
+    /// `None` where the value has no form on the wire.
+    value: Option<Vec<u8>>,
+}
+
+/// Collects the fields that clients would not read from the rules.
+struct UnsaidFields<'a> {
+    rules: &'a [Pair<'a>],
+    known: Known<'a>,
+    list: Vec<Field>,
+}
+
+impl<'a> UnsaidFields<'a> {
+    fn new(rules: &'a [Pair<'a>]) -> Self {
+        let mut known = Known::new();
+        for rule in rules {
+            known.insert(&rule.key, &rule.value);
+        }
+        Self {
+            rules,
+            known,
+            list: Vec::new(),
+        }
+    }
+
+    fn text(&mut self, keys: Keys, text: Option<&Text>) {
+        let text = text.map(|text| encoded(text.as_ref()));
+        let is_said = self.known.text(keys.all) == text.as_deref();
+        if let Some(text) = text.filter(|_| !is_said) {
+            self.push(keys, text.into_owned());
+        }
+    }
+
+    fn number(&mut self, keys: Keys, number: Option<impl Into<i64>>) {
+        let number: Option<i64> = number.map(Into::into);
+        let is_said = self.known.number(keys.all) == number;
+        if let Some(number) = number.filter(|_| !is_said) {
+            self.push(keys, number.to_string().into_bytes());
+        }
+    }
+
+    fn flag(&mut self, keys: Keys, flag: Option<bool>, profile: &Profile) {
+        let is_said = self.known.flag(keys.all) == flag;
+        let Some(flag) = flag.filter(|_| !is_said) else {
+            return;
+        };
+        let is_inverted = self.key_of(keys).is_some_and(Key::is_inverted);
+        let word = if flag == is_inverted {
+            profile.truth.no
+        } else {
+            profile.truth.yes
+        };
+        self.push(keys, word.into());
+    }
+
+    fn time(&mut self, keys: &[TimeKey], time: Option<Duration>) {
+        let is_said = self.known.time(keys) == time;
+        let Some(time) = time.filter(|_| !is_said) else {
+            return;
+        };
+        let mut candidates = keys.iter();
+        let among_rules = candidates.find(|key| self.known.get(key.key).is_some());
+        let key = among_rules.or(keys.first());
+        let value = key.and_then(|key| key.unit.write(time));
+        self.list.push(Field {
+            replaced: keys.iter().map(|key| key.key).collect(),
+            key: key.map(|key| key.key),
+            value: value.map(|value| value.to_string().into_bytes()),
+        });
+    }
+
+    fn mutators(&mut self, profile: &Profile, names: Option<&[Text]>) {
+        let keys = profile.mutators;
+        let rules = self.rules;
+        let pairs = || rules.iter().map(|rule| (&*rule.key, &*rule.value));
+        let said = mutators(&keys, &self.known, pairs);
+        let Some(names) = names else { return };
+        let names: Vec<_> = names.iter().map(|name| encoded(name.as_ref())).collect();
+        if said.is_some_and(|said| said.iter().copied().eq(names.iter().map(|name| &**name))) {
+            return;
+        }
+        let among_rules = self.key_of(keys.lists);
+        let repeated = self.known.get(keys.repeated).map(|_| Key::Mutators);
+        self.list.push(Field {
+            replaced: keys
+                .lists
+                .all
+                .iter()
+                .copied()
+                .chain([keys.repeated])
+                .collect(),
+            key: among_rules.or(repeated),
+            value: Some(names.join(&b", "[..])),
+        });
+    }
+
+    fn mod_name(&mut self, profile: &Profile, name: Option<&Text>) {
+        let name = name.map(|name| encoded(name.as_ref()));
+        let is_said = profile.mod_name(&self.known) == name.as_deref();
+        if let Some(name) = name.filter(|_| !is_said) {
+            self.push(profile.mod_name, name.into_owned());
+        }
+    }
+
+    fn push(&mut self, keys: Keys, value: Vec<u8>) {
+        let key = self.key_of(keys);
+        self.list.push(Field {
+            replaced: keys.all.to_vec(),
+            key,
+            value: Some(value),
+        });
+    }
+
+    /// The key to write: that of the first two sections, else the one among the rules, else the
+    /// usual one.
+    fn key_of(&self, keys: Keys) -> Option<Key> {
+        let is_in_section =
+            |key: &Key| BASIC.iter().chain(INFO).any(|known| *known == key.as_str());
+        let among_rules = || {
+            keys.all
+                .iter()
+                .copied()
+                .find(|key| self.known.get(*key).is_some())
+        };
+        keys.usual
+            .filter(is_in_section)
+            .or_else(among_rules)
+            .or(keys.usual)
+    }
 }
 
 /// A text for each player with one of the further fields. Rows begin at 1 here, and only here.
@@ -381,19 +475,6 @@ pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a
         .zip(properties)
         .and_then(|(name, known)| known.get(name));
     value.map(encoded).unwrap_or_default()
-}
-
-/// Whether two spellings are the same text, number or truth value.
-fn means(one: &[u8], other: &[u8]) -> bool {
-    let same_truth = || {
-        number::boolean(one)
-            .zip(number::boolean(other))
-            .is_some_and(|(one, other)| one == other)
-    };
-    match (number::integer(one), number::integer(other)) {
-        (Some(one), Some(other)) => one == other,
-        _ => one == other || same_truth(),
-    }
 }
 
 /// A text in Windows-1252, which the games' own clients read, where the set has its characters and the result is not

@@ -57,11 +57,11 @@
 //!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
 //!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
 //! - A retry can therefore bring a second reply with the number of the first. Two datagrams that have one N.M and differ, a
-//!   second end mark and a datagram behind it prove that; nothing under this number is complete any more. Where `queryid`
+//!   second end mark and a datagram after it prove that; nothing under this number is complete any more. Where `queryid`
 //!   is M alone, that holds until the next request, and the end of several datagrams waits one round trip for a contradiction.
 //!   Two replies look like one where nothing arrives that contradicts.
 //! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a datagram are those of sections only
-//!   if they share one N, count up from N.1 to the end, and no row of a player is beside them.
+//!   if they share one N, count up from N.1 to the end, and no row of a player is with them.
 //! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`), lists rows of players who left,
 //!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
@@ -70,6 +70,8 @@
 //!   UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers a reply that begins `\echo\`; [`respond`] writes none.
 //! - UT99 sends nothing at all when it does not know the last command of a request (UdpServerQuery): see
 //!   [`StatusQuery::commands_with_echo`].
+//! - In the answer to `\players\` and `\teams\` in one request, rows of both have the same numbers and
+//!   fields. A `team_N` with `size_N` after it begins a team's row.
 //! - A reply of [`respond`] that had to be cut has no end mark, and rules give way before players.
 //!
 //! # Sources
@@ -82,31 +84,48 @@
 //! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status
-//! Keys match in any case, and the first that is not empty counts. A value that doesn't parse is ignored.
-//! The serving side writes the key that is among the rules, else the first of its family; a rule that contradicts a field is
-//! replaced.
+//! Keys match in any case, and the first value that can be read counts. Which keys a family of games
+//! uses is a row of one table, with its source; a game without a row is read by the keys of all.
 //!
-//! | field | keys | games | source |
-//! |---|---|---|---|
-//! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | all | captures |
-//! | `game`, `version` | `gamename`; `gamever`, `version` | all | captures |
-//! | `map` | `mapfilename` (Unreal 227, whose `mapname` is a title), `mapname`, `mapid` | all | Unreal 227's UdpServerQuery |
-//! | `game_type` | `gametype`, `gameclass` (Unreal 227), `gamestyle` (netPanzer) | all | captures; netPanzer's InfoSocket.cpp |
-//! | `mod_name` | `gameId` unless it is `bf1942` (Battlefield 1942), `activemod` (Serious Sam), `modname`, `mod`, `mods` | as named; the last three any | captures in Austinb/GameQ; GameAgent.cpp |
-//! | `mutators` | `mutators` (UT99: commas between), `Mutator` repeated (Unreal 227), `active_mods` (Battlefield 1942); `None` is no name | as named | UdpServerQuery; captures |
-//! | `protocol_version` | `minnetver`, `mingamever`: the oldest client that can join | Unreal engine | UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
-//! | `password` | `password`, `needpass`, `gamepassword` | all | captures |
-//! | `dedicated` | `dedicated` (0, 1 or 2 on Battlefield 1942), `ded`; `listenserver` means the opposite | all; UT99 | captures; openmoh/openmohaa, code/gamespy/sv_gamespy.c |
-//! | `anti_cheat` | `sv_punkbuster` | Battlefield 1942 | captures |
-//! | `private_slots` | `reservedslots` | Battlefield 1942 | captures |
-//! | `player_count` | `numplayers`; with OpenMoHAA's bots added, and with UT99's where the rows that are no bots are as many as it counts | all | sv_gamespy.c; UdpServerQuery |
-//! | `bot_count` | `numbots`; `minplayers` less `numplayers` (OpenMoHAA); the rows with `ngsecret` `bot`, where every row has the key and none is missing | as named; Unreal engine | the same |
-//! | `time_limit` | `timelimit` in minutes; `roundTime` in seconds, else `time_limit` in minutes (Battlefield 1942) | Unreal engine, Medal of Honor, Serious Sam, No One Lives Forever 2; elsewhere its unit is unknown | captures; SessionProperties.h of Croteam-official/Serious-Engine |
-//! | `time_left` | `roundTimeRemain` (Battlefield 1942), `timeleft` (SWAT 4), `remainingtime` (UT99 on request), all in seconds; nothing where there is no limit | as named | captures; sergeii/swat4master |
-//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | all but Descent 3, which sends 0 for a limit in force and other limits as they are stored | UdpServerQuery; gamespy.cpp of DescentDevelopers/Descent3 |
-//! | `teams` | rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\` (scores there are fractions, whose whole part counts); `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore` (Tribes: Vengeance), `tickets1`, `tickets2` (Battlefield 1942), `swatscore`, `suspectsscore` (SWAT 4) as teams 0 and 1, on Battlefield 1942 teams 1 and 2 | as named | captures; sergeii/swat4master; for Tribes replies that public tools quote |
-//! | `Player::name`, `score`, `ping`, `team` | `player_N` or `playername_N`; `score_N`, `frags_N`, `frag_N`, `kills_N`; `ping_N`; `team_N`, a name on Tribes: Vengeance | all | captures |
-//! | `Player::bot` | `ngsecret_N` is `bot` | Unreal engine | captures |
+//! The serving side writes the key that is among the rules, else the usual one of the family. Where
+//! rules contradict a field, the field counts: every rule that clients would read it from is left out.
+//!
+//! | field | keys | remarks |
+//! |---|---|---|
+//! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | |
+//! | `game` | `gamename` | |
+//! | `version` | `gamever`, `version` | |
+//! | `map` | `mapfilename`, `mapname`, `mapid` | Unreal 227 has the file in `mapfilename` and a title in `mapname` |
+//! | `game_type` | `gametype`, `gameclass`, `gamestyle` | `gameclass`: Unreal 227; `gamestyle`: netPanzer, elsewhere it is a setting |
+//! | `mod_name` | `gameId`, `activemod`, `modname`, `mod`, `mods` | `gameId`: Battlefield 1942, unless it is `bf1942`; `activemod`: Serious Sam |
+//! | `mutators` | `mutators`, `active_mods`, `mutator` | commas between them, in `mutator` of Unreal 227 one each; `None` is not a name |
+//! | `protocol_version` | `minnetver`, `mingamever` | the oldest client that can join |
+//! | `password` | `password`, `needpass`, `gamepassword` | |
+//! | `dedicated` | `dedicated`, `ded`, `listenserver` | 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
+//! | `anti_cheat`, `private_slots` | `sv_punkbuster`, `reservedslots` | Battlefield 1942 |
+//! | `player_count` | `numplayers` | bots are added on OpenMoHAA, and on UT99 where the other rows are as many as it counts |
+//! | `bot_count` | `numbots`, `minplayers` | OpenMoHAA: `minplayers` less `numplayers`; else the rows with `ngsecret` `bot`, where every row has the key |
+//! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. Elsewhere than in the rows of the table the unit is unknown |
+//! | `time_left` | `roundTimeRemain`, `timeleft`, `remainingtime` | seconds: Battlefield 1942, SWAT 4, UT99 on request; `None` where there is no limit |
+//! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | not `fraglimit` of Descent 3, which sends 0 for a limit in force |
+//! | `teams` | `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore`, `tickets1`, `tickets2`, `swatscore`, `suspectsscore` | or rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`, whose scores are fractions |
+//!
+//! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`, `frag_N` or
+//! `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance. `ngsecret_N` is `bot` for a
+//! bot of the Unreal engine. SWAT 4 leaves out a score of 0; in a part of a reply such a score is unknown.
+//!
+//! | games | recognised by | source |
+//! |---|---|---|
+//! | Unreal engine | `gamename`, `minnetver`, `mingamever` | UT99's script UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc |
+//! | Battlefield 1942 | `gamename`; rows `playername_N` and `teamname_N` | captures in Austinb/GameQ, tests/Protocols/Providers |
+//! | Medal of Honor | `gamename`, `rankedserver`; `realism` and `pure` | openmoh/openmohaa, code/gamespy/sv_gamespy.c |
+//! | Tribes: Vengeance | `gamename`, `teamone` | replies that public tools quote |
+//! | SWAT 4 | `gamename`, `gamevariant`; that and `numrounds` | sergeii/swat4master, pkg/gamespy/serverquery/gs1 |
+//! | Serious Sam | `gamename` | Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h |
+//! | No One Lives Forever 2 | `gamename` | replies that public tools quote |
+//! | Descent 3 | `gamename` | DescentDevelopers/Descent3, Descent3/gamespy.cpp |
+//! | netPanzer | `gamename` | netpanzer/netpanzer, InfoSocket.cpp |
+//! | Command & Conquer: Renegade | `gamename` | w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp |
 //!
 //! # Reading a datagram
 //! ```
@@ -123,7 +142,7 @@
 
 mod answer;
 mod client;
-mod family;
+mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]
@@ -131,7 +150,7 @@ pub(crate) mod server;
 mod to_status;
 mod wire;
 
-pub use answer::{Answer, Row};
+pub use answer::{Answer, Row, region};
 pub use client::StatusQuery;
 #[cfg(feature = "serve")]
 pub use server::respond;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::from_status::{BASIC, INFO, Sections, player_property, property, put_text};
+use super::engines::{CommandOrder, EndMark, ReplyForm};
+use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, property, put_text};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
-use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::{number, split};
@@ -65,7 +65,7 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
     let Context {
         service, requester, ..
     } = *context;
-    let is_qr1 = service.engine == Engine::Qr1;
+    let form = ReplyForm::of(service.engine);
     // Replies to the same commands are the same, unless a command has a value.
     let join = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
     let kind = answered(request, service).try_fold(0, join);
@@ -73,32 +73,46 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         return None;
     }
     let template = context.template(kind, |context, template| {
-        let mut parts = Vec::new();
-        for (number, command) in answered(request, service) {
-            let sections = match command {
-                Command::Status | Command::Packets => &SECTIONS[..],
-                _ => &[(number, command)],
-            };
-            parts.extend(sections.iter().map(|&(number, section)| Part {
+        let parts = parts(request, form, context);
+        write(&parts, form.max_datagram, form.end_mark, template);
+    });
+    let number = (form.reply_number)(requester.number);
+    let number = u32::try_from(number).unwrap_or(u32::MAX);
+    Patched::new(template, Patch::new(|out| number::put(number.into(), out)))
+}
+
+/// The parts of a reply to these commands.
+fn parts(request: &Request<'_>, form: &ReplyForm, context: &mut Context<'_>) -> Vec<Part> {
+    let service = context.service;
+    let names_versions =
+        |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
+    let has_versions = answered(request, service).any(|(_, command)| names_versions(command));
+    let mut parts = Vec::new();
+    for (number, command) in answered(request, service) {
+        let sections = match command {
+            Command::Status | Command::Packets => &SECTIONS[..],
+            // The versions are written once in a reply.
+            Command::Info if form.info_has_versions && !has_versions => {
+                &[(INFO_WITH_VERSIONS, command)]
+            }
+            _ => &[(number, command)],
+        };
+        for &(number, section) in sections {
+            parts.push(Part {
                 texts: texts(number, section, context),
                 is_rules: section == Command::Rules,
                 ends_datagram: command == Command::Packets,
-            }));
+            });
         }
-        write(&parts, if is_qr1 { 1349 } else { 1000 }, is_qr1, template);
-    });
-    let before = if is_qr1 {
-        requester.number
-    } else {
-        requester.number.saturating_sub(1) % 100
-    };
-    let number = u32::try_from(before.saturating_add(1)).unwrap_or(u32::MAX);
-    Patched::new(template, Patch::new(|out| number::put(number.into(), out)))
+    }
+    parts
 }
 
 /// Commands up to this number have no value.
 const WITHOUT_VALUE: u32 = 7;
-/// Kind of the template with the texts of one such command, whose number is added.
+/// The number of `\info\` with the versions of the first section.
+const INFO_WITH_VERSIONS: u32 = 15;
+/// Kind of the template with the texts of one command without a value, whose number is added.
 const TEXTS: u32 = 1 << 28;
 /// The commands that make up a status, and their numbers.
 const SECTIONS: [(u32, Command<'_>); 4] = [
@@ -110,27 +124,30 @@ const SECTIONS: [(u32, Command<'_>); 4] = [
 
 /// The commands that are answered and their numbers, in the order of the answers.
 ///
-/// Each command is answered once, and each property once: one request would else draw a full reply 31 times. GameSpy's own
-/// code does the same, because it looks each command up in the request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The
-/// Unreal engine reads the request command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
+/// Each command is answered once, and each property once: otherwise one request would draw a full
+/// reply 31 times. GameSpy's own code does the same, because it looks each command up in the request
+/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine reads the request command by
+/// command and answers each, repeated ones too (IpServer's UdpServerQuery).
 fn answered<'a>(
     request: &Request<'a>,
     service: &Service,
 ) -> impl Iterator<Item = (u32, Command<'a>)> {
-    let is_qr1 = service.engine == Engine::Qr1;
-    let found = Command::known(b"").into_iter().filter(move |_| is_qr1);
-    let found = found.filter_map(|known| Some((known.name(), request.find(known.name())?)));
+    let by_table = ReplyForm::of(service.engine).order == CommandOrder::Table;
+    let table = Command::known(b"").into_iter().filter(move |_| by_table);
+    let found = table.filter_map(|known| Some((known.name(), request.find(known.name())?)));
     let listed = request
         .commands()
-        .filter(move |_| !is_qr1)
+        .filter(move |_| !by_table)
         .map(|command| (command.name(), command.value()));
     let (mut seen, mut properties) = (0_u32, Vec::new());
     found.chain(listed).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
-        let is_repeated =
-            seen & 1 << number != 0 && (!command.is_property() || properties.contains(&command));
+        let is_new_property = command.is_property() && !properties.contains(&command);
+        let is_repeated = seen & 1 << number != 0 && !is_new_property;
         seen |= 1 << number;
-        properties.extend(command.is_property().then_some(command));
+        if is_new_property {
+            properties.push(command);
+        }
         (!is_repeated && is_answered(command, service)).then_some((number, command))
     })
 }
@@ -166,41 +183,46 @@ struct Part {
     texts: Arc<Template>,
     /// Rules are one text where a datagram holds all, else one each, and give way to everything else.
     is_rules: bool,
-    /// Whether a new datagram begins behind it.
+    /// Whether a new datagram begins after it.
     ends_datagram: bool,
 }
 
-/// The texts that answer a command. Those without a value are encoded once: a request of a few bytes asks for all of them.
+/// The texts that answer a command. Those without a value are encoded once: a request of a few bytes
+/// asks for all of them.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Template> {
     let Context {
         status, service, ..
     } = *context;
-    let is_qr1 = service.engine == Engine::Qr1;
-    let sections = || Sections::new(status, is_qr1);
-    let (level, game) = service
-        .properties
-        .as_ref()
-        .map(|known| (&known.level, &known.game))
-        .unzip();
-    let kind = (number <= WITHOUT_VALUE).then_some(TEXTS | number);
+    let form = ReplyForm::of(service.engine);
+    let sections = || Sections::new(status, form);
+    let properties = service.properties.as_ref();
+    let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
+    let kind = is_kept.then_some(TEXTS | number);
     let (texts, _) = context.template(kind, |_, out| match command {
         Command::Basic => sections().section(BASIC, out),
+        Command::Info if number == INFO_WITH_VERSIONS => {
+            sections().section(&[INFO, VERSIONS].concat(), out);
+        }
         Command::Info => sections().section(INFO, out),
         Command::Rules => sections().rules(out),
         Command::Players => sections().players(out),
         Command::Teams => sections().teams(out),
         Command::PlayerProperty(name) => player_property(status, name, out),
-        Command::LevelProperty(name) => put_text(name, &property(level, name), out),
-        Command::GameProperty(name) => put_text(name, &property(game, name), out),
-        Command::Echo(text) => put_text(
-            if is_qr1 {
-                b"echoresponse"
-            } else {
-                b"echo_replay"
-            },
-            text,
-            out,
-        ),
+        Command::LevelProperty(name) => {
+            put_text(
+                name,
+                &property(properties.map(|known| &known.level), name),
+                out,
+            );
+        }
+        Command::GameProperty(name) => {
+            put_text(
+                name,
+                &property(properties.map(|known| &known.game), name),
+                out,
+            );
+        }
+        Command::Echo(text) => put_text(form.echo_key.as_bytes(), text, out),
         Command::Secure(challenge) => {
             if let Some(Ok(proof)) = service.key.as_ref().map(|key| key.validate(challenge)) {
                 put_text(b"validate", proof.as_bytes(), out);
@@ -211,90 +233,121 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
     texts
 }
 
-/// Writes the datagrams of a reply; its number in `queryid` is the patch. `final_first`: the end mark precedes the number.
+/// Writes the datagrams of a reply; its number in `queryid` is the patch.
 ///
-/// Where the datagrams are too few for everything, rules are left out one by one, the last first, and only then what
-/// follows them. A reply that was cut has no end mark: a client cannot take it for whole, and the count in `numplayers`
-/// stays true. A rule too long for any datagram is left out alone and cuts nothing, because one text of an operator must
-/// not make the server look broken to clients that wait for the mark; GameSpy's own servers lose such a pair too, and the
-/// rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
-fn write(parts: &[Part], max_datagram: usize, final_first: bool, template: &mut Template) {
+/// Where the datagrams are too few for everything, rules are left out one by one, the last first, and
+/// only then what follows them. A reply that was cut has no end mark: a client cannot take it for
+/// whole, and the count in `numplayers` stays true. A rule too long for any datagram is left out alone
+/// and cuts nothing, because one text of an operator must not make the server look broken to clients
+/// that wait for the mark; GameSpy's own servers lose such a pair too, and the rest of its section
+/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
-    let (mut packed, mut is_cut) = pack(parts, limit, None);
-    if packed.len() > MAX_FRAGMENTS {
+    let mut packed = Packed::new(parts, limit, None);
+    if packed.datagrams.len() > MAX_FRAGMENTS {
         // Rules that begin as many datagrams push what follows by up to one more.
-        let (others, _) = pack(parts, limit, Some(0));
-        (packed, _) = pack(
-            parts,
-            limit,
-            Some(MAX_FRAGMENTS.saturating_sub(others.len()).saturating_sub(1)),
-        );
-        is_cut = true;
+        let others = Packed::new(parts, limit, Some(0)).datagrams.len();
+        let room = MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1);
+        packed = Packed::new(parts, limit, Some(room));
+        packed.is_cut = true;
     }
-    let count = packed.len().min(MAX_FRAGMENTS);
-    for (fragment, datagram) in (1..=count).zip(packed.iter()) {
-        let mark = if is_cut || fragment < count {
-            ""
-        } else {
-            "\\final\\"
+    let count = packed.datagrams.len().min(MAX_FRAGMENTS);
+    for (fragment, datagram) in (1..=count).zip(packed.datagrams.iter()) {
+        let is_last = fragment == count && !packed.is_cut;
+        let (before, after) = match end_mark {
+            _ if !is_last => ("", ""),
+            EndMark::BeforeNumber => (r"\final\", ""),
+            EndMark::AfterNumber => ("", r"\final\"),
         };
-        let (before, behind) = if final_first { (mark, "") } else { ("", mark) };
         template.begin();
-        for part in [datagram, before.as_bytes(), br"\queryid\"] {
-            template.bytes.extend_from_slice(part);
-        }
+        template.bytes.extend_from_slice(datagram);
+        template.bytes.extend_from_slice(before.as_bytes());
+        template.bytes.extend_from_slice(br"\queryid\");
         template.patch_here();
-        template
-            .bytes
-            .extend_from_slice(format!(".{fragment}{behind}").as_bytes());
+        let end = format!(".{fragment}{after}");
+        template.bytes.extend_from_slice(end.as_bytes());
     }
 }
 
-/// Parts in datagrams, still without trailers; rules only as long as they begin no more than `room` datagrams. And whether
-/// something that is no rule fits into no datagram.
-fn pack(parts: &[Part], limit: usize, mut room: Option<usize>) -> (Template, bool) {
-    let (mut packed, mut left, mut is_cut) = (Template::default(), limit, false);
-    packed.begin();
-    for part in parts {
-        let bytes = &part.texts.bytes[..];
-        let is_one = part.is_rules && room.is_none() && bytes.len() <= limit;
-        let texts: Vec<_> = if is_one {
-            vec![bytes]
-        } else {
-            part.texts.iter().collect()
+/// Parts of a reply in datagrams, still without trailers.
+struct Packed {
+    datagrams: Template,
+    /// The largest size of a datagram.
+    limit: usize,
+    /// The bytes that the current datagram has room for.
+    left: usize,
+    /// The datagrams that rules may still begin; `None` for any number.
+    room: Option<usize>,
+    /// Whether something that is not a rule fits into no datagram.
+    is_cut: bool,
+}
+
+impl Packed {
+    fn new(parts: &[Part], limit: usize, room: Option<usize>) -> Self {
+        let datagrams = Template::default();
+        let mut packed = Self {
+            datagrams,
+            limit,
+            left: limit,
+            room,
+            is_cut: false,
         };
-        'texts: for text in texts {
-            let mut rest = text;
-            while !rest.is_empty() {
-                // The whole text, or its next pair where it is too long for a datagram.
-                let next = (text.len() > limit)
-                    .then(|| memchr::memchr_iter(b'\\', rest).nth(2))
-                    .flatten();
-                let (behind, piece) = split(rest, next.unwrap_or(rest.len()));
-                rest = behind;
-                if piece.len() > limit {
-                    is_cut |= !part.is_rules;
-                    continue;
-                }
-                if piece.len() > left {
-                    if let Some(room) = room.as_mut().filter(|_| part.is_rules) {
-                        let Some(less) = room.checked_sub(1) else {
-                            break 'texts;
-                        };
-                        *room = less;
-                    }
-                    packed.begin();
-                    left = limit;
-                }
-                packed.bytes.extend_from_slice(piece);
-                left = left.saturating_sub(piece.len());
+        packed.datagrams.begin();
+        for part in parts {
+            packed.push(part);
+            if part.ends_datagram && packed.left < limit {
+                packed.left = 0;
             }
         }
-        if part.ends_datagram && left < limit {
-            left = 0;
+        packed
+    }
+
+    fn push(&mut self, part: &Part) {
+        let all = &part.texts.bytes[..];
+        if part.is_rules && self.room.is_none() && all.len() <= self.limit {
+            self.push_piece(all, true);
+            return;
+        }
+        for text in part.texts.iter() {
+            if self.push_text(text, part.is_rules).is_none() {
+                return;
+            }
         }
     }
-    (packed, is_cut)
+
+    /// Adds a text in one piece, or pair by pair where it is too long for a datagram. `None` if
+    /// there is no room for further rules.
+    fn push_text(&mut self, text: &[u8], is_rule: bool) -> Option<()> {
+        if text.len() <= self.limit {
+            return self.push_piece(text, is_rule);
+        }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let next_pair = memchr::memchr_iter(b'\\', rest).nth(2);
+            let (after, pair) = split(rest, next_pair.unwrap_or(rest.len()));
+            rest = after;
+            self.push_piece(pair, is_rule)?;
+        }
+        Some(())
+    }
+
+    /// Adds a piece that is never cut.
+    fn push_piece(&mut self, piece: &[u8], is_rule: bool) -> Option<()> {
+        if piece.len() > self.limit {
+            self.is_cut |= !is_rule;
+            return Some(());
+        }
+        if piece.len() > self.left {
+            if let Some(room) = self.room.as_mut().filter(|_| is_rule) {
+                *room = room.checked_sub(1)?;
+            }
+            self.datagrams.begin();
+            self.left = self.limit;
+        }
+        self.datagrams.bytes.extend_from_slice(piece);
+        self.left = self.left.saturating_sub(piece.len());
+        Some(())
+    }
 }
 
 #[cfg(test)]
@@ -327,14 +380,9 @@ mod tests {
         }
     }
 
-    fn finish(parts: &[Part], room: usize, reply: u8, final_first: bool) -> Vec<Vec<u8>> {
+    fn finish(parts: &[Part], room: usize, reply: u8, end_mark: EndMark) -> Vec<Vec<u8>> {
         let mut template = Template::default();
-        write(
-            parts,
-            TRAILER.saturating_add(room),
-            final_first,
-            &mut template,
-        );
+        write(parts, TRAILER.saturating_add(room), end_mark, &mut template);
         let number = Patch::new(|out| number::put(reply.into(), out));
         let reply = Patched::new((Arc::new(template), true), number).unwrap();
         let datagram = |index| {
@@ -352,7 +400,7 @@ mod tests {
             whole(&[("b", "12345"), ("c", "")]),
             whole(&[("d", "1"), ("e", "2"), ("f", "3")]),
         ];
-        let datagrams = finish(&parts, 10, 7, false);
+        let datagrams = finish(&parts, 10, 7, EndMark::AfterNumber);
         assert_eq!(
             datagrams,
             [
@@ -366,13 +414,16 @@ mod tests {
 
     #[test]
     fn an_empty_reply_has_its_end_mark() {
-        assert_eq!(finish(&[], 970, 2, true), [&br"\final\\queryid\2.1"[..]]);
+        assert_eq!(
+            finish(&[], 970, 2, EndMark::BeforeNumber),
+            [&br"\final\\queryid\2.1"[..]]
+        );
     }
 
     #[test]
     fn a_reply_that_was_cut_has_no_end_mark() {
         let parts: Vec<Part> = (0..100).map(|_| whole(&[("key", "value")])).collect();
-        let datagrams = finish(&parts, 10, 1, true);
+        let datagrams = finish(&parts, 10, 1, EndMark::BeforeNumber);
         assert_eq!(datagrams.len(), MAX_FRAGMENTS);
         assert_eq!(datagrams[31], br"\key\value\queryid\1.32"[..]);
     }
@@ -390,7 +441,7 @@ mod tests {
             };
             let mut parts = vec![whole(&[("name", "a")]), rules];
             parts.extend((0..10).map(|_| whole(&[("row", "value")])));
-            let datagrams = finish(&parts, 10, 1, false);
+            let datagrams = finish(&parts, 10, 1, EndMark::AfterNumber);
             let count = |text: &[u8]| {
                 datagrams
                     .iter()
@@ -419,12 +470,12 @@ mod tests {
     fn a_rule_too_long_for_a_datagram_is_left_out_alone() {
         let rules = rules(&[("a", "1"), ("b", "too long a value"), ("c", "3")]);
         assert_eq!(
-            finish(&[rules], 10, 1, false),
+            finish(&[rules], 10, 1, EndMark::AfterNumber),
             [&br"\a\1\c\3\queryid\1.1\final\"[..]]
         );
         let player = whole(&[("player_0", "too long a name")]);
         assert_eq!(
-            finish(&[player], 10, 1, false),
+            finish(&[player], 10, 1, EndMark::AfterNumber),
             [&br"\queryid\1.1"[..]],
             "but a player is a loss"
         );

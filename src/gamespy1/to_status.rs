@@ -3,12 +3,12 @@
 use bytes::Bytes;
 
 use super::answer::{Answer, Field, Row, sorted};
-use super::family::{Family, Known};
+use super::engines::{BotCount, Key, Known, MutatorKeys, PlayerTeam, Profile};
 use super::wire::{RowKey, count_bound, is_control};
 use crate::model::{
     Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
-use crate::text::{first_filled, number};
+use crate::text::number;
 
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Pairs of a usual server.
@@ -17,237 +17,316 @@ const USUAL_RULES: usize = 32;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
-        let bytes = self.raw();
-        let mut known = Known::default();
-        let mut rows = Vec::with_capacity(count_bound(bytes));
-        let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
-        let own_echo = self
-            .asked
-            .own_echo
-            .then(|| self.echo())
-            .flatten()
-            .map(|(key, _)| key);
-        // What numbers the reply and our own echo describe nothing of the server.
-        let is_ours = |key: &[u8], value: &[u8]| is_control(key, value) || own_echo == Some(key);
-        let mut pairs = self.fields().pairs();
-        for (key, value) in pairs.by_ref() {
-            match RowKey::parse(key) {
-                Some(row) => rows.push((row, value)),
-                None => {
-                    if let Some(slot) = known
-                        .slot(key)
-                        .filter(|slot| slot.is_none_or(<[u8]>::is_empty))
-                    {
-                        *slot = Some(value);
-                    }
-                    if !is_ours(key, value) {
-                        rules.push(key, value);
-                    }
-                }
-            }
-        }
-        let field_count = rows.len();
-        let [rows, team_rows] = sorted(rows, self.asked);
-        let has =
-            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
-        let family = Family::of(
-            &known,
-            has(&rows, "playername") && has(&team_rows, "teamname"),
-        );
-        let style = Style::new(CHARSET, family.colours());
+        let parts = Parts::of(self);
+        let known = parts.known;
+        let profile = Profile::of(&known, parts.has_named_sides());
+        let mut rows = RowReader::new(self, profile, &known, parts.field_count);
+        let mut teams = rows.teams(parts.team_rows());
+        let mut players = parts
+            .lists_players
+            .then(|| rows.players(parts.player_rows()));
+        rows.share_extras(players.as_deref_mut().unwrap_or_default(), &mut teams);
+        rows.add_sides(&mut teams);
 
-        let count = rows.iter().filter(|row| row.name().is_some()).count();
-        let are_all = count == rows.len();
-        let named_rows = || rows.iter().filter(|row| are_all || row.name().is_some());
-        // In the answer to `\teams\` alone, every row is a team's, unless the server answers anything with its status.
-        let are_teams = self.asked.teams && !self.asked.players;
-        let all_teams =
-            count == 0 && (are_teams || rows.iter().any(|row| row.get("size").is_some()));
-        if !are_all && !all_teams {
-            // Some rows belong neither to these players nor to a team: they are rules under their whole keys.
-            let mut numbers: Vec<u32> = named_rows().map(Row::index).collect();
-            numbers.sort_unstable();
-            rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
-            for (key, value) in self.pairs() {
-                let is_rule = match RowKey::parse(key) {
-                    Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
-                    None => !is_ours(key, value),
-                };
-                if is_rule {
-                    rules.push(key, value);
-                }
-            }
-        }
-        // In an incomplete answer, a last key without a value is the rest of something that is missing.
-        if let Some((key, empty)) = pairs.odd().filter(|_| self.completeness().is_complete()) {
-            rules.push(key, empty);
-        }
-
-        let extras = RulesBuilder::new(bytes, CHARSET, field_count);
-        let sides = known.sides();
-        let mut reader = RowReader {
-            family,
-            style,
-            bytes,
-            sides,
-            rest: Vec::new(),
-            extras,
-        };
-        let of_teams = rows.iter().filter(|_| all_teams).chain(&team_rows);
-        let mut teams: Vec<Team> = of_teams.map(|row| reader.team(row)).collect();
-        let listed = self.asked.players || count > 0;
-        let mut players = listed.then(|| Vec::with_capacity(count));
-        players
-            .iter_mut()
-            .for_each(|players| players.extend(named_rows().map(|row| reader.player(row))));
-        let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-        reader.extras.complete(
-            of_players.chain(teams.iter_mut().map(|team| &mut team.extra)),
-            style.colours,
-        );
-        // Battlefield 1942 keeps the rows of players who left: those beyond its own count, by rising number.
-        let present = known
-            .numplayers
-            .filter(|_| family == Family::Battlefield1942);
-        if let Some(present) = present.and_then(number::number) {
-            let numbers = named_rows().map(Row::index);
-            let mut by_number: Vec<_> = numbers.zip(players.iter_mut().flatten()).collect();
-            by_number.sort_by_key(|(number, _)| *number);
-            by_number
-                .into_iter()
-                .skip(present)
-                .for_each(|(_, player)| player.stale = true);
-        }
-
-        for (id, (name, score)) in (family.team_offset()..).zip(sides) {
-            match teams.iter_mut().find(|team| team.id == Some(id)) {
-                _ if name.is_none() && score.is_none() => {}
-                Some(team) => team.score = team.score.or(score),
-                None => {
-                    let name = name.map(|name| Text::part(bytes, name, style));
-                    teams.push(Team {
-                        id: Some(id),
-                        name,
-                        score,
-                        ..Team::default()
-                    });
-                }
-            }
-        }
-        let (bot_count, player_count) =
-            counts(&known, family, players.as_deref().unwrap_or_default());
-        // Elsewhere it is a setting, as UT99's `Hardcore`.
-        let game_style = known
-            .gamestyle
-            .filter(|_| known.gamename == Some(b"netpanzer"));
-        let text = |values: &[Option<&[u8]>]| {
-            first_filled(values).map(|raw| Text::part(bytes, raw, style))
-        };
+        let listed = players.as_deref().unwrap_or_default();
+        let counts = Counts::of(&known, profile, listed);
+        let style = rows.style;
+        let text = |value: &[u8]| Text::part(self.raw(), value, style);
+        let text_of = |keys: &[Key]| known.text(keys).map(text);
         ServerStatus {
-            name: text(&[known.hostname]),
-            // The map's file name; Unreal 227 has it in `mapfilename` and a title in `mapname`.
-            map: text(&[known.mapfilename, known.mapname, known.mapid]),
-            game: text(&[known.gamename]),
-            mod_name: text(&[known.mod_name(family)]),
-            game_type: text(&[known.gametype, known.gameclass, game_style]),
-            mutators: self.mutators(&known, style),
-            version: text(&[known.gamever, known.version]),
-            protocol_version: first_filled(&[known.minnetver, known.mingamever])
-                .and_then(number::number),
-            game_port: known.hostport.and_then(number::number),
-            password: known.password(),
-            dedicated: known.dedicated(),
-            anti_cheat: known.sv_punkbuster.and_then(number::boolean),
-            player_count,
-            bot_count,
-            max_players: known.maxplayers.and_then(number::number),
-            private_slots: known.reservedslots.and_then(number::number),
-            time_limit: known.time_limit(family),
-            time_left: known.time_left(family),
-            score_limit: known.score_limit(),
+            name: text_of(&[Key::HostName]),
+            map: text_of(profile.map.all),
+            game: text_of(&[Key::GameName]),
+            mod_name: profile.mod_name(&known).map(text),
+            game_type: text_of(profile.game_type.all),
+            mutators: mutators(&profile.mutators, &known, || self.pairs())
+                .map(|names| names.into_iter().map(text).collect()),
+            version: text_of(profile.version.all),
+            protocol_version: known.number(profile.protocol_version.all),
+            game_port: known.number(&[Key::HostPort]),
+            password: known.flag(profile.password.all),
+            dedicated: known.flag(profile.dedicated.all),
+            anti_cheat: known.flag(profile.anti_cheat.all),
+            player_count: counts.players,
+            bot_count: counts.bots,
+            max_players: known.number(&[Key::MaxPlayers]),
+            private_slots: known.number(profile.private_slots.all),
+            time_limit: known.time(profile.time_limit),
+            time_left: profile.time_left(&known),
+            score_limit: known.number(profile.score_limit.all),
             players,
             teams,
-            rules: rules.build(style.colours),
+            rules: parts.rules.build(style.colours),
             completeness: self.completeness(),
             verification: self.verification(),
         }
     }
 }
 
-impl Answer {
-    /// The names in lists that commas separate, or in keys that repeat.
-    fn mutators(&self, known: &Known<'_>, style: Style) -> Option<Vec<Text>> {
-        let names = |value: &[u8]| {
-            let names = value.split(|&byte| byte == b',').map(<[u8]>::trim_ascii);
-            let names =
-                names.filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"));
-            names
-                .map(|name| Text::part(self.raw(), name, style))
-                .collect::<Vec<_>>()
-        };
-        let all = |key: &'static [u8]| {
-            self.pairs()
-                .filter(|(found, _)| found.eq_ignore_ascii_case(key))
-                .map(|(_, value)| names(value))
-        };
-        // Unreal 227 repeats `Mutator`; Battlefield 1942 sends `active_mods` twice, a lone comma first.
-        Some(match (known.mutators, known.mutator) {
-            (Some(value), _) => names(value),
-            (None, Some(_)) => all(b"mutator").flatten().collect(),
-            (None, None) => {
-                known.active_mods?;
-                all(b"active_mods")
-                    .find(|names| !names.is_empty())
-                    .unwrap_or_default()
+/// The pairs of an answer, sorted by what they describe.
+struct Parts<'a> {
+    known: Known<'a>,
+    /// The rows of players, and of whatever else has a number.
+    rows: Vec<Row<'a>>,
+    /// The rows of teams under keys of their own.
+    named_team_rows: Vec<Row<'a>>,
+    rules: RulesBuilder,
+    /// The number of fields in all rows.
+    field_count: usize,
+    /// Whether players were asked for, or came.
+    lists_players: bool,
+    /// Whether every row is a player's.
+    are_all_players: bool,
+    /// Whether every row is a team's.
+    are_all_teams: bool,
+}
+
+impl<'a> Parts<'a> {
+    fn of(answer: &'a Answer) -> Self {
+        let bytes = answer.raw();
+        let own_echo = OwnEcho::of(answer);
+        let mut known = Known::new();
+        let mut fields = Vec::with_capacity(count_bound(bytes));
+        let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
+        let mut pairs = answer.fields().pairs();
+        for (key, value) in pairs.by_ref() {
+            if let Some(row) = RowKey::parse(key) {
+                fields.push((row, value));
+                continue;
             }
-        })
+            known.insert(key, value);
+            if !own_echo.is_foreign(key, value) {
+                rules.push(key, value);
+            }
+        }
+        let field_count = fields.len();
+        let [rows, named_team_rows] = sorted(fields, answer.asked());
+
+        let named = rows.iter().filter(|row| row.name().is_some()).count();
+        let are_all_players = named == rows.len();
+        // In the answer to `\teams\` alone, every row is a team's, unless the server answers
+        // anything with its status.
+        let asked = answer.asked();
+        let has_sizes = || rows.iter().any(|row| row.get("size").is_some());
+        let are_all_teams = named == 0 && ((asked.teams && !asked.players) || has_sizes());
+        if !are_all_players && !are_all_teams {
+            rules = rules_and_other_rows(answer, &rows, &own_echo);
+        }
+        // In an incomplete answer, a last key without a value is the rest of something missing.
+        if answer.completeness().is_complete()
+            && let Some((key, empty)) = pairs.odd()
+        {
+            rules.push(key, empty);
+        }
+        Self {
+            known,
+            rows,
+            named_team_rows,
+            rules,
+            field_count,
+            lists_players: asked.players || named > 0,
+            are_all_players,
+            are_all_teams,
+        }
+    }
+
+    /// Whether there are rows with `playername` and with `teamname`.
+    fn has_named_sides(&self) -> bool {
+        let has =
+            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
+        has(&self.rows, "playername") && has(&self.named_team_rows, "teamname")
+    }
+
+    fn player_rows(&self) -> impl Iterator<Item = &Row<'a>> {
+        self.rows
+            .iter()
+            .filter(|row| self.are_all_players || row.name().is_some())
+    }
+
+    fn team_rows(&self) -> impl Iterator<Item = &Row<'a>> {
+        let others = self.rows.iter().filter(|_| self.are_all_teams);
+        others.chain(&self.named_team_rows)
     }
 }
 
-/// The number of bots, and of all. Bots are known where a key counts them, or where every row says whether
-/// it is one.
-fn counts(known: &Known<'_>, family: Family, players: &[Player]) -> (Option<u32>, Option<u32>) {
-    let counted: Option<u32> = known.numplayers.and_then(number::number);
-    // OpenMoHAA counts people in `numplayers`, and people and bots in `minplayers`, 0 without bots.
-    let everyone = known.minplayers.filter(|_| family == Family::MedalOfHonor);
-    if let (Some(people), Some(everyone)) = (counted, everyone.and_then(number::number::<u32>)) {
-        let bots = everyone.saturating_sub(people);
-        return (Some(bots), people.checked_add(bots));
+/// The rules, with the rows that belong neither to a player nor to a team, under their whole keys.
+fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_>) -> RulesBuilder {
+    let named = rows.iter().filter(|row| row.name().is_some());
+    let mut numbers: Vec<u32> = named.map(Row::index).collect();
+    numbers.sort_unstable();
+    let mut rules = RulesBuilder::new(answer.raw(), CHARSET, USUAL_RULES);
+    for (key, value) in answer.pairs() {
+        let is_rule = match RowKey::parse(key) {
+            Some(row) => !row.is_team && numbers.binary_search(&row.index).is_err(),
+            None => !own_echo.is_foreign(key, value),
+        };
+        if is_rule {
+            rules.push(key, value);
+        }
     }
-    let listed = u32::try_from(players.len()).ok();
-    let bots = listed_bots(players).filter(|_| listed >= counted);
-    // UT counts people where its bots are listed as well.
-    let has_more = bots
-        .is_some_and(|bots| bots > 0 && counted == listed.and_then(|all| all.checked_sub(bots)));
-    (
-        known.numbots.and_then(number::number).or(bots),
-        if has_more { listed } else { counted },
-    )
+    rules
+}
+
+/// The key of the echo that a query added for its own sake.
+struct OwnEcho<'a> {
+    key: Option<&'a [u8]>,
+}
+
+impl<'a> OwnEcho<'a> {
+    fn of(answer: &'a Answer) -> Self {
+        let echo = answer.echo().filter(|_| answer.asked().own_echo);
+        Self {
+            key: echo.map(|(key, _)| key),
+        }
+    }
+
+    /// Whether a pair describes nothing of the server: the echo, and what numbers the reply.
+    fn is_foreign(&self, key: &[u8], value: &[u8]) -> bool {
+        is_control(key, value) || self.key == Some(key)
+    }
+}
+
+/// The names of the mutators: those of the first list that has some, or one from each repeated key.
+/// `None` where no key lists them.
+pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
+    keys: &MutatorKeys,
+    known: &Known<'_>,
+    pairs: impl Fn() -> Pairs,
+) -> Option<Vec<&'a [u8]>> {
+    let values = |key: Key| {
+        let is_key = move |name: &[u8]| name.eq_ignore_ascii_case(key.as_str().as_bytes());
+        pairs()
+            .filter(move |(name, _)| is_key(name))
+            .map(|(_, value)| value)
+    };
+    let lists = keys
+        .lists
+        .all
+        .iter()
+        .filter(|key| known.get(**key).is_some());
+    let mut is_listed = false;
+    for key in lists {
+        is_listed = true;
+        let mut named = values(*key).filter(|list| mutator_names(list).next().is_some());
+        if let Some(list) = named.next() {
+            return Some(mutator_names(list).collect());
+        }
+    }
+    if known.get(keys.repeated).is_some() {
+        return Some(values(keys.repeated).flat_map(mutator_names).collect());
+    }
+    is_listed.then(Vec::new)
+}
+
+/// The names in a list that commas separate. UT99 writes `None` where there are none.
+fn mutator_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"))
+}
+
+/// The number of bots, and of all players.
+struct Counts {
+    bots: Option<u32>,
+    players: Option<u32>,
+}
+
+impl Counts {
+    /// Bots are known where a key counts them, or where every row says whether it is one.
+    fn of(known: &Known<'_>, profile: &Profile, listed: &[Player]) -> Self {
+        let counted: Option<u32> = known.number(&[Key::NumPlayers]);
+        if profile.bots == BotCount::MinPlayers
+            && let (Some(people), Some(everyone)) = (counted, known.number(&[Key::MinPlayers]))
+        {
+            let bots = u32::saturating_sub(everyone, people);
+            return Self {
+                bots: Some(bots),
+                players: people.checked_add(bots),
+            };
+        }
+        let rows = u32::try_from(listed.len()).ok();
+        let marked = listed_bots(listed).filter(|_| rows >= counted);
+        // UT counts people where its bots are listed as well.
+        let lists_uncounted_bots = marked.is_some_and(|bots| {
+            bots > 0 && counted == rows.and_then(|rows| rows.checked_sub(bots))
+        });
+        Self {
+            bots: known.number(&[Key::NumBots]).or(marked),
+            players: if lists_uncounted_bots { rows } else { counted },
+        }
+    }
 }
 
 /// Makes players and teams of rows.
 struct RowReader<'a> {
-    family: Family,
+    profile: &'static Profile,
     style: Style,
     bytes: &'a Bytes,
-    /// See [`Known::sides`]: a player's team is the name of one on Tribes: Vengeance.
-    sides: [(Option<&'a [u8]>, Option<i64>); 2],
+    /// Name and score of the two sides of games without rows of teams.
+    sides: [SideValues<'a>; 2],
+    /// The number of rows of players who are on the server, where rows of others can follow.
+    present: Option<usize>,
+    /// The score of a player without one.
+    absent_score: Option<i64>,
     /// The fields of a row that are not understood.
     rest: Vec<Field<'a>>,
     /// The fields that the model has no name for, of all rows.
     extras: RulesBuilder,
 }
 
+/// What a reply says of a side.
+#[derive(Clone, Copy)]
+struct SideValues<'a> {
+    name: Option<&'a [u8]>,
+    score: Option<i64>,
+}
+
 impl<'a> RowReader<'a> {
+    fn new(
+        answer: &'a Answer,
+        profile: &'static Profile,
+        known: &Known<'a>,
+        field_count: usize,
+    ) -> Self {
+        let counted = known.number(&[Key::NumPlayers]);
+        // In a part of a reply, the score of a player can be in the part that is missing.
+        let is_whole = answer.completeness().is_complete();
+        Self {
+            profile,
+            style: Style::new(CHARSET, profile.colours),
+            bytes: answer.raw(),
+            sides: profile.sides.map(|side| SideValues {
+                name: known.text(side.name.all),
+                score: known.number(side.score.all),
+            }),
+            present: counted.filter(|_| profile.players.has_stale_rows),
+            absent_score: profile.players.absent_score.filter(|_| is_whole),
+            rest: Vec::new(),
+            extras: RulesBuilder::new(answer.raw(), CHARSET, field_count),
+        }
+    }
+
+    fn players<'r>(&mut self, rows: impl Iterator<Item = &'r Row<'a>>) -> Vec<Player>
+    where
+        'a: 'r,
+    {
+        let mut numbers = Vec::new();
+        let mut players = Vec::new();
+        for row in rows {
+            numbers.push(row.index());
+            players.push(self.player(row));
+        }
+        if let Some(present) = self.present {
+            // The rows of players who left have the highest numbers.
+            let mut by_number: Vec<_> = numbers.into_iter().zip(&mut players).collect();
+            by_number.sort_by_key(|(number, _)| *number);
+            let stale = by_number.into_iter().skip(present);
+            stale.for_each(|(_, player)| player.stale = true);
+        }
+        players
+    }
+
     fn player(&mut self, row: &Row<'a>) -> Player {
-        let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
-        let side = |value: &[u8]| {
-            let side = self
-                .sides
-                .iter()
-                .position(|(name, _)| *name == Some(value))?;
-            i32::try_from(side).ok()
-        };
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
         // Battlefield 1942 has both `score` and `kills`, and ranks players by `score`.
@@ -256,60 +335,111 @@ impl<'a> RowReader<'a> {
             .iter()
             .rev()
             .find(|(field, _)| field.eq_ignore_ascii_case(b"ngsecret"));
+        let bot = secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot"));
+        let name = take(rest, &["player", "playername"], Some);
+        let ping = take(rest, &["ping"], number::number);
+        let (profile, sides) = (self.profile, self.sides);
+        let team = take(rest, &["team"], |value| match profile.players.team {
+            PlayerTeam::Number => number::number(value),
+            PlayerTeam::SideName => side_number(&sides, value).or_else(|| number::number(value)),
+        });
         Player {
-            bot: secret.map(|(_, value)| value.eq_ignore_ascii_case(b"bot")),
-            name: take(rest, &["player", "playername"], text).unwrap_or_default(),
-            // SWAT 4 leaves out counters that are zero.
-            score: score.or_else(|| (self.family == Family::Swat4).then_some(0)),
-            ping: take(rest, &["ping"], number::number),
-            team: take(rest, &["team"], |value| {
-                side(value).or_else(|| number::number(value))
-            }),
+            bot,
+            name: name.map(|name| self.text(name)).unwrap_or_default(),
+            score: score.or(self.absent_score),
+            ping,
+            team,
             extra: self.extra(),
             ..Player::default()
         }
     }
 
+    fn teams<'r>(&mut self, rows: impl Iterator<Item = &'r Row<'a>>) -> Vec<Team>
+    where
+        'a: 'r,
+    {
+        rows.map(|row| self.team(row)).collect()
+    }
+
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
     fn team(&mut self, row: &Row<'a>) -> Team {
-        let text = |value: &[u8]| Some(Text::part(self.bytes, value, self.style));
         let rest = &mut self.rest;
         rest.extend_from_slice(row.fields());
+        let name = take(rest, &["teamname", "team_t", "team"], Some);
+        let score = take(rest, &["score_t", "score", "teamscore"], number::whole);
+        let number = i32::try_from(row.index()).ok();
         Team {
-            id: i32::try_from(row.index())
-                .ok()
-                .map(|row| row.saturating_add(self.family.team_offset())),
-            name: take(rest, &["teamname", "team_t", "team"], text),
-            score: take(rest, &["score_t", "score", "teamscore"], number::whole),
+            id: number.map(|number| number.saturating_add(self.profile.first_team)),
+            name: name.map(|name| self.text(name)),
+            score,
             extra: self.extra(),
         }
     }
 
+    /// Adds what the keys of the two sides say of their teams.
+    fn add_sides(&self, teams: &mut Vec<Team>) {
+        for (id, side) in (self.profile.first_team..).zip(self.sides) {
+            if side.name.is_none() && side.score.is_none() {
+                continue;
+            }
+            match teams.iter_mut().find(|team| team.id == Some(id)) {
+                Some(team) => team.score = team.score.or(side.score),
+                None => teams.push(Team {
+                    id: Some(id),
+                    name: side.name.map(|name| self.text(name)),
+                    score: side.score,
+                    ..Team::default()
+                }),
+            }
+        }
+    }
+
+    /// Gives the players and teams their fields that the model has no name for.
+    fn share_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
+        let empty = RulesBuilder::new(self.bytes, CHARSET, 0);
+        let extras = std::mem::replace(&mut self.extras, empty);
+        let of_players = players.iter_mut().map(|player| &mut player.extra);
+        let of_teams = teams.iter_mut().map(|team| &mut team.extra);
+        extras.complete(of_players.chain(of_teams), self.style.colours);
+    }
+
+    fn text(&self, value: &[u8]) -> Text {
+        Text::part(self.bytes, value, self.style)
+    }
+
     /// The rest of a row.
     fn extra(&mut self) -> Rules {
-        self.rest
-            .drain(..)
-            .for_each(|(field, value)| self.extras.push(field, value));
+        for (field, value) in self.rest.drain(..) {
+            self.extras.push(field, value);
+        }
         self.extras.take_part()
     }
 }
 
+/// The number of the side with this name.
+fn side_number(sides: &[SideValues<'_>; 2], name: &[u8]) -> Option<i32> {
+    let position = sides.iter().position(|side| side.name == Some(name))?;
+    i32::try_from(position).ok()
+}
+
 /// Takes the first field that can be read, of those with the preferred name.
-fn take<T>(
-    fields: &mut Vec<Field<'_>>,
+fn take<'a, T>(
+    fields: &mut Vec<Field<'a>>,
     names: &[&str],
-    read: impl Fn(&[u8]) -> Option<T>,
+    read: impl Fn(&'a [u8]) -> Option<T>,
 ) -> Option<T> {
-    let (position, value) = names.iter().find_map(|name| {
-        let is_one = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
-        let mut named = fields
-            .iter()
-            .enumerate()
-            .filter(|(_, (field, _))| is_one(field));
-        named.find_map(|(position, (_, value))| Some((position, read(value)?)))
-    })?;
-    fields.remove(position);
-    Some(value)
+    for name in names {
+        for (position, (field, value)) in fields.iter().enumerate() {
+            if !field.eq_ignore_ascii_case(name.as_bytes()) {
+                continue;
+            }
+            if let Some(value) = read(value) {
+                fields.remove(position);
+                return Some(value);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

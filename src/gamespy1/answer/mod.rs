@@ -7,17 +7,18 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use self::reassembly::{Body, Reassembly, has_repeats};
+use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
 use super::wire::request::Command;
 use super::wire::{Fields, RowKey, count_bound, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Verification};
+use crate::model::{Completeness, ServerStatus, Verification};
 use crate::text::number;
 
 pub(super) mod reassembly;
 
 /// The parts of a request that decide how its reply is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Asked {
     /// A status, or its short form: without a server's description something is missing from it.
     pub(crate) status: bool,
@@ -25,24 +26,32 @@ pub(crate) struct Asked {
     pub(crate) players: bool,
     /// The teams: `team_N` is the name of one then.
     pub(crate) teams: bool,
-    /// Only an echo.
+    /// The text of an echo.
+    pub(crate) echo: Option<Box<[u8]>>,
+    /// Whether the request is an echo alone.
     pub(crate) echo_alone: bool,
     /// An echo that the query added for its own sake.
     pub(crate) own_echo: bool,
+    /// Whether the description alone was asked for after the status.
+    pub(crate) info_alone: bool,
 }
 
 impl Asked {
     pub(crate) fn new(commands: &[Command<'_>]) -> Self {
         let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
         let status = has(b"status") || has(b"packets");
-        let players = status || has(b"players");
-        let echo_alone = matches!(commands, [Command::Echo(_)]);
+        let echo = commands.iter().find_map(|command| match command {
+            Command::Echo(text) => Some((*text).into()),
+            _ => None,
+        });
         Self {
             status,
-            players,
+            players: status || has(b"players"),
             teams: has(b"teams"),
-            echo_alone,
+            echo,
+            echo_alone: matches!(commands, [Command::Echo(_)]),
             own_echo: false,
+            info_alone: false,
         }
     }
 }
@@ -70,24 +79,8 @@ impl Asked {
 #[derive(Debug, Clone)]
 pub struct Answer {
     body: Body,
-    pub(crate) asked: Asked,
+    asked: Asked,
 }
-
-/// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
-const ECHO_KEYS: [&str; 5] = [
-    "echo",
-    "echo_replay",
-    "echo_reply",
-    "echoresponse",
-    "ignoring",
-];
-
-/// The values of `location` in games of the Unreal engine, in the order of the engine's own list (333networks,
-/// Masterserver-Qt5), with a slash between them. Other games use the key for other things (Battlefield 1942: a
-/// Windows language number).
-const REGIONS: &str = "no region/south-eastern US/western US/midwestern US/north-western US, western Canada/\
-    north-eastern US, eastern Canada/United Kingdom/continental Europe/Central Asia, Middle East/\
-    south-east Asia, Pacific/Africa/Australia, New Zealand, Pacific/Central and South America";
 
 /// Whether fewer rows of players are here than the server counts, or a player stands in two parts, which are then of two
 /// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
@@ -102,10 +95,18 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
 }
 
+/// Whether these pairs answer `\status\` and not `\info\`: the name of the game and the players are in
+/// other sections.
+fn is_of_status(fields: Fields<'_>) -> bool {
+    fields.pairs().any(|(key, _)| {
+        key.eq_ignore_ascii_case(b"gamename") || RowKey::name_index(key).is_some()
+    })
+}
+
 impl Answer {
     /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
-    pub(crate) fn best(replies: &Reassembly, asked: Asked) -> Option<Self> {
-        let answers = replies.bodies().map(|body| Self::new(body, asked));
+    pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
+        let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
         // Numbers tell more than what an answer seems to lack.
         answers.max_by_key(|answer| {
             (
@@ -123,6 +124,10 @@ impl Answer {
             };
             // Where numbers begin at 0, a lost first fragment leaves no gap.
             body.missing.info |= !body.fields().pairs().any(|(key, _)| describes(key));
+        }
+        if asked.info_alone && !is_of_status(body.fields()) {
+            body.missing.players = true;
+            body.missing.rules = true;
         }
         if !body.is_proven {
             body.missing.players |= lacks_players(body.fields(), asked.players);
@@ -147,7 +152,7 @@ impl Answer {
                 error = rejection;
             }
         }
-        Self::best(&replies, Asked::default()).ok_or(error)
+        Self::best(&replies, &Asked::default()).ok_or(error)
     }
 
     /// Every key and value in the order of the wire, those of player and team rows included.
@@ -182,13 +187,13 @@ impl Answer {
     /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
     /// [`Row::name`] is no player. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [players, _] = rows(self.fields(), self.asked);
+        let [players, _] = rows(self.fields(), &self.asked);
         players.into_iter()
     }
 
     /// The rows of teams in the order of their first keys. Allocates.
     pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [_, teams] = rows(self.fields(), self.asked);
+        let [_, teams] = rows(self.fields(), &self.asked);
         teams.into_iter()
     }
 
@@ -213,30 +218,78 @@ impl Answer {
     }
 
     /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
-    /// `echoresponse` or any other: where only an echo was asked for, it is the first pair. Servers that refuse write
-    /// `ignoring`.
+    /// `echoresponse`, or any other whose value is the text; where only an echo was asked for, it is
+    /// the first pair. Servers that refuse write `ignoring`.
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
             return pairs.next().or_else(|| pairs.odd());
         }
-        pairs.find(|(key, _)| {
+        let is_echo_key = |key: &[u8]| {
             ECHO_KEYS
                 .iter()
                 .any(|echo| key.eq_ignore_ascii_case(echo.as_bytes()))
-        })
+        };
+        pairs
+            .find(|(key, _)| is_echo_key(key))
+            .or_else(|| self.echo_by_text())
     }
 
-    /// The part of the world that the key `location` names; `None` also where the game uses the key for something else.
+    /// The last pair with the text of the echo that was asked for: servers answer it after the rest.
+    fn echo_by_text(&self) -> Option<(&[u8], &[u8])> {
+        let text = self.asked.echo.as_deref()?;
+        let is_echo = |(key, value): &(&[u8], &[u8])| {
+            *value == text && RowKey::parse(key).is_none() && Key::find(key).is_none()
+        };
+        self.fields().pairs().filter(is_echo).last()
+    }
+
+    /// The part of the world that the key `location` names; `None` also where the game uses the key
+    /// for something else.
+    ///
+    /// ```
+    /// use bytes::Bytes;
+    /// use queryport::Limits;
+    /// use queryport::gamespy1::Answer;
+    ///
+    /// let reply = Bytes::from_static(br"\gamename\ut\location\6\queryid\3.1\final\");
+    /// let answer = Answer::from_datagrams([reply], &Limits::default())?;
+    /// assert_eq!(answer.region(), Some("United Kingdom"));
+    /// # Ok::<(), queryport::ParseError>(())
+    /// ```
     pub fn region(&self) -> Option<&'static str> {
-        REGIONS
-            .split('/')
-            .nth(number::number(self.get("location")?)?)
+        let mut known = Known::new();
+        for (key, value) in self.rules() {
+            known.insert(key, value);
+        }
+        region_of(&known)
+    }
+
+    pub(crate) const fn asked(&self) -> &Asked {
+        &self.asked
     }
 
     pub(crate) fn fields(&self) -> Fields<'_> {
         self.body.fields()
     }
+}
+
+/// The part of the world that the rule `location` of a status names. See [`Answer::region`].
+pub fn region(status: &ServerStatus) -> Option<&'static str> {
+    let mut known = Known::new();
+    if let Some(game) = &status.game {
+        known.insert(Key::GameName.as_str().as_bytes(), game.raw());
+    }
+    for (key, value) in &status.rules {
+        known.insert(key.raw(), value.raw());
+    }
+    region_of(&known)
+}
+
+fn region_of(known: &Known<'_>) -> Option<&'static str> {
+    let number: usize = known.number(&[Key::Location])?;
+    let has_regions = Profile::of(known, false).has_regions;
+    REGIONS.get(number).copied().filter(|_| has_regions)
 }
 
 /// A field: the key without its number, and the value.
@@ -303,7 +356,7 @@ impl fmt::Debug for Row<'_> {
 
 /// The rows of a reply, in the order of their first keys: those of players, and of whatever else has a number, and those of
 /// teams.
-pub(crate) fn rows(fields: Fields<'_>, asked: Asked) -> [Vec<Row<'_>>; 2] {
+pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
     let mut rows = Vec::with_capacity(count_bound(fields.raw));
     rows.extend(
         fields
@@ -313,24 +366,49 @@ pub(crate) fn rows(fields: Fields<'_>, asked: Asked) -> [Vec<Row<'_>>; 2] {
     sorted(rows, asked)
 }
 
-/// Marks the rows of teams in the answer to a request for players and teams: they have the same numbers and fields. `team_N` is a
-/// player's once behind the name, and where it is a number.
+/// Marks the rows of teams in the answer to a request for players and teams: they have the same
+/// numbers and fields. A player's `team_N` follows the name with that number, and is a number or the
+/// name of a side. That of a team has its `size_N` after it, or follows no such name and is not a
+/// number.
 fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
-    let (mut player, mut is_team) = (None, false);
-    for (key, value) in fields {
+    let mut named: Option<u32> = None;
+    let mut is_team = false;
+    let sizes = positions_before_size(fields);
+    for (position, (key, value)) in fields.iter_mut().enumerate() {
         if key.is_name() {
-            (player, is_team) = (Some(key.index), false);
-        } else if key.field.eq_ignore_ascii_case(b"team") && player.take() != Some(key.index) {
-            is_team |= number::integer(value).is_none();
+            (named, is_team) = (Some(key.index), false);
+        } else if key.field.eq_ignore_ascii_case(b"team") {
+            let is_player_field = named.take() == Some(key.index);
+            let is_word = number::integer(value).is_none();
+            is_team |= sizes.contains(&position) || (!is_player_field && is_word);
         }
         key.is_team |= is_team;
     }
 }
 
+/// The positions of `team_N` that `size_N` follows, before the next name and the next `team_N`.
+fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
+    let mut positions = Vec::new();
+    let mut open: Option<(usize, u32)> = None;
+    for (position, (key, _)) in fields.iter().enumerate() {
+        if key.is_name() {
+            open = None;
+        } else if key.field.eq_ignore_ascii_case(b"team") {
+            open = Some((position, key.index));
+        } else if key.field.eq_ignore_ascii_case(b"size")
+            && let Some((team, _)) = open.filter(|(_, index)| *index == key.index)
+        {
+            positions.push(team);
+            open = None;
+        }
+    }
+    positions
+}
+
 /// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
 pub(crate) fn sorted<'a>(
     mut fields: Vec<(RowKey<'a>, &'a [u8])>,
-    asked: Asked,
+    asked: &Asked,
 ) -> [Vec<Row<'a>>; 2] {
     if asked.players && asked.teams {
         mark_teams(&mut fields);
@@ -383,7 +461,7 @@ mod tests {
         let fields = Fields::new(
             br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3",
         );
-        let [players, teams] = rows(fields, Asked::default());
+        let [players, teams] = rows(fields, &Asked::default());
         assert_eq!(players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
         assert_eq!(teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
         let second = &players[1];
@@ -413,7 +491,7 @@ mod tests {
                 let team = if any == 0 { "t" } else { "" };
                 text.push_str(&format!("\\k{any}_{team}{row}\\{field}"));
             }
-            let [players, teams] = rows(Fields::new(text.as_bytes()), Asked::default());
+            let [players, teams] = rows(Fields::new(text.as_bytes()), &Asked::default());
             let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
             for (key, value) in Fields::new(text.as_bytes()).pairs() {
                 let key = RowKey::parse(key).unwrap();

@@ -3,7 +3,8 @@
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy1::wire::response::{Counts, Response, count, is_sectioned, split};
+use crate::gamespy1::engines::ConstantReply;
+use crate::gamespy1::wire::response::{Counts, Response, Trailer, is_sectioned, split};
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::Completeness;
@@ -71,11 +72,6 @@ struct Reply {
     counts: Counts,
 }
 
-/// The constant reply numbers of Serious Sam's status and players (Croteam-official/Serious-Engine, GameAgent.cpp). Only
-/// the last datagram has one, always with fragment number 1; those before it have no number at all.
-const SERIOUS_SAM: [Option<u64>; 2] = [SERIOUS_SAM_STATUS, Some(6)];
-const SERIOUS_SAM_STATUS: Option<u64> = Some(333);
-
 impl Reassembly {
     pub(crate) const fn new(limits: Limits) -> Self {
         Self {
@@ -108,7 +104,7 @@ impl Reassembly {
         let response = Response::parse(datagram, &self.limits);
         let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
         let is_sectioned =
-            |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), &response.trailer);
+            |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), response.trailer);
         // From the first part of a text of sections on, every datagram until the next request is one.
         if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
             let is_last = datagram.ends_with(br"\final\");
@@ -121,21 +117,18 @@ impl Reassembly {
         })?;
         let trailer = response.trailer;
         let body = share(datagram, response.raw());
-        let is_closed = trailer.final_first && !trailer.is_unclosed;
-        let is_tail =
-            is_closed && trailer.fragment == Some(1) && SERIOUS_SAM.contains(&trailer.reply);
-        let is_tail = is_tail && !body.is_empty() && !is_described(Fields::new(&body));
-        let number = trailer.fragment.filter(|_| !is_tail);
-        let order = if number.is_some() {
-            Order::Numbers(trailer.reply)
-        } else {
-            Order::Arrival
+        let tail = constant_reply(trailer)
+            .filter(|_| !body.is_empty() && !is_described(Fields::new(&body)));
+        let number = trailer.fragment().filter(|_| tail.is_none());
+        let order = match number {
+            Some(_) => Order::Numbers(trailer.reply()),
+            None => Order::Arrival,
         };
         let reply = self.reply(order, response.end())?;
-        reply.zero_based |= trailer.zero_based;
-        reply.ends_each &= trailer.is_unclosed;
-        reply.is_described |= is_tail && trailer.reply == SERIOUS_SAM_STATUS;
-        reply.insert(number, body, trailer.is_final && !trailer.is_unclosed)
+        reply.zero_based |= trailer.is_zero_based();
+        reply.ends_each &= trailer.is_open_mark();
+        reply.is_described |= tail == Some(ConstantReply::Status);
+        reply.insert(number, body, trailer.is_last())
     }
 
     fn is_open(&self, order: Order) -> bool {
@@ -175,6 +168,11 @@ impl Reassembly {
         }
         let mismatch = ParseError::new(ParseErrorKind::Mismatch("reply number"), offset);
         self.replies.get_mut(position).ok_or(mismatch)
+    }
+
+    /// Whether no datagram of a reply has come.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.replies.iter().all(|reply| reply.parts.is_empty())
     }
 
     /// The replies that may be the answer, the last first.
@@ -227,7 +225,7 @@ impl Reply {
         let mut counts = self.counts;
         if !self.parts.contains(number) {
             let before = self.parts.iter().map(|(_, part)| &part[..]);
-            counts = count(&body, before, counts, &self.parts.limits)?;
+            counts = counts.add(&body, before, &self.parts.limits)?;
         }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
@@ -269,7 +267,8 @@ impl Reply {
         let (mut bytes, mut is_ended, gaps) = (self.parts.join(), self.is_ended(), self.gaps());
         if self.order == Order::Sections {
             let (body, trailer) = split(&bytes);
-            is_ended = trailer.is_final && trailer.reply.is_some() && is_sectioned(body, &trailer);
+            is_ended =
+                trailer.is_final() && trailer.reply().is_some() && is_sectioned(body, trailer);
             bytes = share(&bytes, body);
         }
         // Of two mixed replies each lacks one of the datagrams.
@@ -340,6 +339,14 @@ impl Reply {
         } else {
             0
         }
+    }
+}
+
+/// The reply that ends so, if its datagrams before the last have no number.
+const fn constant_reply(trailer: Trailer) -> Option<ConstantReply> {
+    match trailer {
+        Trailer::MarkFirst { reply, fragment } => ConstantReply::of(reply, fragment),
+        _ => None,
     }
 }
 

@@ -16,7 +16,8 @@ use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::text::{each, lower_case, number, short_until};
+use super::engines::is_player_field;
+use crate::text::{each, number, short_until};
 
 pub(super) mod request;
 pub(super) mod response;
@@ -127,28 +128,27 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
 #[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     let (input, key) = token(input)?;
-    if let Some(row) = RowKey::name_index(key)
-        && let Ok((rest, name)) =
-            preceded(separator, recognize(|input| long_name(input, row))).parse(input)
+    if RowKey::name_index(key).is_some()
+        && let Ok((rest, name)) = preceded(separator, recognize(long_name)).parse(input)
     {
         return Ok((rest, (key, name)));
     }
     map(token, |value| (key, value)).parse(input)
 }
 
-/// `long-name = text 1*8( separator text )`: a name that holds separators, up to the next key of a player's row, this one or the
-/// next. An even number of texts behind the first may be pairs of their own, if the first of them looks like a key.
+/// Most texts after a name in which the next key of a row is looked for.
+const MAX_NAME_PARTS: usize = 8;
+
+/// `long-name = text 1*8( separator text )`: a name that holds separators, up to the next key of a
+/// player's row. That can be any row: some servers write column after column. An even number of texts
+/// after the first may be pairs of their own, if the first of them looks like a key.
 #[inline(never)]
-fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
-    let is_key = |text: &[u8]| {
-        RowKey::player_field_index(text)
-            .is_some_and(|index| index == row || index.checked_sub(1) == Some(row))
-    };
+fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
     let (mut rest, _) = text(input)?;
     let may_be_pairs = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
-    for skipped in 0..8 {
-        let (behind, next) = token(rest)?;
-        if is_key(next) {
+    for skipped in 0..MAX_NAME_PARTS {
+        let (after, next) = token(rest)?;
+        if RowKey::player_field_index(next).is_some() {
             let is_pair = may_be_pairs && skipped % 2 == 0;
             return if is_pair {
                 fail().parse(input)
@@ -156,7 +156,7 @@ fn long_name(input: &[u8], row: u32) -> IResult<&[u8], ()> {
                 Ok((rest, ()))
             };
         }
-        rest = behind;
+        rest = after;
     }
     fail().parse(input)
 }
@@ -248,13 +248,7 @@ impl<'a> RowKey<'a> {
     /// The row's number when the key is a field of players in captures. The first two are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
-        match lower_case(key.field, &mut [0; 24]) {
-            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping"
-            | b"team" | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash"
-            | b"time" | b"country" | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks"
-            | b"health" | b"skill" | b"pid" => Some(key.index),
-            _ => None,
-        }
+        is_player_field(key.field).then_some(key.index)
     }
 }
 
@@ -442,15 +436,29 @@ mod tests {
     #[test]
     fn a_long_name_needs_the_key_after_it() {
         let input = br"a\b\frags_3";
-        assert_eq!(long_name(input, 3), Ok((&br"\frags_3"[..], ())));
-        assert!(long_name(input, 1).is_err(), "the key of another row");
+        assert_eq!(long_name(input), Ok((&br"\frags_3"[..], ())));
+        assert!(long_name(br"a\b\frags").is_err(), "the key of no row");
         assert!(
-            long_name(br"a\1\2\3\4\5\6\7\8\frags_3", 3).is_err(),
+            long_name(br"a\1\2\3\4\5\6\7\8\frags_3").is_err(),
             "too far away"
         );
         for cut in 0..input.len() {
-            assert!(long_name(&input[..cut], 3).is_err(), "{cut}");
+            assert!(long_name(&input[..cut]).is_err(), "{cut}");
         }
+    }
+
+    /// Column after column, as SWAT 4's AdminMod (AMServerQuery.uc) and GameSpy's second generation
+    /// (nitrocaster/GameSpy, qr2.c) write rows: the key after the last name is that of row 0.
+    #[test]
+    fn names_with_a_backslash_are_read_in_column_order() {
+        let raw = br"\player_0\Ann\player_1\Cat\player_2\B\ob\score_0\5\score_1\6\score_2\7";
+        let fields = Fields::new(raw);
+        assert_eq!(fields.get("player_2"), Some(&br"B\ob"[..]));
+        let scores = ["score_0", "score_1", "score_2"].map(|key| fields.get(key));
+        assert_eq!(scores, [Some(&b"5"[..]), Some(&b"6"[..]), Some(&b"7"[..])]);
+        let fields = Fields::new(br"\player_0\A\nn\player_1\Cat\player_2\Bob\score_0\5");
+        assert_eq!(fields.get("player_0"), Some(&br"A\nn"[..]));
+        assert_eq!(fields.get("player_1"), Some(&b"Cat"[..]));
     }
 
     proptest! {

@@ -1,13 +1,15 @@
-//! One datagram of a reply, viewed in place, and its encoding. What numbers and ends it has the dialects that the page of
-//! [`gamespy1`](crate::gamespy1) lists:
+//! One datagram of a reply, viewed in place, and its encoding. Its end has one of the dialects that
+//! the page of [`gamespy1`](crate::gamespy1) lists:
 //!
 //! ```text
-//! reply  = message [ end ] / "\statusresponse\" M message [ end-k ] [ NUL ]
-//! end    = "\final\" id / "\final" id / id [ mark ] / mark
-//! end-k  = [ id "\final\" ] "\eof" [ "\" ] / id [ mark ]
-//! id     = "\queryid\" ( number / text ) [ "\" ]
-//! number = [ N "." ] M                                ; or a word
-//! mark   = "\final" [ "\" ]
+//! reply       = message [ trailer ] [ NUL ] / "\statusresponse\" M message [ part-end ] [ NUL ]
+//! trailer     = mark-number / open-mark / number-mark / mark
+//! mark-number = "\final\" id             ; GameSpy's own code
+//! open-mark   = "\final" id              ; Descent 3
+//! number-mark = id [ mark ]              ; the Unreal engine, SWAT 4
+//! mark        = "\final" [ "\" ]         ; netPanzer
+//! part-end    = [ id "\final\" ] "\eof" [ "\" ] / id [ mark ]
+//! id          = "\queryid\" ( N "." M / M / word ) [ "\" ]
 //! ```
 
 use std::fmt;
@@ -72,7 +74,7 @@ impl<'a> Response<'a> {
             trailer,
         };
         if trailer
-            .fragment
+            .fragment()
             .is_some_and(|fragment| fragment as usize > limits.max_fragments())
         {
             return Err(ParseError::limit(
@@ -83,7 +85,7 @@ impl<'a> Response<'a> {
         }
         // A text too short for so many is not counted.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
-            count(body, std::iter::empty(), Counts::default(), limits)?;
+            Counts::default().add(body, std::iter::empty(), limits)?;
         }
         Ok(response)
     }
@@ -156,37 +158,45 @@ impl<'a> Response<'a> {
     /// # Errors
     /// None: what was parsed can be written.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let Trailer {
-            reply,
-            fragment,
-            zero_based,
-            is_final,
-            final_first,
-            is_unclosed,
-        } = self.trailer;
-        let (start, id) = match (reply, fragment) {
-            (Some(n), Some(m)) => (String::new(), format!("\\queryid\\{n}.{m}")),
-            (None, Some(m)) if zero_based => {
-                (format!("\\statusresponse\\{m}"), format!("\\queryid\\{m}"))
+        let mark = |is_final| if is_final { r"\final\" } else { "" };
+        let (start, end) = match self.trailer {
+            Trailer::None | Trailer::Damaged => (String::new(), String::new()),
+            Trailer::Mark => (String::new(), mark(true).to_owned()),
+            Trailer::Word { is_final } => (String::new(), mark(is_final).to_owned()),
+            Trailer::Numbered {
+                reply,
+                fragment,
+                is_final,
+            } => {
+                let mark = mark(is_final);
+                (String::new(), format!(r"\queryid\{reply}.{fragment}{mark}"))
             }
-            (None, Some(m)) => (String::new(), format!("\\queryid\\{m}")),
-            (_, None) => Default::default(),
+            Trailer::Fragment { fragment, is_final } => (
+                String::new(),
+                format!(r"\queryid\{fragment}{}", mark(is_final)),
+            ),
+            Trailer::MarkFirst { reply, fragment } => (
+                String::new(),
+                format!(r"\final\\queryid\{reply}.{fragment}"),
+            ),
+            Trailer::OpenMark { reply, fragment } => {
+                (String::new(), format!(r"\final\queryid\{reply}.{fragment}"))
+            }
+            Trailer::StatusResponse {
+                fragment: Some(fragment),
+                is_final,
+            } => (
+                format!(r"\statusresponse\{fragment}"),
+                format!(r"\queryid\{fragment}{}", mark(is_final)),
+            ),
+            Trailer::StatusResponse {
+                fragment: None,
+                is_final,
+            } => (String::new(), mark(is_final).to_owned()),
         };
-        let separator = if is_unclosed { "" } else { "\\" };
-        let mark = if is_final {
-            ["\\final", separator].concat()
-        } else {
-            String::new()
-        };
-        let (before, behind) = if final_first { (mark, id) } else { (id, mark) };
-        for part in [
-            start.as_bytes(),
-            self.body,
-            before.as_bytes(),
-            behind.as_bytes(),
-        ] {
-            out.put_slice(part);
-        }
+        out.put_slice(start.as_bytes());
+        out.put_slice(self.body);
+        out.put_slice(end.as_bytes());
         Ok(())
     }
 
@@ -210,67 +220,182 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// The number of pairs, and of players' names, fields of teams, and `team_N`, which names a team in the answer to `\teams\`.
-pub(crate) type Counts = (usize, [usize; 3]);
-
-/// Bounds the pairs, players and teams of a reply: adds a datagram to those before it. Rows are counted by tokens, keys or values,
-/// and only where there are more pairs than rows may be: then in the datagrams before it too.
-pub(crate) fn count<'a>(
-    body: &'a [u8],
-    before: impl Iterator<Item = &'a [u8]>,
-    (known, mut rows): Counts,
-    limits: &Limits,
-) -> Result<Counts, ParseError> {
-    let (pairs, most) = (
-        known.saturating_add(count_bound(body)),
-        limits.max_players(),
-    );
-    if pairs > limits.max_rules() {
-        return Err(ParseError::limit("pairs", limits.max_rules(), 0));
-    }
-    let uncounted = before
-        .filter(|_| known <= most)
-        .chain([body])
-        .filter(|_| pairs > most);
-    for key in uncounted.flat_map(tokens).filter_map(RowKey::parse) {
-        let is = |name: &[u8]| key.field.eq_ignore_ascii_case(name);
-        let kinds = [is(b"player") || is(b"playername"), key.is_team, is(b"team")];
-        rows.iter_mut()
-            .zip(kinds)
-            .for_each(|(count, is_kind)| *count = count.saturating_add(is_kind.into()));
-    }
-    let over = ["players", "teams", "teams"]
-        .into_iter()
-        .zip(rows)
-        .find(|(_, count)| *count > most);
-    over.map_or(Ok((pairs, rows)), |(what, _)| {
-        Err(ParseError::limit(what, most, 0))
-    })
+/// The numbers of what limits bound in a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Counts {
+    pairs: usize,
+    /// Names of players.
+    players: usize,
+    /// Fields of teams.
+    teams: usize,
+    /// `team_N`, which names a team in the answer to `\teams\`.
+    named_teams: usize,
 }
 
-/// The number and the end mark of one datagram.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Trailer {
-    /// The number of the reply (the N of `queryid` N.M), in the dialects that have one.
-    pub(crate) reply: Option<u64>,
-    /// The number of the fragment (the M of N.M, or a number alone).
-    pub(crate) fragment: Option<u32>,
-    /// Whether fragments are numbered from 0, as they are after `\statusresponse\`.
-    pub(crate) zero_based: bool,
-    /// Whether the end mark `final` is here.
-    pub(crate) is_final: bool,
-    /// Whether the end mark precedes the number, as GameSpy's own code writes it.
-    pub(crate) final_first: bool,
-    /// Whether the end mark before the number has no value. Descent 3 ends every datagram so, also those that others
-    /// follow.
-    pub(crate) is_unclosed: bool,
+impl Counts {
+    /// Adds a datagram to those before it, and bounds the sums. Rows are counted by tokens, keys or
+    /// values, and only where there are more pairs than rows may be: then in the datagrams before
+    /// it too.
+    pub(crate) fn add<'a>(
+        mut self,
+        body: &'a [u8],
+        before: impl Iterator<Item = &'a [u8]>,
+        limits: &Limits,
+    ) -> Result<Self, ParseError> {
+        let (known, max_rows) = (self.pairs, limits.max_players());
+        self.pairs = known.saturating_add(count_bound(body));
+        if self.pairs > limits.max_rules() {
+            return Err(ParseError::limit("pairs", limits.max_rules(), 0));
+        }
+        if self.pairs <= max_rows {
+            return Ok(self);
+        }
+        let uncounted = before.filter(|_| known <= max_rows).chain([body]);
+        for key in uncounted.flat_map(tokens).filter_map(RowKey::parse) {
+            self.add_key(key);
+        }
+        if self.players > max_rows {
+            return Err(ParseError::limit("players", max_rows, 0));
+        }
+        if self.teams.max(self.named_teams) > max_rows {
+            return Err(ParseError::limit("teams", max_rows, 0));
+        }
+        Ok(self)
+    }
+
+    fn add_key(&mut self, key: RowKey<'_>) {
+        if key.is_name() {
+            self.players = self.players.saturating_add(1);
+        }
+        if key.is_team {
+            self.teams = self.teams.saturating_add(1);
+        }
+        if key.field.eq_ignore_ascii_case(b"team") {
+            self.named_teams = self.named_teams.saturating_add(1);
+        }
+    }
+}
+
+/// The number and the end mark of one datagram, as its dialect writes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Trailer {
+    /// Neither number nor mark.
+    None,
+    /// `\final\` alone: netPanzer.
+    Mark,
+    /// `\queryid\gs1`, a word for a number: some modifications of SWAT 4.
+    Word { is_final: bool },
+    /// `\queryid\N.M`, then the mark: the Unreal engine. 333networks' masters number sections so.
+    Numbered {
+        reply: u64,
+        fragment: u32,
+        is_final: bool,
+    },
+    /// `\queryid\M`, then the mark: SWAT 4's GS1 mod.
+    Fragment { fragment: u32, is_final: bool },
+    /// `\final\\queryid\N.M`: GameSpy's own code.
+    MarkFirst { reply: u64, fragment: u32 },
+    /// `\final\queryid\N.M`, a mark without a value: Descent 3, in every datagram of a reply.
+    OpenMark { reply: u64, fragment: u32 },
+    /// `\statusresponse\K` before the pairs: SWAT 4's AdminMod. The fragment counts from 0, and has
+    /// no number where its end is cut off.
+    StatusResponse {
+        fragment: Option<u32>,
+        is_final: bool,
+    },
+    /// A number that was cut. It must not turn a fragment into a whole reply.
+    Damaged,
+}
+
+impl Trailer {
+    /// The number of the reply, in the dialects that have one.
+    pub(crate) const fn reply(self) -> Option<u64> {
+        match self {
+            Self::Numbered { reply, .. }
+            | Self::MarkFirst { reply, .. }
+            | Self::OpenMark { reply, .. } => Some(reply),
+            _ => None,
+        }
+    }
+
+    /// The number of the fragment.
+    pub(crate) const fn fragment(self) -> Option<u32> {
+        match self {
+            Self::Numbered { fragment, .. }
+            | Self::Fragment { fragment, .. }
+            | Self::MarkFirst { fragment, .. }
+            | Self::OpenMark { fragment, .. } => Some(fragment),
+            Self::StatusResponse { fragment, .. } => fragment,
+            Self::None | Self::Mark | Self::Word { .. } | Self::Damaged => None,
+        }
+    }
+
+    /// Whether the end mark is here.
+    pub(crate) const fn is_final(self) -> bool {
+        match self {
+            Self::Mark | Self::MarkFirst { .. } | Self::OpenMark { .. } => true,
+            Self::Word { is_final }
+            | Self::Numbered { is_final, .. }
+            | Self::Fragment { is_final, .. }
+            | Self::StatusResponse { is_final, .. } => is_final,
+            Self::None | Self::Damaged => false,
+        }
+    }
+
+    /// Whether no other fragment follows. A mark without a value is in every datagram.
+    pub(crate) const fn is_last(self) -> bool {
+        self.is_final() && !self.is_open_mark()
+    }
+
+    pub(crate) const fn is_open_mark(self) -> bool {
+        matches!(self, Self::OpenMark { .. })
+    }
+
+    /// Whether fragments are numbered from 0.
+    pub(crate) const fn is_zero_based(self) -> bool {
+        matches!(self, Self::StatusResponse { .. }) || matches!(self.fragment(), Some(0))
+    }
+
+    /// A number, then the mark or none.
+    const fn number_then_mark(id: Id, is_final: bool) -> Self {
+        match id {
+            Id::Numbers { reply, fragment } => Self::Numbered {
+                reply,
+                fragment,
+                is_final,
+            },
+            Id::Number(fragment) => Self::Fragment { fragment, is_final },
+            Id::Word => Self::Word { is_final },
+            Id::Damaged => Self::Damaged,
+        }
+    }
+
+    /// The mark, then a number.
+    const fn mark_then_number(id: Id) -> Self {
+        match id {
+            Id::Numbers { reply, fragment } => Self::MarkFirst { reply, fragment },
+            Id::Word => Self::Word { is_final: true },
+            // Servers write two numbers there: a single one was cut.
+            Id::Number(_) | Id::Damaged => Self::Damaged,
+        }
+    }
+
+    /// The mark without a value, then a number.
+    const fn open_mark(id: Id) -> Self {
+        match id {
+            Id::Numbers { reply, fragment } => Self::OpenMark { reply, fragment },
+            Id::Number(_) | Id::Word | Id::Damaged => Self::Damaged,
+        }
+    }
 }
 
 /// The value of a `queryid`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Id {
-    /// The number of the reply, where there is one, and that of the fragment.
-    Number(Option<u64>, u32),
+    /// `N.M`: the number of the reply and that of the fragment.
+    Numbers { reply: u64, fragment: u32 },
+    /// `M`: the number of the fragment.
+    Number(u32),
     /// A word (`AMv1`, `gs1`).
     Word,
     /// Nothing that a server writes: a number that was cut.
@@ -279,90 +404,86 @@ enum Id {
 
 /// Splits a datagram into its pairs and its trailer.
 ///
-/// The keys are recognised only where a server writes them. A player called `final` is a value, and ends no reply.
+/// The keys are recognised only where a server writes them. A player called `final` is a value, and
+/// ends no reply.
 pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
     match status_response(text) {
-        Ok((text, number)) => split_numbered_first(number, text),
-        Err(_) => split_numbered_last(text),
+        Ok((text, number)) => split_part(number, text),
+        Err(_) => split_end(text, trailer, is_key).unwrap_or((text, Trailer::None)),
     }
 }
 
-fn split_numbered_last(text: &[u8]) -> (&[u8], Trailer) {
-    // The mark is a key: an even number of tokens precedes it, and without a value it is the odd one.
-    let is_key = |body: &[u8], (id, trailer): &(Option<Id>, Trailer)| match id {
-        None => {
-            let is_bare = body.first().is_some_and(|first| *first != b'\\');
-            memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) != is_bare
-        }
-        Some(_) => {
-            !trailer.is_unclosed
-                || ends_with_key(text.get(..body.len().saturating_add(6)).unwrap_or_default())
-        }
+/// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or with both.
+fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
+    let always = |_: &[u8], _: &[u8], _: &PartEnd| true;
+    let found = split_end(text, eof_end, always).or_else(|| split_end(text, id_end, always));
+    let Some((body, end)) = found else {
+        return (
+            text,
+            Trailer::StatusResponse {
+                fragment: None,
+                is_final: false,
+            },
+        );
     };
-    let Some((body, (id, mut trailer))) = split_end(text, end, is_key) else {
-        return (text, Trailer::default());
+    let is_numbered = match end.id {
+        Some(Id::Number(again)) => again == number,
+        // A damaged number shows that the last datagram came in two versions, and ends no reply.
+        Some(Id::Word | Id::Damaged) | None => end.has_eof,
+        Some(Id::Numbers { .. }) => false,
     };
-    (trailer.reply, trailer.fragment) = match id {
-        // After the mark, only a number of two parts is written: a single one was cut short.
-        Some(Id::Number(reply, fragment)) if reply.is_some() || !trailer.final_first => {
-            (reply, Some(fragment))
-        }
-        _ => (None, None),
+    let trailer = Trailer::StatusResponse {
+        fragment: is_numbered.then_some(number),
+        is_final: is_numbered && end.is_final && end.id != Some(Id::Damaged),
     };
-    trailer.is_final &= trailer.fragment.is_some() || matches!(id, Some(Id::Word) | None);
-    trailer.final_first &= trailer.is_final && trailer.reply.is_some();
-    trailer.is_unclosed &= trailer.is_final;
-    trailer.zero_based = trailer.fragment == Some(0);
     (body, trailer)
 }
 
-/// After `\statusresponse\K`. These datagrams end with `\eof\`, with K again, or with both.
-fn split_numbered_first(number: u32, text: &[u8]) -> (&[u8], Trailer) {
-    let (body, (id, is_final, has_eof)) = split_end(text, eof_end, |_, _| true)
-        .or_else(|| split_end(text, id_end, |_, _| true))
-        .unwrap_or((text, (None, false, false)));
-    let is_numbered = match id {
-        Some(Id::Number(None, again)) => again == number,
-        // A damaged number shows that the last datagram came in two versions, and ends no reply.
-        Some(Id::Word | Id::Damaged) | None => has_eof,
-        Some(_) => false,
-    };
-    let is_final = is_numbered && is_final && id != Some(Id::Damaged);
-    let fragment = is_numbered.then_some(number);
-    (
-        body,
-        Trailer {
-            fragment,
-            zero_based: true,
-            is_final,
-            ..Trailer::default()
-        },
-    )
-}
+/// The most separators of a trailer: `\queryid\AMv1\final\\eof\`.
+const MAX_SEPARATORS: usize = 7;
 
-/// Splits a text before its longest end, which has no more than seven separators, and parses that.
+/// Splits a text before the longest end that `production` reads and `is_end` admits. It is given the
+/// text, the body before the end and the end.
 fn split_end<'a, T>(
     text: &'a [u8],
-    end: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
-    is_end: impl Fn(&[u8], &T) -> bool,
+    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    is_end: impl Fn(&[u8], &[u8], &T) -> bool,
 ) -> Option<(&'a [u8], T)> {
-    let (mut before, mut longest) = (text, None);
-    for _ in 0..7 {
-        let Some(start) = memchr::memrchr(b'\\', before) else {
-            break;
-        };
+    let words = [&br"\queryid"[..], br"\final", br"\eof"];
+    let starts = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
+    let mut longest = None;
+    for start in starts {
         let (rest, body) = crate::text::split(text, start);
-        before = body;
-        let words = [&br"\queryid"[..], br"\final", br"\eof"];
-        if words.iter().any(|word| rest.starts_with(word))
-            && let Ok((_, found)) = all_consuming(&end).parse(rest)
-            && is_end(body, &found)
+        if !words.iter().any(|word| rest.starts_with(word)) {
+            continue;
+        }
+        if let Ok((_, end)) = all_consuming(&production).parse(rest)
+            && is_end(text, body, &end)
         {
-            longest = Some((body, found));
+            longest = Some((body, end));
         }
     }
     longest
+}
+
+/// Whether the first word of a trailer is a key. A mark alone, or without a value, could be a value.
+fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
+    match trailer {
+        Trailer::Mark => {
+            // An even number of tokens precedes a key.
+            let is_bare = body.first().is_some_and(|first| *first != b'\\');
+            memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) != is_bare
+        }
+        _ if text
+            .get(body.len()..)
+            .is_some_and(|end| end.starts_with(br"\final\queryid")) =>
+        {
+            let mark = body.len().saturating_add(br"\final".len());
+            ends_with_key(text.get(..mark).unwrap_or_default())
+        }
+        _ => true,
+    }
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
@@ -370,46 +491,51 @@ fn status_response(input: &[u8]) -> IResult<&[u8], u32> {
     terminated(preceded(tag(&br"\statusresponse\"[..]), u32), border).parse(input)
 }
 
-/// `end = "\final\" id / "\final" id / id [ mark ] / mark`
-fn end(input: &[u8]) -> IResult<&[u8], (Option<Id>, Trailer)> {
-    let last = |is_final| Trailer {
-        is_final,
-        ..Trailer::default()
-    };
-    let first = |is_unclosed| Trailer {
-        final_first: true,
-        is_unclosed,
-        ..last(true)
-    };
+/// `trailer = mark-number / open-mark / number-mark / mark`
+fn trailer(input: &[u8]) -> IResult<&[u8], Trailer> {
     alt((
-        map(preceded(tag(&br"\final\"[..]), id), |id| {
-            (Some(id), first(false))
-        }),
-        map(preceded(tag(&br"\final"[..]), id), |id| {
-            (Some(id), first(true))
-        }),
+        map(
+            preceded(tag(&br"\final\"[..]), id),
+            Trailer::mark_then_number,
+        ),
+        map(preceded(tag(&br"\final"[..]), id), Trailer::open_mark),
         map((id, opt(mark)), |(id, mark)| {
-            (Some(id), last(mark.is_some()))
+            Trailer::number_then_mark(id, mark.is_some())
         }),
-        map(mark, |_| (None, last(true))),
+        value(Trailer::Mark, mark),
     ))
     .parse(input)
 }
 
-/// `eof-end = [ id "\final\" ] "\eof" [ "\" ]`: the number, whether the mark is there, and whether `eof` is. AdminMod cuts between
-/// any two tokens, so a fragment can end with any words. Its end mark is always closed.
-fn eof_end(input: &[u8]) -> IResult<&[u8], (Option<Id>, bool, bool)> {
+/// The end of a datagram that begins with its number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct PartEnd {
+    id: Option<Id>,
+    is_final: bool,
+    has_eof: bool,
+}
+
+/// `eof-end = [ id "\final\" ] "\eof" [ "\" ]`. AdminMod cuts between any two tokens, so a fragment
+/// can end with any words. Its end mark is always closed.
+fn eof_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
     let last = opt(terminated(id, tag(&br"\final\"[..])));
     let eof = (tag(&br"\eof"[..]), opt(separator));
-    map(terminated(last, eof), |id| (id, id.is_some(), true)).parse(input)
+    let end = |id: Option<Id>| PartEnd {
+        id,
+        is_final: id.is_some(),
+        has_eof: true,
+    };
+    map(terminated(last, eof), end).parse(input)
 }
 
 /// `id-end = id [ mark ]`, as [`eof_end`]. Only where no `eof` is: any word may precede that.
-fn id_end(input: &[u8]) -> IResult<&[u8], (Option<Id>, bool, bool)> {
-    map((id, opt(mark)), |(id, mark)| {
-        (Some(id), mark.is_some(), false)
-    })
-    .parse(input)
+fn id_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
+    let end = |(id, mark): (Id, Option<()>)| PartEnd {
+        id: Some(id),
+        is_final: mark.is_some(),
+        has_eof: false,
+    };
+    map((id, opt(mark)), end).parse(input)
 }
 
 /// `mark = "\final" [ "\" ]`
@@ -422,7 +548,7 @@ fn id(input: &[u8]) -> IResult<&[u8], Id> {
     let closed = opt(terminated(separator, border));
     let (rest, value) = terminated(preceded(tag(&br"\queryid\"[..]), text), closed).parse(input)?;
     let id = match all_consuming(number).parse(value) {
-        Ok((_, (reply, fragment))) => Id::Number(reply, fragment),
+        Ok((_, id)) => id,
         Err(_) if value.first().is_some_and(u8::is_ascii_alphabetic) => Id::Word,
         Err(_) => Id::Damaged,
     };
@@ -434,9 +560,14 @@ fn border(input: &[u8]) -> IResult<&[u8], &[u8]> {
     peek(alt((separator, eof))).parse(input)
 }
 
-/// `number = [ N "." ] M`: two integers, never a fraction. 20.1 and 20.10 are two fragments.
-fn number(input: &[u8]) -> IResult<&[u8], (Option<u64>, u32)> {
-    (opt(terminated(u64, tag(&b"."[..]))), u32).parse(input)
+/// `number = N "." M / M`: two integers, never a fraction. 20.1 and 20.10 are two fragments.
+fn number(input: &[u8]) -> IResult<&[u8], Id> {
+    let (rest, (reply, fragment)) = (opt(terminated(u64, tag(&b"."[..]))), u32).parse(input)?;
+    let id = reply.map_or(Id::Number(fragment), |reply| Id::Numbers {
+        reply,
+        fragment,
+    });
+    Ok((rest, id))
 }
 
 /// Whether the last word of some pairs is a key: an end mark there has no value, and is not the name of a player.
@@ -446,27 +577,28 @@ fn ends_with_key(text: &[u8]) -> bool {
     pairs.odd().is_some()
 }
 
-/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the trailer. They cut the
-/// text at any byte, so the last number can be missing. No row of a player is in it: a player's text can hold any number.
-pub(crate) fn is_sectioned(body: &[u8], trailer: &Trailer) -> bool {
-    let ids =
-        memchr::memmem::find_iter(body, br"\q").filter_map(|start| id(body.get(start..)?).ok());
+/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the
+/// trailer. They cut the text at any byte, so the last number can be missing. No row of a player is in
+/// it: a player's text can hold any number.
+pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
+    let starts = memchr::memmem::find_iter(body, br"\q");
+    let ids = starts.filter_map(|start| id(body.get(start..)?).ok());
     let numbers = ids.filter_map(|(_, id)| match id {
-        Id::Number(reply, section) => Some((reply?, section)),
-        _ => None,
+        Id::Numbers { reply, fragment } => Some((reply, fragment)),
+        Id::Number(_) | Id::Word | Id::Damaged => None,
     });
     let mut numbers = numbers.peekable();
     let Some(&(first, _)) = numbers.peek() else {
         return false;
     };
-    let numbers = numbers.chain(trailer.reply.zip(trailer.fragment));
-    (trailer.reply.is_some() || trailer.fragment.is_none())
-        && (1..)
-            .zip(numbers)
-            .all(|(section, number)| number == (first, section))
-        && Fields::new(body)
-            .pairs()
-            .all(|(key, _)| RowKey::parse(key).is_none())
+    // A fragment without the number of a reply belongs to another dialect.
+    if trailer.reply().is_none() && trailer.fragment().is_some() {
+        return false;
+    }
+    let mut numbers = (1..).zip(numbers.chain(trailer.reply().zip(trailer.fragment())));
+    let mut pairs = Fields::new(body).pairs();
+    numbers.all(|(section, number)| number == (first, section))
+        && pairs.all(|(key, _)| RowKey::parse(key).is_none())
 }
 
 #[cfg(test)]
@@ -505,13 +637,16 @@ mod tests {
             [Some(1), Some(13)]
         );
         assert_eq!(only_last(&cuts(br"\final\", mark), 2), [Some(()); 2]);
-        let (two, one) = ((Some(20), 3), |number| Some((None, number)));
+        let both = Id::Numbers {
+            reply: 20,
+            fragment: 3,
+        };
+        let alone = |number| Some(Id::Number(number));
         assert_eq!(
             cuts(b"20.3", number),
-            [None, one(2), one(20), None, Some(two)]
+            [None, alone(2), alone(20), None, Some(both)]
         );
-        let alone = |number| Some(Id::Number(None, number));
-        let (damaged, whole) = (Some(Id::Damaged), Some(Id::Number(Some(20), 3)));
+        let (damaged, whole) = (Some(Id::Damaged), Some(both));
         let expected = [damaged, alone(2), alone(20), damaged, whole, whole];
         assert_eq!(only_last(&cuts(br"\queryid\20.3\", id), 6), expected);
         assert_eq!(
@@ -528,71 +663,91 @@ mod tests {
 
     #[test]
     fn a_cut_end_has_no_number_or_another() {
-        let last = |is_final| Trailer {
-            is_final,
-            ..Trailer::default()
+        let numbered = |is_final| {
+            Some(Trailer::Numbered {
+                reply: 2,
+                fragment: 1,
+                is_final,
+            })
         };
-        let id = Some(Id::Number(Some(2), 1));
-        let found = cuts(br"\queryid\2.1\final\", end);
+        let found = cuts(br"\queryid\2.1\final\", trailer);
+        let (number, last) = (numbered(false), numbered(true));
         assert_eq!(
             found[12..],
-            [
-                Some((id, last(false))),
-                Some((id, last(false))),
-                None,
-                None,
-                None,
-                None,
-                Some((id, last(true))),
-                Some((id, last(true)))
-            ]
+            [number, number, None, None, None, None, last, last]
         );
-        for (input, is_unclosed) in [
-            (&br"\final\\queryid\2.1"[..], false),
-            (br"\final\queryid\2.1", true),
+        for (input, expected) in [
+            (
+                &br"\final\\queryid\2.1"[..],
+                Trailer::MarkFirst {
+                    reply: 2,
+                    fragment: 1,
+                },
+            ),
+            (
+                br"\final\queryid\2.1",
+                Trailer::OpenMark {
+                    reply: 2,
+                    fragment: 1,
+                },
+            ),
         ] {
-            let first = Trailer {
-                final_first: true,
-                is_unclosed,
-                ..last(true)
-            };
-            let found = cuts(input, end);
-            assert_eq!(found.last(), Some(&Some((id, first))));
-            let is_cut =
-                |found: &Option<(Option<Id>, Trailer)>| found.is_none_or(|(found, _)| found != id);
-            assert!(found.iter().rev().skip(1).all(is_cut));
+            let found = cuts(input, trailer);
+            let (whole, cut) = found.split_last().unwrap();
+            assert_eq!(*whole, Some(expected));
+            assert!(cut.iter().flatten().all(|found| found.reply().is_none()));
         }
-        let word = Some(Id::Word);
+        let end = |id, is_final, has_eof| {
+            Some(PartEnd {
+                id,
+                is_final,
+                has_eof,
+            })
+        };
         let found = cuts(br"\queryid\AMv1\final\\eof\", eof_end);
-        assert_eq!(only_last(&found, 2), [Some((word, true, true)); 2]);
+        assert_eq!(only_last(&found, 2), [end(Some(Id::Word), true, true); 2]);
         assert_eq!(
             only_last(&cuts(br"\eof\", eof_end), 2),
-            [Some((None, false, true)); 2]
+            [end(None, false, true); 2]
         );
         let found = cuts(br"\queryid\3\final\", id_end);
-        let number = Some(Id::Number(None, 3));
-        assert_eq!(
-            (found[10], found[17]),
-            (Some((number, false, false)), Some((number, true, false)))
-        );
+        let number = Some(Id::Number(3));
+        assert_eq!(found[10], end(number, false, false));
+        assert_eq!(found[17], end(number, true, false));
         assert_eq!(border(br"\a"), Ok((&br"\a"[..], &br"\"[..])));
         assert!(border(b"").is_ok() && border(b"a").is_err());
+    }
+
+    fn any_trailer() -> impl Strategy<Value = Trailer> {
+        let numbers = (any::<u64>(), any::<u32>(), any::<bool>());
+        prop_oneof![
+            numbers.prop_map(|(reply, fragment, is_final)| Trailer::Numbered {
+                reply,
+                fragment,
+                is_final
+            }),
+            numbers.prop_map(|(reply, fragment, _)| Trailer::MarkFirst { reply, fragment }),
+            numbers.prop_map(|(reply, fragment, _)| Trailer::OpenMark { reply, fragment }),
+            numbers.prop_map(|(_, fragment, is_final)| Trailer::Fragment { fragment, is_final }),
+            numbers.prop_map(|(_, fragment, is_final)| Trailer::StatusResponse {
+                fragment: Some(fragment),
+                is_final
+            }),
+            Just(Trailer::Mark),
+            Just(Trailer::None),
+        ]
     }
 
     proptest! {
         #[test]
         fn a_trailer_that_was_written_is_read(
             pairs in vec(("[a-d]{1,8}", "[a-d0-9]{0,8}"), 0..4),
-            (reply, fragment) in any::<(Option<u64>, u32)>(),
-            (is_final, final_first, is_unclosed, after_status) in any::<(bool, bool, bool, bool)>(),
+            trailer in any_trailer(),
         ) {
             let mut body = Vec::new();
-            pairs.iter().for_each(|(key, value)| put_pair(key.as_bytes(), value.as_bytes(), &mut body));
-            let final_first = is_final && final_first && reply.is_some();
-            let is_unclosed = final_first && is_unclosed;
-            let zero_based = fragment == 0 || (after_status && reply.is_none());
-            let fragment = Some(fragment);
-            let trailer = Trailer { reply, fragment, zero_based, is_final, final_first, is_unclosed };
+            for (key, value) in &pairs {
+                put_pair(key.as_bytes(), value.as_bytes(), &mut body);
+            }
             let mut out = Vec::new();
             Response { datagram: b"", body: &body, trailer }.encode(&mut out).unwrap();
             prop_assert_eq!(split(&out), (&body[..], trailer));
@@ -690,143 +845,104 @@ mod tests {
         );
     }
 
-    fn trailer(reply: Option<u64>, fragment: Option<u32>, is_final: bool) -> Trailer {
-        Trailer {
-            reply,
-            fragment,
-            is_final,
-            ..Trailer::default()
-        }
+    #[track_caller]
+    fn assert_split(datagram: &[u8], body: &[u8], trailer: Trailer) {
+        assert_eq!(
+            split(datagram),
+            (body, trailer),
+            "{}",
+            datagram.escape_ascii()
+        );
     }
 
     #[test]
     fn every_dialect_of_the_end_is_recognised() {
-        let end = trailer(Some(20), Some(3), true);
-        let end_first = Trailer {
-            final_first: true,
-            ..end
+        let (reply, fragment) = (20, 3);
+        let end = Trailer::Numbered {
+            reply,
+            fragment,
+            is_final: true,
         };
-        let not_end = trailer(Some(20), Some(3), false);
-        let unclosed = Trailer {
-            is_unclosed: true,
-            ..end_first
+        let not_end = Trailer::Numbered {
+            reply,
+            fragment,
+            is_final: false,
         };
-        for (datagram, body, expected) in [
-            (
-                &br"\face_9\\queryid\20.3\final\"[..],
-                &br"\face_9\"[..],
-                end,
-            ),
-            (br"\a\1\queryid\20.3\final", br"\a\1", end),
-            (br"\a\1\final\\queryid\20.3", br"\a\1", end_first),
-            (br"\a\1\final\\queryid\20.3\", br"\a\1", end_first),
-            (b"\\a\\1\\final\\\\queryid\\20.3\0", br"\a\1", end_first),
-            (br"\a\\final\\queryid\20.3", br"\a\", end_first),
-            (br"\final\\queryid\20.3", b"", end_first),
-            (b"\\a\\1\\final\\queryid\\20.3\0", br"\a\1", unclosed),
-            (br"\a\\final\queryid\20.3", br"\a\", unclosed),
-            (br"\final\queryid\20.3", b"", unclosed),
-            (
-                br"\player_0\a\b\frags_0\1\final\queryid\20.3",
-                br"\player_0\a\b\frags_0\1",
-                unclosed,
-            ),
-            (br"\a\1\queryid\20.3", br"\a\1", not_end),
-            (br"\a\1\queryid\20.3\", br"\a\1", not_end),
-            (
-                br"\a\1\queryid\3\final\",
-                br"\a\1",
-                trailer(None, Some(3), true),
-            ),
-            (br"\a\1\queryid\3", br"\a\1", trailer(None, Some(3), false)),
-            (
-                br"\a\1\queryid\gs1\final\",
-                br"\a\1",
-                trailer(None, None, true),
-            ),
-            (br"\a\1\final\", br"\a\1", trailer(None, None, true)),
-            (br"\a\1\final", br"\a\1", trailer(None, None, true)),
-            (br"\a\\final\", br"\a\", trailer(None, None, true)),
-            (br"\a\1", br"\a\1", trailer(None, None, false)),
-            (
-                br"\a\1\queryid\20.10",
-                br"\a\1",
-                trailer(Some(20), Some(10), false),
-            ),
-        ] {
-            assert_eq!(
-                split(datagram),
-                (body, expected),
-                "{}",
-                String::from_utf8_lossy(datagram)
-            );
-        }
+        let first = Trailer::MarkFirst { reply, fragment };
+        let open = Trailer::OpenMark { reply, fragment };
+        assert_split(br"\face_9\\queryid\20.3\final\", br"\face_9\", end);
+        assert_split(br"\a\1\queryid\20.3\final", br"\a\1", end);
+        assert_split(br"\a\1\queryid\20.3", br"\a\1", not_end);
+        assert_split(br"\a\1\queryid\20.3\", br"\a\1", not_end);
+        let tenth = Trailer::Numbered {
+            reply,
+            fragment: 10,
+            is_final: false,
+        };
+        assert_split(br"\a\1\queryid\20.10", br"\a\1", tenth);
+
+        assert_split(br"\a\1\final\\queryid\20.3", br"\a\1", first);
+        assert_split(br"\a\1\final\\queryid\20.3\", br"\a\1", first);
+        assert_split(b"\\a\\1\\final\\\\queryid\\20.3\0", br"\a\1", first);
+        assert_split(br"\a\\final\\queryid\20.3", br"\a\", first);
+        assert_split(br"\final\\queryid\20.3", b"", first);
+
+        assert_split(b"\\a\\1\\final\\queryid\\20.3\0", br"\a\1", open);
+        assert_split(br"\a\\final\queryid\20.3", br"\a\", open);
+        assert_split(br"\final\queryid\20.3", b"", open);
+        let rows = br"\player_0\a\b\frags_0\1";
+        assert_split(br"\player_0\a\b\frags_0\1\final\queryid\20.3", rows, open);
+
+        let fragment = |is_final| Trailer::Fragment {
+            fragment: 3,
+            is_final,
+        };
+        assert_split(br"\a\1\queryid\3\final\", br"\a\1", fragment(true));
+        assert_split(br"\a\1\queryid\3", br"\a\1", fragment(false));
+        assert_split(
+            br"\a\1\queryid\gs1\final\",
+            br"\a\1",
+            Trailer::Word { is_final: true },
+        );
+        assert_split(br"\a\1\final\", br"\a\1", Trailer::Mark);
+        assert_split(br"\a\1\final", br"\a\1", Trailer::Mark);
+        assert_split(br"\a\\final\", br"\a\", Trailer::Mark);
+        assert_split(br"\a\1", br"\a\1", Trailer::None);
     }
 
     #[test]
     fn numbers_in_front_count_from_zero() {
-        let zero = |fragment, is_final| Trailer {
-            zero_based: true,
-            ..trailer(None, Some(fragment), is_final)
-        };
-        for (datagram, body, expected) in [
-            (
-                &br"\statusresponse\0\hostname\Srv\score_0\eof\"[..],
-                &br"\hostname\Srv\score_0"[..],
-                zero(0, false),
-            ),
-            (
-                br"\statusresponse\1\7\queryid\AMv1\final\\eof\",
-                br"\7",
-                zero(1, true),
-            ),
-            (
-                br"\statusresponse\1\a\b\queryid\1\final\",
-                br"\a\b",
-                zero(1, true),
-            ),
-            (
-                br"\statusresponse\0\a\b\queryid\0",
-                br"\a\b",
-                zero(0, false),
-            ),
-            // Cut between a key and its value, and the value is the end mark's word.
-            (
-                br"\statusresponse\0\player_0\final\eof\",
-                br"\player_0\final",
-                zero(0, false),
-            ),
-            (
-                br"\statusresponse\0\player_0\queryid\eof\",
-                br"\player_0\queryid",
-                zero(0, false),
-            ),
-            // Cut short.
-            (
-                br"\statusresponse\0\player_0\Ann",
-                br"\player_0\Ann",
-                Trailer {
-                    zero_based: true,
-                    ..Trailer::default()
-                },
-            ),
-            (
-                br"\statusresponse\13\a\b\queryid\1",
-                br"\a\b",
-                Trailer {
-                    zero_based: true,
-                    ..Trailer::default()
-                },
-            ),
-        ] {
-            assert_eq!(
-                split(datagram),
-                (body, expected),
-                "{}",
-                String::from_utf8_lossy(datagram)
-            );
-        }
-        assert!(split(br"\a\b\queryid\7.0").1.zero_based);
+        let part = |fragment, is_final| Trailer::StatusResponse { fragment, is_final };
+        let first = part(Some(0), false);
+        assert_split(
+            br"\statusresponse\0\hostname\Srv\score_0\eof\",
+            br"\hostname\Srv\score_0",
+            first,
+        );
+        let last = part(Some(1), true);
+        assert_split(
+            br"\statusresponse\1\7\queryid\AMv1\final\\eof\",
+            br"\7",
+            last,
+        );
+        assert_split(br"\statusresponse\1\a\b\queryid\1\final\", br"\a\b", last);
+        assert_split(br"\statusresponse\0\a\b\queryid\0", br"\a\b", first);
+        // Cut between a key and its value, and the value is a word of the end.
+        assert_split(
+            br"\statusresponse\0\player_0\final\eof\",
+            br"\player_0\final",
+            first,
+        );
+        assert_split(
+            br"\statusresponse\0\player_0\queryid\eof\",
+            br"\player_0\queryid",
+            first,
+        );
+        // Cut short.
+        let cut = part(None, false);
+        assert_split(br"\statusresponse\0\player_0\Ann", br"\player_0\Ann", cut);
+        assert_split(br"\statusresponse\13\a\b\queryid\1", br"\a\b", cut);
+        assert!(split(br"\a\b\queryid\7.0").1.is_zero_based());
     }
 
     #[test]
@@ -837,7 +953,7 @@ mod tests {
             br"\player_3\final\",
         ] {
             assert!(
-                !split(datagram).1.is_final,
+                !split(datagram).1.is_final(),
                 "{}",
                 String::from_utf8_lossy(datagram)
             );
@@ -862,7 +978,7 @@ mod tests {
         ] {
             let (_, found) = split(cut);
             assert!(
-                !found.is_final && found.fragment.is_none(),
+                !found.is_final() && found.fragment().is_none(),
                 "{}",
                 String::from_utf8_lossy(cut)
             );

@@ -1,0 +1,1044 @@
+//! Facts that differ between servers: a row for each family of games, and one for each engine that
+//! the serving side imitates. Code reads the rows and knows no game.
+
+use std::time::Duration;
+
+use crate::model::Colours;
+use crate::options::Engine;
+use crate::text::{lower_case, number};
+
+macro_rules! keys {
+    ($($key:ident = $lower:literal $wire:literal,)+) => {
+        /// The keys that tell the family, and those that the model has fields for.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Key {
+            $(#[doc = $wire] $key,)+
+        }
+
+        impl Key {
+            const ALL: &[Self] = &[$(Self::$key,)+];
+
+            /// The key as servers spell it.
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$key => $wire,)+
+                }
+            }
+
+            /// The key with this name, in any case.
+            #[inline]
+            pub(crate) fn find(name: &[u8]) -> Option<Self> {
+                // Patterns of bytes are compared by length first.
+                match lower_case(name, &mut [0; 24]) {
+                    $($lower => Some(Self::$key),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+keys! {
+    ActiveMod = b"activemod" "activemod",
+    ActiveMods = b"active_mods" "active_mods",
+    Ded = b"ded" "ded",
+    Dedicated = b"dedicated" "dedicated",
+    FragLimit = b"fraglimit" "fraglimit",
+    GameClass = b"gameclass" "gameclass",
+    GameId = b"gameid" "gameId",
+    GameName = b"gamename" "gamename",
+    GamePassword = b"gamepassword" "gamepassword",
+    GameStyle = b"gamestyle" "gamestyle",
+    GameType = b"gametype" "gametype",
+    GameVariant = b"gamevariant" "gamevariant",
+    GameVer = b"gamever" "gamever",
+    GoalScore = b"goalscore" "goalscore",
+    GoalTeamScore = b"goalteamscore" "goalteamscore",
+    HostName = b"hostname" "hostname",
+    HostPort = b"hostport" "hostport",
+    ListenServer = b"listenserver" "listenserver",
+    Location = b"location" "location",
+    MapFileName = b"mapfilename" "mapfilename",
+    MapId = b"mapid" "mapid",
+    MapName = b"mapname" "mapname",
+    MaxPlayers = b"maxplayers" "maxplayers",
+    MinGameVer = b"mingamever" "mingamever",
+    MinNetVer = b"minnetver" "minnetver",
+    MinPlayers = b"minplayers" "minplayers",
+    Mod = b"mod" "mod",
+    ModName = b"modname" "modname",
+    Mods = b"mods" "mods",
+    Mutator = b"mutator" "mutator",
+    Mutators = b"mutators" "mutators",
+    NeedPass = b"needpass" "needpass",
+    NumBots = b"numbots" "numbots",
+    NumPlayers = b"numplayers" "numplayers",
+    NumRounds = b"numrounds" "numrounds",
+    Password = b"password" "password",
+    Pure = b"pure" "pure",
+    RankedServer = b"rankedserver" "rankedserver",
+    Realism = b"realism" "realism",
+    RemainingTime = b"remainingtime" "remainingtime",
+    ReservedSlots = b"reservedslots" "reservedslots",
+    RoundTime = b"roundtime" "roundTime",
+    RoundTimeRemain = b"roundtimeremain" "roundTimeRemain",
+    ScoreLimit = b"scorelimit" "scorelimit",
+    SuspectsScore = b"suspectsscore" "suspectsscore",
+    SvPunkbuster = b"sv_punkbuster" "sv_punkbuster",
+    SwatScore = b"swatscore" "swatscore",
+    TeamOne = b"teamone" "teamone",
+    TeamOneScore = b"teamonescore" "teamonescore",
+    TeamTwo = b"teamtwo" "teamtwo",
+    TeamTwoScore = b"teamtwoscore" "teamtwoscore",
+    Tickets1 = b"tickets1" "tickets1",
+    Tickets2 = b"tickets2" "tickets2",
+    TimeLeft = b"timeleft" "timeleft",
+    TimeLimit = b"timelimit" "timelimit",
+    TimeLimitMinutes = b"time_limit" "time_limit",
+    Version = b"version" "version",
+}
+
+/// The values of the known keys in a reply, or among the rules of a status.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known<'a> {
+    values: [Option<&'a [u8]>; Key::ALL.len()],
+}
+
+impl<'a> Known<'a> {
+    pub(crate) const fn new() -> Self {
+        Self {
+            values: [None; Key::ALL.len()],
+        }
+    }
+
+    /// Takes a pair. The first value of a key that is not empty counts.
+    #[inline]
+    pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
+        let Some(key) = Key::find(name) else { return };
+        if let Some(slot) = self.values.get_mut(key as usize)
+            && slot.is_none_or(<[u8]>::is_empty)
+        {
+            *slot = Some(value);
+        }
+    }
+
+    /// The value of a key.
+    pub(crate) fn get(&self, key: Key) -> Option<&'a [u8]> {
+        self.values.get(key as usize).copied().flatten()
+    }
+
+    /// The first value that is not empty.
+    pub(crate) fn text(&self, keys: &[Key]) -> Option<&'a [u8]> {
+        self.find(keys, |_, value| (!value.is_empty()).then_some(value))
+    }
+
+    /// The first value that is a number in the range of the type.
+    pub(crate) fn number<T: TryFrom<i64>>(&self, keys: &[Key]) -> Option<T> {
+        self.find(keys, |_, value| number::number(value))
+    }
+
+    /// The first value that is a truth value.
+    pub(crate) fn flag(&self, keys: &[Key]) -> Option<bool> {
+        self.find(keys, |key, value| {
+            number::boolean(value).map(|value| value != key.is_inverted())
+        })
+    }
+
+    /// The first value that is a time.
+    pub(crate) fn time(&self, keys: &[TimeKey]) -> Option<Duration> {
+        keys.iter()
+            .find_map(|key| key.unit.read(self.get(key.key)?))
+    }
+
+    fn find<T>(&self, keys: &[Key], read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
+        keys.iter().find_map(|key| read(*key, self.get(*key)?))
+    }
+}
+
+impl Key {
+    /// Whether the key says the opposite of its field: a listen server is not dedicated.
+    pub(crate) const fn is_inverted(self) -> bool {
+        matches!(self, Self::ListenServer)
+    }
+}
+
+/// The keys of one field of the status.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Keys {
+    /// In the order in which they are read.
+    pub(crate) all: &'static [Key],
+    /// The one that a server writes where its rules have none of them.
+    pub(crate) usual: Option<Key>,
+}
+
+impl Keys {
+    /// Keys that are read, and written where the rules have one of them.
+    const fn read(all: &'static [Key]) -> Self {
+        Self { all, usual: None }
+    }
+
+    /// The same keys, with the one that is usual.
+    const fn usually(self, key: Key) -> Self {
+        Self {
+            all: self.all,
+            usual: Some(key),
+        }
+    }
+}
+
+/// A key whose value is a time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimeKey {
+    pub(crate) key: Key,
+    pub(crate) unit: Unit,
+}
+
+const fn seconds(key: Key) -> TimeKey {
+    TimeKey {
+        key,
+        unit: Unit::Seconds,
+    }
+}
+
+const fn minutes(key: Key) -> TimeKey {
+    TimeKey {
+        key,
+        unit: Unit::Minutes,
+    }
+}
+
+/// The unit of a time on the wire, always a whole number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Seconds,
+    Minutes,
+}
+
+impl Unit {
+    fn read(self, value: &[u8]) -> Option<Duration> {
+        match self {
+            Self::Seconds => {
+                number::number::<u32>(value).map(|seconds| Duration::from_secs(u64::from(seconds)))
+            }
+            Self::Minutes => number::whole_minutes(value),
+        }
+    }
+
+    /// The number for a time; `None` where it is not a whole one.
+    pub(crate) fn write(self, time: Duration) -> Option<u64> {
+        let seconds = time.as_secs();
+        match self {
+            Self::Seconds => Some(seconds),
+            Self::Minutes => seconds.is_multiple_of(60).then_some(seconds / 60),
+        }
+    }
+}
+
+/// The keys of the mutators.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct MutatorKeys {
+    /// Keys of lists with commas between the names. The first list that is not empty counts.
+    pub(crate) lists: Keys,
+    /// A key that is repeated, with one name each.
+    pub(crate) repeated: Key,
+}
+
+/// The source of the number of bots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BotCount {
+    /// `numbots`, or rows that mark bots.
+    Counted {
+        /// Whether a server writes `numbots` where no row marks a bot.
+        is_usual: bool,
+    },
+    /// `minplayers` is the number of people and bots, 0 without bots; `numplayers` counts people.
+    MinPlayers,
+}
+
+/// The value of `team_N` in a player's row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlayerTeam {
+    Number,
+    /// The name of one of the two sides.
+    SideName,
+}
+
+/// The rows of players.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlayerRows {
+    /// The field of the name that is written.
+    pub(crate) name: &'static str,
+    /// The field of the score that is written.
+    pub(crate) score: &'static str,
+    /// The score of a player in a whole reply without one.
+    pub(crate) absent_score: Option<i64>,
+    pub(crate) team: PlayerTeam,
+    /// Whether rows of players who left follow those that `numplayers` counts.
+    pub(crate) has_stale_rows: bool,
+}
+
+/// A side of a game without rows of teams.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Side {
+    pub(crate) name: Keys,
+    pub(crate) score: Keys,
+}
+
+/// The place of the teams in a status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TeamPlace {
+    /// In keys of the two sides.
+    Sides,
+    /// Rows with names follow the players; scores are in keys of the two sides.
+    NamesAfterPlayers,
+    /// Rows with names and scores follow the players, where the engine sends such rows.
+    RowsAfterPlayers,
+}
+
+/// The spelling of truth values.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Truth {
+    pub(crate) no: &'static str,
+    pub(crate) yes: &'static str,
+}
+
+const WORDS: Truth = Truth {
+    no: "False",
+    yes: "True",
+};
+const DIGITS: Truth = Truth { no: "0", yes: "1" };
+
+/// A property by which a reply shows its family.
+#[derive(Debug, Clone, Copy)]
+enum Mark {
+    /// `gamename`, in lower case.
+    Game(&'static str),
+    /// The beginning of `gamename`, in lower case.
+    GamePrefix(&'static str),
+    /// The beginning of `gamevariant`, in lower case.
+    VariantPrefix(&'static str),
+    /// These keys.
+    Has(&'static [Key]),
+    /// No `gamename`, and rows with `playername` and with `teamname`.
+    NamedSides,
+}
+
+impl Mark {
+    /// Whether the mark is the name of a game, which is stronger than any key.
+    const fn is_game(self) -> bool {
+        matches!(self, Self::Game(_) | Self::GamePrefix(_))
+    }
+
+    fn fits(self, known: &Known<'_>, has_named_sides: bool) -> bool {
+        let text = |key| known.get(key).unwrap_or_default();
+        match self {
+            Self::Game(name) => text(Key::GameName).eq_ignore_ascii_case(name.as_bytes()),
+            Self::GamePrefix(prefix) => begins_with(text(Key::GameName), prefix),
+            Self::VariantPrefix(prefix) => begins_with(text(Key::GameVariant), prefix),
+            Self::Has(keys) => keys.iter().all(|key| known.get(*key).is_some()),
+            Self::NamedSides => text(Key::GameName).is_empty() && has_named_sides,
+        }
+    }
+}
+
+fn begins_with(text: &[u8], prefix: &str) -> bool {
+    let start = text.get(..prefix.len()).unwrap_or_default();
+    start.eq_ignore_ascii_case(prefix.as_bytes())
+}
+
+/// A family of games whose servers use the same keys in the same way.
+#[derive(Debug)]
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "name and source document a row")
+)]
+pub(crate) struct Profile {
+    pub(crate) name: &'static str,
+    marks: &'static [Mark],
+    pub(crate) colours: Colours,
+    pub(crate) truth: Truth,
+    pub(crate) map: Keys,
+    pub(crate) game_type: Keys,
+    pub(crate) version: Keys,
+    pub(crate) protocol_version: Keys,
+    pub(crate) mod_name: Keys,
+    /// The value of `mod_name` without a modification.
+    pub(crate) stock_mod: Option<&'static str>,
+    pub(crate) mutators: MutatorKeys,
+    pub(crate) password: Keys,
+    pub(crate) dedicated: Keys,
+    pub(crate) anti_cheat: Keys,
+    pub(crate) private_slots: Keys,
+    /// The limit of the match. None where the unit of its key is unknown.
+    pub(crate) time_limit: &'static [TimeKey],
+    pub(crate) time_left: &'static [TimeKey],
+    pub(crate) score_limit: Keys,
+    pub(crate) bots: BotCount,
+    pub(crate) players: PlayerRows,
+    pub(crate) team_place: TeamPlace,
+    /// The number of the first team. Rows of teams are numbered from 0.
+    pub(crate) first_team: i32,
+    pub(crate) sides: [Side; 2],
+    /// Whether `location` is a region of [`REGIONS`].
+    pub(crate) has_regions: bool,
+    pub(crate) source: &'static str,
+}
+
+impl Profile {
+    /// The family of a server that sends these keys. `has_named_sides`: it also sends rows with
+    /// `playername` and with `teamname`.
+    pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> &'static Self {
+        Self::find(known, has_named_sides).unwrap_or(&UNKNOWN)
+    }
+
+    /// The family, where the keys show one.
+    pub(crate) fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
+        let with_mark = |is_game: bool| {
+            FAMILIES.iter().find(|row| {
+                let mut marks = row.marks.iter().filter(|mark| mark.is_game() == is_game);
+                marks.any(|mark| mark.fits(known, has_named_sides))
+            })
+        };
+        with_mark(true).or_else(|| with_mark(false)).copied()
+    }
+
+    /// The modification, where it is not the game itself.
+    pub(crate) fn mod_name<'a>(&self, known: &Known<'a>) -> Option<&'a [u8]> {
+        known.find(self.mod_name.all, |_, value| {
+            let is_stock = self
+                .stock_mod
+                .is_some_and(|stock| value.eq_ignore_ascii_case(stock.as_bytes()));
+            (!value.is_empty() && !is_stock).then_some(value)
+        })
+    }
+
+    /// The time until the end of the match; `None` where it has no limit.
+    pub(crate) fn time_left(&self, known: &Known<'_>) -> Option<Duration> {
+        let is_unlimited = known.time(self.time_limit) == Some(Duration::ZERO);
+        known.time(self.time_left).filter(|_| !is_unlimited)
+    }
+}
+
+const SCORE_LIMITS: &[Key] = &[
+    Key::GoalTeamScore,
+    Key::GoalScore,
+    Key::ScoreLimit,
+    Key::FragLimit,
+];
+const SIDE_ONE: &[Key] = &[Key::TeamOneScore, Key::Tickets1, Key::SwatScore];
+const SIDE_TWO: &[Key] = &[Key::TeamTwoScore, Key::Tickets2, Key::SuspectsScore];
+const DEDICATED: Keys = Keys::read(&[Key::Dedicated, Key::Ded, Key::ListenServer]);
+const GAME_TYPES: Keys = Keys::read(&[Key::GameType, Key::GameClass]).usually(Key::GameType);
+
+/// The sides by their names, and nothing written.
+const SIDES: [Side; 2] = [
+    Side {
+        name: Keys::read(&[Key::TeamOne]),
+        score: Keys::read(SIDE_ONE),
+    },
+    Side {
+        name: Keys::read(&[Key::TeamTwo]),
+        score: Keys::read(SIDE_TWO),
+    },
+];
+
+/// Sides with these scores.
+const fn scores(one: Key, two: Key) -> [Side; 2] {
+    let [first, second] = SIDES;
+    [
+        Side {
+            name: first.name,
+            score: first.score.usually(one),
+        },
+        Side {
+            name: second.name,
+            score: second.score.usually(two),
+        },
+    ]
+}
+
+/// An unknown game. Every key with one meaning in all known games is read, and no colour is removed.
+pub(crate) static UNKNOWN: Profile = DEFAULT;
+
+/// The fields of a row that has nothing of its own.
+const DEFAULT: Profile = Profile {
+    name: "unknown",
+    marks: &[],
+    colours: Colours::None,
+    truth: WORDS,
+    map: Keys::read(&[Key::MapFileName, Key::MapName, Key::MapId]).usually(Key::MapName),
+    game_type: GAME_TYPES,
+    version: Keys::read(&[Key::GameVer, Key::Version]).usually(Key::GameVer),
+    protocol_version: Keys::read(&[Key::MinNetVer, Key::MinGameVer]),
+    mod_name: Keys::read(&[Key::ActiveMod, Key::ModName, Key::Mod, Key::Mods]),
+    stock_mod: None,
+    mutators: MutatorKeys {
+        lists: Keys::read(&[Key::Mutators, Key::ActiveMods]),
+        repeated: Key::Mutator,
+    },
+    password: Keys::read(&[Key::Password, Key::NeedPass, Key::GamePassword]).usually(Key::Password),
+    dedicated: DEDICATED.usually(Key::Dedicated),
+    anti_cheat: Keys::read(&[Key::SvPunkbuster]),
+    private_slots: Keys::read(&[Key::ReservedSlots]),
+    time_limit: &[],
+    time_left: &[],
+    score_limit: Keys::read(SCORE_LIMITS).usually(Key::FragLimit),
+    bots: BotCount::Counted { is_usual: false },
+    players: PlayerRows {
+        name: "player",
+        score: "frags",
+        absent_score: None,
+        team: PlayerTeam::Number,
+        has_stale_rows: false,
+    },
+    team_place: TeamPlace::RowsAfterPlayers,
+    first_team: 0,
+    sides: SIDES,
+    has_regions: true,
+    source: "",
+};
+
+/// The rows, those with stronger marks first.
+static FAMILIES: &[&Profile] = &[
+    &BATTLEFIELD_1942,
+    &MEDAL_OF_HONOR,
+    &TRIBES_VENGEANCE,
+    &SWAT_4,
+    &SERIOUS_SAM,
+    &NOLF_2,
+    &DESCENT_3,
+    &NETPANZER,
+    &RENEGADE,
+    &UNREAL,
+];
+
+static BATTLEFIELD_1942: Profile = Profile {
+    name: "Battlefield 1942",
+    marks: &[Mark::GamePrefix("bfield1942"), Mark::NamedSides],
+    truth: DIGITS,
+    mod_name: Keys::read(&[
+        Key::GameId,
+        Key::ActiveMod,
+        Key::ModName,
+        Key::Mod,
+        Key::Mods,
+    ])
+    .usually(Key::GameId),
+    stock_mod: Some("bf1942"),
+    mutators: MutatorKeys {
+        lists: DEFAULT.mutators.lists.usually(Key::ActiveMods),
+        repeated: Key::Mutator,
+    },
+    anti_cheat: DEFAULT.anti_cheat.usually(Key::SvPunkbuster),
+    private_slots: DEFAULT.private_slots.usually(Key::ReservedSlots),
+    time_limit: &[seconds(Key::RoundTime), minutes(Key::TimeLimitMinutes)],
+    time_left: &[seconds(Key::RoundTimeRemain)],
+    score_limit: Keys::read(SCORE_LIMITS),
+    players: PlayerRows {
+        name: "playername",
+        score: "score",
+        has_stale_rows: true,
+        ..DEFAULT.players
+    },
+    team_place: TeamPlace::NamesAfterPlayers,
+    first_team: 1,
+    sides: scores(Key::Tickets1, Key::Tickets2),
+    // A Windows language number.
+    has_regions: false,
+    source: "captures in Austinb/GameQ, tests/Protocols/Providers",
+    ..DEFAULT
+};
+
+static MEDAL_OF_HONOR: Profile = Profile {
+    name: "Medal of Honor",
+    marks: &[
+        Mark::GamePrefix("moh"),
+        Mark::Has(&[Key::RankedServer]),
+        Mark::Has(&[Key::Realism, Key::Pure]),
+    ],
+    colours: Colours::CaretAlphanumeric,
+    truth: DIGITS,
+    time_limit: &[minutes(Key::TimeLimit)],
+    bots: BotCount::MinPlayers,
+    source: "openmoh/openmohaa, code/gamespy/sv_gamespy.c",
+    ..DEFAULT
+};
+
+static TRIBES_VENGEANCE: Profile = Profile {
+    name: "Tribes: Vengeance",
+    marks: &[Mark::Game("tribesv"), Mark::Has(&[Key::TeamOne])],
+    truth: DIGITS,
+    players: PlayerRows {
+        team: PlayerTeam::SideName,
+        ..DEFAULT.players
+    },
+    team_place: TeamPlace::Sides,
+    sides: [
+        Side {
+            name: Keys::read(&[Key::TeamOne]).usually(Key::TeamOne),
+            score: Keys::read(SIDE_ONE).usually(Key::TeamOneScore),
+        },
+        Side {
+            name: Keys::read(&[Key::TeamTwo]).usually(Key::TeamTwo),
+            score: Keys::read(SIDE_TWO).usually(Key::TeamTwoScore),
+        },
+    ],
+    source: "replies that public tools quote",
+    ..DEFAULT
+};
+
+static SWAT_4: Profile = Profile {
+    name: "SWAT 4",
+    marks: &[
+        Mark::GamePrefix("swat4"),
+        Mark::VariantPrefix("swat"),
+        Mark::VariantPrefix("sef"),
+        Mark::Has(&[Key::GameVariant, Key::NumRounds]),
+    ],
+    colours: Colours::Swat4,
+    time_left: &[seconds(Key::TimeLeft)],
+    score_limit: Keys::read(SCORE_LIMITS),
+    // Counters that are zero are left out.
+    players: PlayerRows {
+        absent_score: Some(0),
+        ..DEFAULT.players
+    },
+    team_place: TeamPlace::Sides,
+    sides: scores(Key::SwatScore, Key::SuspectsScore),
+    source: "sergeii/swat4master, pkg/gamespy/serverquery/gs1",
+    ..DEFAULT
+};
+
+static SERIOUS_SAM: Profile = Profile {
+    name: "Serious Sam",
+    marks: &[Mark::GamePrefix("serioussam")],
+    colours: Colours::SeriousSam,
+    truth: DIGITS,
+    mod_name: DEFAULT.mod_name.usually(Key::ActiveMod),
+    time_limit: &[minutes(Key::TimeLimit)],
+    source: "Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h",
+    ..DEFAULT
+};
+
+static NOLF_2: Profile = Profile {
+    name: "No One Lives Forever 2",
+    marks: &[Mark::Game("nolf2")],
+    time_limit: &[minutes(Key::TimeLimit)],
+    source: "replies that public tools quote",
+    ..DEFAULT
+};
+
+/// It sends 0 as `fraglimit` for a limit in force, and other limits as they are stored.
+static DESCENT_3: Profile = Profile {
+    name: "Descent 3",
+    marks: &[Mark::Game("descent3")],
+    score_limit: Keys::read(&[Key::GoalTeamScore, Key::GoalScore, Key::ScoreLimit]),
+    source: "DescentDevelopers/Descent3, Descent3/gamespy.cpp",
+    ..DEFAULT
+};
+
+/// Elsewhere `gamestyle` is a setting, as UT99's `Hardcore`.
+static NETPANZER: Profile = Profile {
+    name: "netPanzer",
+    marks: &[Mark::Game("netpanzer")],
+    game_type: Keys::read(&[Key::GameType, Key::GameClass, Key::GameStyle]).usually(Key::GameType),
+    source: "netpanzer/netpanzer, InfoSocket.cpp",
+    ..DEFAULT
+};
+
+/// Its `gametype` is the modification, or `C&C`. It lists no players.
+static RENEGADE: Profile = Profile {
+    name: "Command & Conquer: Renegade",
+    marks: &[Mark::Game("ccrenegade")],
+    truth: DIGITS,
+    dedicated: DEDICATED.usually(Key::Ded),
+    source: "w3dhub/OpenW3D, Code/Commando/GameSpy_QnR.cpp",
+    ..DEFAULT
+};
+
+/// Games of the Unreal engine, first and second generation.
+pub(crate) static UNREAL: Profile = Profile {
+    name: "Unreal engine",
+    marks: &[
+        Mark::Game("ut"),
+        Mark::Game("ut2"),
+        Mark::Game("ut2004"),
+        Mark::Game("unreal"),
+        Mark::Game("deusex"),
+        Mark::Game("dnf"),
+        Mark::Game("kiss"),
+        Mark::Game("mobileforces"),
+        Mark::Game("nerfarena"),
+        Mark::Game("postal2"),
+        Mark::Game("ravenshield"),
+        Mark::Game("redorchestra"),
+        Mark::Game("rune"),
+        Mark::Game("tacticalops"),
+        Mark::Game("undying"),
+        Mark::Game("wot"),
+        Mark::Has(&[Key::MinNetVer]),
+        Mark::Has(&[Key::MinGameVer]),
+    ],
+    // UT99 has no codes and no ESC in any name, so those of the later engine are right for both.
+    colours: Colours::UnrealEscape,
+    protocol_version: DEFAULT.protocol_version.usually(Key::MinNetVer),
+    mutators: MutatorKeys {
+        lists: DEFAULT.mutators.lists.usually(Key::Mutators),
+        repeated: Key::Mutator,
+    },
+    dedicated: DEDICATED.usually(Key::ListenServer),
+    time_limit: &[minutes(Key::TimeLimit)],
+    time_left: &[seconds(Key::RemainingTime)],
+    bots: BotCount::Counted { is_usual: true },
+    source: "UT99's script UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc",
+    ..DEFAULT
+};
+
+/// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
+pub(crate) const ECHO_KEYS: [&str; 5] = [
+    "echo",
+    "echo_replay",
+    "echo_reply",
+    "echoresponse",
+    "ignoring",
+];
+
+/// The values of `location`, in the order of the engine's own list (333networks/Masterserver-Qt5).
+pub(crate) const REGIONS: [&str; 13] = [
+    "no region",
+    "south-eastern US",
+    "western US",
+    "midwestern US",
+    "north-western US, western Canada",
+    "north-eastern US, eastern Canada",
+    "United Kingdom",
+    "continental Europe",
+    "Central Asia, Middle East",
+    "south-east Asia, Pacific",
+    "Africa",
+    "Australia, New Zealand, Pacific",
+    "Central and South America",
+];
+
+/// Whether captures have this field in players' rows. The first two are names.
+pub(crate) fn is_player_field(field: &[u8]) -> bool {
+    matches!(
+        lower_case(field, &mut [0; 24]),
+        b"player"
+            | b"playername"
+            | b"score"
+            | b"frags"
+            | b"frag"
+            | b"kills"
+            | b"ping"
+            | b"team"
+            | b"ngsecret"
+            | b"deaths"
+            | b"mesh"
+            | b"skin"
+            | b"face"
+            | b"keyhash"
+            | b"time"
+            | b"country"
+            | b"tkills"
+            | b"arrests"
+            | b"arrested"
+            | b"vip"
+            | b"tks"
+            | b"health"
+            | b"skill"
+            | b"pid"
+    )
+}
+
+/// A reply of several datagrams of which only the last has a number, and always this one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ConstantReply {
+    Status,
+    Players,
+}
+
+impl ConstantReply {
+    /// The reply with this number and fragment (Croteam-official/Serious-Engine, GameAgent.cpp).
+    pub(crate) const fn of(reply: u64, fragment: u32) -> Option<Self> {
+        match (reply, fragment) {
+            (333, 1) => Some(Self::Status),
+            (6, 1) => Some(Self::Players),
+            _ => None,
+        }
+    }
+}
+
+/// The order in which commands are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandOrder {
+    /// That of the request, command by command.
+    Request,
+    /// That of a table; each command is looked for anywhere in the request.
+    Table,
+}
+
+/// The place of the end mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndMark {
+    AfterNumber,
+    BeforeNumber,
+}
+
+/// The form of the replies of an engine that the serving side imitates.
+#[derive(Debug)]
+pub(crate) struct ReplyForm {
+    /// Most bytes of a datagram, the trailer included.
+    pub(crate) max_datagram: usize,
+    pub(crate) order: CommandOrder,
+    pub(crate) end_mark: EndMark,
+    /// The number of a reply, from the number of the request.
+    pub(crate) reply_number: fn(u64) -> u64,
+    pub(crate) echo_key: &'static str,
+    /// Whether `\info\` repeats `gamever` and `minnetver`.
+    pub(crate) info_has_versions: bool,
+    /// Whether rows of teams follow the players of a family without keys for its sides.
+    pub(crate) has_team_rows: bool,
+    /// The family of a game that no row names.
+    pub(crate) usual_profile: &'static Profile,
+}
+
+/// UT99's script UdpServerQuery 1.5.2.
+static UNREAL_REPLY: ReplyForm = ReplyForm {
+    max_datagram: 1000,
+    order: CommandOrder::Request,
+    end_mark: EndMark::AfterNumber,
+    reply_number: |request| (request.saturating_sub(1) % 100).saturating_add(1),
+    echo_key: "echo_replay",
+    info_has_versions: true,
+    has_team_rows: false,
+    usual_profile: &UNREAL,
+};
+
+/// GameSpy's own code (openmoh/openmohaa, code/gamespy/sv_gqueryreporting.c).
+static QR1_REPLY: ReplyForm = ReplyForm {
+    max_datagram: 1349,
+    order: CommandOrder::Table,
+    end_mark: EndMark::BeforeNumber,
+    reply_number: |request| request.saturating_add(1),
+    echo_key: "echoresponse",
+    info_has_versions: false,
+    has_team_rows: true,
+    usual_profile: &UNKNOWN,
+};
+
+impl ReplyForm {
+    pub(crate) const fn of(engine: Engine) -> &'static Self {
+        match engine {
+            Engine::Qr1 => &QR1_REPLY,
+            _ => &UNREAL_REPLY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gamespy1::wire::Fields;
+
+    fn profile(raw: &[u8]) -> &'static str {
+        let mut known = Known::new();
+        for (key, value) in Fields::new(raw).pairs() {
+            known.insert(key, value);
+        }
+        Profile::of(&known, false).name
+    }
+
+    #[test]
+    fn families_are_told_by_their_marks() {
+        for (raw, name) in [
+            (&br"\gamename\ut\minnetver\432"[..], "Unreal engine"),
+            (br"\gamename\some\minnetver\432", "Unreal engine"),
+            (br"\gamename\bfield1942", "Battlefield 1942"),
+            (br"\gamename\bfield1942d", "Battlefield 1942"),
+            (br"\gamename\mohaa", "Medal of Honor"),
+            (br"\pure\0\realism\1", "Medal of Honor"),
+            (br"\hostname\x\gamevariant\SWAT 4", "SWAT 4"),
+            (br"\hostname\x\gamevariant\SEF 2", "SWAT 4"),
+            (br"\hostname\x\gamevariant\Elite\numrounds\5", "SWAT 4"),
+            (br"\gamevariant\CTF\teamone\Phoenix", "Tribes: Vengeance"),
+            (br"\gamename\serioussamse", "Serious Sam"),
+            (br"\gamename\nolf2", "No One Lives Forever 2"),
+            (br"\gamename\descent3", "Descent 3"),
+            (br"\gamename\netpanzer", "netPanzer"),
+            (br"\gamename\ccrenegade", "Command & Conquer: Renegade"),
+            (br"\gamevariant\CTF", "unknown"),
+            (br"\gamename\opflash", "unknown"),
+            (b"", "unknown"),
+            // The name of a game is stronger than a key.
+            (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
+        ] {
+            assert_eq!(profile(raw), name, "{}", raw.escape_ascii());
+        }
+        assert_eq!(Profile::of(&Known::new(), true).name, "Battlefield 1942");
+    }
+
+    #[test]
+    fn each_row_has_marks_a_source_and_a_name_of_its_own() {
+        for (index, row) in FAMILIES.iter().enumerate() {
+            assert!(
+                !row.marks.is_empty() && !row.source.is_empty(),
+                "{}",
+                row.name
+            );
+            let others = FAMILIES.iter().skip(index.saturating_add(1));
+            assert!(others.into_iter().all(|other| other.name != row.name));
+        }
+    }
+
+    #[test]
+    fn usual_keys_are_among_those_that_are_read() {
+        for row in FAMILIES.iter().copied().chain([&UNKNOWN]) {
+            let [one, two] = row.sides;
+            for keys in [
+                row.map,
+                row.game_type,
+                row.version,
+                row.protocol_version,
+                row.mod_name,
+                row.mutators.lists,
+                row.password,
+                row.dedicated,
+                row.anti_cheat,
+                row.private_slots,
+                row.score_limit,
+                one.name,
+                one.score,
+                two.name,
+                two.score,
+            ] {
+                let is_read = keys.usual.is_none_or(|usual| keys.all.contains(&usual));
+                assert!(is_read, "{}: {keys:?}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn keys_are_found_in_any_case() {
+        for key in Key::ALL {
+            let name = key.as_str();
+            assert_eq!(Key::find(name.as_bytes()), Some(*key));
+            assert_eq!(Key::find(name.to_ascii_uppercase().as_bytes()), Some(*key));
+        }
+        assert_eq!(Key::find(b"nothing"), None);
+    }
+
+    /// Every game of the table that has a name in this protocol has a row, or needs none.
+    #[cfg(feature = "games")]
+    #[test]
+    fn the_games_of_the_unreal_engine_have_its_row() {
+        use crate::games::Game;
+        use crate::protocol::Protocol;
+
+        let names = Game::all().filter(|game| game.protocol == Protocol::GameSpy1);
+        let mut unknown = Vec::new();
+        for name in names.filter_map(|game| game.gamename) {
+            let raw = format!(r"\gamename\{name}");
+            if profile(raw.as_bytes()) == UNKNOWN.name {
+                unknown.push(name);
+            }
+        }
+        // Servers of these were neither captured nor read: what they send is read by the default.
+        let expected = [
+            "avp2",
+            "bgate",
+            "commandos3",
+            "cneagle",
+            "contractjack",
+            "ddozenpt",
+            "drakan",
+            "dtr2",
+            "giants",
+            "globalops",
+            "heretic2",
+            "hd2",
+            "homeworld2",
+            "projectigi2r",
+            "il2sturmovik",
+            "ironstorm",
+            "jbnightfire",
+            "kingpin",
+            "nfs6",
+            "nitrofamily",
+            "opflash",
+            "opflashr",
+            "rb6",
+            "rally",
+            "redline",
+            "riseofnations",
+            "roguespear",
+            "sfc2op",
+            "sfc3",
+            "shogo",
+            "sin",
+            "sof",
+            "bcommander",
+            "teamfactor",
+            "terminus",
+            "nolf",
+            "turok2",
+            "vietcong",
+        ];
+        assert_eq!(unknown, expected);
+    }
+
+    /// The lines of the page with this first cell, and the texts between backticks in its second.
+    fn page_keys(field: &str) -> Vec<String> {
+        let page = include_str!("mod.rs");
+        let cell = format!("`{field}`");
+        let rows = page.lines().filter_map(|line| line.strip_prefix("//! | "));
+        let mut cells = rows.map(|row| row.split(" | "));
+        let mut row = cells
+            .find(|row| row.clone().next().is_some_and(|fields| fields.contains(&cell)))
+            .unwrap_or_else(|| panic!("no line for {field}"));
+        let keys = row.nth(1).unwrap_or_default();
+        let quoted = keys.split('`').skip(1).step_by(2);
+        quoted.map(str::to_ascii_lowercase).collect()
+    }
+
+    #[test]
+    fn the_page_has_the_keys_of_every_row() {
+        for row in FAMILIES.iter().copied().chain([&UNKNOWN]) {
+            let [one, two] = row.sides;
+            let times = |keys: &[TimeKey]| keys.iter().map(|key| key.key).collect::<Vec<_>>();
+            let fields = [
+                ("map", row.map.all.to_vec()),
+                ("game_type", row.game_type.all.to_vec()),
+                ("version", row.version.all.to_vec()),
+                ("protocol_version", row.protocol_version.all.to_vec()),
+                ("mod_name", row.mod_name.all.to_vec()),
+                ("mutators", [row.mutators.lists.all, &[row.mutators.repeated]].concat()),
+                ("password", row.password.all.to_vec()),
+                ("dedicated", row.dedicated.all.to_vec()),
+                ("anti_cheat", row.anti_cheat.all.to_vec()),
+                ("private_slots", row.private_slots.all.to_vec()),
+                ("time_limit", times(row.time_limit)),
+                ("time_left", times(row.time_left)),
+                ("score_limit", row.score_limit.all.to_vec()),
+                ("teams", [one.name.all, one.score.all, two.name.all, two.score.all].concat()),
+            ];
+            for (field, keys) in fields {
+                let page = page_keys(field);
+                for key in keys {
+                    let key = key.as_str().to_ascii_lowercase();
+                    assert!(page.contains(&key), "{}: {field} lacks {key}", row.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_page_has_every_row_with_its_source() {
+        let page = include_str!("mod.rs");
+        for row in FAMILIES {
+            let line = |line: &&str| line.starts_with(&format!("//! | {} | ", row.name));
+            let line = page.lines().find(line).unwrap_or_else(|| panic!("no {}", row.name));
+            assert!(line.contains(row.source), "{line}");
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! GameSpy v1: what replies of real servers mean, where reading them has gone wrong.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use queryport::gamespy1::{Answer, Command, Request, StatusQuery, region, respond};
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
+use queryport::{
+    Engine, Limits, Part, Player, QueryOptions, Rules, ServerStatus, Service, Team, ToStatus,
+};
+
+use crate::common::pair::CLIENT;
+use crate::common::requester;
+
+fn read(datagrams: &[&'static [u8]]) -> ServerStatus {
+    let datagrams = datagrams.iter().map(|datagram| Bytes::from_static(datagram));
+    Answer::from_datagrams(datagrams, &Limits::default()).unwrap().to_status()
+}
+
+fn names_and_scores(status: &ServerStatus) -> Vec<(String, Option<i64>)> {
+    let players = status.listed_players().iter();
+    players.map(|player| (player.name.plain().into_owned(), player.score)).collect()
+}
+
+/// GameSpy's second generation writes column after column (nitrocaster/GameSpy, qr2.c).
+#[test]
+fn a_backslash_in_a_name_shifts_no_scores_in_column_order() {
+    let status = read(&[
+        br"\hostname\S\numplayers\3\player_0\Ann\player_1\Cat\player_2\B\ob\score_0\5\score_1\6\score_2\7\ping_0\10\ping_1\20\ping_2\30\final\\queryid\1.1",
+    ]);
+    let expected = [("Ann", 5), ("Cat", 6), (r"B\ob", 7)];
+    let expected = expected.map(|(name, score)| (name.to_owned(), Some(score)));
+    assert_eq!(names_and_scores(&status), expected);
+    assert!(status.completeness.is_complete());
+}
+
+/// SWAT 4 leaves out counters that are zero, but a score can also be in a lost fragment.
+#[test]
+fn a_score_in_a_lost_fragment_is_not_zero() {
+    let part = br"\hostname\S\gamevariant\SWAT 4\numrounds\5\numplayers\2\player_0\Ann\score_0\7\player_1\Bob\queryid\1";
+    let status = read(&[part]);
+    let expected = [("Ann".to_owned(), Some(7)), ("Bob".to_owned(), None)];
+    assert_eq!(names_and_scores(&status), expected);
+    let status = read(&[part, br"\ping_1\20\queryid\2\final\"]);
+    assert_eq!(names_and_scores(&status)[1], ("Bob".to_owned(), Some(0)));
+}
+
+/// Recorded from OpenMoHAA 0.83.0 (openmoh/openmohaa 44ce0595) with three bots and nobody else.
+#[test]
+fn bots_of_openmohaa_are_counted_in_every_reply() {
+    let full = br"\location\1\gamever\1.12+0.83.0\gamename\mohaa\botskill\Average\minplayers\3\allowlean\0\pure\0\realism\0\sprinton\0\dedicated\1\gametype_i\1\gamemode\openplaying\maxplayers\14\numplayers\0\gametype\Free-For-All\mapname\room\hostport\12203\hostname\^1Red MoH server\rankedserver\0\fraglimit\40\timelimit\15\final\\queryid\2.1";
+    let info = br"\botskill\Average\minplayers\3\allowlean\0\pure\0\realism\0\sprinton\0\dedicated\1\gametype_i\1\gamemode\openplaying\maxplayers\14\numplayers\0\gametype\Free-For-All\mapname\room\hostport\12203\hostname\^1Red MoH server\final\\queryid\4.1";
+    for reply in [&full[..], info] {
+        let status = read(&[reply]);
+        assert_eq!((status.bot_count, status.player_count), (Some(3), Some(3)));
+        assert_eq!(status.name.unwrap().plain(), "Red MoH server");
+        assert_eq!(status.dedicated, Some(true));
+    }
+    let status = read(&[full]);
+    assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
+    assert_eq!(status.score_limit, Some(40));
+    assert_eq!(region(&status), Some("south-eastern US"));
+}
+
+/// Built from the format strings of GameSpy_QnR.cpp (w3dhub/OpenW3D, Code/Commando).
+#[test]
+fn renegade_says_whether_it_is_dedicated() {
+    let status = read(&[
+        br"\gamename\ccrenegade\gamever\838\hostname\Srv\hostport\4848\mapname\C&C_Field\gametype\C&C\numplayers\3\maxplayers\40\BW\64000\CSVR\1\DED\1\DG\1\password\0\TC\1\FF\0\SC\0\final\\queryid\2.1",
+    ]);
+    assert_eq!((status.dedicated, status.password), (Some(true), Some(false)));
+    assert_eq!((status.player_count, status.max_players), (Some(3), Some(40)));
+    assert_eq!(status.version.unwrap().plain(), "838");
+}
+
+fn served(status: &ServerStatus, commands: &[Command<'_>], engine: Engine) -> Answer {
+    let service = Service::new(engine).with_echo();
+    let replies = respond(&Request::new(commands), status, &service, &requester(CLIENT));
+    let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    for reply in &replies {
+        if let Verdict::Done(answer) = query.receive(reply) {
+            return answer;
+        }
+    }
+    panic!("no whole answer: {replies:?}");
+}
+
+#[test]
+fn a_rule_that_contradicts_a_field_is_left_out() {
+    let mut status = ServerStatus::default();
+    status.game = Some("ut".into());
+    status.name = Some("Srv".into());
+    status.map = Some("DM-Deck".into());
+    status.game_type = Some("CTFGame".into());
+    status.password = Some(true);
+    status.dedicated = Some(true);
+    status.time_limit = Some(Duration::from_secs(90));
+    status.score_limit = Some(20);
+    status.max_players = Some(8);
+    status.mutators = Some(vec!["Instagib".into()]);
+    status.rules = [
+        ("mapfilename", "DM-Fractal"),
+        ("gameclass", "DeathMatchPlus"),
+        ("needpass", "False"),
+        ("listenserver", "True"),
+        ("ded", "0"),
+        ("timelimit", "1"),
+        ("goalteamscore", "3"),
+        ("fraglimit", "30"),
+        ("Mutator", "LowGrav"),
+        ("maxplayers", "16"),
+        ("friendlyfire", "50%"),
+    ]
+    .into_iter()
+    .collect();
+    for engine in [Engine::Unreal, Engine::Qr1] {
+        let read = served(&status, &[Command::Status], engine).to_status();
+        let text = |text: &Option<queryport::Text>| text.as_ref().unwrap().plain().into_owned();
+        assert_eq!(text(&read.map), "DM-Deck");
+        assert_eq!(text(&read.game_type), "CTFGame");
+        assert_eq!((read.password, read.dedicated), (Some(true), Some(true)));
+        assert_eq!((read.score_limit, read.max_players), (Some(20), Some(8)));
+        assert_eq!(read.time_limit, None, "90 s have no form in minutes");
+        assert_eq!(read.mutators.as_ref().unwrap().len(), 1);
+        for gone in ["mapfilename", "gameclass", "listenserver", "timelimit", "Mutator"] {
+            assert!(read.rules.get(gone).is_none(), "{gone}");
+        }
+        let limits = ["goalteamscore", "fraglimit"].map(|key| read.rules.get_all(key).count());
+        assert_eq!(limits.iter().sum::<usize>(), 1);
+        assert_eq!(read.rules.get("friendlyfire").unwrap().raw(), b"50%");
+    }
+}
+
+#[test]
+fn rules_that_say_a_field_in_their_own_way_stay() {
+    let mut status = read(&[
+        br"\gamename\unreal\gamever\227\mingamever\224\hostname\Srv\hostport\7777\mapname\The title\mapfilename\Vortex2\Mutator\LowGrav\Mutator\Instagib\queryid\1.1\final\",
+    ]);
+    let again = served(&status, &[Command::Status], Engine::Unreal).to_status();
+    for key in ["mapname", "mapfilename", "mingamever"] {
+        assert_eq!(again.rules.get(key), status.rules.get(key), "{key}");
+    }
+    assert_eq!(again.rules.get_all("Mutator").count(), 2);
+    assert_eq!(again.map, status.map);
+    status.map = Some("DmDeck16".into());
+    let changed = served(&status, &[Command::Status], Engine::Unreal).to_status();
+    assert_eq!(changed.map.unwrap().plain(), "DmDeck16");
+}
+
+#[test]
+fn players_and_teams_of_one_answer_are_told_apart() {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.map = Some("CTF-Coret".into());
+    let mut ann = Player::new("Ann");
+    ann.score = Some(7);
+    let mut bob = Player::new("Bob");
+    (bob.score, bob.team) = (Some(9), Some(1));
+    let team = |id, name: &str, score| {
+        let mut team = Team::default();
+        (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
+        team
+    };
+    for teams in [
+        vec![team(0, "Red", 3), team(1, "Blue", 4)],
+        vec![team(0, "1", 3), team(1, "2", 4)],
+    ] {
+        for players in [vec![ann.clone()], vec![bob.clone()], vec![ann.clone(), bob.clone()]] {
+            status.teams = teams.clone();
+            status.players = Some(players.clone());
+            for first in [Command::Players, Command::Status] {
+                let answer = served(&status, &[first, Command::Teams], Engine::Unreal);
+                let read = answer.to_status();
+                let wanted: Vec<_> =
+                    players.iter().map(|player| (player.score, player.team)).collect();
+                let found: Vec<_> = read
+                    .listed_players()
+                    .iter()
+                    .map(|player| (player.score, player.team))
+                    .collect();
+                assert_eq!(found, wanted, "{:?}", answer.raw());
+                let scores: Vec<_> = read.teams.iter().map(|team| team.score).collect();
+                assert_eq!(scores, [Some(3), Some(4)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn info_alone_has_the_versions() {
+    let mut status = ServerStatus::default();
+    status.game = Some("ut".into());
+    status.version = Some("451".into());
+    status.protocol_version = Some(432);
+    status.name = Some("Srv".into());
+    let info = served(&status, &[Command::Info], Engine::Unreal);
+    assert_eq!(info.get("gamever"), Some(&b"451"[..]));
+    assert_eq!(info.get("minnetver"), Some(&b"432"[..]));
+    let both = served(&status, &[Command::Basic, Command::Info], Engine::Unreal);
+    let versions = both.pairs().filter(|(key, _)| *key == b"gamever");
+    assert_eq!(versions.count(), 1);
+    // GameSpy's own code does not repeat them (recorded from OpenMoHAA).
+    let info = served(&status, &[Command::Info], Engine::Qr1);
+    assert_eq!(info.get("gamever"), None);
+}
+
+#[test]
+fn an_echo_under_any_key_is_found() {
+    let commands = [Command::Basic, Command::Echo(b"hello")];
+    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    let reply = br"\gamename\ut\location\7\parrot\hello\queryid\12.1\final\";
+    let Verdict::Done(answer) = query.receive(reply) else {
+        panic!()
+    };
+    assert_eq!(answer.echo(), Some((&b"parrot"[..], &b"hello"[..])));
+    let mut query = StatusQuery::commands(&commands, &QueryOptions::default()).unwrap();
+    query.request(&mut Vec::new());
+    let Verdict::Done(answer) = query.receive(br"\gamename\ut\queryid\12.1\final\") else {
+        panic!()
+    };
+    assert_eq!(answer.echo(), None);
+}
+
+#[test]
+fn the_region_is_read_where_the_game_has_one() {
+    let mut status = ServerStatus::default();
+    status.rules = Rules::from_iter([("location", "7")]);
+    status.game = Some("ut".into());
+    assert_eq!(region(&status), Some("continental Europe"));
+    status.game = Some("bfield1942".into());
+    assert_eq!(region(&status), None, "a Windows language number");
+}
+
+#[test]
+fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
+    let mut query = StatusQuery::new(0, &QueryOptions::default());
+    let mut requests = Vec::new();
+    for _ in 0..4 {
+        let mut request = Vec::new();
+        query.request(&mut request);
+        requests.push(request);
+        assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+    }
+    assert_eq!(requests, [&br"\status\"[..], br"\status\", br"\info\", br"\status\"]);
+
+    let mut query = StatusQuery::new(0, &QueryOptions::default());
+    for _ in 0..2 {
+        query.request(&mut Vec::new());
+        query.timeout(Remaining::Retry);
+    }
+    query.request(&mut Vec::new());
+    let info = br"\hostname\Srv\mapname\x\numplayers\0\queryid\7.1\final\";
+    let Verdict::Done(answer) = query.clone().receive(info) else {
+        panic!()
+    };
+    let missing = answer.completeness();
+    assert!(missing.lacks(Part::Players) && missing.lacks(Part::Rules));
+    // A late answer to the status is whole.
+    let status = br"\gamename\ut\hostname\Srv\mapname\x\numplayers\0\queryid\6.1\final\";
+    let Verdict::Done(answer) = query.receive(status) else {
+        panic!()
+    };
+    assert!(answer.completeness().is_complete());
+}
