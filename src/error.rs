@@ -355,7 +355,7 @@ pub enum ListError {
     /// The server did not greet as a list server does.
     #[error("no list server: the greeting has no challenge")]
     NoGreeting,
-    /// The server took the request, or a part of it, and sent no reply.
+    /// The server sent nothing, or no reply to the request.
     #[error("the list server did not reply")]
     NoReply,
     /// The server refused, in its own words.

@@ -145,7 +145,8 @@ pub(crate) async fn start(arguments: Arguments) -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (protocol, others) = arguments.protocol;
+    let (protocol, others) = &arguments.protocol;
+    let protocol = *protocol;
     let mut world = world(protocol, &arguments.game).map_err(WrongArgument)?;
     if let Some(players) = arguments.players {
         world.status = with_players(
@@ -168,7 +169,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     for (field, value) in &arguments.fields {
         world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
     }
-    let mut services: Vec<Service> = others.into_iter().map(Service::from).collect();
+    let mut services: Vec<Service> = others.iter().copied().map(Service::from).collect();
     if let Some(service) = gamespy1_service(&arguments, &world.service, &services)? {
         let all = services.iter_mut().chain([&mut world.service]);
         for known in all.filter(|known| known.engine() == service.engine()) {

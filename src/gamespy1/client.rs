@@ -22,8 +22,8 @@ const INFO_EVERY: u32 = 3;
 /// Queries a server's status: `\status\`, or any commands.
 ///
 /// For [`Detail::Short`] the first request is `\basic\\info\`, every retry `\status\`. Where
-/// `\status\` stays without any reply, the third request is `\info\`: its answer lacks players and
-/// rules, and says so.
+/// `\status\` stays without any reply, the third request is `\info\`. Its answer is incomplete: it
+/// has neither players nor rules.
 ///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
@@ -98,9 +98,11 @@ impl StatusQuery {
     /// A query of these commands in one datagram: a request of this protocol is a list of commands. The Unreal engine
     /// answers them in the same order, GameSpy's own code in the order of its own table.
     ///
-    /// Servers number the rows of players and of teams from 0 and call fields of both `team_N` and `score_N` (UT99's
-    /// UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one answer to [`Command::Players`] or
-    /// [`Command::Status`] and [`Command::Teams`], a `team_N` that is no number and not a player's begins the row of a team.
+    /// Servers number the rows of players and of teams from 0 and call fields of both `team_N` and
+    /// `score_N` (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one
+    /// answer to [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], a `team_N` with a
+    /// `size_N` after it begins the row of a team, and so does one outside a player's row that is not a
+    /// number.
     ///
     /// ```
     /// use queryport::QueryOptions;
@@ -170,7 +172,7 @@ impl Conversation for StatusQuery {
             Ok(Some(wait)) => wait,
             Ok(None) => match Answer::best(&self.replies, &self.asked) {
                 Some(best) if !best.completeness().info => return Verdict::Done(best),
-                // A fragment numbered 0 can be on its way, or another request can bring the description.
+                // A fragment numbered 0 can follow, or another request can bring the description.
                 _ => Wait::Grace,
             },
         };

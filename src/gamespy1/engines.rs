@@ -167,7 +167,7 @@ impl Key {
 pub(crate) struct Keys {
     /// In the order in which they are read.
     pub(crate) all: &'static [Key],
-    /// The one that a server writes where its rules have none of them.
+    /// The key that a server writes where its rules have none of these.
     pub(crate) usual: Option<Key>,
 }
 
@@ -177,7 +177,7 @@ impl Keys {
         Self { all, usual: None }
     }
 
-    /// The same keys, with the one that is usual.
+    /// The same keys, of which a server writes this one.
     const fn usually(self, key: Key) -> Self {
         Self {
             all: self.all,
@@ -720,37 +720,6 @@ pub(crate) const REGIONS: [&str; 13] = [
     "Central and South America",
 ];
 
-/// Whether captures have this field in players' rows. The first two are names.
-pub(crate) fn is_player_field(field: &[u8]) -> bool {
-    matches!(
-        lower_case(field, &mut [0; 24]),
-        b"player"
-            | b"playername"
-            | b"score"
-            | b"frags"
-            | b"frag"
-            | b"kills"
-            | b"ping"
-            | b"team"
-            | b"ngsecret"
-            | b"deaths"
-            | b"mesh"
-            | b"skin"
-            | b"face"
-            | b"keyhash"
-            | b"time"
-            | b"country"
-            | b"tkills"
-            | b"arrests"
-            | b"arrested"
-            | b"vip"
-            | b"tks"
-            | b"health"
-            | b"skill"
-            | b"pid"
-    )
-}
-
 /// A reply of several datagrams of which only the last has a number, and always this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConstantReply {
@@ -994,7 +963,11 @@ mod tests {
         let rows = page.lines().filter_map(|line| line.strip_prefix("//! | "));
         let mut cells = rows.map(|row| row.split(" | "));
         let mut row = cells
-            .find(|row| row.clone().next().is_some_and(|fields| fields.contains(&cell)))
+            .find(|row| {
+                row.clone()
+                    .next()
+                    .is_some_and(|fields| fields.contains(&cell))
+            })
             .unwrap_or_else(|| panic!("no line for {field}"));
         let keys = row.nth(1).unwrap_or_default();
         let quoted = keys.split('`').skip(1).step_by(2);
@@ -1012,7 +985,10 @@ mod tests {
                 ("version", row.version.all.to_vec()),
                 ("protocol_version", row.protocol_version.all.to_vec()),
                 ("mod_name", row.mod_name.all.to_vec()),
-                ("mutators", [row.mutators.lists.all, &[row.mutators.repeated]].concat()),
+                (
+                    "mutators",
+                    [row.mutators.lists.all, &[row.mutators.repeated]].concat(),
+                ),
                 ("password", row.password.all.to_vec()),
                 ("dedicated", row.dedicated.all.to_vec()),
                 ("anti_cheat", row.anti_cheat.all.to_vec()),
@@ -1020,7 +996,10 @@ mod tests {
                 ("time_limit", times(row.time_limit)),
                 ("time_left", times(row.time_left)),
                 ("score_limit", row.score_limit.all.to_vec()),
-                ("teams", [one.name.all, one.score.all, two.name.all, two.score.all].concat()),
+                (
+                    "teams",
+                    [one.name.all, one.score.all, two.name.all, two.score.all].concat(),
+                ),
             ];
             for (field, keys) in fields {
                 let page = page_keys(field);
@@ -1037,7 +1016,10 @@ mod tests {
         let page = include_str!("mod.rs");
         for row in FAMILIES {
             let line = |line: &&str| line.starts_with(&format!("//! | {} | ", row.name));
-            let line = page.lines().find(line).unwrap_or_else(|| panic!("no {}", row.name));
+            let line = page
+                .lines()
+                .find(line)
+                .unwrap_or_else(|| panic!("no {}", row.name));
             assert!(line.contains(row.source), "{line}");
         }
     }

@@ -1,4 +1,4 @@
-//! From the model to what this protocol can say of it: sections of keys and values.
+//! From a status to the sections of a reply.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -379,7 +379,7 @@ impl<'a> UnsaidFields<'a> {
         };
         let mut candidates = keys.iter();
         let among_rules = candidates.find(|key| self.known.get(key.key).is_some());
-        let key = among_rules.or(keys.first());
+        let key = among_rules.or_else(|| keys.first());
         let value = key.and_then(|key| key.unit.write(time));
         self.list.push(Field {
             replaced: keys.iter().map(|key| key.key).collect(),

@@ -37,15 +37,17 @@
 //! | netPanzer | `\final\` | | one datagram; begins `gamename\`, without a backslash |
 //! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token (Perl); one datagram (Qt5) |
 //!
-//! So the keys of the end are taken off each datagram first, the rest is joined by number, and only then read: rows
-//! are split over datagrams, and so are a key and its value. An [`Answer`] is complete when the fragment with the end
-//! mark and every one before it are here. A missing fragment always shows, except in the cases below.
+//! So the keys of the end are taken off each datagram first. The rest is joined by number and only then
+//! read: rows are split over datagrams, and so are a key and its value. An [`Answer`] is complete when
+//! the fragment with the end mark and every one before it are here. A missing fragment always shows,
+//! except in the cases below.
 //!
 //! # Traps
-//! - Where nothing is numbered, or every datagram has an end mark, a lost datagram leaves no gap: the end counts as the end
-//!   one round trip after it came, and the answer is incomplete when it has fewer rows of players than `numplayers`. What
-//!   holds no players can be lost unseen: so can rules of a reply that 333networks' Perl masters cut inside a section. Serious
-//!   Sam's reply to `\players\` has no count. Elsewhere `numplayers` proves nothing: UT2004 counts bots that it does not list.
+//! - Where nothing is numbered, or every datagram has an end mark, a lost datagram leaves no gap. The end
+//!   counts as the end one round trip after it came, and an answer with fewer rows of players than
+//!   `numplayers` is incomplete. A datagram without players can be lost unseen, and so can rules of a
+//!   reply that 333networks' Perl masters cut inside a section. Serious Sam's reply to `\players\` has no
+//!   count. Elsewhere `numplayers` proves nothing: UT2004 counts bots that it does not list.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at commit 317aead) and loses
 //!   fragment 0 looks like one that counts from 1. A status without name and map is therefore incomplete: the client waits one
 //!   round trip for fragment 0, then asks again.
@@ -53,17 +55,19 @@
 //!   incomplete although it may hold everything. The client asks such a server twice, not more often.
 //! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
 //!   `qr1-ut-40-small-*` of the tests have 15).
-//! - The reply number is the server's count of requests, 1–100 and again on UT99, from 2 upwards in GameSpy's own
-//!   code; it is constant (1.1) on SWAT 4 and second-generation servers (UT99's script UdpServerQuery 1.5.2,
-//!   OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not two clients.
+//! - The reply number is the server's count of requests: 1–100 and again on UT99, from 2 upwards in
+//!   GameSpy's own code. It is constant (1.1) on SWAT 4 and second-generation servers (UT99's script
+//!   UdpServerQuery 1.5.2, OpenMoHAA, captures in sergeii/swat4master). It tells two replies apart, not
+//!   two clients.
 //! - A retry can therefore bring a second reply with the number of the first. Two datagrams that have one N.M and differ, a
 //!   second end mark and a datagram after it prove that; nothing under this number is complete any more. Where `queryid`
 //!   is M alone, that holds until the next request, and the end of several datagrams waits one round trip for a contradiction.
 //!   Two replies look like one where nothing arrives that contradicts.
 //! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a datagram are those of sections only
 //!   if they share one N, count up from N.1 to the end, and no row of a player is with them.
-//! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`), lists rows of players who left,
-//!   and sends some keys twice with different values (captures in Austinb/GameQ, tests/Protocols/Providers).
+//! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`). It lists rows
+//!   of players who left, and sends some keys twice with different values (captures in Austinb/GameQ,
+//!   tests/Protocols/Providers).
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
 //! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere; UT2004 writes
 //!   `ignoring`, because a forged sender can make two servers echo each other for ever (UT99's UdpServerQuery,
@@ -78,9 +82,10 @@
 //! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and cuts of Serious Sam are
 //!   in GameAgent.cpp (Croteam-official/Serious-Engine), those of 333networks' newer master in replyquery.cpp
 //!   (333networks/Masterserver-Qt5).
-//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for the vectors
-//!   `qr1-*` of the tests: its fragments count from 1, its echo comes under the key `echo`, `validate` precedes
-//!   `final`, and it answers every datagram but one that begins with `;`, if only with `\final\\queryid\N.1`.
+//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run for
+//!   the vectors `qr1-*` of the tests. Its fragments count from 1, its echo comes under the key `echo`, and
+//!   `validate` precedes `final`. It answers every datagram except those that begin with `;`, if only with
+//!   `\final\\queryid\N.1`.
 //! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status

@@ -238,9 +238,9 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
 /// Where the datagrams are too few for everything, rules are left out one by one, the last first, and
 /// only then what follows them. A reply that was cut has no end mark: a client cannot take it for
 /// whole, and the count in `numplayers` stays true. A rule too long for any datagram is left out alone
-/// and cuts nothing, because one text of an operator must not make the server look broken to clients
-/// that wait for the mark; GameSpy's own servers lose such a pair too, and the rest of its section
-/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+/// and cuts nothing: one text of an operator must not make the server look broken to clients that wait
+/// for the mark. GameSpy's own servers lose such a pair too, and the rest of its section (OpenMoHAA,
+/// code/gamespy/sv_gqueryreporting.c).
 fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);

@@ -1,4 +1,4 @@
-//! From an answer to the model: which key means what.
+//! From an answer to a status, by the keys of its family.
 
 use bytes::Bytes;
 
@@ -63,7 +63,7 @@ impl ToStatus for Answer {
     }
 }
 
-/// The pairs of an answer, sorted by what they describe.
+/// The pairs of an answer: known keys, rows and rules.
 struct Parts<'a> {
     known: Known<'a>,
     /// The rows of players, and of whatever else has a number.
@@ -180,7 +180,7 @@ impl<'a> OwnEcho<'a> {
         }
     }
 
-    /// Whether a pair describes nothing of the server: the echo, and what numbers the reply.
+    /// Whether a pair does not describe the server: the echo, a number or an end mark.
     fn is_foreign(&self, key: &[u8], value: &[u8]) -> bool {
         is_control(key, value) || self.key == Some(key)
     }
@@ -190,7 +190,7 @@ impl<'a> OwnEcho<'a> {
 /// `None` where no key lists them.
 pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
     keys: &MutatorKeys,
-    known: &Known<'_>,
+    known: &Known<'a>,
     pairs: impl Fn() -> Pairs,
 ) -> Option<Vec<&'a [u8]>> {
     let values = |key: Key| {
@@ -199,16 +199,15 @@ pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
             .filter(move |(name, _)| is_key(name))
             .map(|(_, value)| value)
     };
-    let lists = keys
-        .lists
-        .all
-        .iter()
-        .filter(|key| known.get(**key).is_some());
     let mut is_listed = false;
-    for key in lists {
+    for key in keys.lists.all {
+        let Some(first) = known.get(*key) else {
+            continue;
+        };
         is_listed = true;
-        let mut named = values(*key).filter(|list| mutator_names(list).next().is_some());
-        if let Some(list) = named.next() {
+        let mut lists = std::iter::once(first).chain(values(*key));
+        let named = lists.find(|list| mutator_names(list).next().is_some());
+        if let Some(list) = named {
             return Some(mutator_names(list).collect());
         }
     }
@@ -232,7 +231,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Bots are known where a key counts them, or where every row says whether it is one.
+    /// Bots are known where a key counts them, or where every row is marked as a bot or not.
     fn of(known: &Known<'_>, profile: &Profile, listed: &[Player]) -> Self {
         let counted: Option<u32> = known.number(&[Key::NumPlayers]);
         if profile.bots == BotCount::MinPlayers
@@ -274,7 +273,7 @@ struct RowReader<'a> {
     extras: RulesBuilder,
 }
 
-/// What a reply says of a side.
+/// The name and the score of a side, as far as a reply has them.
 #[derive(Clone, Copy)]
 struct SideValues<'a> {
     name: Option<&'a [u8]>,
@@ -376,7 +375,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Adds what the keys of the two sides say of their teams.
+    /// Adds the two sides to the teams.
     fn add_sides(&self, teams: &mut Vec<Team>) {
         for (id, side) in (self.profile.first_team..).zip(self.sides) {
             if side.name.is_none() && side.score.is_none() {

@@ -369,8 +369,8 @@ fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
     whole.is_some()
 }
 
-/// The records before the end mark. The lengths tell whether the end mark of the greeting comes
-/// before them.
+/// The records before the end mark. Their length shows whether the end mark of the greeting precedes
+/// them.
 fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
     let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
     whole_records(list).or_else(|| late.and_then(whole_records))

@@ -20,14 +20,15 @@ use crate::model::Rules;
 
 /// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
 const MAX_TEXT: usize = 4096;
-/// Most memory of the values of all servers and of their names: one byte of a list can stand for a popular value.
+/// Most memory of the values of all servers and of their names. One byte of a list can be a long
+/// popular value.
 const MAX_VALUES: usize = 2 * MAX_LIST_BYTES as usize;
 /// Memory of an entry besides its texts: their lengths and positions.
 const ENTRY_BYTES: usize = 24;
 /// Types of fields; 0 is a text.
 const BYTE: u8 = 1;
 const NUMBER: u8 = 2;
-/// Bits of a server that say which parts follow.
+/// Bits of a server, one for each part that follows.
 const HAS_PORT: u8 = 0x10;
 const HAS_PRIVATE_ADDRESS: u8 = 0x02;
 const HAS_PRIVATE_PORT: u8 = 0x20;
@@ -231,9 +232,9 @@ enum Part {
     Blocks,
     Head,
     FieldCount,
-    /// The fields, of which this many are still to come.
+    /// This many fields are still to come.
     Fields(u8),
-    /// The popular values, of which this many are still to come.
+    /// This many popular values are still to come.
     Popular(u8),
     Server,
     /// The value of the field with this index.
@@ -248,7 +249,7 @@ impl Form for Dialogue {
 
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.part(input, servers) {
-            // A wrong key shows here nearly always: noise is no list of fields.
+            // A wrong key shows here nearly always: noise is not a list of fields.
             Err(Err::Error(_)) if servers.count == 0 && self.expected != Part::Blocks => {
                 Ok((input, Next::Fail(ListError::WrongKey)))
             }
@@ -312,7 +313,7 @@ impl Dialogue {
         Ok((rest, Next::Read))
     }
 
-    /// A field, of which this many are still to come.
+    /// Reads a field; `left` counts it and those after it.
     fn field<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
         let kind = verify(byte, |kind| *kind <= NUMBER);
         let (rest, (kind, name)) = (kind, text).parse(input)?;
@@ -321,7 +322,7 @@ impl Dialogue {
         Ok((rest, Part::Fields(left.saturating_sub(1))))
     }
 
-    /// A popular value, of which this many are still to come.
+    /// Reads a popular value; `left` counts it and those after it.
     fn popular_value<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
         let (rest, value) = text(input)?;
         self.popular.push(value.to_vec());

@@ -28,6 +28,13 @@
 //! the mark counts only at the start of a record, as the last bytes before the server closes or falls silent. No
 //! *enctype* is announced: the list then comes unencrypted.
 //!
+//! Traps:
+//! - A greeting can have an end mark of its own, which can come after the request. Where it did not come before,
+//!   one end mark without servers is an empty list only if the server closes.
+//! - Some list servers send an empty challenge and ask for no proof (garncarz/nogamespy-vietcong).
+//! - netPanzer's list server sends no greeting: see [`GameSpy1List::without_login`]. It writes the port under a
+//!   key of its own, `\ip\a.b.c.d\port\p` (netpanzer/netpanzer, ServerQueryThread.cpp).
+//!
 //! Sources: OpenSpy (openspy-core, code/serverbrowsing/server/V1Peer.cpp), 333networks (Masterserver-Qt5,
 //! TcpTasks/ListenClientHandler).
 //!

@@ -96,7 +96,7 @@ impl ListedServer {
     }
 }
 
-/// Makes a [`ServerList`] of the entries of a stream. What is over the limit takes no memory.
+/// Makes a [`ServerList`] of the entries of a stream. Entries over the limit take no memory.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pub(super) list: ServerList,

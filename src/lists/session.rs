@@ -215,7 +215,7 @@ impl ListSession {
         }
     }
 
-    /// Lets time pass. Early or repeated calls are harmless. What has arrived at the deadline is an incomplete list.
+    /// Lets time pass. Early or repeated calls are harmless. At the deadline, the list is incomplete.
     pub fn handle_timeout(&mut self, now: Instant) {
         let State::Open { settles_at } = self.state else {
             return;

@@ -82,9 +82,9 @@ pub struct Answer {
     asked: Asked,
 }
 
-/// Whether fewer rows of players are here than the server counts, or a player stands in two parts, which are then of two
-/// replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that it does not list, and MOHAA
-/// lists fewer rows than it counts.
+/// Whether fewer rows of players are here than the server counts, or a player is in two parts, which are
+/// then of two replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that
+/// it does not list, and MOHAA lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
@@ -98,16 +98,16 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
 /// Whether these pairs answer `\status\` and not `\info\`: the name of the game and the players are in
 /// other sections.
 fn is_of_status(fields: Fields<'_>) -> bool {
-    fields.pairs().any(|(key, _)| {
-        key.eq_ignore_ascii_case(b"gamename") || RowKey::name_index(key).is_some()
-    })
+    fields
+        .pairs()
+        .any(|(key, _)| key.eq_ignore_ascii_case(b"gamename") || RowKey::name_index(key).is_some())
 }
 
 impl Answer {
     /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
     pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
-        // Numbers tell more than what an answer seems to lack.
+        // Numbers are better evidence than missing rows.
         answers.max_by_key(|answer| {
             (
                 answer.body.rank,
@@ -135,11 +135,11 @@ impl Answer {
         Self { body, asked }
     }
 
-    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the reply's:
-    /// datagrams of other replies are passed over, as are those that are none.
+    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the
+    /// reply's: datagrams of other replies, and other datagrams, are ignored.
     ///
     /// # Errors
-    /// Why the last rejected datagram is no reply, when none is.
+    /// The error of the last rejected datagram, if none is a reply.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
@@ -161,8 +161,8 @@ impl Answer {
     }
 
     /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply.
-    /// In a complete answer, a last key without a value has an empty one; elsewhere it is the rest of something that
-    /// is missing.
+    /// In a complete answer, a last key without a value has an empty one. In an incomplete answer it is
+    /// left out: it was cut.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule =
@@ -185,7 +185,7 @@ impl Answer {
     }
 
     /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
-    /// [`Row::name`] is no player. Allocates.
+    /// [`Row::name`] is not a player. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         let [players, _] = rows(self.fields(), &self.asked);
         players.into_iter()
@@ -338,7 +338,7 @@ impl<'a> Row<'a> {
         self.fields().iter().find(hit).map(|(_, value)| *value)
     }
 
-    /// The player's name; a row without one is no player.
+    /// The player's name. A row without one is not a player.
     pub fn name(&self) -> Option<&'a [u8]> {
         self.get("player").or_else(|| self.get("playername"))
     }

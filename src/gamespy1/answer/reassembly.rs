@@ -97,9 +97,10 @@ impl Reassembly {
             .for_each(|reply| reply.is_open = false);
     }
 
-    /// Takes a datagram. What to wait for then: more of the reply; a late datagram where the end is here as far as it can be
-    /// known, because nothing before it is numbered, every datagram has an end mark, or the reply has no number; or nothing, if
-    /// every fragment is here.
+    /// Takes a datagram. Returns the wait for the rest of the reply; `None` if every fragment is here.
+    ///
+    /// [`Wait::Grace`] where the end is here but a late datagram could still follow: nothing before it
+    /// is numbered, every datagram has an end mark, or the reply has no number.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
         let response = Response::parse(datagram, &self.limits);
         let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
@@ -229,7 +230,7 @@ impl Reply {
         }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
-        // Several parts without a reply number: one of another reply, still on its way, can contradict them.
+        // Several parts without a reply number: a later one, of another reply, can contradict them.
         let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
         Ok(match self.is_whole() {
             true if self.is_proven() && is_bound => None,

@@ -1,4 +1,4 @@
-//! One datagram: the grammar that requests, replies and heartbeats share, keys and values by turns.
+//! The grammar that requests, replies and heartbeats share: keys and values in turn.
 //!
 //! ```text
 //! message   = *pair [ token ]                     ; the last key may lack its value
@@ -16,14 +16,13 @@ use nom::combinator::{fail, map, recognize};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use super::engines::is_player_field;
-use crate::text::{each, number, short_until};
+use crate::text::{each, lower_case, number, short_until};
 
 pub(super) mod request;
 pub(super) mod response;
 
-/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and blanks at the
-/// ends are kept: all of them occur on real servers.
+/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and
+/// spaces at the ends are kept: all of them occur on real servers.
 ///
 /// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between the name and the
 /// next key of a player's row is read as the rest of the name.
@@ -226,7 +225,7 @@ impl<'a> RowKey<'a> {
     /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
     #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
-        // Most keys end in a letter. SWAT 4's objectives are no rows: any text follows `obj_`, even one that ends in a number.
+        // Most keys end in a letter. SWAT 4's objectives are not rows: any text follows `obj_`.
         let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(b"obj_");
         may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
     }
@@ -248,7 +247,13 @@ impl<'a> RowKey<'a> {
     /// The row's number when the key is a field of players in captures. The first two are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
-        is_player_field(key.field).then_some(key.index)
+        match lower_case(key.field, &mut [0; 24]) {
+            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping"
+            | b"team" | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash"
+            | b"time" | b"country" | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks"
+            | b"health" | b"skill" | b"pid" => Some(key.index),
+            _ => None,
+        }
     }
 }
 

@@ -179,8 +179,8 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value, otherwise the token
-    /// after it is its value, and one `\` behind that is skipped.
+    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value.
+    /// Otherwise the next token is its value, and one `\` after that is skipped.
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a
@@ -305,7 +305,7 @@ fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
     if rest.first() == Some(&b'\\') {
         return Ok((rest, Command::new(name, b"")));
     }
-    // What is left and begins no command is skipped.
+    // Text that begins no command is skipped.
     let (rest, (value, ..)) = (text, opt(separator), text).parse(rest)?;
     Ok((rest, Command::new(name, value)))
 }

@@ -83,7 +83,7 @@ impl<'a> Response<'a> {
                 response.end(),
             ));
         }
-        // A text too short for so many is not counted.
+        // A text that is too short to exceed a limit is not counted.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
             Counts::default().add(body, std::iter::empty(), limits)?;
         }
@@ -153,7 +153,7 @@ impl<'a> Response<'a> {
         found.into_iter()
     }
 
-    /// Appends the datagram. What mods add to the trailer is left out: `eof`, words for numbers, a NUL.
+    /// Appends the datagram, without the additions of mods: `eof`, words for numbers, a NUL.
     ///
     /// # Errors
     /// None: what was parsed can be written.
@@ -220,7 +220,7 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// The numbers of what limits bound in a reply.
+/// The numbers of pairs, players and teams in a reply, which limits bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pairs: usize,

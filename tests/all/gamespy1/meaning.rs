@@ -1,4 +1,4 @@
-//! GameSpy v1: what replies of real servers mean, where reading them has gone wrong.
+//! GameSpy v1: the meaning of replies that are easy to read wrong.
 
 use std::time::Duration;
 
@@ -13,13 +13,19 @@ use crate::common::pair::CLIENT;
 use crate::common::requester;
 
 fn read(datagrams: &[&'static [u8]]) -> ServerStatus {
-    let datagrams = datagrams.iter().map(|datagram| Bytes::from_static(datagram));
-    Answer::from_datagrams(datagrams, &Limits::default()).unwrap().to_status()
+    let datagrams = datagrams
+        .iter()
+        .map(|datagram| Bytes::from_static(datagram));
+    Answer::from_datagrams(datagrams, &Limits::default())
+        .unwrap()
+        .to_status()
 }
 
 fn names_and_scores(status: &ServerStatus) -> Vec<(String, Option<i64>)> {
     let players = status.listed_players().iter();
-    players.map(|player| (player.name.plain().into_owned(), player.score)).collect()
+    players
+        .map(|player| (player.name.plain().into_owned(), player.score))
+        .collect()
 }
 
 /// GameSpy's second generation writes column after column (nitrocaster/GameSpy, qr2.c).
@@ -68,14 +74,25 @@ fn renegade_says_whether_it_is_dedicated() {
     let status = read(&[
         br"\gamename\ccrenegade\gamever\838\hostname\Srv\hostport\4848\mapname\C&C_Field\gametype\C&C\numplayers\3\maxplayers\40\BW\64000\CSVR\1\DED\1\DG\1\password\0\TC\1\FF\0\SC\0\final\\queryid\2.1",
     ]);
-    assert_eq!((status.dedicated, status.password), (Some(true), Some(false)));
-    assert_eq!((status.player_count, status.max_players), (Some(3), Some(40)));
+    assert_eq!(
+        (status.dedicated, status.password),
+        (Some(true), Some(false))
+    );
+    assert_eq!(
+        (status.player_count, status.max_players),
+        (Some(3), Some(40))
+    );
     assert_eq!(status.version.unwrap().plain(), "838");
 }
 
 fn served(status: &ServerStatus, commands: &[Command<'_>], engine: Engine) -> Answer {
     let service = Service::new(engine).with_echo();
-    let replies = respond(&Request::new(commands), status, &service, &requester(CLIENT));
+    let replies = respond(
+        &Request::new(commands),
+        status,
+        &service,
+        &requester(CLIENT),
+    );
     let mut query = StatusQuery::commands(commands, &QueryOptions::default()).unwrap();
     query.request(&mut Vec::new());
     for reply in &replies {
@@ -123,7 +140,13 @@ fn a_rule_that_contradicts_a_field_is_left_out() {
         assert_eq!((read.score_limit, read.max_players), (Some(20), Some(8)));
         assert_eq!(read.time_limit, None, "90 s have no form in minutes");
         assert_eq!(read.mutators.as_ref().unwrap().len(), 1);
-        for gone in ["mapfilename", "gameclass", "listenserver", "timelimit", "Mutator"] {
+        for gone in [
+            "mapfilename",
+            "gameclass",
+            "listenserver",
+            "timelimit",
+            "Mutator",
+        ] {
             assert!(read.rules.get(gone).is_none(), "{gone}");
         }
         let limits = ["goalteamscore", "fraglimit"].map(|key| read.rules.get_all(key).count());
@@ -166,14 +189,20 @@ fn players_and_teams_of_one_answer_are_told_apart() {
         vec![team(0, "Red", 3), team(1, "Blue", 4)],
         vec![team(0, "1", 3), team(1, "2", 4)],
     ] {
-        for players in [vec![ann.clone()], vec![bob.clone()], vec![ann.clone(), bob.clone()]] {
+        for players in [
+            vec![ann.clone()],
+            vec![bob.clone()],
+            vec![ann.clone(), bob.clone()],
+        ] {
             status.teams = teams.clone();
             status.players = Some(players.clone());
             for first in [Command::Players, Command::Status] {
                 let answer = served(&status, &[first, Command::Teams], Engine::Unreal);
                 let read = answer.to_status();
-                let wanted: Vec<_> =
-                    players.iter().map(|player| (player.score, player.team)).collect();
+                let wanted: Vec<_> = players
+                    .iter()
+                    .map(|player| (player.score, player.team))
+                    .collect();
                 let found: Vec<_> = read
                     .listed_players()
                     .iter()
@@ -243,7 +272,10 @@ fn the_description_alone_is_asked_for_where_the_status_gets_no_answer() {
         requests.push(request);
         assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
     }
-    assert_eq!(requests, [&br"\status\"[..], br"\status\", br"\info\", br"\status\"]);
+    assert_eq!(
+        requests,
+        [&br"\status\"[..], br"\status\", br"\info\", br"\status\"]
+    );
 
     let mut query = StatusQuery::new(0, &QueryOptions::default());
     for _ in 0..2 {

@@ -307,7 +307,10 @@ fn a_late_end_mark_of_the_greeting_is_not_an_empty_list() {
     let start = Instant::now();
     let later = start + Duration::from_secs(2);
     let record = [&[192, 0, 2, 1, 0x1E, 0x62][..], END].concat();
-    for (format, list) in [(PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]), (COMPRESSED, &record)] {
+    for (format, list) in [
+        (PLAIN, &br"\ip\192.0.2.1:7778\final\"[..]),
+        (COMPRESSED, &record),
+    ] {
         let greeted = || {
             let mut session = session(format, start);
             session.handle_bytes(start, GREETING);
@@ -344,7 +347,12 @@ fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
     .unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:7778", "192.0.2.4:1"]));
     assert!(!is_complete(&list), "some servers are unknown");
-    let list = run(PLAIN, GREETING, br"\ip\192.0.2.1:1\hostname\x\ip\192.0.2.2:1\final\").unwrap();
+    let list = run(
+        PLAIN,
+        GREETING,
+        br"\ip\192.0.2.1:1\hostname\x\ip\192.0.2.2:1\final\",
+    )
+    .unwrap();
     assert_eq!(list.servers, servers(&["192.0.2.1:1", "192.0.2.2:1"]));
     assert!(is_complete(&list));
 }
@@ -357,7 +365,10 @@ fn the_list_of_netpanzer_is_read() {
     let list = br"\ip\192.0.2.1\port\3030\ip\192.0.2.2\port\3031\final\";
     let request = ListRequest::from(GameSpy1List::without_login("netpanzer"));
     for cut in 0..list.len() {
-        let mut session = request.clone().session(0, Timing::default(), start).unwrap();
+        let mut session = request
+            .clone()
+            .session(0, Timing::default(), start)
+            .unwrap();
         let mut out = Vec::new();
         session.poll_transmit(start, &mut out);
         assert_eq!(out, br"\list\gamename\netpanzer\final\");

@@ -290,6 +290,11 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
         if !key.first().is_some_and(u8::is_ascii_alphabetic) || !key.iter().all(is_plain) {
             return Err("a name may hold a backslash");
         }
+        let names_row =
+            |(name, ..): (Text, u64, bool)| ROW_KEYS.iter().any(|known| name == known.as_bytes());
+        if row(&value)?.is_some_and(names_row) {
+            return Err("a name may hold a backslash");
+        }
         if ["queryid", "final", "eof", "statusresponse"]
             .iter()
             .any(|word| key == word.as_bytes())
