@@ -1015,12 +1015,9 @@ mod tests {
     fn the_page_has_every_row_with_its_source() {
         let page = include_str!("mod.rs");
         for row in FAMILIES {
-            let line = |line: &&str| line.starts_with(&format!("//! | {} | ", row.name));
-            let line = page
-                .lines()
-                .find(line)
-                .unwrap_or_else(|| panic!("no {}", row.name));
-            assert!(line.contains(row.source), "{line}");
+            let start = format!("//! | {} | ", row.name);
+            let mut lines = page.lines().filter(|line| line.starts_with(&start));
+            assert!(lines.any(|line| line.contains(row.source)), "{}", row.name);
         }
     }
 }
