@@ -1250,6 +1250,10 @@ pub(crate) const WARSOW: Profile = Profile {
     ..DEFAULT
 };
 
+/// The pairs of a [`ConnectForm::InfoString`] that name the protocol (xonotic/darkplaces, netconn.c).
+pub(crate) const INFO_STRING_PROTOCOL: [(&str, &str); 2] =
+    [("protocol", "darkplaces 3"), ("protocols", "DP7")];
+
 /// How servers announce themselves to a master.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Heartbeat {

@@ -176,12 +176,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "a request that only this game's masters read",
     ),
     ("protocol.rs", "the name of a protocol is a game's, too"),
-    ("quake3/connect/mod.rs", "not yet in the table"),
-    (
-        "quake3/master/registry.rs",
-        "the name of an engine's heartbeat",
-    ),
-    ("quake3/rcon.rs", "not yet in the table"),
     ("quake3/to_status.rs", "not yet in the table"),
     ("text/colour.rs", "not yet in the table"),
 ];

@@ -16,6 +16,7 @@ pub mod huffman;
 
 use bytes::{BufMut, Bytes};
 
+use super::engines;
 use super::habits::ConnectForm;
 use super::refusal::Refusal;
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
@@ -206,8 +207,9 @@ impl ConnectQuery {
         info.limit = MAX_INFO_STRING;
         match form {
             ConnectForm::InfoString => {
-                info.push(b"protocol", b"darkplaces 3")?;
-                info.push(b"protocols", b"DP7")?;
+                for (key, value) in engines::INFO_STRING_PROTOCOL {
+                    info.push(key.as_bytes(), value.as_bytes())?;
+                }
                 info.push(b"challenge", challenge)?;
             }
             // The arguments hold them.
