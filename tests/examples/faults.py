@@ -319,7 +319,7 @@ class Check:
         """Ctrl-C while the name server does not answer: nothing waits for it."""
         namespaces = ["unshare", "--map-root-user", "--net", "--mount"]
         if subprocess.run([*namespaces, "true"], capture_output=True, check=False).returncode:
-            print("no namespaces of our own here: names without an answer are passed over")
+            not_checked("examples while a name server does not answer: no namespaces")
             return
         inside = subprocess.run([*namespaces, sys.executable, __file__, "--lookup", self.examples, self.folder],
                                 capture_output=True, text=True, check=False)
@@ -349,6 +349,14 @@ class Check:
             with guard:
                 return job(*arguments)
         return job(*arguments)
+
+
+def not_checked(what):
+    """Says what is passed over; `.ci/run` names it at its end."""
+    print("not checked:", what)
+    if path := os.environ.get("QUERYPORT_NOT_CHECKED"):
+        with open(path, "a") as file:
+            file.write(what + "\n")
 
 
 def main():

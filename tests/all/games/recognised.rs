@@ -72,16 +72,11 @@ fn captures_are_named_right_or_not_at_all() {
         all_right += right;
     }
     println!("{table}");
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/README.md");
-    // The table is that of 47 captures; another folder has others.
+    // Of 47 captures; another folder has others.
     if counts == [8, 11, 22, 6] {
         assert!(
             all_right >= LEAST_RIGHT,
             "{all_right} named right, and {LEAST_RIGHT} were"
-        );
-        assert!(
-            std::fs::read_to_string(readme).unwrap().contains(&table),
-            "tests/README.md is stale; it should say\n{table}"
         );
     }
 }
@@ -90,6 +85,7 @@ fn captures_are_named_right_or_not_at_all() {
 #[test]
 fn recordings_are_named_right_or_not_at_all() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
+        kit::not_checked("games of recordings: QUERYPORT_CAPTURES is not set");
         return;
     };
     let (mut right, mut untold) = (0, 0);

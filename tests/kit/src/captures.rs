@@ -32,10 +32,9 @@ pub fn cases(protocol: &str) -> Vec<Case> {
             );
             cases.extend(theirs);
         }
-        None => println!(
-            "QUERYPORT_CAPTURES is not set: only the {} own vectors of {protocol}",
-            cases.len()
-        ),
+        None => {
+            crate::not_checked(&format!("captures of {protocol}: QUERYPORT_CAPTURES is not set"));
+        }
     }
     cases
 }
