@@ -69,7 +69,9 @@ fn piped(program: &str, arguments: &[&str], input: &str) -> Option<(bool, String
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = spawned else {
-        kit::not_checked(&format!("the monitor's page, rules and alerts: no {program}"));
+        kit::not_checked(&format!(
+            "the monitor's page, rules and alerts: no {program}"
+        ));
         return None;
     };
     child

@@ -97,7 +97,10 @@ fn every_field_is_in_a_capture() {
         kit::not_checked("fields of captures: QUERYPORT_CAPTURES is not set");
     }
     for (field, is_said) in FIELDS {
-        let count = statuses.iter().filter(|(_, status)| is_said(status)).count();
+        let count = statuses
+            .iter()
+            .filter(|(_, status)| is_said(status))
+            .count();
         assert!(count > 0 || statuses.is_empty(), "no capture says {field}");
     }
 }

@@ -33,7 +33,9 @@ pub fn cases(protocol: &str) -> Vec<Case> {
             cases.extend(theirs);
         }
         None => {
-            crate::not_checked(&format!("captures of {protocol}: QUERYPORT_CAPTURES is not set"));
+            crate::not_checked(&format!(
+                "captures of {protocol}: QUERYPORT_CAPTURES is not set"
+            ));
         }
     }
     cases

@@ -52,8 +52,13 @@ pub fn not_checked(what: &str) {
     let Some(path) = std::env::var_os("QUERYPORT_NOT_CHECKED") else {
         return;
     };
-    let file = std::fs::File::options().append(true).create(true).open(path);
-    file.unwrap().write_all(format!("{what}\n").as_bytes()).unwrap();
+    let file = std::fs::File::options()
+        .append(true)
+        .create(true)
+        .open(path);
+    file.unwrap()
+        .write_all(format!("{what}\n").as_bytes())
+        .unwrap();
 }
 
 /// Parses an address.
