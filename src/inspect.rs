@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn every_kind_of_message_is_recognised() {
         use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-        let datagrams: [(&[u8], Protocol, bool); 11] = [
+        let datagrams: [(&[u8], Protocol, bool); 12] = [
             (br"\status\", GameSpy1, false),
             (br"\basic\\info\", GameSpy1, false),
             (
