@@ -170,7 +170,6 @@ fn only_the_top_layer_has_sockets_clocks_and_threads() {
 
 /// Files outside the tables whose strings name an engine or a game, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
-    ("gamespy4/from_status.rs", "not yet in the table"),
     (
         "lists/quake3.rs",
         "a request that only this game's masters read",
