@@ -136,6 +136,12 @@ impl Answer {
         }
     }
 
+    /// The server's version of the protocol.
+    pub(super) fn version(&self) -> Option<u32> {
+        let version = self.datagrams().next()?.first_chunk()?;
+        Some(u32::from_le_bytes(*version))
+    }
+
     /// The entries of each datagram of this type.
     pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
         let parts = self

@@ -3,13 +3,12 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use super::engines::{Field, InfoEnd, KILLING_FLOOR, Key, Profile, UT2003, UT2004, Words};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_NUM, PlayerRecord, SERVER_MODE, SERVER_VERSION,
-    STATS_ID,
-};
+use super::wire::lists::{DEDICATED, NON_DEDICATED, PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, ServerStatus, TextRef};
+use crate::options::Engine;
 use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.
@@ -58,10 +57,22 @@ impl<'a> InfoRules<'a> {
     }
 }
 
-/// Writes the info record of UT2004, with the waves where the rules have them.
+impl Profile {
+    /// The row of an engine that is imitated.
+    pub(super) const fn of_engine(engine: Engine) -> &'static Self {
+        match engine {
+            Engine::Ut2003 => &UT2003,
+            Engine::KillingFloor => &KILLING_FLOOR,
+            _ => &UT2004,
+        }
+    }
+}
+
+/// Writes the info record of an engine.
 pub(super) fn info<R>(
     status: &ServerStatus,
     rules: &InfoRules<'_>,
+    profile: &Profile,
     write: impl FnOnce(Info<'_>) -> R,
 ) -> R {
     let [name, map, game_type] = [&status.name, &status.map, &status.game_type].map(|text| {
@@ -72,6 +83,7 @@ pub(super) fn info<R>(
     let skill_level = rules
         .skill_level
         .map_or(WireText::ascii("0"), WireText::new);
+    let has_flags = profile.info != InfoEnd::Older;
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
         port: i32::from(status.game_port.unwrap_or(0)),
@@ -80,86 +92,104 @@ pub(super) fn info<R>(
         game_type: game_type.string(),
         current_players: int(status.online().unwrap_or(0)),
         max_players: int(status.max_players.unwrap_or(0)),
-        waves: rules.waves,
+        waves: match profile.info {
+            InfoEnd::Waves => rules.waves.or(Some((0, 0))),
+            InfoEnd::Standard | InfoEnd::Older => rules.waves,
+        },
         ping: Some(0),
-        flags: Some(rules.flags.unwrap_or(0)),
-        skill_level: Some(skill_level.string()),
+        flags: has_flags.then(|| rules.flags.unwrap_or(0)),
+        skill_level: has_flags.then(|| skill_level.string()),
         lists: Some(Default::default()),
         ..Info::default()
     })
 }
 
 /// The list of rules: the mode, with which the game's list begins, then the status's own rules without those of the info
-/// record, then the mutators and the other fields of the model. A field is added only where the rules lack it. `has_vac`: the
-/// game has a rule for its anti-cheat system.
+/// record, then the mutators and the other fields of the model. A field is added only where the rules lack it.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
-    has_vac: bool,
+    profile: &Profile,
 ) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
-    let number = |number: i64| WireText {
-        units: Cow::Owned(number.to_string().into_bytes()),
-        wide: false,
-    };
-    let boolean = |yes: bool| WireText::ascii(if yes { "True" } else { "False" });
-    let mode = status
-        .dedicated
-        .map(|yes| WireText::ascii(if yes { DEDICATED } else { NON_DEDICATED }));
-    // A time limit is in minutes: one with seconds has no rule.
-    let is_whole =
-        |limit: &Duration| limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
-    let minutes = status
-        .time_limit
-        .filter(is_whole)
-        .and_then(|limit| i64::try_from(limit.as_secs() / 60).ok());
-    let fields = [
-        (
-            SERVER_VERSION,
-            status
-                .version
-                .as_ref()
-                .map(|text| WireText::new(text.as_ref())),
-        ),
-        (
-            "GamePassword",
-            (status.password == Some(true)).then(|| boolean(true)),
-        ),
-        ("GoalScore", status.score_limit.map(number)),
-        ("TimeLimit", minutes.map(number)),
-        (
-            "IsVacSecured",
-            status.anti_cheat.filter(|_| has_vac).map(boolean),
-        ),
-    ];
-    let lacks = |key: &str| status.rules.get(key).is_none();
-    let said =
-        |(key, value): (&'static str, Option<WireText<'a>>)| Some((WireText::ascii(key), value?));
-    let mutators = status
-        .mutators
-        .as_deref()
-        .filter(|_| lacks(MUTATOR))
-        .unwrap_or_default();
-    let mutators = mutators
-        .iter()
-        .map(|name| (WireText::ascii(MUTATOR), WireText::new(name.as_ref())));
-    let first = Some((SERVER_MODE, mode))
-        .filter(|_| lacks(SERVER_MODE))
-        .and_then(said);
-    let behind = fields
-        .into_iter()
-        .filter(move |(key, _)| lacks(key))
-        .filter_map(said);
-    let listed = status
-        .rules
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
+    let mut fields = FieldRules::new(status, profile);
+    let listed = status.rules.iter().enumerate();
+    let listed = listed.filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
     let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
-    first
-        .into_iter()
+    let mode = std::mem::take(&mut fields.mode);
+    mode.into_iter()
         .chain(listed)
-        .chain(mutators)
-        .chain(behind)
+        .chain(fields.mutators)
+        .chain(fields.others)
+}
+
+/// The fields of the model that the rules lack, as rules.
+#[derive(Default)]
+struct FieldRules<'a> {
+    mode: Option<(WireText<'a>, WireText<'a>)>,
+    mutators: Vec<(WireText<'a>, WireText<'a>)>,
+    others: Vec<(WireText<'a>, WireText<'a>)>,
+}
+
+impl<'a> FieldRules<'a> {
+    fn new(status: &'a ServerStatus, profile: &Profile) -> Self {
+        let mut rules = Self::default();
+        let mut written: Vec<Field> = Vec::new();
+        for Key { name, field } in profile.keys() {
+            // The first key of a field is the one that is written.
+            if written.contains(field) {
+                continue;
+            }
+            written.push(*field);
+            if status.rules.get(name).is_none() {
+                rules.add(WireText::ascii(name), *field, status);
+            }
+        }
+        rules
+    }
+
+    fn add(&mut self, key: WireText<'a>, field: Field, status: &'a ServerStatus) {
+        if field == Field::Mutator {
+            let mutators = status.mutators.iter().flatten();
+            let rules = mutators.map(|name| (key.clone(), WireText::new(name.as_ref())));
+            self.mutators.extend(rules);
+            return;
+        }
+        let rule = value(field, status).map(|value| (key, value));
+        match field {
+            Field::Dedicated => self.mode = rule,
+            _ => self.others.extend(rule),
+        }
+    }
+}
+
+/// The value of a rule for this field, where the status has one that a rule can hold.
+fn value(field: Field, status: &ServerStatus) -> Option<WireText<'_>> {
+    match field {
+        Field::Version => {
+            let version = status.version.as_ref()?;
+            Some(WireText::new(version.as_ref()))
+        }
+        Field::Password => (status.password == Some(true)).then(|| WireText::boolean(true)),
+        Field::Dedicated => {
+            let mode = if status.dedicated? {
+                DEDICATED
+            } else {
+                NON_DEDICATED
+            };
+            Some(WireText::ascii(mode))
+        }
+        Field::AntiCheat(Words::Boolean) => status.anti_cheat.map(WireText::boolean),
+        Field::ScoreLimit => status.score_limit.map(WireText::number),
+        Field::TimeLimit => minutes(status.time_limit?).map(WireText::number),
+        Field::AntiCheat(_) | Field::Mutator => None,
+    }
+}
+
+/// A time limit is in minutes: one with seconds has no rule.
+fn minutes(limit: Duration) -> Option<i64> {
+    let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
+    let minutes = i64::try_from(limit.as_secs() / 60).ok();
+    minutes.filter(|_| is_whole)
 }
 
 /// The players: their names, and their records without them. One who has no number gets that of the position.
@@ -198,6 +228,17 @@ impl<'a> WireText<'a> {
     const fn ascii(text: &'a str) -> Self {
         Self {
             units: Cow::Borrowed(text.as_bytes()),
+            wide: false,
+        }
+    }
+
+    const fn boolean(is_true: bool) -> Self {
+        Self::ascii(if is_true { "True" } else { "False" })
+    }
+
+    fn number(number: i64) -> Self {
+        Self {
+            units: Cow::Owned(number.to_string().into_bytes()),
             wide: false,
         }
     }

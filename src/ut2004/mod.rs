@@ -105,16 +105,17 @@
 //! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
 //! | `max_players` | `MaxPlayers` | the same |
 //! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it | the same |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it, except in KFTurbo | the same |
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
-//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
+//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
-//! Flags count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
+//! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies are recognised. Flags
+//! count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
 //! network protocol: the version in the header is that of this protocol. `MinPlayers` fills up with bots that no list has,
 //! and the rule does not say how many there are; modifications that list bots do not mark them.
 //!
@@ -135,6 +136,7 @@
 
 mod answer;
 mod client;
+mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 mod lists;

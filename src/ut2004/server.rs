@@ -2,13 +2,12 @@
 
 use bytes::Bytes;
 
+use super::engines::{InfoEnd, Profile};
 use super::from_status::{self, InfoRules};
-use super::wire::info::Info;
 use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XMP_VERSION};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::options::Engine;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 
@@ -83,33 +82,22 @@ struct Writer<'o> {
 
 impl Writer<'_> {
     fn reply(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
-        let in_info = match self.service.engine {
-            Engine::Ut2003 => InfoRules::default(),
-            _ => InfoRules::new(status),
+        let profile = Profile::of_engine(self.service.engine);
+        let in_info = match profile.info {
+            InfoEnd::Older => InfoRules::default(),
+            InfoEnd::Standard | InfoEnd::Waves => InfoRules::new(status),
         };
         match request.command {
             Command::Info => {
-                return from_status::info(status, &in_info, |info| {
-                    self.datagram(Body::Info(match self.service.engine {
-                        Engine::Ut2003 => Info {
-                            flags: None,
-                            skill_level: None,
-                            ..info
-                        },
-                        Engine::KillingFloor => Info {
-                            waves: info.waves.or(Some((0, 0))),
-                            ..info
-                        },
-                        _ => info,
-                    }))
+                return from_status::info(status, &in_info, profile, |info| {
+                    self.datagram(Body::Info(info))
                 });
             }
             Command::SmallPing => return self.datagram(Body::SmallPing(b"P")),
             Command::Rules | Command::Players | Command::RulesAndPlayers => {}
         }
         if request.command != Command::Players {
-            let has_vac = self.service.engine == Engine::KillingFloor;
-            let mut rules = from_status::rules(status, &in_info, has_vac).peekable();
+            let mut rules = from_status::rules(status, &in_info, profile).peekable();
             let is_empty = rules.peek().is_none();
             self.list(RULES, rules, |(key, value), out| {
                 key.string().encode(out)?;

@@ -1,100 +1,147 @@
 //! An answer as a [`ServerStatus`]: which field means what.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 
 use super::answer::Answer;
+use super::engines::{Field, Profile};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{
-    DEDICATED, MUTATOR, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES,
-    SERVER_VERSION, STATS_ID,
+    DEDICATED, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID,
 };
 use super::wire::strings::FString;
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
 };
-use crate::text::{first_filled, known_keys, number};
-
-known_keys! {
-    /// Rules that have a field in the model; the module page names their sources.
-    struct Known {
-        servermode, gamepassword, password, passworded, isvacsecured, timelimit, goalscore,
-        // KFTurbo and AntiTCC.
-        server_mode = b"server mode", game_password = b"game password", vac_secured = b"vac secured",
-        anti_tcc = b"anti tcc version",
-    }
-}
-
-/// KFTurbo's spelling of the version.
-const SERVER_VERSION_SPACED: &str = "Server Version";
-/// Bits of the flags. A server that sends none of them sends no flags at all: UT2004's direct replies.
-const PASSWORD_FLAG: i32 = 1;
-const LISTEN_FLAG: i32 = 8;
-const VAC_FLAG: i32 = 16;
+use crate::text::number;
 
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes. The info record's fields that
     /// the model has no name for follow the rules, under the record's own names.
     fn to_status(&self) -> ServerStatus {
-        let missing = self.missing;
         let info = self.info();
-        let (rules, known, version, mutators) = rules(self, info.as_ref());
+        let keys = self.rules().map(|(key, _)| key.raw());
+        let profile = Profile::find(self.version(), info.as_ref(), keys);
+        let known = Known::read(self, profile);
+        let flags = KnownFlags::read(info.as_ref(), profile);
         // Read once, looked at three times.
         let mut records = Vec::with_capacity(self.count(PLAYERS));
         self.players().for_each(|record| records.push(record));
-        // An empty server sends no players: then the rules show that it was asked.
-        let has = |kind| self.entries(kind).next().is_some();
-        let is_listed = has(PLAYERS) || (!missing.players && has(RULES));
-        let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
-        // All rules are here, as far as that is known.
-        let has_rules = has(RULES) && !missing.rules && !missing.end;
-        let has_flag = |flag| flags.map(|flags| flags & flag != 0);
-        let Known {
-            gamepassword,
-            game_password,
-            password,
-            passworded,
-            ..
-        } = known;
-        let password = first_filled(&[gamepassword, game_password, password, passworded]);
-        let mode = first_filled(&[known.servermode, known.server_mode]);
+        let record = info.unwrap_or_default();
         let some_text =
             |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
-        let count = |count: i32| u32::try_from(count).ok();
+        let count = |count: i32| info.and_then(|_| u32::try_from(count).ok());
+        // A rule that servers send only where there is a password, and mutators that they list all of.
+        let names_all = profile.names_all && self.has_all_rules();
         ServerStatus {
-            name: info.and_then(|info| some_text(info.server_name)),
-            map: info.and_then(|info| some_text(info.map_name)),
-            game_type: info.and_then(|info| some_text(info.game_type)),
-            game_port: info
-                .and_then(|info| u16::try_from(info.port).ok())
-                .filter(|&port| port != 0),
-            player_count: info.and_then(|info| count(info.current_players)),
-            max_players: info.and_then(|info| count(info.max_players)),
-            version,
-            // A rule that servers send only where there is a password, and mutators that they list all of.
-            password: password
-                .and_then(number::boolean)
-                .or_else(|| has_flag(PASSWORD_FLAG))
-                .or_else(|| has_rules.then_some(false)),
-            mutators: (has_rules || !mutators.is_empty()).then_some(mutators),
-            dedicated: mode
-                .and_then(|mode| is_yes(mode, DEDICATED, NON_DEDICATED))
-                .or_else(|| Some(!has_flag(LISTEN_FLAG)?)),
-            anti_cheat: (known.isvacsecured.and_then(number::boolean))
-                .or_else(|| {
-                    known
-                        .vac_secured
-                        .and_then(|text| is_yes(text, "Enabled", "Disabled"))
-                })
-                .or_else(|| known.anti_tcc.map(|_| true))
-                .or_else(|| has_flag(VAC_FLAG)),
-            time_limit: known.timelimit.and_then(number::whole_minutes),
-            score_limit: known.goalscore.and_then(number::number),
-            players: is_listed.then(|| player_list(&self.bytes, &records)),
+            name: some_text(record.server_name),
+            map: some_text(record.map_name),
+            game_type: some_text(record.game_type),
+            game_port: u16::try_from(record.port).ok().filter(|&port| port != 0),
+            player_count: count(record.current_players),
+            max_players: count(record.max_players),
+            version: known.version,
+            password: known
+                .password
+                .or(flags.password)
+                .or_else(|| names_all.then_some(false)),
+            mutators: (names_all || !known.mutators.is_empty()).then_some(known.mutators),
+            dedicated: known.dedicated.or(flags.dedicated),
+            anti_cheat: known.anti_cheat.or(flags.anti_cheat),
+            time_limit: known.time_limit,
+            score_limit: known.score_limit,
+            players: self
+                .lists_players()
+                .then(|| player_list(&self.bytes, &records)),
             teams: teams(&self.bytes, &records),
-            rules,
+            rules: rules(self, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
+        }
+    }
+}
+
+impl Answer {
+    /// Whether all rules are here, as far as that is known. An empty list is none.
+    fn has_all_rules(&self) -> bool {
+        self.count(RULES) > 0 && !self.missing.rules && !self.missing.end
+    }
+
+    /// Whether the players are known. An empty server sends none: then the rules show that it was asked.
+    fn lists_players(&self) -> bool {
+        let has = |kind| self.entries(kind).next().is_some();
+        has(PLAYERS) || (has(RULES) && !self.missing.players)
+    }
+}
+
+/// The fields that rules fill: the first value of each that can be read.
+#[derive(Default)]
+struct Known {
+    version: Option<Text>,
+    password: Option<bool>,
+    dedicated: Option<bool>,
+    anti_cheat: Option<bool>,
+    time_limit: Option<Duration>,
+    score_limit: Option<i64>,
+    mutators: Vec<Text>,
+}
+
+impl Known {
+    fn read(answer: &Answer, profile: &Profile) -> Self {
+        let mut known = Self::default();
+        for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
+            if let Some(field) = profile.field(key.raw()) {
+                known.fill(field, value, &answer.bytes);
+            }
+        }
+        known
+    }
+
+    fn fill(&mut self, field: Field, value: FString<'_>, bytes: &Bytes) {
+        let shown = value.shown();
+        match field {
+            Field::Version => {
+                self.version.get_or_insert_with(|| text(bytes, value));
+            }
+            Field::Password => set(&mut self.password, number::boolean(shown)),
+            Field::Dedicated => {
+                let is_dedicated = is_yes(shown, DEDICATED, NON_DEDICATED);
+                set(&mut self.dedicated, is_dedicated);
+            }
+            Field::AntiCheat(words) => set(&mut self.anti_cheat, words.read(shown)),
+            Field::TimeLimit => set(&mut self.time_limit, number::whole_minutes(shown)),
+            Field::ScoreLimit => set(&mut self.score_limit, number::number(shown)),
+            Field::Mutator => self.mutators.push(text(bytes, value)),
+        }
+    }
+}
+
+fn set<T>(field: &mut Option<T>, value: Option<T>) {
+    if field.is_none() {
+        *field = value;
+    }
+}
+
+/// The fields that the flags of the info record fill. A server that sets none of them sends no flags at all.
+#[derive(Default)]
+struct KnownFlags {
+    password: Option<bool>,
+    dedicated: Option<bool>,
+    anti_cheat: Option<bool>,
+}
+
+impl KnownFlags {
+    fn read(info: Option<&Info<'_>>, profile: &Profile) -> Self {
+        let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
+        let (Some(flags), Some(bits)) = (flags, &profile.flags) else {
+            return Self::default();
+        };
+        Self {
+            password: Some(flags & bits.password != 0),
+            dedicated: Some(flags & bits.listen == 0),
+            anti_cheat: bits.anti_cheat.map(|bit| flags & bit != 0),
         }
     }
 }
@@ -104,57 +151,35 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
     Text::part(bytes, string.shown(), string.style())
 }
 
-/// The rules, and behind them what is left of the info record. Of the rules that have a field: the values, the version and the
-/// mutators as texts.
-fn rules<'a>(
-    answer: &'a Answer,
-    info: Option<&Info<'_>>,
-) -> (Rules, Known<'a>, Option<Text>, Vec<Text>) {
-    let (mut known, mut version, mut mutators) = (Known::default(), None, Vec::new());
+/// The rules, and after them the fields of the info record that the model has no name for.
+fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
     let style = FString::default().style();
-    let mut rules = RulesBuilder::new(
-        &answer.bytes,
-        style.charset,
-        answer.count(RULES).saturating_add(4),
-    );
-    let mut push = |key: FString<'_>, value: FString<'_>| rules.push_with(key.part(), value.part());
-    answer.rules().for_each(|(key, value)| {
-        push(key, value);
-        let text = || text(&answer.bytes, value);
-        let is = |name: &str| key.raw().eq_ignore_ascii_case(name.as_bytes());
-        match () {
-            () if value.is_empty() => {}
-            () if is(MUTATOR) => mutators.push(text()),
-            () if is(SERVER_VERSION) || is(SERVER_VERSION_SPACED) => {
-                _ = version.get_or_insert_with(text);
-            }
-            () => {
-                _ = known
-                    .slot(key.raw())
-                    .map(|slot| slot.get_or_insert(value.shown()));
-            }
-        }
-    });
-    if let Some(info) = info {
-        if let Some(skill) = info.skill_level {
-            push(FString::narrow(SKILL_LEVEL.as_bytes()), skill);
-        }
-        let (current, last) = info.waves.unzip();
-        let flags = info.flags.filter(|&flags| flags != 0);
-        let numbers = [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)];
-        for (key, number) in numbers
-            .into_iter()
-            .filter_map(|(key, number)| Some((key, number?.to_string())))
-        {
-            push(
-                FString::narrow(key.as_bytes()),
-                FString::narrow(number.as_bytes()),
-            );
-        }
-        let pairs = info.lists.map(|(pairs, _)| pairs).unwrap_or_default();
-        pairs.iter().for_each(|(key, value)| push(key, value));
+    let capacity = answer.count(RULES).saturating_add(4);
+    let mut rules = RulesBuilder::new(&answer.bytes, style.charset, capacity);
+    for (key, value) in answer.rules() {
+        rules.push_with(key.part(), value.part());
     }
-    (rules.build(style.colours), known, version, mutators)
+    if let Some(info) = info {
+        push_info(info, &mut rules);
+    }
+    rules.build(style.colours)
+}
+
+fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
+    if let Some(skill) = info.skill_level {
+        rules.push_with(FString::narrow(SKILL_LEVEL.as_bytes()).part(), skill.part());
+    }
+    let (current, last) = info.waves.unzip();
+    let flags = info.flags.filter(|&flags| flags != 0);
+    for (key, number) in [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)] {
+        if let Some(number) = number {
+            rules.push(key.as_bytes(), number.to_string().as_bytes());
+        }
+    }
+    let (pairs, _) = info.lists.unwrap_or_default();
+    for (key, value) in pairs.iter() {
+        rules.push_with(key.part(), value.part());
+    }
 }
 
 /// Whether the text is `yes`; `None` where it is not `no` either.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -100,6 +101,13 @@ pub struct Rates {
     pub restarts: Vec<Duration>,
 }
 
+/// `QUERYPORT_LOSS`: the chance that a datagram is lost, on its way to the server or back. Nothing else goes wrong then.
+pub fn only_loss() -> Option<f64> {
+    static LOSS: OnceLock<Option<f64>> = OnceLock::new();
+    let read = || std::env::var("QUERYPORT_LOSS").ok()?.parse().ok();
+    *LOSS.get_or_init(read)
+}
+
 impl Rates {
     /// A tenth of the sessions has no fault, most have those of any network, and three in ten what only attackers and
     /// broken machines do.
@@ -108,6 +116,11 @@ impl Rates {
             delay: Duration::from_millis(1 + random.below(120)),
             ..Self::default()
         };
+        if let Some(loss) = only_loss() {
+            rates.loss = loss;
+            rates.loss_of_requests = loss;
+            return rates;
+        }
         let kind = random.below(10);
         if kind == 0 {
             return rates;

@@ -13,6 +13,7 @@ use crate::common::link::Random;
 use crate::held;
 use crate::judge::{Judgement, judge};
 use crate::masters::{Ended, master, rcon};
+use crate::network::only_loss;
 use crate::play::{Family, Moment, Played, exchange, play};
 use crate::report::Tally;
 use crate::servers::{MOMENTS, Server};
@@ -230,16 +231,16 @@ fn small_chunk(subject: Subject, chunk: u64, tally: &mut Tally) {
     }
 }
 
-/// Plays so many chunks of each subject, from this one on.
-fn run(first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
+/// Plays this many chunks of each subject, from this one on.
+fn run(subjects: &[Subject], first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
     let next = AtomicU64::new(0);
     let tallies: Mutex<BTreeMap<Subject, Tally>> = Mutex::default();
     let work = || {
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
-            let subjects = Subject::ALL.len() as u64;
-            let subject = Subject::ALL[(number % subjects) as usize];
-            if number / subjects >= chunks {
+            let count = subjects.len() as u64;
+            let subject = subjects[(number % count) as usize];
+            if number / count >= chunks {
                 break;
             }
             let shown = tallies
@@ -249,7 +250,7 @@ fn run(first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
                 .or_default()
                 .wrong
                 .len();
-            let played = first + number / subjects;
+            let played = first + number / count;
             let mut tally = Tally {
                 can_show: SHOWN.saturating_sub(shown),
                 ..Tally::default()
@@ -285,9 +286,11 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
     };
     let sessions = number("QUERYPORT_SESSIONS", SESSIONS);
     let started = Instant::now();
+    let subjects = subjects();
     let tallies = run(
+        &subjects,
         number("QUERYPORT_FIRST", 0) / CHUNK,
-        sessions.div_ceil(Subject::ALL.len() as u64 * CHUNK),
+        sessions.div_ceil(subjects.len() as u64 * CHUNK),
     );
     let seconds = started.elapsed().as_secs_f64();
     let mut total = 0;
@@ -308,8 +311,17 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
             "{}: complete and wrong, or out of bounds",
             subject.name()
         );
-        tally.check_shares(*subject);
+        if only_loss().is_none() {
+            tally.check_shares(*subject);
+        }
     }
+}
+
+/// All subjects, or that of `QUERYPORT_SUBJECT`.
+fn subjects() -> Vec<Subject> {
+    let only = std::env::var("QUERYPORT_SUBJECT").ok();
+    let is_played = |subject: &Subject| only.as_ref().is_none_or(|name| subject.name() == name);
+    Subject::ALL.into_iter().filter(is_played).collect()
 }
 
 /// Plays one session and prints what happened.

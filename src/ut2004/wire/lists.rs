@@ -27,8 +27,6 @@ pub(crate) const FLUSH_LENGTH: usize = 450;
 pub(crate) const SERVER_MODE: &str = "ServerMode";
 pub(crate) const DEDICATED: &str = "dedicated";
 pub(crate) const NON_DEDICATED: &str = "non-dedicated";
-pub(crate) const SERVER_VERSION: &str = "ServerVersion";
-pub(crate) const MUTATOR: &str = "Mutator";
 
 /// The version of Unreal II XMP (`Unity-Technologies/qstat`, `qstat.c`), whose players have an id and pairs.
 pub(crate) const XMP_VERSION: u32 = 0x7E;

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use queryport::ut2004::{Answer, Command, Request, StatusQuery};
+use queryport::ut2004::{Answer, Request, StatusQuery};
 use queryport::{
     Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, QueryError, QueryOptions,
     ServerStatus, Timing, ToStatus,

@@ -139,8 +139,6 @@ fn other_spellings_of_password_and_anti_cheat_are_fields() {
     assert_eq!(of("Anti TCC version", "2009R6").anti_cheat, Some(true));
     assert_eq!(of("IsVacSecured", "true").anti_cheat, Some(true));
     assert_eq!(of("IsVacSecured", "false").anti_cheat, Some(false));
-    // `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`.
-    assert_eq!(of("password", "true").password, Some(true));
     assert_eq!(of("Game Password", "true").password, Some(true));
     assert_eq!(of("Game Password", "false").password, Some(false));
 }
@@ -170,6 +168,82 @@ fn the_rules_of_kfturbo_are_fields() {
         status([rules(&[("VAC Secured", "Disabled")])]).anti_cheat,
         Some(false)
     );
+}
+
+/// The same program's info record, and a list of rules without entries: it does not say that there are no mutators.
+#[test]
+fn an_empty_list_of_rules_invents_nothing() {
+    let info = "800000000000000000001b1e0000000000000453727600084b462d4661726d000b4b4647616d65547970650000000000060000000200\
+                00000a00000000000000500000000230000000";
+    let info = Bytes::from(hex::decode(info).unwrap());
+    let server = status([info, rules(&[])]);
+    assert_eq!((server.mutators, server.dedicated), (None, Some(true)));
+    assert_eq!(
+        (server.password, server.anti_cheat),
+        (Some(false), Some(true)),
+        "flags"
+    );
+}
+
+/// What a server of each engine says of itself: the rules of its script source, and its info record.
+#[test]
+fn each_engine_is_read_by_its_row() {
+    const WAVES: [u8; 8] = [2, 0, 0, 0, 10, 0, 0, 0];
+    let stock = ("ServerMode", "dedicated");
+    let of = |version: u8, end: &[u8], pairs: &[(&str, &str)]| {
+        let change = |datagram: Bytes| [&[version][..], &datagram[1..]].concat();
+        let mut record = change(info(0));
+        record.truncate(record.len() - 13);
+        record.extend_from_slice(end);
+        let server = status([record.into(), change(rules(pairs)).into()]);
+        let mutators = server.mutators.map(|mutators| mutators.len());
+        (
+            server.password,
+            server.dedicated,
+            server.anti_cheat,
+            mutators,
+        )
+    };
+    let standard = |flags: u8| [0, 0, 0, 0, flags, 0, 0, 0, 2, b'1', 0, 0, 0];
+    let older = [0; 6];
+    let yes = Some(true);
+    let no = Some(false);
+    // UT2004, and its demo: only the rules count.
+    for version in [0x7F, 0x80] {
+        assert_eq!(
+            of(version, &standard(0), &[stock]),
+            (no, yes, None, Some(0))
+        );
+        let anti_tcc = [stock, ("Game Password", "true"), ("Anti TCC version", "1")];
+        assert_eq!(
+            of(version, &standard(0), &anti_tcc),
+            (yes, yes, yes, Some(0))
+        );
+    }
+    // UT2003 and its demo: no flags.
+    for version in [0x78, 0x79] {
+        let locked = [stock, ("GamePassword", "True"), ("Mutator", "MutA")];
+        assert_eq!(of(version, &older, &locked), (yes, yes, None, Some(1)));
+        assert_eq!(of(version, &older, &[stock]), (no, yes, None, Some(0)));
+    }
+    // Unreal II XMP.
+    let locked = [stock, ("password", "true")];
+    assert_eq!(of(0x7E, &older, &locked), (yes, yes, None, Some(0)));
+    // Red Orchestra and Darkest Hour.
+    let secured = [stock, ("IsVacSecured", "true")];
+    assert_eq!(of(0x80, &standard(0), &secured), (no, yes, yes, Some(0)));
+    assert_eq!(
+        of(0x80, &standard(16 | 1), &[stock]),
+        (yes, yes, yes, Some(0))
+    );
+    // Killing Floor.
+    let floor = [&WAVES[..], &standard(32)].concat();
+    assert_eq!(of(0x80, &floor, &[stock]), (no, yes, no, Some(0)));
+    // KFTurbo: its rules need not name all mutators.
+    let turbo = [("Server Mode", "non-dedicated"), ("VAC Secured", "Enabled")];
+    assert_eq!(of(0x80, &floor, &turbo), (no, no, yes, None));
+    // No known engine: nothing is taken from an absent rule, nor from a flag that games use differently.
+    assert_eq!(of(0x81, &standard(0), &[stock]), (None, yes, None, None));
 }
 
 /// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which says nothing.

@@ -1,0 +1,304 @@
+//! The engines that speak this protocol: one row each, with the facts in which their replies differ.
+//!
+//! A reply is read by the first row with one of its marks, and written by the row of the engine that is imitated.
+
+use std::ops::RangeInclusive;
+
+use super::wire::info::Info;
+use super::wire::lists::SERVER_MODE;
+use crate::text::number;
+
+/// The facts about one engine.
+#[derive(Debug)]
+pub(super) struct Profile {
+    /// A reply with any of them is this engine's.
+    marks: &'static [Mark],
+    pub(super) info: InfoEnd,
+    /// The meaning of the info record's flags; `None` where it has none, or always 0.
+    pub(super) flags: Option<Flags>,
+    /// Rules that have a field in the model, besides [`STOCK_KEYS`].
+    own_keys: &'static [Key],
+    /// Whether the rules name every mutator, and a password where there is one, so that an absent rule means none.
+    pub(super) names_all: bool,
+    #[cfg(test)]
+    source: &'static str,
+}
+
+/// The evidence of an engine in a reply.
+#[derive(Debug, PartialEq, Eq)]
+enum Mark {
+    Version(RangeInclusive<u32>),
+    /// The info record ends with the fields of [`Profile::info`].
+    InfoEnd,
+    /// The info record has flags other than 0.
+    AnyFlag,
+    /// There is a rule with this key.
+    Rule(&'static str),
+}
+
+/// The fields of an info record after `MaxPlayers`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InfoEnd {
+    /// Ping, flags, skill level and two lists.
+    Standard,
+    /// The current and the last wave, then as above.
+    Waves,
+    /// Ping and two lists.
+    Older,
+}
+
+impl InfoEnd {
+    const fn of(info: &Info<'_>) -> Self {
+        match (info.waves, info.flags) {
+            (Some(_), _) => Self::Waves,
+            (None, Some(_)) => Self::Standard,
+            (None, None) => Self::Older,
+        }
+    }
+}
+
+/// Bits of the info record's flags.
+#[derive(Debug)]
+pub(super) struct Flags {
+    pub(super) password: i32,
+    pub(super) listen: i32,
+    pub(super) anti_cheat: Option<i32>,
+}
+
+/// A rule and the field that it fills.
+#[derive(Debug)]
+pub(super) struct Key {
+    pub(super) name: &'static str,
+    pub(super) field: Field,
+}
+
+/// A field of the model, with the form of its value where that differs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Field {
+    Version,
+    Password,
+    Dedicated,
+    AntiCheat(Words),
+    /// Minutes; 0 is none.
+    TimeLimit,
+    ScoreLimit,
+    /// One rule for each mutator.
+    Mutator,
+}
+
+/// The words of a rule for yes and no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Words {
+    Boolean,
+    Enabled,
+    /// The rule is there or not.
+    Present,
+}
+
+impl Words {
+    pub(super) fn read(self, value: &[u8]) -> Option<bool> {
+        match self {
+            Self::Boolean => number::boolean(value),
+            Self::Enabled if value.eq_ignore_ascii_case(b"Enabled") => Some(true),
+            Self::Enabled if value.eq_ignore_ascii_case(b"Disabled") => Some(false),
+            Self::Enabled => None,
+            Self::Present => Some(true),
+        }
+    }
+}
+
+impl Profile {
+    /// The row of the engine that sent these: the version, the info record and the keys of the rules.
+    pub(super) fn find<'a>(
+        version: Option<u32>,
+        info: Option<&Info<'_>>,
+        rules: impl Iterator<Item = &'a [u8]>,
+    ) -> &'static Self {
+        let by_rule = |key: &[u8]| ENGINES.iter().position(|row| row.has_rule_mark(key));
+        let by_rules = rules.filter_map(by_rule).min();
+        let by_record = ENGINES.iter().position(|row| row.has_mark(version, info));
+        let row = by_rules.into_iter().chain(by_record).min();
+        row.and_then(|row| ENGINES.get(row)).unwrap_or(&UNKNOWN)
+    }
+
+    /// Rules that have a field in the model. The first key of a field is the one that is written.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone + use<> {
+        STOCK_KEYS.iter().chain(self.own_keys)
+    }
+
+    /// The field of a rule, by its key in any ASCII case.
+    pub(super) fn field(&self, key: &[u8]) -> Option<Field> {
+        let mut keys = self.keys();
+        let known = keys.find(|known| known.name.as_bytes().eq_ignore_ascii_case(key));
+        known.map(|known| known.field)
+    }
+
+    fn has_rule_mark(&self, key: &[u8]) -> bool {
+        self.marks.iter().any(|mark| match mark {
+            Mark::Rule(name) => name.as_bytes().eq_ignore_ascii_case(key),
+            Mark::Version(_) | Mark::InfoEnd | Mark::AnyFlag => false,
+        })
+    }
+
+    /// Whether the version or the info record is this engine's.
+    fn has_mark(&self, version: Option<u32>, info: Option<&Info<'_>>) -> bool {
+        self.marks.iter().any(|mark| match mark {
+            Mark::Version(versions) => version.is_some_and(|version| versions.contains(&version)),
+            Mark::InfoEnd => info.is_some_and(|info| InfoEnd::of(info) == self.info),
+            Mark::AnyFlag => info.is_some_and(|info| info.flags.unwrap_or(0) != 0),
+            Mark::Rule(_) => false,
+        })
+    }
+}
+
+const fn key(name: &'static str, field: Field) -> Key {
+    Key { name, field }
+}
+
+/// The rules of `GetServerDetails`, with which the list of every stock game begins (`Deaod/UT2004`, `Engine/GameInfo.uc`,
+/// `Engine/Mutator.uc`, `UnrealGame/DeathMatch.uc`).
+static STOCK_KEYS: [Key; 6] = [
+    key(SERVER_MODE, Field::Dedicated),
+    key("ServerVersion", Field::Version),
+    key("GamePassword", Field::Password),
+    key("GoalScore", Field::ScoreLimit),
+    key("TimeLimit", Field::TimeLimit),
+    key("Mutator", Field::Mutator),
+];
+
+/// Flags of the games that send any.
+const FLAGS: Flags = Flags {
+    password: 1,
+    listen: 8,
+    anti_cheat: Some(16),
+};
+
+/// An engine without a row: no absent rule means anything, nor does a flag that games use differently.
+const UNKNOWN: Profile = Profile {
+    marks: &[],
+    info: InfoEnd::Standard,
+    flags: Some(Flags {
+        anti_cheat: None,
+        ..FLAGS
+    }),
+    own_keys: &[],
+    names_all: false,
+    #[cfg(test)]
+    source: "the bits that all games share: Deaod/UT2004, GUI2K4/UT2k4Browser_ServersList.uc",
+};
+
+const KILLING_FLOOR_TURBO: Profile = Profile {
+    marks: &[Mark::Rule("Server Mode"), Mark::Rule("VAC Secured")],
+    info: InfoEnd::Waves,
+    flags: Some(FLAGS),
+    own_keys: &[
+        key("Server Mode", Field::Dedicated),
+        key("Server Version", Field::Version),
+        key("Passworded", Field::Password),
+        key("VAC Secured", Field::AntiCheat(Words::Enabled)),
+    ],
+    names_all: false,
+    #[cfg(test)]
+    source: "KFPilot/KFTurbo, KFTurboServer/Classes/KFTurboMasterServerUplink.uc",
+};
+
+pub(super) const KILLING_FLOOR: Profile = Profile {
+    marks: &[Mark::InfoEnd],
+    info: InfoEnd::Waves,
+    flags: Some(FLAGS),
+    own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
+    names_all: true,
+    #[cfg(test)]
+    source: "InsultingPros/KillingFloor, Engine/Classes/GameInfo.uc",
+};
+
+/// With Darkest Hour and Mare Nostrum. UT2004 has the same version, and neither the rule nor flags in its replies.
+const RED_ORCHESTRA: Profile = Profile {
+    marks: &[Mark::Rule("IsVacSecured"), Mark::AnyFlag],
+    info: InfoEnd::Standard,
+    flags: Some(FLAGS),
+    own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
+    names_all: true,
+    #[cfg(test)]
+    source: "Har99m/Red-Orchestra-Ostfront-41-45-Source-Code, Engine/Classes/GameInfo.uc; \
+             DarklightGames/DarkestHour, DH_Interface/Classes/DHBrowser_ServersList.uc",
+};
+
+const UNREAL_II_XMP: Profile = Profile {
+    marks: &[Mark::Version(0x7E..=0x7E)],
+    info: InfoEnd::Older,
+    flags: None,
+    own_keys: &[key("password", Field::Password)],
+    names_all: true,
+    #[cfg(test)]
+    source: "jmarshall23/Unreal2XMP, Engine/Classes/GameInfo.uc; Unity-Technologies/qstat, qstat.c",
+};
+
+/// With its demo and Devastation.
+pub(super) const UT2003: Profile = Profile {
+    marks: &[Mark::Version(0x78..=0x79)],
+    info: InfoEnd::Older,
+    flags: None,
+    own_keys: &[],
+    names_all: true,
+    #[cfg(test)]
+    source: "openspy/wireshark-dissectors, ut2004/main.c; Unity-Technologies/qstat, qstat.c",
+};
+
+/// With its demo. AntiTCC adds rules of its own.
+pub(super) const UT2004: Profile = Profile {
+    marks: &[Mark::Version(0x7F..=0x80)],
+    info: InfoEnd::Standard,
+    flags: None,
+    own_keys: &[
+        key("Game Password", Field::Password),
+        key("Anti TCC version", Field::AntiCheat(Words::Present)),
+    ],
+    names_all: true,
+    #[cfg(test)]
+    source: "Deaod/UT2004, Engine/GameInfo.uc; Austinb/GameQ, \
+             tests/Protocols/Providers/Ut2004/1_response.txt",
+};
+
+/// The most specific first.
+static ENGINES: [Profile; 6] = [
+    KILLING_FLOOR_TURBO,
+    KILLING_FLOOR,
+    RED_ORCHESTRA,
+    UNREAL_II_XMP,
+    UT2003,
+    UT2004,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_row_has_a_source_and_a_mark() {
+        for row in &ENGINES {
+            assert!(row.source.contains('/') && !row.marks.is_empty(), "{row:?}");
+        }
+        assert!(UNKNOWN.marks.is_empty());
+    }
+
+    /// The table of fields on the protocol's page names the keys of the rows, each in the line of its field.
+    #[test]
+    fn the_page_has_each_key_in_the_line_of_its_field() {
+        let page = include_str!("mod.rs");
+        for key in ENGINES.iter().flat_map(Profile::keys) {
+            let field = match key.field {
+                Field::Version => "version",
+                Field::Password => "password",
+                Field::Dedicated => "dedicated",
+                Field::AntiCheat(_) => "anti_cheat",
+                Field::TimeLimit => "time_limit",
+                Field::ScoreLimit => "score_limit",
+                Field::Mutator => "mutators",
+            };
+            let head = format!("//! | `{field}` |");
+            let line = page.lines().find(|line| line.starts_with(&head)).unwrap();
+            assert!(line.contains(&format!("`{}`", key.name)), "{key:?}: {line}");
+        }
+    }
+}
