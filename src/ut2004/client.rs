@@ -140,6 +140,9 @@ impl StatusQuery {
     /// Ends the reply to the current request. The answer, if nothing is left to ask for.
     fn end_reply(&mut self) -> Option<Answer> {
         self.judge_lists();
+        if self.lists.rules.is_open() && !self.is_separate {
+            self.lists.players.ask_again_if_empty();
+        }
         self.asked = None;
         match self.next_command() {
             Some(_) => None,

@@ -287,6 +287,14 @@ impl List {
         Ok(())
     }
 
+    /// Opens an empty list again, for a request that goes out anyway: a datagram of spectators may have been lost.
+    pub(super) fn ask_again_if_empty(&mut self) {
+        if self.state == State::Proved && self.earlier.is_empty() && self.is_empty() {
+            self.earlier.push(std::mem::take(&mut self.reply));
+            self.state = State::Asked;
+        }
+    }
+
     /// Whether the bytes of the current reply, or the server's count of players, show that nothing of it is missing.
     fn proves_itself(&self, count: Option<usize>) -> bool {
         match self.kind {

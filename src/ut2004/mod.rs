@@ -58,7 +58,7 @@
 //! - Either: two replies in a row have the same entries, whatever happened to pings, scores and values, and a datagram that
 //!   can be the last.
 //!
-//! A list that is not proved is requested again, at most twice. The last reply is the answer; replies are never merged.
+//! A list that is not proved is requested again, at most twice; with the rules, so is an empty list of players. The last reply is the answer; replies are never merged.
 //! Where nothing proves a list, its largest reply is the answer and [`Part::End`](crate::Part::End) is missing.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams never

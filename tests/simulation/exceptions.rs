@@ -351,7 +351,8 @@ fn rules() -> [Vec<u8>; 3] {
 }
 
 /// [`Exception::LostFromTwoReplies`](crate::judge::Exception): the datagrams of a list have no numbers, and nothing ends it. All that
-/// two replies prove is that the same datagram would have been lost twice.
+/// two replies prove is that the same datagram would have been lost twice. Where 1.5 % are lost on each way, that
+/// is 1 of 4,100 sessions.
 #[test]
 fn a_datagram_that_is_lost_from_two_replies_was_never_there() {
     let [first, middle, last] = rules();
@@ -409,7 +410,8 @@ fn players(numbers: std::ops::Range<i32>) -> Vec<u8> {
 }
 
 /// [`Exception::Spectators`](crate::judge::Exception): in a game without teams no byte tells a spectator from a player. Thirteen
-/// players are counted. The datagram with ten of them is lost, and ten spectators take their places.
+/// players are counted. The datagram with ten of them is lost, and ten spectators take their places. Where 1.5 % are lost on
+/// each way and a third of the servers have spectators, 1 of 880 sessions at most lacks a player or a spectator.
 #[test]
 fn spectators_pass_for_as_many_lost_players() {
     let (spectators, lost) = (players(0x100..0x10a), players(0x200..0x20a));

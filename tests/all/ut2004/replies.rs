@@ -210,6 +210,17 @@ fn two_replies_in_a_row_with_the_same_entries_prove_a_list() {
     assert_eq!((numbers(&answer).len(), answer.completeness()), (3, WHOLE));
 }
 
+/// The count does not speak of spectators: where the rules are requested again, so are the players.
+#[test]
+fn a_lost_spectator_comes_with_the_rules_that_are_asked_for_again() {
+    let rules = rules_of_two_datagrams();
+    let with_spectator = [&rules[..], &[players(1..=1)]].concat();
+    let answer = transcript(&[0], &[&rules, &with_spectator]);
+    assert_eq!((numbers(&answer), answer.completeness()), (vec![1], WHOLE));
+    let answer = transcript(&[0], &[&rules]);
+    assert_eq!((numbers(&answer), answer.completeness()), (vec![], WHOLE));
+}
+
 #[test]
 fn replies_are_never_merged() {
     let [first, last] = rules_of_two_datagrams();
