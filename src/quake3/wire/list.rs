@@ -213,7 +213,8 @@ pub struct ListPart<'a> {
 /// ```
 /// use queryport::lists::ListPart;
 ///
-/// let datagram = b"\xff\xff\xff\xffgetserversExtResponse\x001\x003\0\\\x5c\xc0\0\x02\x01\x6d\\";
+/// let datagram = b"\xff\xff\xff\xffgetserversExtResponse\x001\x003\0\
+///     \\\x5c\xc0\0\x02\x01\x6d\\";
 /// let numbering = ListPart::parse(datagram)?.numbering.unwrap();
 /// assert_eq!((numbering.index, numbering.count), (1, 3));
 /// # Ok::<(), queryport::ParseError>(())
