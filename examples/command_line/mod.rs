@@ -34,6 +34,17 @@ pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
     format!("Examples:\n{examples}\n{exit_status}")
 }
 
+/// A character set by its name, for texts that are not valid UTF-8.
+pub(crate) fn charset(name: &str) -> Result<queryport::model::Charset, String> {
+    use queryport::model::Charset;
+    match name.to_ascii_lowercase().as_str() {
+        "windows-1251" => Ok(Charset::Utf8OrWindows1251),
+        "windows-1252" => Ok(Charset::Utf8OrWindows1252),
+        "latin-1" => Ok(Charset::Utf8OrLatin1),
+        _ => Err("expected windows-1251, windows-1252 or latin-1".to_owned()),
+    }
+}
+
 /// A parser for a number of seconds in this range.
 pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse() {

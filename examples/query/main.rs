@@ -42,6 +42,7 @@ use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use command_line::seconds;
 use queryport::games::Game;
 use queryport::lists::Scope;
+use queryport::model::Charset;
 use queryport::{
     Client, Detail, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus, StatusQuery,
     Timing, ToStatus,
@@ -98,6 +99,9 @@ pub(crate) struct Arguments {
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
+    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names, `windows-1252` or `latin-1`.
+    #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
+    charset: Option<Charset>,
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
@@ -184,6 +188,9 @@ async fn run(
     if arguments.short {
         // In GameSpy v4, only Minecraft servers have a short answer.
         options = options.with_dialect(queryport::Dialect::Minecraft);
+    }
+    if let Some(charset) = arguments.charset {
+        options = options.with_charset(charset);
     }
     let mut client = Client::new()?.with_timing(timing).with_options(options);
     if let Some(bind) = arguments.bind {

@@ -50,6 +50,7 @@ use futures_core::Stream;
 use ipnet::IpNet;
 use queryport::games::{Game, Master, MasterForm};
 use queryport::lists::Scope;
+use queryport::model::Charset;
 use queryport::scan::Scanned;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing};
 use serde_json::json;
@@ -147,6 +148,9 @@ pub(crate) struct Arguments {
     /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at least so many seconds.
     #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
+    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names, `windows-1252` or `latin-1`.
+    #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
+    charset: Option<Charset>,
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
@@ -227,7 +231,10 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let game = game(arguments)?;
     let dialect = game.map(|game| game.dialect).unwrap_or_default();
-    let query_options = QueryOptions::default().with_dialect(dialect);
+    let mut query_options = QueryOptions::default().with_dialect(dialect);
+    if let Some(charset) = arguments.charset {
+        query_options = query_options.with_charset(charset);
+    }
     let mut client = Client::new()?
         .with_timing(timing(arguments))
         .with_options(query_options);

@@ -88,7 +88,10 @@ impl StatusQuery {
             request: request.into(),
             requests: 0,
             plan,
-            asked,
+            asked: Asked {
+                charset: options.charset,
+                ..asked
+            },
             replies: Reassembly::new(options.limits),
             is_ended: false,
             incomplete: None,
@@ -132,7 +135,10 @@ impl StatusQuery {
         Ok(Self {
             request: request.into(),
             plan: Plan::Commands,
-            asked: Asked::new(commands),
+            asked: Asked {
+                charset: options.charset,
+                ..Asked::new(commands)
+            },
             ..Self::new(0, options)
         })
     }

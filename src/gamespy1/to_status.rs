@@ -60,6 +60,7 @@ impl ToStatus for Answer {
             completeness: self.completeness(),
             verification: self.verification(),
         }
+        .in_charset(self.asked().charset)
     }
 }
 

@@ -156,6 +156,14 @@ impl ServerStatus {
         self.rules.set_charset(charset);
     }
 
+    /// The status with all texts in this character set, if it is known.
+    pub(crate) fn in_charset(mut self, charset: Option<Charset>) -> Self {
+        if let Some(charset) = charset {
+            self.set_charset(charset);
+        }
+        self
+    }
+
     /// Players on the server: the count, else as many as are listed.
     pub(crate) fn online(&self) -> Option<u32> {
         let listed = || {

@@ -50,10 +50,8 @@ pub enum Colours {
     /// `^` and any character except `^`, a space or a control character; 32 colours: ET: Legacy.
     EtLegacy,
     /// `^` and any character except `^`; 16 colours: Jedi Outcast 1.02 and 1.03.
-    #[cfg_attr(feature = "serde", serde(rename = "jedi_outcast_102"))]
     JediOutcast102,
     /// `^` and a letter or digit, which are 62 colours, `^#RGB`, `^##RRGGBB`, and `^^` for a caret: Tremulous 1.3.
-    #[cfg_attr(feature = "serde", serde(rename = "tremulous_13"))]
     Tremulous13,
     /// `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in hexadecimal, `^*`
     /// for the default, and `^^` for a caret: Unvanquished.

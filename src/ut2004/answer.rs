@@ -11,7 +11,7 @@ use super::wire::strings::FString;
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Verification};
+use crate::model::{Charset, Completeness, Verification};
 use crate::options::{Detail, QueryOptions};
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
@@ -38,6 +38,8 @@ pub struct Answer {
     parts: Vec<(Bytes, usize)>,
     pub(super) missing: Completeness,
     limits: Limits,
+    /// The character set of the texts, if the caller knows it.
+    pub(super) charset: Option<Charset>,
 }
 
 /// The datagrams of a list in its order as far as that is known: the one with the first rule first, the short one last, the others
@@ -80,6 +82,7 @@ impl Answer {
             .iter()
             .map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
         Self {
+            charset: options.charset,
             parts: parts.collect(),
             bytes,
             missing,

@@ -60,6 +60,7 @@ impl ToStatus for Answer {
             verification: self.verification(),
             ..ServerStatus::default()
         }
+        .in_charset(self.charset)
     }
 }
 

@@ -175,8 +175,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
         "a request that only this game's masters read",
     ),
     ("protocol.rs", "the name of a protocol is a game's, too"),
-    ("quake3/to_status.rs", "not yet in the table"),
-    ("text/colour.rs", "not yet in the table"),
 ];
 
 #[test]

@@ -12,7 +12,7 @@ use super::wire::request::Command;
 use super::wire::{Fields, RowKey, count_bound, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, ServerStatus, Verification};
+use crate::model::{Charset, Completeness, ServerStatus, Verification};
 use crate::text::number;
 
 pub(super) mod reassembly;
@@ -34,6 +34,8 @@ pub(crate) struct Asked {
     pub(crate) own_echo: bool,
     /// Whether the description alone was asked for after the status.
     pub(crate) info_alone: bool,
+    /// The character set of the texts, if the caller knows it.
+    pub(crate) charset: Option<Charset>,
 }
 
 impl Asked {
@@ -45,6 +47,7 @@ impl Asked {
             _ => None,
         });
         Self {
+            charset: None,
             status,
             players: status || has(b"players"),
             teams: has(b"teams"),

@@ -349,3 +349,20 @@ fn urban_terror_is_served_with_its_own_keys() {
     assert_eq!(plain(&again.game_type), "Bomb Mode");
     assert_eq!((again.password, again.mod_name), (Some(false), None));
 }
+
+/// A host name in Windows-1251, as Russian servers send it.
+#[test]
+fn a_cyrillic_name_is_read_in_the_character_set_that_was_asked_for() {
+    use queryport::quake3::StatusQuery;
+    use queryport::session::{Conversation, Verdict};
+    let options = queryport::QueryOptions::default().with_charset(Charset::Utf8OrWindows1251);
+    let mut query = StatusQuery::new(7, &options);
+    let body = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\^1\xd1\xe5\xf0\xe2\xe5\xf0\n1 2 \"\xdf\"\n";
+    let Verdict::Done(answer) = query.receive(body) else {
+        panic!("rejected")
+    };
+    let status = answer.to_status();
+    assert_eq!(plain(&status.name), "Сервер");
+    assert_eq!(players(&status), ["Я"]);
+    assert_eq!(status.rules.get("sv_hostname").unwrap(), "Сервер");
+}
