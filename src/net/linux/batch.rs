@@ -20,7 +20,7 @@ use super::{address, report_errors};
 use crate::net::io::{Arrival, BATCH, LocalAddress};
 
 /// Turns on the drop counter and the error queue of a scan's socket.
-pub(in crate::net) fn prepare(socket: &UdpSocket) -> io::Result<()> {
+pub(crate) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     setsockopt(socket, sockopt::RxqOvfl, &1)?;
     // A datagram that must not be fragmented needs no number, which the kernel takes long to draw.
     let _ = set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE);
@@ -28,13 +28,13 @@ pub(in crate::net) fn prepare(socket: &UdpSocket) -> io::Result<()> {
 }
 
 /// Lets the kernel fragment datagrams that exceed the MTU; `false` if it does so already.
-pub(in crate::net) fn allow_fragments(socket: &UdpSocket) -> bool {
+pub(crate) fn allow_fragments(socket: &UdpSocket) -> bool {
     let is_allowed = ip_mtu_discover(socket) != Ok(Ipv4PathMtuDiscovery::PROBE);
     !is_allowed && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
 }
 
 /// Lets the kernel report the local address that each datagram was sent to.
-pub(in crate::net) fn report_local_addresses(socket: &UdpSocket) {
+pub(crate) fn report_local_addresses(socket: &UdpSocket) {
     // A socket of both families has both options: only the first names the address to reply from
     // when an IPv4 datagram was a broadcast.
     let _ = setsockopt(socket, sockopt::Ipv4PacketInfo, &true);
@@ -43,7 +43,7 @@ pub(in crate::net) fn report_local_addresses(socket: &UdpSocket) {
 
 /// Takes the datagrams that have arrived, one in each part of the buffer, and the drop counter.
 /// Returns their number.
-pub(in crate::net) fn receive(
+pub(crate) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
@@ -109,10 +109,7 @@ fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
 }
 
 /// Sends datagrams in order, and returns how many went out before one could not.
-pub(in crate::net) fn send(
-    socket: &UdpSocket,
-    datagrams: &[(SocketAddr, &[u8])],
-) -> io::Result<usize> {
+pub(crate) fn send(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
     let datagrams: Vec<_> = datagrams
         .iter()
         .map(|(to, bytes)| (SocketAddrAny::from(*to), [IoSlice::new(bytes)]))
@@ -129,7 +126,7 @@ pub(in crate::net) fn send(
 }
 
 /// Sends a datagram from this local address.
-pub(in crate::net) fn send_from(
+pub(crate) fn send_from(
     socket: &UdpSocket,
     local: LocalAddress,
     to: SocketAddr,
@@ -164,7 +161,7 @@ pub(in crate::net) fn send_from(
 
 /// The number of datagrams that the kernel has dropped, from its table of sockets. The count next
 /// to a received datagram does not include drops after it.
-pub(in crate::net) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
+pub(crate) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
     let link = format!("/proc/self/fd/{}", socket.as_raw_fd());
     let inode = std::fs::metadata(link).ok()?.ino().to_string();
     let table = if socket.local_addr().ok()?.is_ipv4() {
