@@ -1,5 +1,4 @@
-//! Runs one of the servers that `query` embeds, for other programs to query. Values that the protocol cannot carry are listed on
-//! standard error.
+//! Runs one of the servers that `query` embeds, for other programs to query.
 //!
 //! ```text
 //! cargo run --example serve -- quake3 27960
@@ -235,9 +234,6 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     }
     if arguments.no_guard {
         responder = responder.with_guard(None);
-    }
-    for loss in responder.losses() {
-        command_line::complain(&format!("{loss}"));
     }
     let mut server = Reporting::new(responder, arguments.who);
     let end = arguments

@@ -6,11 +6,9 @@
 
 mod announcer;
 mod guard;
-mod loss;
 mod request;
 mod responder;
 
 pub use announcer::Announcer;
 pub use guard::GuardOptions;
-pub use loss::{Loss, LossReason};
 pub use responder::{Responder, ResponderStats};

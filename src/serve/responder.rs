@@ -76,15 +76,15 @@ pub struct ResponderStats {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Responder {
-    pub(super) services: Vec<Service>,
+    services: Vec<Service>,
     status: Arc<ServerStatus>,
     /// Replies encoded so far.
     cache: Cache,
-    pub(super) started: Instant,
-    pub(super) secret: Secret,
-    pub(super) guard: Option<Guard>,
+    started: Instant,
+    secret: Secret,
+    guard: Option<Guard>,
     /// Most bytes of one reply.
-    pub(super) max_reply: usize,
+    max_reply: usize,
     /// Datagrams that wait to be sent: the reply, and which of its datagrams.
     queue: VecDeque<(SocketAddr, Patched, usize)>,
     stats: ResponderStats,

@@ -194,8 +194,8 @@ fn gamespy4_differential() {
 }
 
 #[test]
-fn status_losses() {
-    replay_structured("status_losses", structured::losses);
+fn served_status() {
+    replay_structured("served_status", structured::served_status);
 }
 
 #[test]

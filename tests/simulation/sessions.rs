@@ -169,10 +169,8 @@ fn class(reason: &str) -> &str {
 
 /// What clients without any fault do not get, of one of these servers.
 fn unsaid(families: &[Family]) -> Option<(&Family, String)> {
-    families.iter().enumerate().find_map(|(index, family)| {
-        // The report of losses takes longer than a session: one server of a chunk.
-        let is_checked = index == 0 || !matches!(family.server, Server::Responder(..));
-        let unsaid = held::unsaid(&family.server, &family.client).filter(|_| is_checked)?;
+    families.iter().find_map(|family| {
+        let unsaid = held::unsaid(&family.server, &family.client)?;
         Some((
             family,
             format!("without any fault, {}: {unsaid}", family.server.name()),
