@@ -119,7 +119,7 @@ impl Rules {
     }
 
     /// Appends a pair of raw bytes, each with its own character set.
-    pub fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
+    pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         let list = Arc::make_mut(self.list.get_or_insert_default());
         // The entries behind are of others that share the list.
         list.entries.truncate(self.end as usize);

@@ -14,128 +14,91 @@ pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
 /// The fewest slots: fewer would send every datagram by itself.
 const MIN_SLOTS: f64 = 16.0;
-/// A request without a reply holds its slot for this long at least.
-const HOLD: Duration = Duration::from_micros(500);
+/// A request without a reply holds its slot for at least this long.
+const MIN_HOLD: Duration = Duration::from_micros(500);
 
-/// Datagrams that one request brings, before the answers tell.
-const DATAGRAMS_AT_START: f64 = 4.0;
-/// Requests from which the datagrams of one are computed.
-const BLOCK: u32 = 64;
-/// Pauses up to this long are blamed on our own scheduling: while few have answered, and later.
-const PAUSE: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(50));
-/// Datagrams a request below which a pause is nothing unusual.
-const USUAL: f64 = 0.3;
+/// Datagrams that one request brings, before answers tell.
+const INITIAL_DATAGRAMS: f64 = 4.0;
+/// Requests in one measurement of the datagrams of a request.
+const REQUESTS_PER_SAMPLE: u32 = 64;
+/// Datagrams a request below which a silence is nothing unusual.
+const USUAL_DATAGRAMS: f64 = 0.3;
+/// A silence up to this long is blamed on our own scheduling, while few servers have answered.
+const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
+/// The same once [`REQUESTS_PER_SAMPLE`] servers have answered.
+const MAX_PAUSE: Duration = Duration::from_millis(50);
 
 /// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line survives for the first round trip.
-const BYTES_AT_START: f64 = 20e6;
-/// Bounds of the rate in bytes a second: the upper one is 10 Gbit/s.
-const BYTES: (f64, f64) = (256e3, 1.25e9);
-/// Bytes of a request and what it brings: a Quake 3 server with ten players.
-const BYTES_OF_REQUEST: f64 = 800.0;
+const INITIAL_RATE: f64 = 20e6;
+/// Bytes a second: 2 Mbit/s.
+const MIN_RATE: f64 = 256e3;
+/// Bytes a second: 10 Gbit/s.
+const MAX_RATE: f64 = 1.25e9;
+/// Bytes of a request and its replies: a Quake 3 server with ten players.
+const BYTES_PER_REQUEST: f64 = 800.0;
 /// Requests of this long may leave at once.
 const BURST: Duration = Duration::from_millis(20);
-/// Bounds of the time between two reviews of the rate, which is two mean round trips, and longer after a cut.
-const REVIEW: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(250));
-/// The rate is reviewed after so long while no round-trip time is known.
+/// The least time between two reviews of the rate.
+const MIN_REVIEW: Duration = Duration::from_millis(5);
+/// The most time between two reviews of the rate, except after a cut.
+const MAX_REVIEW: Duration = Duration::from_millis(250);
+/// The time between two reviews while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
-/// A line whose queue makes every round trip longer by this is full. Half of what RFC 6817 (LEDBAT) allows: a scan is short.
-const QUEUE_DELAY: Duration = Duration::from_millis(50);
-/// The shortest of so many round trips tells the delay of the queue.
-const ROUND_TRIPS: u32 = 16;
+/// A line is full if its queue makes every round trip longer by this. Half of what RFC 6817 (LEDBAT) allows: a scan is short.
+const MAX_QUEUE_DELAY: Duration = Duration::from_millis(50);
+/// Round trips whose shortest one tells the delay of the queue.
+const RTT_WINDOW: u32 = 16;
 
-/// A window of slots, and a rate at which silent requests free them.
+/// Admits requests: a window of slots, and a rate at which silent requests free them.
 ///
-/// A request holds a slot until its reply has arrived; a later reply arrives alone and needs no slot. Without a reply it frees
-/// the slot after the *hold*. Slots = datagrams that fit the receive buffer ÷ datagrams that one request brings; hold = slots ÷
-/// rate, half a millisecond at least. So servers that answer within the hold are bounded by the buffer alone, and all others by
-/// the rate as well, which is a token bucket whose tokens are the slots.
+/// A request holds a slot until its reply has arrived. Without a reply, it frees the slot after the *hold*, which is
+/// slots ÷ rate. So servers that answer within the hold are bounded by the receive buffer alone, and all others by the
+/// rate as well: a token bucket whose tokens are the slots.
 ///
 /// ```text
 ///   poll_transmit ──▶ [ slot ][ slot ][ slot ][      ] ── reply within the hold ──▶ free at once
 ///                        │ oldest                      ── no reply: slots ÷ rate ─▶ free
-///
-///   rate, in bytes:  20 MB/s ── ×2 a round trip ──▶ ─┬─ the latest 16 round trips 50 ms longer: half of what arrives
-///                                                    ├─ the kernel dropped datagrams: ÷2, and half of the slots
-///                                                    └─ afterwards ×2 up to half of the rate before, ×1.125 above
 /// ```
 ///
-/// The rate starts at 160 Mbit/s, or at the caller's bytes a second, and changes only if all slots were held since the last
-/// review. A caller who bounds datagrams a second has the bucket of [`Scanner`](super::Scanner) in its place.
-///
-/// Two quantities are learned beside the rate: the datagrams of a request, without which 10,000 silent servers took 0.3 s
-/// longer (`loopback -- dead`, 100 %), and whether a silence is a pause of a busy machine, without which a scan of 5,000
-/// living and 5,000 silent servers on a busy machine lost 4 % of the living ones (`dead`, 50 %).
+/// A caller who bounds datagrams a second has the bucket of [`Scanner`](super::Scanner) instead of the rate.
 #[derive(Debug)]
 pub(super) struct Admission {
-    /// Datagrams that the receive buffer holds, and how many of them are used since datagrams were dropped.
-    space: f64,
-    usable: f64,
-    /// The send time of each request that holds a slot, by its number.
-    slots: BTreeMap<u64, Instant>,
-    /// The number of the latest request, from 1 on.
-    requests: u64,
-    /// Datagrams that one request brings, and the requests and datagrams that it is computed from next. It follows a rise at once,
-    /// and a fall by a quarter.
-    datagrams: f64,
-    block: (u32, u32),
-    /// The latest datagram, or the first request, and the number of the latest request that had a reply.
-    heard_at: Option<Instant>,
-    overtaken: u64,
-    /// Bytes a second; infinite where the caller bounds datagrams.
-    rate: f64,
-    /// The rate doubles up to this one, and grows by an eighth above.
-    full: f64,
-    /// The time of the latest review, and the bytes received since then.
-    since: Instant,
-    bytes: f64,
-    /// Whether all slots were held at some time since then, and whether the kernel dropped datagrams.
-    was_full: bool,
-    dropped: bool,
-    /// The mean and the shortest round trip.
-    rtt: Option<(Duration, Duration)>,
-    /// The number of round trips so far, the shortest since each 16th of them, and the shortest of the latest 16.
-    latest: (u32, Duration, Option<Duration>),
+    slots: Slots,
+    /// `None` where the caller bounds datagrams.
+    rate: Option<RateControl>,
+    rtts: RttWindow,
+    silence: Silence,
 }
 
 impl Admission {
     pub(super) fn new(options: &ScanOptions, now: Instant) -> Self {
-        let mut admission = Self {
-            space: 0.0,
-            usable: 0.0,
-            slots: BTreeMap::new(),
-            requests: 0,
-            datagrams: DATAGRAMS_AT_START,
-            block: (0, 0),
-            heard_at: None,
-            overtaken: 0,
-            rate: match (options.bytes_per_second, options.rate) {
-                // Far below 2^53.
-                (Some(bytes), _) => bytes as f64,
-                (None, rate) => rate.map_or(BYTES_AT_START, |_| f64::INFINITY),
-            },
-            full: f64::INFINITY,
-            since: now,
-            bytes: 0.0,
-            was_full: false,
-            dropped: false,
-            rtt: None,
-            latest: (0, Duration::MAX, None),
+        let initial_rate = match (options.bytes_per_second, options.rate) {
+            // Far below 2^53.
+            (Some(bytes), _) => Some(bytes as f64),
+            (None, Some(_)) => None,
+            (None, None) => Some(INITIAL_RATE),
         };
-        admission.set_receive_buffer(DEFAULT_RECEIVE_BUFFER);
-        admission
+        Self {
+            slots: Slots::new(DEFAULT_RECEIVE_BUFFER),
+            rate: initial_rate.map(|rate| RateControl::new(rate, now)),
+            rtts: RttWindow::default(),
+            silence: Silence::default(),
+        }
     }
 
-    /// Bytes of the receive buffer, as the system counts them.
+    /// Sets the bytes of the receive buffer, as the system counts them.
     pub(super) fn set_receive_buffer(&mut self, bytes: usize) {
-        let datagrams = bytes.checked_div(DATAGRAM).unwrap_or_default();
-        self.space = f64::from(u32::try_from(datagrams).unwrap_or(u32::MAX));
-        self.usable = self.space;
+        self.slots.set_receive_buffer(bytes);
     }
 
-    /// Reviews the rate when it is time to, and frees slots whose time is over.
+    /// Reviews the rate if a review is due, and frees slots whose hold is over.
     pub(super) fn handle_time(&mut self, now: Instant) {
-        self.review(now);
-        while let Some((&oldest, _)) = self.slots.first_key_value()
+        if let Some(rate) = &mut self.rate
+            && rate.review(now, &mut self.rtts)
+        {
+            self.slots.dropped = false;
+        }
+        while let Some((oldest, _)) = self.slots.oldest()
             && self.frees_at().is_none_or(|end| end <= now)
         {
             self.release(oldest);
@@ -144,158 +107,364 @@ impl Admission {
 
     /// The time until which no request may be sent; `None` when one may be sent now.
     pub(super) fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        if self.is_full() {
-            self.frees_at().filter(|&end| end > now)
-        } else {
-            None
+        if !self.is_full() {
+            return None;
         }
+        self.frees_at().filter(|&end| end > now)
     }
 
     /// Accounts for a request, and returns its number.
     pub(super) fn sent(&mut self, now: Instant) -> u64 {
-        self.heard_at.get_or_insert(now);
-        self.requests = self.requests.saturating_add(1);
-        self.slots.insert(self.requests, now);
-        self.was_full |= self.is_full();
-        self.requests
+        self.silence.since.get_or_insert(now);
+        let request = self.slots.hold(now);
+        let is_full = self.is_full();
+        if let Some(rate) = &mut self.rate {
+            rate.was_limiting |= is_full;
+        }
+        request
     }
 
-    /// A request has had its time: its datagrams have arrived, or none is expected any more.
+    /// Frees the slot of a request: its datagrams have arrived, or none is expected any more.
     pub(super) fn release(&mut self, request: u64) {
-        if self.slots.remove(&request).is_none() {
-            return;
-        }
-        self.block.0 = self.block.0.saturating_add(1);
-        if self.block.0 == BLOCK {
-            let measured = f64::from(self.block.1) / f64::from(BLOCK);
-            self.datagrams = measured.max(self.datagrams * 0.75);
-            self.block = (0, 0);
-        }
+        self.slots.release(request);
     }
 
-    /// Accounts for a datagram of so many bytes, headers included, and for the request that it answers; 0 for none.
+    /// Accounts for a datagram of this many bytes, headers included, and for the request that it answers; 0 for none.
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
-        self.heard_at = Some(now);
-        self.overtaken = self.overtaken.max(request);
-        self.bytes += bytes as f64;
-        self.block.1 = self.block.1.saturating_add(1);
-        self.datagrams = self
-            .datagrams
-            .max(f64::from(self.block.1) / f64::from(BLOCK));
-        // Space that drops have taken away comes back with what crosses without any.
-        if self.usable < self.space {
-            self.usable += self.usable.recip();
+        self.silence.since = Some(now);
+        self.silence.answered = self.silence.answered.max(request);
+        if let Some(rate) = &mut self.rate {
+            // Far below 2^53.
+            rate.received += bytes as f64;
         }
+        self.slots.received();
     }
 
     /// Records the round-trip time of an answer.
     pub(super) fn answered(&mut self, rtt: Duration) {
-        let (mean, least) = self.rtt.unwrap_or((rtt, rtt));
-        // The mean over about eight answers.
-        let mean = mean
-            .saturating_mul(7)
-            .saturating_add(rtt)
-            .checked_div(8)
-            .unwrap_or(mean);
-        self.rtt = Some((mean, least.min(rtt)));
-        let (count, shortest, _) = &mut self.latest;
-        (*count, *shortest) = (count.saturating_add(1), rtt.min(*shortest));
-        if count.is_multiple_of(ROUND_TRIPS) {
-            self.latest = (*count, Duration::MAX, Some(*shortest));
-        }
+        self.rtts.record(rtt);
     }
 
-    /// The kernel dropped datagrams: half of the buffer is used, once between two reviews.
+    /// The kernel dropped datagrams: uses half of the buffer, once between two reviews.
     pub(super) fn dropped(&mut self) {
-        if !std::mem::replace(&mut self.dropped, true) {
-            self.usable = (self.usable / 2.0).max(1.0);
-        }
-    }
-
-    /// Doubles the rate or halves it, once in two round trips.
-    fn review(&mut self, now: Instant) {
-        let passed = now.saturating_duration_since(self.since);
-        let round_trips = self
-            .rtt
-            .map_or(FIRST_REVIEW, |(mean, _)| mean.saturating_mul(2));
-        if self.rate.is_infinite() || passed < round_trips.clamp(REVIEW.0, REVIEW.1) {
-            return;
-        }
-        let carried = std::mem::take(&mut self.bytes) / passed.as_secs_f64();
-        self.since = now;
-        let dropped = std::mem::take(&mut self.dropped);
-        let latest = self.latest.2.take();
-        if !std::mem::take(&mut self.was_full) {
-            return;
-        }
-        let delayed = self
-            .rtt
-            .zip(latest)
-            .filter(|((_, least), latest)| *latest > least.saturating_add(QUEUE_DELAY));
-        if let Some(((mean, least), latest)) = delayed {
-            self.full = self.rate / 2.0;
-            self.rate = (carried / 2.0)
-                .clamp(self.rate / 8.0, self.full)
-                .max(BYTES.0);
-            // The next review sees what requests of the new rate brought: they are answered after a round trip.
-            self.since = after(now, latest);
-            // Round trips that stay long are those of servers further away.
-            self.rtt = Some((
-                mean,
-                least.saturating_add(latest).checked_div(2).unwrap_or(least),
-            ));
-        } else if dropped {
-            self.full = self.rate / 2.0;
-            self.rate = self.full.max(BYTES.0);
-        } else {
-            self.rate = (self.rate * 2.0)
-                .min(self.full.max(self.rate * 1.125))
-                .min(BYTES.1);
+        self.slots.shrink();
+        if let Some(rate) = &mut self.rate {
+            rate.has_drops = true;
         }
     }
 
     /// The time at which the oldest request frees its slot without a reply.
     fn frees_at(&self) -> Option<Instant> {
-        let (oldest, since) = self.slots.first_key_value()?;
-        let hold = Duration::from_secs_f64(self.places() * BYTES_OF_REQUEST / self.rate).max(HOLD);
-        let end = since.checked_add(hold)?;
-        let heard_at = self.heard_at?;
-        let is_pause = self.datagrams >= USUAL && end > heard_at && self.overtaken <= *oldest;
-        let pause = if self.latest.0 >= BLOCK {
-            PAUSE.1
-        } else {
-            PAUSE.0
+        let (oldest, sent_at) = self.slots.oldest()?;
+        let slots = self.allowed_slots();
+        let hold = self
+            .rate
+            .as_ref()
+            .map_or(MIN_HOLD, |rate| rate.time_for(slots));
+        let end = sent_at.checked_add(hold.max(MIN_HOLD))?;
+        let silent_since = self.silence.since?;
+        let are_replies_usual = self.slots.datagrams.per_request >= USUAL_DATAGRAMS;
+        let is_pause = end > silent_since && self.silence.answered <= oldest;
+        if !are_replies_usual || !is_pause {
+            return Some(end);
+        }
+        let max_pause = match self.rtts.samples >= REQUESTS_PER_SAMPLE {
+            true => MAX_PAUSE,
+            false => MAX_PAUSE_AT_START,
         };
-        Some(if is_pause {
-            end.max(heard_at.checked_add(pause)?)
-        } else {
-            end
-        })
+        Some(end.max(silent_since.checked_add(max_pause)?))
     }
 
     fn is_full(&self) -> bool {
         // Far below 2^53.
-        self.slots.len() as f64 >= self.places()
+        self.slots.held.len() as f64 >= self.allowed_slots()
     }
 
-    /// Requests that may hold a slot.
-    fn places(&self) -> f64 {
-        let slots = (self.usable / self.datagrams.max(1.0)).max(MIN_SLOTS);
-        slots
-            .min(self.rate / BYTES_OF_REQUEST * BURST.as_secs_f64())
-            .max(1.0)
+    /// Requests that may hold a slot: what fits the buffer, and what the rate lets leave at once.
+    fn allowed_slots(&self) -> f64 {
+        let fitting = self.slots.fitting();
+        let allowed = match &self.rate {
+            Some(rate) => fitting.min(rate.burst()),
+            None => fitting,
+        };
+        allowed.max(1.0)
     }
 }
 
-/// Answers before anything is concluded.
-const ENOUGH: u64 = 64;
+/// The latest time at which anything was heard. A silence can be a pause of a busy machine: then replies wait in the
+/// buffer, and their requests keep their slots.
+#[derive(Debug, Default)]
+struct Silence {
+    /// The latest datagram, or the first request.
+    since: Option<Instant>,
+    /// The number of the latest request that had a reply.
+    answered: u64,
+}
+
+/// Slots for replies in the receive buffer: datagrams that fit it ÷ datagrams that one request brings.
+#[derive(Debug)]
+struct Slots {
+    /// Datagrams that the receive buffer holds.
+    capacity: f64,
+    /// How many of them are used: fewer after the kernel dropped datagrams.
+    usable: f64,
+    /// Whether the kernel dropped datagrams since the latest review of the rate.
+    dropped: bool,
+    /// The send time of each request that holds a slot, by its number.
+    held: BTreeMap<u64, Instant>,
+    /// The number of the latest request, from 1 on.
+    latest: u64,
+    datagrams: DatagramsPerRequest,
+}
+
+impl Slots {
+    fn new(receive_buffer: usize) -> Self {
+        let mut slots = Self {
+            capacity: 0.0,
+            usable: 0.0,
+            dropped: false,
+            held: BTreeMap::new(),
+            latest: 0,
+            datagrams: DatagramsPerRequest::default(),
+        };
+        slots.set_receive_buffer(receive_buffer);
+        slots
+    }
+
+    fn set_receive_buffer(&mut self, bytes: usize) {
+        let datagrams = bytes.checked_div(DATAGRAM).unwrap_or_default();
+        self.capacity = f64::from(u32::try_from(datagrams).unwrap_or(u32::MAX));
+        self.usable = self.capacity;
+    }
+
+    /// The oldest request that holds a slot, and when it was sent.
+    fn oldest(&self) -> Option<(u64, Instant)> {
+        self.held
+            .first_key_value()
+            .map(|(request, at)| (*request, *at))
+    }
+
+    /// Gives a slot to a new request, and returns its number.
+    fn hold(&mut self, now: Instant) -> u64 {
+        self.latest = self.latest.saturating_add(1);
+        self.held.insert(self.latest, now);
+        self.latest
+    }
+
+    fn release(&mut self, request: u64) {
+        if self.held.remove(&request).is_some() {
+            self.datagrams.count_request();
+        }
+    }
+
+    fn received(&mut self) {
+        self.datagrams.count_datagram();
+        // Space that drops have taken away comes back with datagrams that arrive.
+        if self.usable < self.capacity {
+            self.usable += self.usable.recip();
+        }
+    }
+
+    fn shrink(&mut self) {
+        if !self.dropped {
+            self.dropped = true;
+            self.usable = (self.usable / 2.0).max(1.0);
+        }
+    }
+
+    /// Requests whose replies fit the buffer.
+    fn fitting(&self) -> f64 {
+        (self.usable / self.datagrams.per_request.max(1.0)).max(MIN_SLOTS)
+    }
+}
+
+/// The mean number of datagrams that one request brings. It follows a rise at once, and a fall by a quarter a sample.
+#[derive(Debug)]
+struct DatagramsPerRequest {
+    per_request: f64,
+    /// Requests and datagrams of the current sample.
+    requests: u32,
+    datagrams: u32,
+}
+
+impl Default for DatagramsPerRequest {
+    fn default() -> Self {
+        Self {
+            per_request: INITIAL_DATAGRAMS,
+            requests: 0,
+            datagrams: 0,
+        }
+    }
+}
+
+impl DatagramsPerRequest {
+    fn count_request(&mut self) {
+        self.requests = self.requests.saturating_add(1);
+        if self.requests == REQUESTS_PER_SAMPLE {
+            self.per_request = self.measured().max(self.per_request * 0.75);
+            (self.requests, self.datagrams) = (0, 0);
+        }
+    }
+
+    fn count_datagram(&mut self) {
+        self.datagrams = self.datagrams.saturating_add(1);
+        self.per_request = self.per_request.max(self.measured());
+    }
+
+    /// What the datagrams of this sample come to, over all of its requests.
+    fn measured(&self) -> f64 {
+        f64::from(self.datagrams) / f64::from(REQUESTS_PER_SAMPLE)
+    }
+}
+
+/// Learns how many bytes a second the line carries, as a congestion controller does.
+///
+/// The rate doubles at each review up to a threshold, and grows by an eighth above it. It halves if the kernel dropped
+/// datagrams, and falls to half of what arrived if every round trip became longer; the threshold is then half of the rate
+/// before. A review that did not find all slots held changes nothing.
+#[derive(Debug)]
+struct RateControl {
+    /// Bytes a second, both directions.
+    rate: f64,
+    /// The rate doubles below this one.
+    threshold: f64,
+    reviewed_at: Instant,
+    /// Bytes received since the latest review.
+    received: f64,
+    /// Whether all slots were held at some time since the latest review.
+    was_limiting: bool,
+    /// Whether the kernel dropped datagrams since the latest review.
+    has_drops: bool,
+}
+
+impl RateControl {
+    const fn new(rate: f64, now: Instant) -> Self {
+        Self {
+            rate,
+            threshold: f64::INFINITY,
+            reviewed_at: now,
+            received: 0.0,
+            was_limiting: false,
+            has_drops: false,
+        }
+    }
+
+    /// Changes the rate if a review is due. Returns whether one was.
+    fn review(&mut self, now: Instant, rtts: &mut RttWindow) -> bool {
+        let passed = now.saturating_duration_since(self.reviewed_at);
+        let mean = rtts.estimate.as_ref().map(|estimate| estimate.mean);
+        let interval = mean.map_or(FIRST_REVIEW, |mean| mean.saturating_mul(2));
+        if passed < interval.clamp(MIN_REVIEW, MAX_REVIEW) {
+            return false;
+        }
+        let arrived = std::mem::take(&mut self.received) / passed.as_secs_f64();
+        let has_drops = std::mem::take(&mut self.has_drops);
+        let was_limiting = std::mem::take(&mut self.was_limiting);
+        let shortest = rtts.shortest.take();
+        self.reviewed_at = now;
+        if !was_limiting {
+            return true;
+        }
+        if let Some(delayed) = shortest.filter(|rtt| rtts.is_delayed(*rtt)) {
+            self.cut(arrived / 2.0);
+            // The next review counts what requests of the new rate bring: they are answered after a round trip.
+            self.reviewed_at = after(now, delayed);
+            rtts.accept_delay(delayed);
+        } else if has_drops {
+            self.cut(self.rate / 2.0);
+        } else {
+            self.grow();
+        }
+        true
+    }
+
+    /// Lowers the rate to this one, and at least to half of it and at most to an eighth.
+    fn cut(&mut self, rate: f64) {
+        self.threshold = self.rate / 2.0;
+        self.rate = rate.clamp(self.rate / 8.0, self.threshold).max(MIN_RATE);
+    }
+
+    fn grow(&mut self) {
+        let slow = self.rate * 1.125;
+        let fast = (self.rate * 2.0).min(self.threshold);
+        self.rate = fast.max(slow).min(MAX_RATE);
+    }
+
+    /// The requests that may leave at once.
+    fn burst(&self) -> f64 {
+        self.rate / BYTES_PER_REQUEST * BURST.as_secs_f64()
+    }
+
+    /// The time in which this many requests may leave.
+    fn time_for(&self, requests: f64) -> Duration {
+        Duration::from_secs_f64(requests * BYTES_PER_REQUEST / self.rate)
+    }
+}
+
+/// Round-trip times: their mean, and the shortest of the latest 16.
+#[derive(Debug, Default)]
+struct RttWindow {
+    /// `None` before the first answer.
+    estimate: Option<RttEstimate>,
+    samples: u32,
+    /// The shortest of the window so far; `None` at its beginning.
+    shortest_so_far: Option<Duration>,
+    /// The shortest of the latest complete window; `None` once a review has used it.
+    shortest: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct RttEstimate {
+    /// The mean over about eight answers.
+    mean: Duration,
+    min: Duration,
+}
+
+impl RttWindow {
+    fn record(&mut self, rtt: Duration) {
+        let estimate = self.estimate.get_or_insert(RttEstimate {
+            mean: rtt,
+            min: rtt,
+        });
+        let sum = estimate.mean.saturating_mul(7).saturating_add(rtt);
+        estimate.mean = sum.checked_div(8).unwrap_or(rtt);
+        estimate.min = estimate.min.min(rtt);
+
+        self.samples = self.samples.saturating_add(1);
+        let shortest = self
+            .shortest_so_far
+            .map_or(rtt, |shortest| shortest.min(rtt));
+        self.shortest_so_far = Some(shortest);
+        if self.samples.is_multiple_of(RTT_WINDOW) {
+            self.shortest = self.shortest_so_far.take();
+        }
+    }
+
+    /// Whether round trips of this length show that the line's queue is full.
+    fn is_delayed(&self, shortest: Duration) -> bool {
+        let estimate = self.estimate.as_ref();
+        estimate.is_some_and(|estimate| shortest > estimate.min.saturating_add(MAX_QUEUE_DELAY))
+    }
+
+    /// Raises the minimum half of the way: round trips that stay long are those of servers further away.
+    fn accept_delay(&mut self, shortest: Duration) {
+        if let Some(estimate) = &mut self.estimate {
+            let sum = estimate.min.saturating_add(shortest);
+            estimate.min = sum.checked_div(2).unwrap_or(estimate.min);
+        }
+    }
+}
+
+/// Answers before the wait is computed.
+const MIN_SAMPLES: u64 = 64;
 /// The wait is this many times the slowest round trip of a thousand.
-const TIMES: u32 = 4;
+const RTT_FACTOR: u32 = 4;
+
 /// Round trips of the answers so far, by their magnitude.
 #[derive(Debug)]
 pub(super) struct RttEstimator {
-    least: Duration,
-    /// The number that took up to so many microseconds, in four steps to each doubling.
+    min_wait: Duration,
+    /// How many took up to this many microseconds, in four steps to each doubling.
     counts: BTreeMap<u32, u64>,
     samples: u64,
     /// The longest wait for a reply; `None` until enough is known.
@@ -303,10 +472,10 @@ pub(super) struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// `least`: the least wait.
-    pub(super) const fn new(least: Duration) -> Self {
+    /// The wait is never shorter than `min_wait`.
+    pub(super) const fn new(min_wait: Duration) -> Self {
         Self {
-            least,
+            min_wait,
             counts: BTreeMap::new(),
             samples: 0,
             wait: None,
@@ -320,25 +489,26 @@ impl RttEstimator {
         *count = count.saturating_add(1);
         self.samples = self.samples.saturating_add(1);
         let is_due = self.samples.is_power_of_two() || self.samples.is_multiple_of(1024);
-        if self.samples < ENOUGH || !is_due {
+        if self.samples < MIN_SAMPLES || !is_due {
             return None;
         }
         let wait = self
             .slowest_of_a_thousand()
-            .saturating_mul(TIMES)
-            .max(self.least);
+            .saturating_mul(RTT_FACTOR)
+            .max(self.min_wait);
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
 
     /// A round trip that one answer in a thousand exceeds, and not much more than that.
     fn slowest_of_a_thousand(&self) -> Duration {
-        let mut slower = self.samples / 1000;
-        let slowest = self.counts.iter().rev().find(|(_, count)| {
-            let is_it = **count > slower;
-            slower = slower.saturating_sub(**count);
-            is_it
-        });
-        Duration::from_micros(slowest.map_or(0, |(step, _)| u64::from(*step)))
+        let mut stragglers = self.samples / 1000;
+        for (step, count) in self.counts.iter().rev() {
+            if *count > stragglers {
+                return Duration::from_micros(u64::from(*step));
+            }
+            stragglers = stragglers.saturating_sub(*count);
+        }
+        Duration::ZERO
     }
 }
 
@@ -371,7 +541,7 @@ mod rtt_tests {
     fn the_wait_follows_the_slow_and_ignores_single_stragglers() {
         let mut waits = RttEstimator::new(Duration::from_millis(100));
         let ms = Duration::from_millis;
-        for _ in 1..ENOUGH {
+        for _ in 1..MIN_SAMPLES {
             assert_eq!(waits.record(ms(40)), None);
         }
         let first = waits.record(ms(40)).expect("enough is known");
@@ -388,7 +558,7 @@ mod rtt_tests {
         assert!((ms(1200)..ms(1500)).contains(&later), "{later:?}");
         let mut near = RttEstimator::new(Duration::from_millis(100));
         assert_eq!(
-            (0..ENOUGH).find_map(|_| near.record(Duration::ZERO)),
+            (0..MIN_SAMPLES).find_map(|_| near.record(Duration::ZERO)),
             Some(Duration::from_millis(100))
         );
     }
@@ -403,28 +573,43 @@ mod rtt_tests {
 mod rate_tests {
     use super::*;
 
-    /// After a second at 1 MB/s with all slots held and round trips of 50 ms.
-    fn reviewed(change: impl FnOnce(&mut Admission)) -> f64 {
+    const MS_50: Duration = Duration::from_millis(50);
+
+    /// The rate after a second at 1 MB/s with all slots held and round trips of 50 ms.
+    fn reviewed(change: impl FnOnce(&mut RateControl, &mut RttWindow)) -> f64 {
         let start = Instant::now();
-        let mut admission = Admission::new(&ScanOptions::default(), start);
-        (admission.rate, admission.was_full) = (1e6, true);
-        admission.rtt = Some((Duration::from_millis(50), Duration::from_millis(50)));
-        change(&mut admission);
-        admission.review(start + Duration::from_secs(1));
-        admission.rate
+        let mut control = RateControl::new(1e6, start);
+        control.was_limiting = true;
+        let mut rtts = RttWindow::default();
+        rtts.record(MS_50);
+        change(&mut control, &mut rtts);
+        assert!(control.review(start + Duration::from_secs(1), &mut rtts));
+        control.rate
     }
 
     #[test]
     fn the_rate_doubles_up_to_half_of_the_one_before_a_cut_and_grows_by_an_eighth_above() {
-        assert_eq!(reviewed(|_| {}), 2e6);
-        assert_eq!(reviewed(|admission| admission.full = 1.5e6), 1.5e6);
-        assert_eq!(reviewed(|admission| admission.full = 5e5), 1.125e6);
+        assert_eq!(reviewed(|_, _| {}), 2e6);
+        assert_eq!(reviewed(|control, _| control.threshold = 1.5e6), 1.5e6);
+        assert_eq!(reviewed(|control, _| control.threshold = 5e5), 1.125e6);
     }
 
     #[test]
     fn longer_round_trips_halve_what_arrives() {
-        let late = Some(Duration::from_millis(200));
-        let rate = reviewed(|admission| (admission.bytes, admission.latest.2) = (6e5, late));
+        let rate = reviewed(|control, rtts| {
+            control.received = 6e5;
+            rtts.shortest = Some(Duration::from_millis(200));
+        });
         assert_eq!(rate, 3e5);
+    }
+
+    #[test]
+    fn drops_halve_the_rate() {
+        assert_eq!(reviewed(|control, _| control.has_drops = true), 5e5);
+    }
+
+    #[test]
+    fn a_rate_that_did_not_limit_stays() {
+        assert_eq!(reviewed(|control, _| control.was_limiting = false), 1e6);
     }
 }

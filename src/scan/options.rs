@@ -23,11 +23,9 @@ use crate::session::{Outcome, QueryStats};
 pub struct ScanOptions {
     pub(crate) window: usize,
     pub(crate) rate: Option<u32>,
-    pub(crate) burst: Option<u32>,
     pub(crate) bytes_per_second: Option<u64>,
     pub(crate) receive_buffer: Option<u32>,
     pub(crate) per_host: Option<u16>,
-    pub(crate) host_prefix: (u8, u8),
     pub(crate) adaptive_wait: Option<Duration>,
 }
 
@@ -36,11 +34,9 @@ impl Default for ScanOptions {
         Self {
             window: 32_768,
             rate: None,
-            burst: None,
             bytes_per_second: None,
             receive_buffer: None,
             per_host: Some(8),
-            host_prefix: (32, 64),
             adaptive_wait: None,
         }
     }
@@ -64,28 +60,21 @@ impl ScanOptions {
         /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
         with_rate(rate: Option<u32>) rate = rate.map(|rate| rate.clamp(1, 10_000_000));
 
-        /// Datagrams that may leave at once when none did for a while, where there is a rate: 1–65,536. By default what
-        /// the rate allows in 5 ms, and 64 at least: timers of operating systems are not finer than a millisecond.
-        with_burst(burst: u32) burst = Some(burst.clamp(1, 65_536));
-
-        /// Most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
+        /// Sets the most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
         /// default, leaves them to [`Self::with_rate`]. The next request waits until what came back fits.
         with_bytes_per_second(bytes: Option<u64>) bytes_per_second =
             bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
 
-        /// Bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
+        /// Sets the bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
         /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
         /// fits the buffer it was given.
         with_receive_buffer(bytes: Option<u32>) receive_buffer =
             bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
 
-        /// Most queries under way at once to one host (see [`Self::with_host_prefix`]), 1–65,535; `None` for no bound.
-        /// Default 8: many hosts run dozens of servers behind one uplink and one packet filter. Loopback addresses are
-        /// not limited.
+        /// Sets the most queries under way at once to one host, 1–65,535; `None` for no bound. Default 8: many hosts run
+        /// dozens of servers on one uplink and one packet filter. A host is one IPv4 address, or the first 64 bits of an
+        /// IPv6 address. Loopback addresses are not limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
-
-        /// Leading bits that make two addresses one host, for IPv4 (8–32) and IPv6 (16–128). Default 32 and 64.
-        with_host_prefix(ipv4: u8, ipv6: u8) host_prefix = (ipv4.clamp(8, 32), ipv6.clamp(16, 128));
 
         /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
         /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
@@ -191,20 +180,6 @@ impl ScanStats {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_host_is_at_least_a_network_that_somebody_owns_and_at_most_an_address() {
-        let prefix = |ipv4, ipv6| {
-            ScanOptions::default()
-                .with_host_prefix(ipv4, ipv6)
-                .host_prefix
-        };
-        assert_eq!(ScanOptions::default().host_prefix, (32, 64));
-        assert_eq!(
-            [prefix(24, 56), prefix(0, 0), prefix(255, 255)],
-            [(24, 56), (8, 16), (32, 128)]
-        );
-    }
 
     #[test]
     fn a_receive_buffer_has_64_kib_to_1_gib() {

@@ -72,22 +72,20 @@ use crate::time::{Duration, Instant};
 /// assert_eq!((scanned.index, scanned.result.is_err()), (1, true));
 /// ```
 pub struct Scanner<C: Conversation> {
-    /// Targets that are pulled.
-    targets: Option<Exclusive<Box<Targets<C>>>>,
-    /// Whether more may be pulled or pushed.
-    is_open: bool,
+    source: Source<C>,
     timing: Timing,
     options: ScanOptions,
     admission: Admission,
-    /// The rates that the caller has set, in datagrams sent and in bytes of both directions.
-    bounds: [Option<(Rate, LeakyBucket)>; 2],
+    bounds: Bounds,
     /// The time of the latest call, for what is due at once.
     now: Instant,
-    /// Targets with their numbers: those that wait for their host, and those that are ready to start: their hosts count them.
-    waiting: BTreeMap<SocketAddr, (u64, C)>,
-    ready: VecDeque<(SocketAddr, (u64, C))>,
-    /// Queries under way, results that were not taken yet among them, by their id; and the ids that no query has.
+    /// Targets that wait for their host, by their address.
+    waiting: BTreeMap<SocketAddr, Target<C>>,
+    /// Targets that are ready to start. Their hosts count them.
+    ready: VecDeque<Target<C>>,
+    /// Queries under way, by their id. Results that were not taken yet are among them.
     queries: Vec<Option<Box<Query<C>>>>,
+    /// The ids that no query has.
     free: Vec<u32>,
     /// The id of the query to each address.
     addresses: HashMap<SocketAddr, u32>,
@@ -108,8 +106,74 @@ pub struct Scanner<C: Conversation> {
     stats: ScanStats,
 }
 
-/// A list of targets, each with its number.
-type Targets<C> = dyn Iterator<Item = (u64, (SocketAddr, C))> + Send;
+/// Where targets come from.
+enum Source<C> {
+    /// An iterator, which is pulled when there is space.
+    Pulled(Exclusive<Box<dyn Iterator<Item = Target<C>> + Send>>),
+    /// The caller pushes them.
+    Pushed,
+    /// There are no more.
+    Closed,
+}
+
+/// A server to query.
+struct Target<C> {
+    /// Its position in the list of targets.
+    index: u64,
+    peer: SocketAddr,
+    conversation: C,
+}
+
+/// The rates that the caller has set.
+struct Bounds {
+    /// Datagrams sent.
+    datagrams: Option<Bound>,
+    /// Bytes of both directions.
+    bytes: Option<Bound>,
+}
+
+struct Bound {
+    rate: Rate,
+    bucket: LeakyBucket,
+}
+
+impl Bounds {
+    fn new(options: &ScanOptions) -> Self {
+        let bound = |units, burst| Bound {
+            rate: Rate::per_second(units, burst),
+            bucket: LeakyBucket::default(),
+        };
+        // What the rate allows in 5 ms: timers of operating systems are no finer than a millisecond.
+        let datagrams = |rate: u32| bound(rate.into(), (rate / 200).max(64).into());
+        // What the rate allows in 20 ms, and at least a datagram.
+        let bytes = |rate: u64| bound(rate, (rate / 50).max(1500));
+        Self {
+            datagrams: options.rate.map(datagrams),
+            bytes: options.bytes_per_second.map(bytes),
+        }
+    }
+
+    /// The time at which the next datagram may be sent; `now` if it may be sent now.
+    fn ready_at(&self, now: Instant) -> Instant {
+        let bounds = [&self.datagrams, &self.bytes].into_iter().flatten();
+        let ready = bounds.map(|bound| bound.bucket.ready_at(now, &bound.rate, 1));
+        ready.max().unwrap_or(now)
+    }
+
+    fn sent(&mut self, now: Instant, bytes: u64) {
+        if let Some(bound) = &mut self.datagrams {
+            bound.bucket.add(now, &bound.rate, 1);
+        }
+        self.transferred(now, bytes);
+    }
+
+    /// Counts bytes of either direction.
+    fn transferred(&mut self, now: Instant, bytes: u64) {
+        if let Some(bound) = &mut self.bytes {
+            bound.bucket.add(now, &bound.rate, bytes);
+        }
+    }
+}
 
 /// A query under way.
 struct Query<C: Conversation> {
@@ -122,6 +186,9 @@ struct Query<C: Conversation> {
 
 /// Most targets that wait for their host.
 const MAX_WAITING: usize = 4096;
+
+/// Bits of an address that make a host, of IPv4 and of IPv6.
+const HOST_PREFIX: (u8, u8) = (32, 64);
 
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
@@ -144,9 +211,15 @@ impl<C: Conversation> Scanner<C> {
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
     {
-        let targets = (0..).zip(targets);
+        let targets = (0..)
+            .zip(targets)
+            .map(|(index, (peer, conversation))| Target {
+                index,
+                peer,
+                conversation,
+            });
         Self {
-            targets: Some(Exclusive::new(Box::new(targets))),
+            source: Source::Pulled(Exclusive::new(Box::new(targets))),
             ..Self::pushed(timing, options, now)
         }
     }
@@ -154,23 +227,12 @@ impl<C: Conversation> Scanner<C> {
     /// A scan whose targets are pushed while it runs.
     pub(crate) fn pushed(mut timing: Timing, options: ScanOptions, now: Instant) -> Self {
         timing.patience = PATIENCE;
-        let bound = |units, burst| (Rate::per_second(units, burst), LeakyBucket::default());
-        let burst = |rate: u32| options.burst.unwrap_or_else(|| (rate / 200).max(64));
         Self {
-            targets: None,
-            is_open: true,
+            source: Source::Pushed,
             timing,
             options,
             admission: Admission::new(&options, now),
-            bounds: [
-                options
-                    .rate
-                    .map(|rate| bound(rate.into(), burst(rate).into())),
-                // What the bound allows in 20 ms, and a datagram at least.
-                options
-                    .bytes_per_second
-                    .map(|bytes| bound(bytes, (bytes / 50).max(1500))),
-            ],
+            bounds: Bounds::new(&options),
             now,
             waiting: BTreeMap::new(),
             ready: VecDeque::new(),
@@ -215,7 +277,7 @@ impl<C: Conversation> Machine for Scanner<C> {
         let from = canonical(from);
         let length = with_headers(from, datagram.len());
         self.stats.bytes_received = self.stats.bytes_received.saturating_add(length);
-        self.count(now, [0, length]);
+        self.bounds.transferred(now, length);
         if let Some(&id) = self.addresses.get(&from) {
             self.update(id, |query, admission| {
                 admission.received(now, length, query.request);
@@ -281,7 +343,7 @@ impl<C: Conversation> Scanner<C> {
         if let Some(host) = self.host(peer) {
             let first = host.start().ip();
             let next = self.waiting.range(host).next().map(|(next, _)| *next);
-            if let Some(next) = next.and_then(|next| self.waiting.remove_entry(&next)) {
+            if let Some(next) = next.and_then(|next| self.waiting.remove(&next)) {
                 self.ready.push_back(next);
             } else if let Entry::Occupied(mut count) = self.hosts.entry(first) {
                 *count.get_mut() = count.get().saturating_sub(1);
@@ -308,7 +370,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether every target was pulled and every result taken.
     pub fn is_finished(&self) -> bool {
-        let has_target = self.is_open || !self.ready.is_empty() || !self.waiting.is_empty();
+        let is_open = !matches!(self.source, Source::Closed);
+        let has_target = is_open || !self.ready.is_empty() || !self.waiting.is_empty();
         !has_target && self.addresses.is_empty() && self.refused.is_empty()
     }
 
@@ -351,24 +414,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// The time until which no datagram may be sent; `None` when one may be sent now.
     fn blocked_until(&self, now: Instant) -> Option<Instant> {
-        let ready = self
-            .bounds
-            .iter()
-            .flatten()
-            .map(|(rate, bucket)| bucket.ready_at(now, rate, 1));
-        ready
-            .filter(|&ready| ready > now)
-            .chain(self.admission.blocked_until(now))
-            .max()
-    }
-
-    /// Counts datagrams sent and bytes towards the caller's rates.
-    fn count(&mut self, now: Instant, units: [u64; 2]) {
-        for (bound, units) in self.bounds.iter_mut().zip(units) {
-            if let Some((rate, bucket)) = bound {
-                bucket.add(now, rate, units);
-            }
-        }
+        let by_bounds = Some(self.bounds.ready_at(now)).filter(|&ready| ready > now);
+        by_bounds.max(self.admission.blocked_until(now))
     }
 
     /// Whether a request waits for space in the receive buffer, and for nothing else.
@@ -381,7 +428,8 @@ impl<C: Conversation> Scanner<C> {
     /// Whether [`Self::poll_transmit`] has something to send, as soon as it is not blocked.
     fn may_send(&self) -> bool {
         let may_start = !self.is_full() && !self.ready.is_empty();
-        !self.to_send.is_empty() || may_start || (self.targets.is_some() && self.wants_target())
+        let may_pull = matches!(self.source, Source::Pulled(_)) && self.wants_target();
+        !self.to_send.is_empty() || may_start || may_pull
     }
 
     /// Whether as many queries are under way as may be.
@@ -391,7 +439,8 @@ impl<C: Conversation> Scanner<C> {
 
     /// Whether another target would be queried at once.
     pub(crate) fn wants_target(&self) -> bool {
-        self.is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
+        let is_open = !matches!(self.source, Source::Closed);
+        is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
     }
 
     /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries. One whose host is busy has to
@@ -399,20 +448,24 @@ impl<C: Conversation> Scanner<C> {
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
         let peer = canonical(peer);
         let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);
-        let why = match Scope::Any.admits(peer) {
+        let error = match Scope::Any.admits(peer) {
             true => is_busy.then_some(QueryError::Duplicate),
             false => Some(QueryError::NotOneServer),
         };
-        if let Some(why) = why {
+        if let Some(error) = error {
             self.stats.not_asked = self.stats.not_asked.saturating_add(1);
             self.refused.push_back(Scanned {
                 index,
                 peer: Some(peer),
-                result: Err(why),
+                result: Err(error),
             });
             return;
         }
-        let target = (index, conversation);
+        let target = Target {
+            index,
+            peer,
+            conversation,
+        };
         if let Some(host) = self.host(peer) {
             let count = self.hosts.entry(host.start().ip()).or_default();
             if Some(*count) >= self.options.per_host {
@@ -421,34 +474,38 @@ impl<C: Conversation> Scanner<C> {
             }
             *count = count.saturating_add(1);
         }
-        self.ready.push_back((peer, target));
+        self.ready.push_back(target);
     }
 
     /// No more targets will come.
     pub(crate) fn close(&mut self) {
-        (self.targets, self.is_open) = (None, false);
+        self.source = Source::Closed;
     }
 
     /// The addresses of this one's host, where it is limited.
     fn host(&self, peer: SocketAddr) -> Option<RangeInclusive<SocketAddr>> {
         let is_limited = self.options.per_host.is_some() && !peer.ip().is_loopback();
-        is_limited.then(|| network(peer.ip(), self.options.host_prefix))
+        is_limited.then(|| network(peer.ip(), HOST_PREFIX))
     }
 
     /// Starts the query of the next target that may be queried now; `None` without one.
     fn start(&mut self, now: Instant) -> Option<()> {
         while self.wants_target()
-            && let Some(targets) = &mut self.targets
+            && let Source::Pulled(targets) = &mut self.source
         {
             match targets.get_mut().next() {
-                Some((index, (peer, conversation))) => self.push(index, peer, conversation),
+                Some(target) => self.push(target.index, target.peer, target.conversation),
                 None => self.close(),
             }
         }
         if self.is_full() {
             return None;
         }
-        let (peer, (index, conversation)) = self.ready.pop_front()?;
+        let Target {
+            index,
+            peer,
+            conversation,
+        } = self.ready.pop_front()?;
         let mut session = Session::new(conversation, peer, self.timing, now);
         if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
             session.set_longest_wait(wait);
@@ -481,23 +538,23 @@ impl<C: Conversation> Scanner<C> {
             Some(transmit)
         })??;
         let length = with_headers(transmit.to, transmit.len);
-        self.count(now, [1, length]);
+        self.bounds.sent(now, length);
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.stats.bytes_sent = self.stats.bytes_sent.saturating_add(length);
         Some(transmit)
     }
 
-    /// Lets something happen to a query, and updates its timer and the queues.
+    /// Applies `f` to a query, then updates its timer and the queues.
     fn update<R>(
         &mut self,
         id: u32,
-        happen: impl FnOnce(&mut Query<C>, &mut Admission) -> R,
+        f: impl FnOnce(&mut Query<C>, &mut Admission) -> R,
     ) -> Option<R> {
         let query = self.queries.get_mut(id as usize)?.as_mut()?;
         let session = &query.session;
         let (timer, had_request, was_running) =
             (session.timer(), session.has_request(), session.is_running());
-        let result = happen(query, &mut self.admission);
+        let result = f(query, &mut self.admission);
         let session = &query.session;
         if session.timer() != timer {
             timer.map(|at| self.timers.remove(&(at, id)));
