@@ -66,28 +66,40 @@ impl Requester {
     }
 }
 
-/// The parts of replies that do not come from the request.
-pub(crate) struct Context<'a> {
+/// The parts of replies that do not come from the request. `K` is the kind of a reply in its protocol.
+pub(crate) struct Context<'a, K> {
     pub(crate) status: &'a ServerStatus,
     pub(crate) service: &'a Service,
     pub(crate) requester: &'a Requester,
     /// The templates of this status.
-    pub(crate) cache: &'a mut Cache,
+    pub(crate) cache: &'a mut Cache<K>,
+}
+
+impl<'a, K> Context<'a, K> {
+    pub(crate) const fn new(
+        status: &'a ServerStatus,
+        service: &'a Service,
+        requester: &'a Requester,
+        cache: &'a mut Cache<K>,
+    ) -> Self {
+        Self {
+            status,
+            service,
+            requester,
+            cache,
+        }
+    }
 }
 
 /// The datagrams of a reply whose templates are not kept.
-pub(crate) fn datagrams(
+pub(crate) fn datagrams<K>(
     status: &ServerStatus,
     service: &Service,
     requester: &Requester,
-    reply: impl FnOnce(&mut Context<'_>) -> Option<Patched>,
+    reply: impl FnOnce(&mut Context<'_, K>) -> Option<Patched>,
 ) -> Vec<Bytes> {
-    let mut context = Context {
-        status,
-        service,
-        requester,
-        cache: &mut Cache::default(),
-    };
+    let mut cache = Cache::default();
+    let mut context = Context::new(status, service, requester, &mut cache);
     let Some(reply) = reply(&mut context) else {
         return Vec::new();
     };
@@ -110,36 +122,46 @@ const MAX_BYTES: usize = 256 << 10;
 /// replies to other requests are made of.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
-    /// The datagrams, one behind the other.
+    /// The datagrams, one after the other.
     pub(crate) bytes: Vec<u8>,
-    /// The start of each, and of the patch in it: the same unless [`Self::patch_here`] says otherwise.
-    starts: Vec<(usize, usize)>,
+    starts: Vec<Start>,
+}
+
+/// Where a datagram of a template starts in its bytes, and where its patch goes: at the same place, unless
+/// [`Template::patch_here`] is called.
+#[derive(Debug, Clone, Copy)]
+struct Start {
+    datagram: usize,
+    patch: usize,
 }
 
 impl Template {
     /// Begins the next datagram.
     pub(crate) fn begin(&mut self) {
-        self.starts.push((self.bytes.len(), self.bytes.len()));
+        self.starts.push(Start {
+            datagram: self.bytes.len(),
+            patch: self.bytes.len(),
+        });
     }
 
     /// The datagrams, without their patches.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let ends = self
-            .starts
-            .iter()
-            .skip(1)
-            .map(|(start, _)| *start)
-            .chain([self.bytes.len()]);
-        self.starts
-            .iter()
-            .zip(ends)
-            .map(|((start, _), end)| self.bytes.get(*start..end).unwrap_or_default())
+        (0..self.len()).map(|index| self.datagram(index))
+    }
+
+    fn datagram(&self, index: usize) -> &[u8] {
+        let start = |index: usize| self.starts.get(index).map(|start| start.datagram);
+        let end = start(index.saturating_add(1)).unwrap_or(self.bytes.len());
+        let range = start(index).map(|start| start..end);
+        range
+            .and_then(|range| self.bytes.get(range))
+            .unwrap_or_default()
     }
 
     /// The patch follows what was written of the current datagram.
     pub(crate) fn patch_here(&mut self) {
-        if let Some((_, patch_at)) = self.starts.last_mut() {
-            *patch_at = self.bytes.len();
+        if let Some(start) = self.starts.last_mut() {
+            start.patch = self.bytes.len();
         }
     }
 
@@ -148,19 +170,14 @@ impl Template {
         self.starts.len()
     }
 
-    /// The bytes before the patch in a datagram, and those behind it.
-    fn parts(&self, index: usize) -> (&[u8], &[u8]) {
-        let Some(&(start, patch_at)) = self.starts.get(index) else {
+    /// The bytes before the patch in a datagram, and those after it.
+    fn around_patch(&self, index: usize) -> (&[u8], &[u8]) {
+        let Some(start) = self.starts.get(index) else {
             return Default::default();
         };
-        let end = self
-            .starts
-            .get(index.saturating_add(1))
-            .map_or(self.bytes.len(), |(end, _)| *end);
-        let datagram = self.bytes.get(start..end).unwrap_or_default();
-        datagram
-            .split_at_checked(patch_at.saturating_sub(start))
-            .unwrap_or_default()
+        let length = start.patch.saturating_sub(start.datagram);
+        let datagram = self.datagram(index);
+        datagram.split_at_checked(length).unwrap_or_default()
     }
 }
 
@@ -201,13 +218,20 @@ pub(crate) struct Patched {
     pub(crate) is_new: bool,
 }
 
+/// The first datagrams of a reply that fit into some bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Fitting {
+    pub(crate) datagrams: usize,
+    pub(crate) bytes: usize,
+}
+
 impl Patched {
     /// `None` without any datagram.
-    pub(crate) fn new((template, is_new): (Arc<Template>, bool), patch: Patch) -> Option<Self> {
-        (template.len() > 0).then_some(Self {
-            template,
+    pub(crate) fn new(encoded: Encoded, patch: Patch) -> Option<Self> {
+        (encoded.template.len() > 0).then_some(Self {
+            template: encoded.template,
             patch,
-            is_new,
+            is_new: encoded.is_new,
         })
     }
 
@@ -216,69 +240,128 @@ impl Patched {
         self.template.len()
     }
 
-    /// The number and the bytes of the first datagrams that fit into these bounds, and 128 datagrams. One always fits: a bound below
-    /// it must not silence a server that counts the request as answered.
-    pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> (usize, usize) {
-        let lengths = self
-            .template
-            .iter()
-            .map(|datagram| datagram.len().saturating_add(self.patch.length));
-        let sums = lengths.scan(0_usize, |sum, length| {
-            let is_first = *sum == 0;
-            *sum = sum.saturating_add(length);
-            (is_first || *sum <= max_bytes).then_some(*sum)
-        });
-        (1..)
-            .zip(sums.take(MAX_DATAGRAMS.min(max_datagrams)))
-            .last()
-            .unwrap_or_default()
+    /// The first datagrams that fit into these bounds, 128 at most. One always fits into `max_bytes`: a bound below it must not
+    /// silence a server that counts the request as answered.
+    pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> Fitting {
+        let mut fitting = Fitting::default();
+        for datagram in self.template.iter() {
+            let length = datagram.len().saturating_add(self.patch.length);
+            let bytes = fitting.bytes.saturating_add(length);
+            let is_first = fitting.datagrams == 0;
+            let is_full = fitting.datagrams >= max_datagrams.min(MAX_DATAGRAMS);
+            if is_full || (bytes > max_bytes && !is_first) {
+                break;
+            }
+            fitting.datagrams = fitting.datagrams.saturating_add(1);
+            fitting.bytes = bytes;
+        }
+        fitting
     }
 
     /// Appends a datagram and returns its length.
     pub(crate) fn put(&self, index: usize, out: &mut Vec<u8>) -> usize {
         let start = out.len();
-        let (before, behind) = self.template.parts(index);
-        [before, self.patch.bytes(), behind]
-            .iter()
-            .for_each(|part| out.extend_from_slice(part));
+        let (before, after) = self.template.around_patch(index);
+        for part in [before, self.patch.bytes(), after] {
+            out.extend_from_slice(part);
+        }
         out.len().saturating_sub(start)
     }
 }
 
-/// The templates of one status that were used last, the latest first, so that the replies of an unchanged status are encoded once.
-/// Each has the engine of its service and the kind of its request: of two services of one engine, the first answers everything.
-pub(crate) type Cache = VecDeque<((Engine, u32), Arc<Template>)>;
+/// A template, and whether it was encoded just now.
+pub(crate) struct Encoded {
+    pub(crate) template: Arc<Template>,
+    is_new: bool,
+}
 
-impl Context<'_> {
-    /// The template of this kind of request: the one that is kept, or what `encode` writes and `true`. Without a kind it is
-    /// not kept. `encode` may use other templates.
-    pub(crate) fn template(
-        &mut self,
-        kind: impl Into<Option<u32>>,
-        encode: impl FnOnce(&mut Self, &mut Template),
-    ) -> (Arc<Template>, bool) {
-        let key = kind.into().map(|kind| (self.service.engine, kind));
-        let index = self.cache.iter().position(|(known, _)| Some(*known) == key);
-        if let Some(used) = index.and_then(|index| self.cache.remove(index)) {
-            let template = Arc::clone(&used.1);
-            self.cache.push_front(used);
-            return (template, false);
+impl Encoded {
+    /// A template that was encoded just now.
+    pub(crate) fn new(template: Template) -> Self {
+        Self {
+            template: Arc::new(template),
+            is_new: true,
         }
-        let mut template = Template::default();
-        encode(self, &mut template);
-        let template = Arc::new(template);
-        if let Some(key) = key.filter(|_| template.bytes.len() <= MAX_BYTES) {
-            self.cache.push_front((key, Arc::clone(&template)));
-            while self.cache.len() > MAX_TEMPLATES || bytes(self.cache) > MAX_BYTES {
-                self.cache.pop_back();
-            }
-        }
-        (template, true)
     }
 }
 
-fn bytes(cache: &Cache) -> usize {
-    cache.iter().map(|(_, template)| template.bytes.len()).sum()
+/// The latest templates of one status in one protocol, so that the replies of an unchanged status are encoded once.
+///
+/// The one used last comes first. Of two services of one engine, the first answers everything.
+#[derive(Debug, Clone)]
+pub(crate) struct Cache<K> {
+    entries: VecDeque<Entry<K>>,
+}
+
+#[derive(Debug, Clone)]
+struct Entry<K> {
+    engine: Engine,
+    kind: K,
+    template: Arc<Template>,
+}
+
+impl<K> Default for Cache<K> {
+    fn default() -> Self {
+        Self {
+            entries: VecDeque::new(),
+        }
+    }
+}
+
+impl<K: PartialEq> Cache<K> {
+    fn get(&mut self, engine: Engine, kind: &K) -> Option<Arc<Template>> {
+        let is_wanted = |entry: &Entry<K>| entry.engine == engine && entry.kind == *kind;
+        let index = self.entries.iter().position(is_wanted)?;
+        let entry = self.entries.remove(index)?;
+        let template = Arc::clone(&entry.template);
+        self.entries.push_front(entry);
+        Some(template)
+    }
+
+    fn insert(&mut self, engine: Engine, kind: K, template: &Arc<Template>) {
+        if template.bytes.len() > MAX_BYTES {
+            return;
+        }
+        self.entries.push_front(Entry {
+            engine,
+            kind,
+            template: Arc::clone(template),
+        });
+        while self.entries.len() > MAX_TEMPLATES || self.bytes() > MAX_BYTES {
+            self.entries.pop_back();
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        let lengths = self.entries.iter().map(|entry| entry.template.bytes.len());
+        lengths.sum()
+    }
+}
+
+impl<K: PartialEq> Context<'_, K> {
+    /// The template of this kind of reply: the one in the cache, or what `encode` writes. Without a kind it is not kept.
+    /// `encode` may use other templates.
+    pub(crate) fn template(
+        &mut self,
+        kind: impl Into<Option<K>>,
+        encode: impl FnOnce(&mut Self, &mut Template),
+    ) -> Encoded {
+        let engine = self.service.engine;
+        let kind = kind.into();
+        if let Some(template) = kind.as_ref().and_then(|kind| self.cache.get(engine, kind)) {
+            return Encoded {
+                template,
+                is_new: false,
+            };
+        }
+        let mut template = Template::default();
+        encode(self, &mut template);
+        let encoded = Encoded::new(template);
+        if let Some(kind) = kind {
+            self.cache.insert(engine, kind, &encoded.template);
+        }
+        encoded
+    }
 }
 
 #[cfg(test)]
@@ -289,11 +372,11 @@ fn bytes(cache: &Cache) -> usize {
 mod tests {
     use super::*;
 
-    fn encoded(cache: &mut Cache, kind: u32, length: usize) -> bool {
+    fn encoded(cache: &mut Cache<u32>, kind: u32, length: usize) -> bool {
         encoded_of(cache, Engine::Quake3, kind, length)
     }
 
-    fn encoded_of(cache: &mut Cache, engine: Engine, kind: u32, length: usize) -> bool {
+    fn encoded_of(cache: &mut Cache<u32>, engine: Engine, kind: u32, length: usize) -> bool {
         let mut is_encoded = false;
         let requester = Requester::new(
             ([192, 0, 2, 1], 9).into(),
@@ -301,19 +384,14 @@ mod tests {
             Secret::new([7; 16]),
         );
         let (status, service) = (&ServerStatus::default(), &Service::new(engine));
-        let mut context = Context {
-            status,
-            service,
-            requester: &requester,
-            cache,
-        };
-        let (_, is_new) = context.template(kind, |_, template| {
+        let mut context = Context::new(status, service, &requester, cache);
+        let encoded = context.template(kind, |_, template| {
             is_encoded = true;
             template.begin();
             template.bytes.resize(length, b'x');
         });
-        assert_eq!(is_new, is_encoded);
-        is_new
+        assert_eq!(encoded.is_new, is_encoded);
+        is_encoded
     }
 
     #[test]
@@ -327,7 +405,7 @@ mod tests {
         template.bytes.extend_from_slice(b"ef");
         template.patch_here();
         let patch = Patch::new(|out| bytes::BufMut::put_slice(out, b"123"));
-        let reply = Patched::new((Arc::new(template), true), patch).unwrap();
+        let reply = Patched::new(Encoded::new(template), patch).unwrap();
         let mut out = Vec::new();
         assert_eq!(
             (
@@ -338,15 +416,17 @@ mod tests {
             (7, 5, &b"ab123cdef123"[..])
         );
         assert_eq!(
-            [6, 7, 11, 12].map(|most| reply.fitting(9, most)),
-            [(0, 0), (1, 7), (1, 7), (2, 12)]
+            [6, 7, 11, 12]
+                .map(|bytes| reply.fitting(9, bytes))
+                .map(|fitting| (fitting.datagrams, fitting.bytes)),
+            [(1, 7), (1, 7), (1, 7), (2, 12)]
         );
-        assert!(Patched::new((Arc::default(), true), Patch::NONE).is_none());
+        assert!(Patched::new(Encoded::new(Template::default()), Patch::NONE).is_none());
     }
 
     #[test]
     fn a_template_is_encoded_once_for_each_kind_and_service() {
-        let mut templates = Cache::default();
+        let mut templates = Cache::<u32>::default();
         for of in [Engine::Quake3, Engine::Warsow] {
             assert_eq!(
                 [3, 4, 3, 4].map(|kind| encoded_of(&mut templates, of, kind, 10)),
@@ -357,23 +437,26 @@ mod tests {
 
     #[test]
     fn templates_are_bounded_in_number_and_bytes_and_the_oldest_goes() {
-        let mut templates = Cache::default();
+        let mut templates = Cache::<u32>::default();
         for kind in 0..1000 {
             assert!(encoded(&mut templates, kind, 100));
             assert!(!encoded(&mut templates, 0, 100), "used all the time");
         }
         assert_eq!(
-            (templates.len(), bytes(&templates)),
+            (templates.entries.len(), templates.bytes()),
             (MAX_TEMPLATES, MAX_TEMPLATES * 100)
         );
         for kind in 1000..1010 {
             encoded(&mut templates, kind, MAX_BYTES / 3);
         }
-        assert_eq!((templates.len(), bytes(&templates)), (3, MAX_BYTES / 3 * 3));
+        assert_eq!(
+            (templates.entries.len(), templates.bytes()),
+            (3, MAX_BYTES / 3 * 3)
+        );
         assert!(
             encoded(&mut templates, 2000, MAX_BYTES + 1)
                 && encoded(&mut templates, 2000, MAX_BYTES + 1)
         );
-        assert_eq!(templates.len(), 3);
+        assert_eq!(templates.entries.len(), 3);
     }
 }

@@ -61,17 +61,15 @@ pub fn respond(
 }
 
 /// [`respond`], from templates.
-pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+pub(crate) fn reply(
+    request: &Request<'_>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<Patched> {
     let Context {
         service, requester, ..
     } = *context;
     let form = ReplyForm::of(service.engine);
-    // Replies to the same commands are the same, unless a command has a value.
-    let join = |kind: u32, (number, _)| (number <= WITHOUT_VALUE).then_some(kind << 4 | number);
-    let kind = answered(request, service).try_fold(0, join);
-    if kind == Some(0) {
-        return None;
-    }
+    let kind = kind_of(request, service)?;
     let template = context.template(kind, |context, template| {
         let parts = parts(request, form, context);
         write(&parts, form.max_datagram, form.end_mark, template);
@@ -82,7 +80,11 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 }
 
 /// The parts of a reply to these commands.
-fn parts(request: &Request<'_>, form: &ReplyForm, context: &mut Context<'_>) -> Vec<Part> {
+fn parts(
+    request: &Request<'_>,
+    form: &ReplyForm,
+    context: &mut Context<'_, ReplyKind>,
+) -> Vec<Part> {
     let service = context.service;
     let names_versions =
         |command| matches!(command, Command::Basic | Command::Status | Command::Packets);
@@ -108,12 +110,35 @@ fn parts(request: &Request<'_>, form: &ReplyForm, context: &mut Context<'_>) -> 
     parts
 }
 
+/// The kind of a reply. Replies of the same kind differ in their numbers only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ReplyKind {
+    /// The reply to the commands of these numbers, in this order.
+    Commands([u32; WITHOUT_VALUE as usize]),
+    /// The texts of the command of this number.
+    Texts(u32),
+}
+
+/// The kind of the reply to a request, if it can be kept: replies to commands with a value are all different. `None` if no
+/// command is answered.
+fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>> {
+    let mut numbers = [0; WITHOUT_VALUE as usize];
+    let mut commands = answered(request, service).peekable();
+    commands.peek()?;
+    let mut free = numbers.iter_mut();
+    for (number, _) in commands {
+        if number > WITHOUT_VALUE {
+            return Some(None);
+        }
+        *free.next()? = number;
+    }
+    Some(Some(ReplyKind::Commands(numbers)))
+}
+
 /// Commands up to this number have no value.
 const WITHOUT_VALUE: u32 = 7;
 /// The number of `\info\` with the versions of the first section.
 const INFO_WITH_VERSIONS: u32 = 15;
-/// Kind of the template with the texts of one command without a value, whose number is added.
-const TEXTS: u32 = 1 << 28;
 /// The commands that make up a status, and their numbers.
 const SECTIONS: [(u32, Command<'_>); 4] = [
     (1, Command::Basic),
@@ -189,7 +214,7 @@ struct Part {
 
 /// The texts that answer a command. Those without a value are encoded once: a request of a few bytes
 /// asks for all of them.
-fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Template> {
+fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
     let Context {
         status, service, ..
     } = *context;
@@ -197,8 +222,8 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
     let sections = || Sections::new(status, form);
     let properties = service.properties.as_ref();
     let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
-    let kind = is_kept.then_some(TEXTS | number);
-    let (texts, _) = context.template(kind, |_, out| match command {
+    let kind = is_kept.then_some(ReplyKind::Texts(number));
+    let encoded = context.template(kind, |_, out| match command {
         Command::Basic => sections().section(BASIC, out),
         Command::Info if number == INFO_WITH_VERSIONS => {
             sections().section(&[INFO, VERSIONS].concat(), out);
@@ -230,7 +255,7 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_>) -> Arc<Te
         }
         Command::Status | Command::Packets | Command::Other { .. } => {}
     });
-    texts
+    encoded.template
 }
 
 /// Writes the datagrams of a reply; its number in `queryid` is the patch.
@@ -354,6 +379,7 @@ impl Packed {
 mod tests {
     use super::super::wire::put_pair;
     use super::*;
+    use crate::reply::Encoded;
 
     fn whole(pairs: &[(&str, &str)]) -> Part {
         let mut text = Template::default();
@@ -384,7 +410,7 @@ mod tests {
         let mut template = Template::default();
         write(parts, TRAILER.saturating_add(room), end_mark, &mut template);
         let number = Patch::new(|out| number::put(reply.into(), out));
-        let reply = Patched::new((Arc::new(template), true), number).unwrap();
+        let reply = Patched::new(Encoded::new(template), number).unwrap();
         let datagram = |index| {
             let mut out = Vec::new();
             reply.put(index, &mut out);

@@ -32,8 +32,24 @@ const PURPOSE: u16 = 4;
 const FULL: usize = Selection::ALL.0.len();
 /// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
-/// Kind of the template that holds the content of a status, which is not a reply.
-const CONTENT: u32 = 32;
+/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token of a challenge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ReplyKind {
+    Challenge,
+    /// Minecraft's short reply.
+    Basic,
+    Full,
+    /// Lists without numbers: which sections are requested.
+    Sections {
+        server: bool,
+        players: bool,
+        teams: bool,
+    },
+    /// The lists that qstat requests.
+    Qstat,
+    /// What the status says, from which the lists are made.
+    Content,
+}
 /// Most bytes of a datagram over IPv4.
 const MAX_UDP_PAYLOAD: usize = 65_507;
 
@@ -96,7 +112,10 @@ pub fn respond(
 }
 
 /// [`respond`], from templates.
-pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+pub(crate) fn reply(
+    request: &Request<'_>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<Patched> {
     let Context {
         service, requester, ..
     } = *context;
@@ -108,7 +127,7 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
             let number = requester
                 .tokens
                 .issue(requester.now, requester.address, PURPOSE);
-            let template = context.template(0, |_, template| {
+            let template = context.template(ReplyKind::Challenge, |_, template| {
                 put_head(CHALLENGE, template);
                 template.bytes.push(0);
             });
@@ -139,20 +158,26 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
 }
 
 /// The reply to a data request.
-fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Option<Patched> {
+fn data(
+    selection: Selection<'_>,
+    id: Patch,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<Patched> {
     let Context {
         status, service, ..
     } = *context;
     let profile = Profile::of_engine(service.engine);
     let is_minecraft = profile.layout == Layout::Minecraft;
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        let template = context.template(1, |_, template| basic(status, template));
+        let template = context.template(ReplyKind::Basic, |_, template| basic(status, template));
         return Patched::new(template, id);
     }
     let keys = selection.keys().filter(|_| !is_minecraft);
     let allows_several = profile.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
     if is_minecraft || allows_several {
-        let template = context.template(2, |_, template| full(status, service, template));
+        let template = context.template(ReplyKind::Full, |_, template| {
+            full(status, service, template);
+        });
         return Patched::new(template, id);
     }
     let keys = keys?;
@@ -163,15 +188,23 @@ fn data(selection: Selection<'_>, id: Patch, context: &mut Context<'_>) -> Optio
             players @ (0 | 0xFF),
             teams @ (0 | 0xFF),
             ..,
-        ] => Some(u32::from_be_bytes([1, server, players, teams])),
-        _ => (selection.0 == QSTAT).then_some(3),
+        ] => Some(ReplyKind::Sections {
+            server: server != 0,
+            players: players != 0,
+            teams: teams != 0,
+        }),
+        _ => (selection.0 == QSTAT).then_some(ReplyKind::Qstat),
     };
     let template = context.template(kind, |context, template| {
         // Encode the content once, whatever ids are requested.
-        let (content, _) = context.template(CONTENT, |_, content| {
+        let content = context.template(ReplyKind::Content, |_, content| {
             put_fitting_content(status, service, content);
         });
-        Content::new(&content, is_minecraft).encode_legacy(&keys, service.max_reply, template);
+        Content::new(&content.template, is_minecraft).encode_legacy(
+            &keys,
+            service.max_reply,
+            template,
+        );
     });
     Patched::new(template, id)
 }

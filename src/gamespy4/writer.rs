@@ -367,12 +367,10 @@ fn put_data_head(number: u8, template: &mut Template) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use bytes::BufMut;
 
     use super::*;
-    use crate::reply::{Patch, Patched};
+    use crate::reply::{Encoded, Patch, Patched};
 
     #[test]
     fn the_id_of_the_request_follows_the_type_of_a_data_datagram() {
@@ -380,7 +378,7 @@ mod tests {
         put_data_head(1, &mut template);
         let mut out = Vec::new();
         let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        Patched::new((Arc::new(template), true), id)
+        Patched::new(Encoded::new(template), id)
             .unwrap()
             .put(0, &mut out);
         assert_eq!(

@@ -64,7 +64,10 @@ pub fn respond(
 }
 
 /// [`respond`], from templates.
-pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<Patched> {
+pub(crate) fn reply(
+    request: &Request<'_>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<Patched> {
     let written = &Profile::of_engine(context.service.engine).written;
     let direction_byte = request.direction_byte || written.direction_byte;
     let (detail, challenge) = match request.command {
@@ -87,9 +90,12 @@ pub(crate) fn reply(request: &Request<'_>, context: &mut Context<'_>) -> Option<
         b""
     };
     // What else fits depends on the length of the challenge.
-    let length = u32::try_from(challenge.len()).unwrap_or_default();
-    let number = length << 2 | u32::from(detail == Detail::Short) << 1 | u32::from(direction_byte);
-    let template = context.template(number, |context, template| {
+    let kind = ReplyKind::Status {
+        detail,
+        direction_byte,
+        challenge_length: challenge.len(),
+    };
+    let template = context.template(kind, |context, template| {
         encode(detail, direction_byte, challenge.len(), context, template);
     });
     Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
@@ -100,7 +106,7 @@ fn encode(
     detail: Detail,
     direction_byte: bool,
     challenge: usize,
-    context: &Context<'_>,
+    context: &Context<'_, ReplyKind>,
     template: &mut Template,
 ) {
     let (status, service) = (context.status, context.service);
@@ -158,7 +164,7 @@ struct Body {
 }
 
 /// The body of a `statusResponse`.
-fn status_body(space: Space, context: &Context<'_>) -> Body {
+fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     let written = &from_status::profile(status, service.engine).written;
     let room = space.info.saturating_sub(MAX_CLIENTS);
@@ -240,18 +246,31 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
         .any(matches)
 }
 
-/// The numbers of the templates of `getchallenge`: a token, and a refusal with and without direction byte.
-const CHALLENGE: u32 = u32::MAX;
-const MISMATCH: u32 = 1 << 31;
-/// The template of the refusal of `connect`.
-const NO_PLAYERS: u32 = 1 << 30;
+/// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum ReplyKind {
+    Status {
+        detail: Detail,
+        direction_byte: bool,
+        challenge_length: usize,
+    },
+    Challenge,
+    /// `getchallenge` names another game.
+    GameMismatch {
+        direction_byte: bool,
+    },
+    /// `connect` is refused.
+    NoPlayers {
+        direction_byte: bool,
+    },
+}
 
 /// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
 fn challenge_reply(
     client: Option<&[u8]>,
     game: Option<&[u8]>,
     direction_byte: bool,
-    context: &mut Context<'_>,
+    context: &mut Context<'_, ReplyKind>,
 ) -> Option<Patched> {
     let Context {
         status,
@@ -265,15 +284,16 @@ fn challenge_reply(
     if let (Some(own), Some(game)) = (&status.game, game)
         && !is_text(own, game)
     {
-        let template = context.template(MISMATCH | u32::from(direction_byte), |_, template| {
-            let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
-            template.begin();
-            Reply::Print {
-                dark_places,
-                text: &text,
-            }
-            .put(direction_byte, &mut template.bytes);
-        });
+        let template =
+            context.template(ReplyKind::GameMismatch { direction_byte }, |_, template| {
+                let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
+                template.begin();
+                Reply::Print {
+                    dark_places,
+                    text: &text,
+                }
+                .put(direction_byte, &mut template.bytes);
+            });
         return Patched::new(template, Patch::NONE);
     }
     let token = requester
@@ -293,16 +313,16 @@ fn challenge_reply(
         protocol: client.map(|_| protocol.bytes()),
         extra: (form == Challenge::Characters).then_some(b""),
     };
-    let template = context.template(CHALLENGE, |_, template| template.begin());
+    let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
 }
 
 /// The reply to `connect`: there is no game to play here.
-fn connect_reply(direction_byte: bool, context: &mut Context<'_>) -> Option<Patched> {
+fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let dark_places = form != Challenge::Response;
     let text = b"This server takes no players, it answers queries.\n";
-    let template = context.template(NO_PLAYERS | u32::from(direction_byte), |_, template| {
+    let template = context.template(ReplyKind::NoPlayers { direction_byte }, |_, template| {
         let reply = if dark_places {
             Reply::Rejected { text }
         } else {

@@ -1,7 +1,8 @@
 //! A request in one of the protocols that a responder answers in.
 
+use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::{Context, Patched};
+use crate::reply::{Cache, Context, Patched, Requester};
 use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
@@ -40,13 +41,52 @@ impl<'a> Request<'a> {
         )
     }
 
-    /// The reply to this request.
-    pub(super) fn reply(&self, context: &mut Context<'_>) -> Option<Patched> {
+    /// The reply to this request. Its templates are kept in `caches`.
+    pub(super) fn respond(
+        &self,
+        status: &ServerStatus,
+        service: &Service,
+        requester: &Requester,
+        caches: &mut Caches,
+    ) -> Option<Patched> {
         match self {
-            Self::GameSpy1(request) => gamespy1::server::reply(request, context),
-            Self::GameSpy4(request) => gamespy4::server::reply(request, context),
-            Self::Quake3(request) => quake3::server::reply(request, context),
-            Self::Ut2004(request) => ut2004::server::reply(request, context),
+            Self::GameSpy1(request) => {
+                let cache = &mut caches.gamespy1;
+                gamespy1::server::reply(
+                    request,
+                    &mut Context::new(status, service, requester, cache),
+                )
+            }
+            Self::GameSpy4(request) => {
+                let cache = &mut caches.gamespy4;
+                gamespy4::server::reply(
+                    request,
+                    &mut Context::new(status, service, requester, cache),
+                )
+            }
+            Self::Quake3(request) => {
+                let cache = &mut caches.quake3;
+                quake3::server::reply(
+                    request,
+                    &mut Context::new(status, service, requester, cache),
+                )
+            }
+            Self::Ut2004(request) => {
+                let cache = &mut caches.ut2004;
+                ut2004::server::reply(
+                    request,
+                    &mut Context::new(status, service, requester, cache),
+                )
+            }
         }
     }
+}
+
+/// The replies of one status that were encoded so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Caches {
+    gamespy1: Cache<gamespy1::server::ReplyKind>,
+    gamespy4: Cache<gamespy4::server::ReplyKind>,
+    quake3: Cache<quake3::server::ReplyKind>,
+    ut2004: Cache<ut2004::server::ReplyKind>,
 }

@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use super::guard::{Guard, GuardOptions, Limited};
-use super::request::Request;
+use super::request::{Caches, Request};
 use crate::address::Scope;
 use crate::model::ServerStatus;
-use crate::reply::{Cache, Context, Patched, Requester};
+use crate::reply::{Patched, Requester};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
@@ -16,8 +16,7 @@ use crate::time::Instant;
 
 /// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
 const MAX_QUEUED: usize = 1024;
-/// A reply that had to be encoded counts as at least so many bytes: short replies to ever other requests would take much of
-/// the processor's time.
+/// Cost of encoding a reply, in bytes. Otherwise varied short requests could exhaust the CPU.
 const ENCODING: usize = 1024;
 
 /// Counters of a responder.
@@ -45,7 +44,7 @@ pub struct ResponderStats {
 
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
 ///
-/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies, and 1,024
+/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies for each protocol, and 1,024
 /// replies that wait to be sent.
 ///
 /// ```
@@ -78,16 +77,23 @@ pub struct ResponderStats {
 pub struct Responder {
     services: Vec<Service>,
     status: Arc<ServerStatus>,
-    /// Replies encoded so far.
-    cache: Cache,
+    caches: Caches,
     started: Instant,
     secret: Secret,
     guard: Option<Guard>,
     /// Most bytes of one reply.
     max_reply: usize,
-    /// Datagrams that wait to be sent: the reply, and which of its datagrams.
-    queue: VecDeque<(SocketAddr, Patched, usize)>,
+    /// Datagrams that wait to be sent.
+    queue: VecDeque<Queued>,
     stats: ResponderStats,
+}
+
+/// A datagram of a reply.
+#[derive(Debug, Clone)]
+struct Queued {
+    to: SocketAddr,
+    reply: Patched,
+    index: usize,
 }
 
 impl Responder {
@@ -101,7 +107,7 @@ impl Responder {
         let responder = Self {
             services: Vec::new(),
             status: status.into(),
-            cache: Cache::default(),
+            caches: Caches::default(),
             started: now,
             secret,
             guard: None,
@@ -142,7 +148,8 @@ impl Responder {
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
         let status = status.into();
         if status != self.status {
-            (self.status, self.cache) = (status, Cache::default());
+            self.status = status;
+            self.caches = Caches::default();
         }
     }
 
@@ -155,10 +162,10 @@ impl Responder {
 impl Machine for Responder {
     /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        let (to, reply, index) = self.queue.pop_front()?;
+        let queued = self.queue.pop_front()?;
         Some(Transmit {
-            to,
-            len: reply.put(index, out),
+            to: queued.to,
+            len: queued.reply.put(queued.index, out),
         })
     }
 
@@ -168,51 +175,34 @@ impl Machine for Responder {
             count(&mut self.stats.refused, 1);
             return Handled::Refused;
         }
-        let Self {
-            services,
-            status,
-            cache,
-            guard,
-            queue,
-            stats,
-            ..
-        } = self;
+        let mut services = self.services.iter();
         let parse = |service| Some((service, Request::parse(service, datagram)?));
-        let Some((service, request)) = services.iter().find_map(parse) else {
-            count(&mut stats.ignored, 1);
+        let Some((service, request)) = services.find_map(parse) else {
+            count(&mut self.stats.ignored, 1);
             return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
-        let admitted = guard
-            .as_mut()
-            .map(|guard| guard.admit(now, from.ip(), request.has_token()));
-        if let Some(Err(limited)) = admitted {
-            let counter = match limited {
-                Limited::BySource => &mut stats.limited_by_source,
-                Limited::ByTotal => &mut stats.limited_by_total,
-            };
-            count(counter, 1);
-            return handled;
-        }
+        let admitted = match &mut self.guard {
+            Some(guard) => match guard.admit(now, from.ip(), request.has_token()) {
+                Ok(admitted) => Some(admitted),
+                Err(limited) => {
+                    self.count_limited(limited);
+                    return handled;
+                }
+            },
+            None => None,
+        };
         let mut requester = Requester::new(from, self.started, self.secret);
-        (requester.now, requester.number) = (now, stats.answered.saturating_add(1));
-        let mut context = Context {
-            status,
-            service,
-            requester: &requester,
-            cache,
-        };
-        let Some(reply) = request.reply(&mut context) else {
-            count(&mut stats.unanswered, 1);
+        requester.now = now;
+        requester.number = self.stats.answered.saturating_add(1);
+        let reply = request.respond(&self.status, service, &requester, &mut self.caches);
+        let Some(reply) = reply else {
+            count(&mut self.stats.unanswered, 1);
             return handled;
         };
-        count(&mut stats.answered, 1);
-        // A full queue loses the newest datagrams.
-        let (datagrams, bytes) =
-            reply.fitting(MAX_QUEUED.saturating_sub(queue.len()), self.max_reply);
-        count(&mut stats.dropped, reply.len().saturating_sub(datagrams));
-        count(&mut stats.bytes_sent, bytes);
-        if let (Some(guard), Some(Ok(admitted))) = (guard, admitted) {
+        count(&mut self.stats.answered, 1);
+        let bytes = self.enqueue(from, &reply);
+        if let (Some(guard), Some(admitted)) = (&mut self.guard, admitted) {
             let cost = if reply.is_new {
                 bytes.max(ENCODING)
             } else {
@@ -220,7 +210,6 @@ impl Machine for Responder {
             };
             guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
         }
-        queue.extend((0..datagrams).map(|datagram| (from, reply.clone(), datagram)));
         handled
     }
 
@@ -231,6 +220,33 @@ impl Machine for Responder {
 
     /// Does nothing: a responder has no timers.
     fn handle_timeout(&mut self, _now: Instant) {}
+}
+
+impl Responder {
+    fn count_limited(&mut self, limited: Limited) {
+        let counter = match limited {
+            Limited::BySource => &mut self.stats.limited_by_source,
+            Limited::ByTotal => &mut self.stats.limited_by_total,
+        };
+        count(counter, 1);
+    }
+
+    /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the newest datagrams.
+    fn enqueue(&mut self, to: SocketAddr, reply: &Patched) -> usize {
+        let space = MAX_QUEUED.saturating_sub(self.queue.len());
+        let fitting = reply.fitting(space, self.max_reply);
+        let dropped = reply.len().saturating_sub(fitting.datagrams);
+        count(&mut self.stats.dropped, dropped);
+        count(&mut self.stats.bytes_sent, fitting.bytes);
+        for index in 0..fitting.datagrams {
+            self.queue.push_back(Queued {
+                to,
+                reply: reply.clone(),
+                index,
+            });
+        }
+        fitting.bytes
+    }
 }
 
 fn count(counter: &mut u64, more: usize) {

@@ -55,8 +55,11 @@ pub fn respond(
 }
 
 /// [`respond`], from templates.
-pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patched> {
-    let kind = request.command as u32 | u32::from(takes_header(request, context.service)) << 8;
+pub(crate) fn reply(request: &Request, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+    let kind = ReplyKind {
+        command: request.command,
+        takes_header: takes_header(request, context.service),
+    };
     let template = context.template(kind, |context, template| {
         // Texts are cut far below the length that cannot be written.
         let _ = Writer {
@@ -66,6 +69,13 @@ pub(crate) fn reply(request: &Request, context: &mut Context<'_>) -> Option<Patc
         .reply(request, context.status);
     });
     Patched::new(template, Patch::NONE)
+}
+
+/// The kind of a reply. Replies of the same kind are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct ReplyKind {
+    command: Command,
+    takes_header: bool,
 }
 
 /// Whether a header-only datagram may answer this request. Taken for a request by another server, it is answered with a header

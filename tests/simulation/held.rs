@@ -19,10 +19,10 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
         // What a status becomes in each protocol is tested with the protocol. Here a client has to get an answer.
         Server::Responder(..) => {
             let clients = client.full().of_each_dialect();
-            clients.into_iter().find_map(|client| {
-                let answer = exchange(server, &client, 0, &mut Vec::new());
-                answer.err().map(|error| error.to_string())
-            })
+            let mut answers = clients
+                .iter()
+                .map(|client| exchange(server, client, 0, &mut Vec::new()));
+            (!answers.any(|answer| answer.is_ok())).then(|| "no answer".to_owned())
         }
         Server::Form(form, held) if held[0].is_hostile => {
             let status = match exchange(server, &client.full(), 0, &mut Vec::new()) {
