@@ -46,8 +46,8 @@ const LAYERS: [&[&str]; 5] = [
 
 /// The parts of a protocol: each uses parts of its own row and of the rows above.
 const PARTS: [&[&str]; 4] = [
-    &["wire", "engines"],
-    &["answer", "lists", "ut3", "token", "writer"],
+    &["wire"],
+    &["answer", "engines", "lists", "ut3", "token", "writer"],
     &["to_status", "from_status", "client"],
     &["server"],
 ];
@@ -127,8 +127,13 @@ fn files_do_not_use_each_other_in_circles() {
     let count: usize = uses.values().map(BTreeSet::len).sum();
     assert!(count > 300, "found only {count} uses");
 
-    // The rule of a caret and the codes that it makes.
-    uses.retain(|file, _| !sources[*file].path.ends_with("text/caret.rs"));
+    // The rule of a caret and the codes that it makes; the sockets of one system and their interface.
+    let exceptions = ["text/caret.rs", "net/linux/batch.rs"];
+    uses.retain(|file, _| {
+        !exceptions
+            .iter()
+            .any(|name| sources[*file].path.ends_with(name))
+    });
     // A file that uses none of those left, or that none of them uses, is on no circle.
     loop {
         let used: BTreeSet<usize> = uses.values().flatten().copied().collect();
@@ -211,7 +216,10 @@ fn engine_names(table: &Source) -> Vec<String> {
     let text = std::fs::read_to_string(kit::root().join("src").join(&table.path)).unwrap();
     let names = text.split(" name: \"").skip(1);
     names
-        .map(|rest| rest.split('"').next().unwrap().to_lowercase())
+        .map(|rest| rest.split('"').next().unwrap())
+        // A column of a table has a name, too, in lower case.
+        .filter(|name| name.starts_with(char::is_uppercase))
+        .map(str::to_lowercase)
         .filter(|name| name != "unknown")
         .collect()
 }
