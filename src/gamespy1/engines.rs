@@ -267,9 +267,9 @@ pub(crate) enum PlayerTeam {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlayerRows {
     /// The field of the name that is written.
-    pub(crate) name: &'static str,
+    pub(crate) name_field: &'static str,
     /// The field of the score that is written.
-    pub(crate) score: &'static str,
+    pub(crate) score_field: &'static str,
     /// The score of a player in a whole reply without one.
     pub(crate) absent_score: Option<i64>,
     pub(crate) team: PlayerTeam,
@@ -485,8 +485,8 @@ const DEFAULT: Profile = Profile {
     score_limit: Keys::read(SCORE_LIMITS).usually(Key::FragLimit),
     bots: BotCount::Counted { is_usual: false },
     players: PlayerRows {
-        name: "player",
-        score: "frags",
+        name_field: "player",
+        score_field: "frags",
         absent_score: None,
         team: PlayerTeam::Number,
         has_stale_rows: false,
@@ -535,8 +535,8 @@ static BATTLEFIELD_1942: Profile = Profile {
     time_left: &[seconds(Key::RoundTimeRemain)],
     score_limit: Keys::read(SCORE_LIMITS),
     players: PlayerRows {
-        name: "playername",
-        score: "score",
+        name_field: "playername",
+        score_field: "score",
         has_stale_rows: true,
         ..DEFAULT.players
     },

@@ -216,14 +216,19 @@ impl<'a> Sections<'a> {
 
     fn player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
         let fields = &self.profile.players;
-        put_row(fields.name, index, &encoded(player.name.as_ref()), out);
+        put_row(
+            fields.name_field,
+            index,
+            &encoded(player.name.as_ref()),
+            out,
+        );
         let team_name = player.team.and_then(|team| self.side_name(team));
         if let Some(name) = team_name {
             put_row("team", index, &encoded(name.as_ref()), out);
         }
         let team = player.team.filter(|_| team_name.is_none());
         let numbers = [
-            (fields.score, player.score),
+            (fields.score_field, player.score),
             ("ping", player.ping.map(i64::from)),
             ("team", team.map(i64::from)),
         ];
