@@ -1,4 +1,5 @@
-//! GameSpy v1: fragments, joined answer, rows, model and encoder, compared with a `memchr` pass over the same bytes.
+//! GameSpy v1: fragments, joined answer, rows, model and encoder, compared with a `memchr` pass
+//! over the same bytes.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,

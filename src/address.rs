@@ -3,8 +3,9 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::ops::RangeInclusive;
 
-/// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are cleared, and the scope is kept
-/// for link-local addresses only. Dual-stack sockets report IPv4 peers as v4-mapped.
+/// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are
+/// cleared, and the scope is kept for link-local addresses only. Dual-stack sockets report IPv4
+/// peers as v4-mapped.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
@@ -14,8 +15,8 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The addresses of a network, with all ports: those that have the first bits of this one, so many of IPv4 or of IPv6. A v4-mapped
-/// address is one of IPv4.
+/// The addresses of a network, with all ports: those that have the first bits of this one, so many
+/// of IPv4 or of IPv6. A v4-mapped address is one of IPv4.
 pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAddr> {
     let [first, last]: [IpAddr; 2] = match ip.to_canonical() {
         IpAddr::V4(ip) => {
@@ -32,9 +33,9 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
     SocketAddr::new(first, 0)..=SocketAddr::new(last, u16::MAX)
 }
 
-/// From where an address must be reachable. No scope admits what is no server's address anywhere: port 0, 0.0.0.0/8, `::`,
-/// multicast and broadcast. The crate sends no datagram to such an address, but
-/// for a search of the local network.
+/// From where an address must be reachable. No scope admits what is no server's address anywhere:
+/// port 0, 0.0.0.0/8, `::`, multicast and broadcast. The crate sends no datagram to such an
+/// address, but for a search of the local network.
 ///
 /// ```
 /// use queryport::lists::Scope;
@@ -58,7 +59,8 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
 pub enum Scope {
     /// From the Internet.
     Public,
-    /// From the Internet or the local network: private, link-local and other special ranges too, not the machine itself.
+    /// From the Internet or the local network: private, link-local and other special ranges too,
+    /// not the machine itself.
     #[default]
     Lan,
     /// From anywhere: the machine itself too.

@@ -44,7 +44,8 @@ impl Rate {
     }
 }
 
-/// A leaky bucket. It stores one instant, at which it is empty, and no level: frequent calls lose no fraction of a unit.
+/// A leaky bucket. It stores one instant, at which it is empty, and no level: frequent calls lose
+/// no fraction of a unit.
 ///
 /// Buckets order by the time at which they are empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -54,8 +55,8 @@ pub(crate) struct LeakyBucket {
 }
 
 impl LeakyBucket {
-    /// The earliest time at which this many units fit; `now` if they fit already. More units than the capacity fit into an
-    /// empty bucket.
+    /// The earliest time at which this many units fit; `now` if they fit already. More units than
+    /// the capacity fit into an empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
         let spare = rate.full.saturating_sub(rate.time_for(units));
         let ready = self

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A value that is reached through `&mut` alone, and is therefore `Sync` whatever it is: a mutex that
-/// is never locked.
+/// A value that is reached through `&mut` alone, and is therefore `Sync` whatever it is: a mutex
+/// that is never locked.
 pub(crate) struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {

@@ -1,13 +1,15 @@
 //! Proof of a game's key: the answer to `\secure\challenge`.
 //!
-//! Servers prove to masters, and clients to list servers, that they know the key of their game: six characters, the
-//! same in every copy, and long since public. The computation is a stream cipher keyed like RC4 whose output depends
-//! on the plain text, written as base64. It authenticates nobody, and a key of six characters can be found by trying
-//! within hours. So the key comes from the caller, and a server answers only where it is given one.
+//! Servers prove to masters, and clients to list servers, that they know the key of their game: six
+//! characters, the same in every copy, and long since public. The computation is a stream cipher
+//! keyed like RC4 whose output depends on the plain text, written as base64. It authenticates
+//! nobody, and a key of six characters can be found by trying within hours. So the key comes from
+//! the caller, and a server answers only where it is given one.
 //!
-//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and
-//! OpenSpy compute it, checked against a trace of Bridge Commander (see the tests). Clients that announce an
-//! *enctype* use two more steps, which no game server needs.
+//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl,
+//! lib/MasterServer/Core/Secure.pm) and OpenSpy compute it, checked against a trace of Bridge
+//! Commander (see the tests). Clients that announce an *enctype* use two more steps, which no game
+//! server needs.
 
 use std::fmt;
 
@@ -29,7 +31,8 @@ pub(crate) const MAX_CHALLENGE: usize = 64;
 pub struct GameKey(Vec<u8>);
 
 impl GameKey {
-    /// A key, in practice of six letters and digits. Some games of the Unreal engine have six blanks.
+    /// A key, in practice of six letters and digits. Some games of the Unreal engine have six
+    /// blanks.
     ///
     /// # Errors
     /// [`EncodeError::Empty`] without any byte, [`EncodeError::TooLong`] above 256 bytes.
@@ -39,10 +42,12 @@ impl GameKey {
         Ok(Self(key.to_vec()))
     }
 
-    /// The answer to a challenge: base64 without padding characters, four for every three bytes begun.
+    /// The answer to a challenge: base64 without padding characters, four for every three bytes
+    /// begun.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than 64.
+    /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than
+    /// 64.
     pub fn validate(&self, challenge: &[u8]) -> Result<String, EncodeError> {
         EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |_| false)?;
         let mut text = encrypted(challenge, &self.0);
@@ -110,7 +115,8 @@ mod tests {
 
     #[test]
     fn proofs_are_those_of_the_original() {
-        // The first is from a trace of Bridge Commander, the second what 333networks' master (version 0.28) asked and expected.
+        // The first is from a trace of Bridge Commander, the second what 333networks' master
+        // (version 0.28) asked and expected.
         for (challenge, key, proof) in [
             ("LRPOPQ", "Nm3aZ9", "hMwdTNWS"),
             ("QHTAQZ", "Z5Nfb0", "0Ag3WVDH"),

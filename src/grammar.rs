@@ -1,6 +1,7 @@
 //! The error of the wire grammars: what is wrong, where, and in which production.
 //!
-//! A production is a nom function that returns [`Parsed`]. [`read`] runs it and makes the public [`ParseError`].
+//! A production is a nom function that returns [`Parsed`]. [`read`] runs it and makes the public
+//! [`ParseError`].
 //!
 //! ```text
 //! /// `entry = name port`
@@ -11,10 +12,12 @@
 //! let (rest, entry) = grammar::read(entry, datagram, 0)?;     // cut short inside an entry at byte 7
 //! ```
 //!
-//! - `context` names a production. The innermost name counts, and the position where its part failed.
+//! - `context` names a production. The innermost name counts, and the position where its part
+//!   failed.
 //! - Bytes that run out make `CutShort`, everything else `Malformed`.
-//! - [`expect`] gives another kind: `expect(ParseErrorKind::NotThisProtocol("four bytes 0xff"), tag(MARK))`. So
-//!   does `map_res` with a function that returns a [`ParseErrorKind`].
+//! - [`expect`] gives another kind:
+//!   `expect(ParseErrorKind::NotThisProtocol("four bytes 0xff"), tag(MARK))`. So does `map_res`
+//!   with a function that returns a [`ParseErrorKind`].
 //! - nom's `eof` and `all_consuming` look like bytes that run out: wrap them in [`expect`].
 //! - A leaf that is written by hand fails with [`cut_short`] or [`malformed`].
 //! - `alt` keeps the error of the alternative that read furthest.

@@ -49,8 +49,8 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// A number that only the holder of the secret can compute, bound to a purpose, to an address with its port, and to a
-    /// counter (an attempt, a time window).
+    /// A number that only the holder of the secret can compute, bound to a purpose, to an address
+    /// with its port, and to a counter (an attempt, a time window).
     pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         // The length comes first, so that no two inputs hash the same bytes.

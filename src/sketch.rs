@@ -11,15 +11,15 @@ use crate::time::Instant;
 const ROWS: usize = 4;
 const WIDTH: usize = 4096;
 
-/// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody without the secret can choose
-/// addresses whose keys share buckets.
+/// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody
+/// without the secret can choose addresses whose keys share buckets.
 pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u8)) -> u64 {
     secret.number(purpose, *network(address, prefix).start(), 0)
 }
 
-/// A count-min sketch of leaky buckets. A key has one bucket in each row, and the emptiest of them counts. Keys that share
-/// buckets limit each other: what is read is never emptier than a bucket of the key's own. Nothing is ever evicted, so
-/// no flood of keys resets the bucket of another.
+/// A count-min sketch of leaky buckets. A key has one bucket in each row, and the emptiest of them
+/// counts. Keys that share buckets limit each other: what is read is never emptier than a bucket of
+/// the key's own. Nothing is ever evicted, so no flood of keys resets the bucket of another.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
     buckets: Vec<LeakyBucket>,
@@ -35,7 +35,8 @@ impl Sketch {
         buckets.min().flatten().unwrap_or_default()
     }
 
-    /// Adds units to the bucket of a key, whether they fit or not. Fuller buckets that it shares stay as they are.
+    /// Adds units to the bucket of a key, whether they fit or not. Fuller buckets that it shares
+    /// stay as they are.
     pub(crate) fn add(&mut self, key: u64, now: Instant, rate: &Rate, units: u64) {
         self.buckets.resize(ROWS * WIDTH, LeakyBucket::default());
         let mut sum = self.get(key);

@@ -7,14 +7,17 @@ pub(crate) fn after(now: Instant, wait: Duration) -> Instant {
     now.checked_add(wait).unwrap_or(now)
 }
 
-/// The time that the state machines take as an argument: [`std::time::Instant`] where the standard library has a clock.
+/// The time that the state machines take as an argument: [`std::time::Instant`] where the standard
+/// library has a clock.
 ///
-/// On `wasm32-unknown-unknown`, which has none, it is a type of this crate, made from the time since any fixed moment, such as
-/// JavaScript's `performance.now()`: `Instant::from(Duration::from_secs_f64(milliseconds / 1000.0))`.
+/// On `wasm32-unknown-unknown`, which has none, it is a type of this crate, made from the time
+/// since any fixed moment, such as JavaScript's `performance.now()`:
+/// `Instant::from(Duration::from_secs_f64(milliseconds / 1000.0))`.
 #[cfg(not(all(target_family = "wasm", target_os = "unknown")))]
 pub use std::time::Instant;
 
-/// The time that the state machines take as an argument: a time since any fixed moment, because the target has no clock.
+/// The time that the state machines take as an argument: a time since any fixed moment, because the
+/// target has no clock.
 #[cfg(all(target_family = "wasm", target_os = "unknown"))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(Duration);

@@ -18,7 +18,8 @@ const BATCH: usize = 64;
 const SECRET: Secret = Secret::new([7; 16]);
 const CHALLENGE: &[u8] = b"\xfe\xfd\x09\x01\x02\x03\x04";
 
-/// A server as in the table: name, protocol, players, the request, and whether that is one for data.
+/// A server as in the table: name, protocol, players, the request, and whether that is one for
+/// data.
 const ROWS: [(&str, Protocol, usize, &[u8]); 8] = [
     (
         "Quake 3, 4 players",
@@ -249,7 +250,8 @@ fn processor_time(process: u32) -> f64 {
     text.split(' ').next().unwrap().parse::<u64>().unwrap() as f64 / 1e9
 }
 
-/// Replies a second of the server's processor time, which other processes do not take from it, with as many requests under way as its and our buffers hold.
+/// Replies a second of the server's processor time, which other processes do not take from it, with
+/// as many requests under way as its and our buffers hold.
 fn measure(row: usize, how: &str) -> f64 {
     let mut server = Command::new("taskset")
         .args(["-c", "0"])
@@ -345,7 +347,8 @@ fn compare(rounds: usize) {
     for row in 0..ROWS.len() {
         let replies = datagrams(row);
         let bytes: usize = replies.iter().map(Vec::len).sum();
-        // The ratios of each round, and their median: what else the machine does changes from round to round.
+        // The ratios of each round, and their median: what else the machine does changes from round
+        // to round.
         let runs: Vec<[f64; 3]> = (0..rounds)
             .map(|_| ["plain", "batched", "ours"].map(|how| measure(row, how)))
             .collect();

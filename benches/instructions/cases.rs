@@ -17,8 +17,9 @@ use kit::shapes;
 
 use crate::datagrams;
 
-/// Runs the work twice and counts the second time: what is initialised once is not counted. Dropping its result is not
-/// either. A second argument of the program selects one case, for a profile.
+/// Runs the work twice and counts the second time: what is initialised once is not counted.
+/// Dropping its result is not either. A second argument of the program selects one case, for a
+/// profile.
 fn case<T>(name: &str, work: impl Fn() -> T) {
     if std::env::args().nth(2).is_some_and(|only| only != name) {
         return;
@@ -38,7 +39,8 @@ pub fn counted(work: &mut dyn FnMut()) {
     black_box(());
 }
 
-/// Callgrind writes its count at the end of this function: it can only do so for a call that it counts.
+/// Callgrind writes its count at the end of this function: it can only do so for a call that it
+/// counts.
 #[inline(never)]
 fn written(work: &mut dyn FnMut()) {
     black_box(work)();
@@ -256,8 +258,9 @@ fn many(limits: &Limits) {
     }
 }
 
-/// A forged request that gets no reply: its source has received its share, or all sources have received the total, and each
-/// request comes from another address. As many sources as can be are regular.
+/// A forged request that gets no reply: its source has received its share, or all sources have
+/// received the total, and each request comes from another address. As many sources as can be are
+/// regular.
 fn forged(name: &str, service: Service, request: &[u8]) {
     let mut now = Instant::now();
     let mut status = ServerStatus::default();

@@ -1,4 +1,5 @@
-//! The datagrams of a usual and a full server in each protocol, built by hand: no change of an encoder changes them.
+//! The datagrams of a usual and a full server in each protocol, built by hand: no change of an
+//! encoder changes them.
 
 use bytes::Bytes;
 
@@ -92,7 +93,8 @@ const GAMESPY1: [(&str, &str); 22] = [
     ("password", "False"),
 ];
 
-/// A `\status\` reply in numbered fragments of at most 1,300 bytes, or with no numbers in datagrams of this many bytes.
+/// A `\status\` reply in numbered fragments of at most 1,300 bytes, or with no numbers in datagrams
+/// of this many bytes.
 pub fn gamespy1(rules: usize, players: usize, unnumbered: Option<usize>) -> Vec<Bytes> {
     let mut fields = pairs(&GAMESPY1, rules);
     for player in 0..players {

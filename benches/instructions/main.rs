@@ -1,7 +1,8 @@
 //! Instructions counted by callgrind, for what noise hides. Needs valgrind.
 //!
-//! Without arguments: prints each count beside the one in counts.txt, and fails where one has grown by more than 5 %. With
-//! `--write`: replaces counts.txt. Fails, too, where the work for one of the worst inputs does not grow with its length alone.
+//! Without arguments: prints each count beside the one in counts.txt, and fails where one has grown
+//! by more than 5 %. With `--write`: replaces counts.txt. Fails, too, where the work for one of the
+//! worst inputs does not grow with its length alone.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -22,7 +23,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// The counts to compare with: the compiler's version in the first line, then one count and its name a line.
+/// The counts to compare with: the compiler's version in the first line, then one count and its
+/// name a line.
 const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
 
 /// How much a count may grow.

@@ -1,5 +1,5 @@
-//! The costliest inputs for everything that reads the network, as the search in `fuzz/worst/` found them, at three sizes: twice the
-//! input, about twice the work.
+//! The costliest inputs for everything that reads the network, as the search in `fuzz/worst/` found
+//! them, at three sizes: twice the input, about twice the work.
 
 #![allow(
     missing_docs,
@@ -16,9 +16,9 @@ use std::collections::BTreeMap;
 use kit::worst::found;
 use kit::worst::targets::TARGETS;
 
-/// How much more four times the input may cost. Sorting and maps make it up to 4.8 at these sizes, and a
-/// buffer that grows adds a step. What is quadratic costs 16 times as much, or 5.5 times where it is an eighth of the work for
-/// the shortest input.
+/// How much more four times the input may cost. Sorting and maps make it up to 4.8 at these sizes,
+/// and a buffer that grows adds a step. What is quadratic costs 16 times as much, or 5.5 times
+/// where it is an eighth of the work for the shortest input.
 const GROWTH: f64 = 5.5;
 /// Inputs that cannot be longer are counted and not judged: their headers are a good part of them.
 const SHORT: f64 = 1000.0;
@@ -26,8 +26,8 @@ const SHORT: f64 = 1000.0;
 /// What a row begins with.
 pub const MARK: &str = "worst ";
 
-/// Counts the work for each input. A library of its own: its use of the readers must not change what the compiler inlines in the
-/// other cases.
+/// Counts the work for each input. A library of its own: its use of the readers must not change
+/// what the compiler inlines in the other cases.
 pub fn run(counted: fn(&mut dyn FnMut())) {
     // A second argument of the program selects one case, for a profile.
     let only = std::env::args().nth(2);
@@ -52,8 +52,9 @@ pub fn run(counted: fn(&mut dyn FnMut())) {
     }
 }
 
-/// Takes the rows of the worst inputs out of all counts, and prints them as a table. Returns the one of the largest input of each,
-/// to be compared with earlier counts, and whether all of them grow as they may.
+/// Takes the rows of the worst inputs out of all counts, and prints them as a table. Returns the
+/// one of the largest input of each, to be compared with earlier counts, and whether all of them
+/// grow as they may.
 pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     let mut rows: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();

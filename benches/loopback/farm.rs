@@ -1,7 +1,8 @@
 //! The farm: one process with one socket that simulates thousands of servers.
 //!
-//! Each server has its own address in 127.0.0.0/8 and its own name. The replies are those of the crate's responder, encoded once
-//! and then patched, so that the farm does not limit the measurement.
+//! Each server has its own address in 127.0.0.0/8 and its own name. The replies are those of the
+//! crate's responder, encoded once and then patched, so that the farm does not limit the
+//! measurement.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IoSlice, IoSliceMut};
@@ -47,8 +48,8 @@ pub(crate) struct Options {
     /// Servers with more players and rules than usual.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Servers that differ as real ones do, by this seed: round trips, losses, dead, late and broken servers, rate limits, all
-    /// protocols.
+    /// Servers that differ as real ones do, by this seed: round trips, losses, dead, late and
+    /// broken servers, rate limits, all protocols.
     #[arg(long)]
     pub(crate) internet: Option<u64>,
     /// Never sleep: senders do not spend time on waking the farm.

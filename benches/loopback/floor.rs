@@ -1,5 +1,5 @@
-//! The lower bound: one socket, batched system calls, a fixed window, and no parsing; only senders are checked. It never sleeps:
-//! waking a receiver takes the sender's time, here the farm's.
+//! The lower bound: one socket, batched system calls, a fixed window, and no parsing; only senders
+//! are checked. It never sleeps: waking a receiver takes the sender's time, here the farm's.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -55,7 +55,8 @@ pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
     steps
 }
 
-/// Queries this many servers, `window` at once; returns the time and the number of complete replies.
+/// Queries this many servers, `window` at once; returns the time and the number of complete
+/// replies.
 pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
         eprintln!(
@@ -128,7 +129,8 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     (start.elapsed(), done)
 }
 
-/// Sets the options that the sockets of a scan have: receive buffer, drop counter, error queue, no pieces.
+/// Sets the options that the sockets of a scan have: receive buffer, drop counter, error queue, no
+/// pieces.
 fn as_in_a_scan(socket: &UdpSocket) {
     setsockopt(socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
     setsockopt(socket, sockopt::RxqOvfl, &1).unwrap();

@@ -1,4 +1,5 @@
-//! The Internet in a box: how well clients do against a farm of servers that differ as real ones do.
+//! The Internet in a box: how well clients do against a farm of servers that differ as real ones
+//! do.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, SocketAddrV4};
@@ -103,7 +104,8 @@ impl Others {
     }
 }
 
-/// Runs a program with a list on its standard input; hands each line of its output on with the time since its start.
+/// Runs a program with a list on its standard input; hands each line of its output on with the time
+/// since its start.
 fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -> Duration {
     let start = Instant::now();
     let piped = command

@@ -1,4 +1,5 @@
-//! Scans over loopback, compared with a loop that parses nothing in the same run. See benches/README.md.
+//! Scans over loopback, compared with a loop that parses nothing in the same run. See
+//! benches/README.md.
 #![allow(
     missing_docs,
     dead_code,

@@ -28,7 +28,8 @@ struct Arguments {
 enum Task {
     /// Run only the farm, for other clients.
     Farm(farm::Options),
-    /// Scan and print seconds, answers and peak memory: one row of a comparison, in its own process.
+    /// Scan and print seconds, answers and peak memory: one row of a comparison, in its own
+    /// process.
     Scan(ScanArguments),
     /// Lists with silent servers, in the share and order of the rows.
     Dead {
@@ -297,7 +298,8 @@ enum Row {
 }
 
 impl Comparison {
-    /// Measures the rows and prints the medians. Each round runs every row once, so that noise affects all alike.
+    /// Measures the rows and prints the medians. Each round runs every row once, so that noise
+    /// affects all alike.
     fn table(&self, title: &str, servers: u32, rows: &[Row]) {
         println!("\n{title}");
         let mut runs = vec![Vec::new(); rows.len()];
@@ -401,8 +403,8 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     others.measure(servers, PORT, seed);
 }
 
-/// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no retries with the learned rate
-/// and with an open one, then the defaults of the example.
+/// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no
+/// retries with the learned rate and with an open one, then the defaults of the example.
 fn dead(comparison: &Comparison, percent: Option<u32>) {
     let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
     for percent in [0, 10, 50, 90, 99, 100_u32]

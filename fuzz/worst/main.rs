@@ -157,7 +157,8 @@ fn seeds(target: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (seeds, tokens)
 }
 
-/// Inputs to start from that the corpora have only inside of scripts, for targets with one of these words in their names.
+/// Inputs to start from that the corpora have only inside of scripts, for targets with one of these
+/// words in their names.
 const STARTS: &[(&str, &[u8])] = &[
     ("quake3 responder|guard|inspect|scan", b"\xff\xff\xff\xffgetstatus abc"),
     ("quake3 responder|guard", b"\xff\xff\xff\xffconnect \"\\protocol\\71\\challenge\\1\""),

@@ -1,10 +1,12 @@
-//! What an input costs: edges of the control flow that are passed, and the 16-byte blocks that are copied or compared; a number
-//! that is the same in every run. Callgrind, which counts instructions, judges what the search finds.
+//! What an input costs: edges of the control flow that are passed, and the 16-byte blocks that are
+//! copied or compared; a number that is the same in every run. Callgrind, which counts
+//! instructions, judges what the search finds.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("the counter is written for x86-64 Linux");
 
-// The compiler calls the first at every edge; it changes no register. The others take the place of the C library's.
+// The compiler calls the first at every edge; it changes no register. The others take the place of
+// the C library's.
 core::arch::global_asm!(
     ".globl __sanitizer_cov_trace_pc, memcpy, memmove, memcmp, bcmp",
     "__sanitizer_cov_trace_pc:",

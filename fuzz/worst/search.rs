@@ -16,7 +16,8 @@ const NUMBERS: [&[u8]; 14] = [
     b"\0", b"\xff",
 ];
 
-/// What an input of this size costs per byte. What ends early is taken for a quarter of it: it costs little, for few bytes.
+/// What an input of this size costs per byte. What ends early is taken for a quarter of it: it
+/// costs little, for few bytes.
 pub fn per_byte(target: &Target, cost: Cost, shape: &Shape, size: usize) -> f64 {
     let mut work = target.work(shape, size);
     let mut bytes = 1;

@@ -69,7 +69,8 @@ enum Plan {
 }
 
 impl StatusQuery {
-    /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a reply to its request.
+    /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a
+    /// reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let status = Asked::new(&[Command::Status]);
         let short = Asked {
@@ -98,14 +99,15 @@ impl StatusQuery {
         }
     }
 
-    /// A query of these commands in one datagram: a request of this protocol is a list of commands. The Unreal engine
-    /// answers them in the same order, GameSpy's own code in the order of its own table.
+    /// A query of these commands in one datagram: a request of this protocol is a list of commands.
+    /// The Unreal engine answers them in the same order, GameSpy's own code in the order of its own
+    /// table.
     ///
     /// Servers number the rows of players and of teams from 0 and call fields of both `team_N` and
-    /// `score_N` (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt). In one
-    /// answer to [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], a `team_N` with a
-    /// `size_N` after it begins the row of a team, and so does one outside a player's row that is not a
-    /// number.
+    /// `score_N` (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt).
+    /// In one answer to [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], a
+    /// `team_N` with a `size_N` after it begins the row of a team, and so does one outside a
+    /// player's row that is not a number.
     ///
     /// ```
     /// use queryport::QueryOptions;
@@ -143,9 +145,10 @@ impl StatusQuery {
         })
     }
 
-    /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does not know the last
-    /// command; it knows this one. Use it with commands of mods, and always with ServQuery's `\maplist\`: as the last command, it
-    /// ends every datagram with an end mark (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
+    /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does
+    /// not know the last command; it knows this one. Use it with commands of mods, and always with
+    /// ServQuery's `\maplist\`: as the last command, it ends every datagram with an end mark
+    /// (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
     ///
     /// # Errors
     /// As [`Request::encode`].

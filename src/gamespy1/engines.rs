@@ -457,7 +457,8 @@ const fn scores(one: Key, two: Key) -> [Side; 2] {
     ]
 }
 
-/// An unknown game. Every key with one meaning in all known games is read, and no colour is removed.
+/// An unknown game. Every key with one meaning in all known games is read, and no colour is
+/// removed.
 pub(crate) static UNKNOWN: Profile = DEFAULT;
 
 /// The fields of a row that has nothing of its own.

@@ -482,8 +482,9 @@ pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a
     value.map(encoded).unwrap_or_default()
 }
 
-/// A text in Windows-1252, which the games' own clients read, where the set has its characters and the result is not
-/// valid UTF-8 of other characters; else in UTF-8. Colour codes that hold control bytes are left out.
+/// A text in Windows-1252, which the games' own clients read, where the set has its characters and
+/// the result is not valid UTF-8 of other characters; else in UTF-8. Colour codes that hold control
+/// bytes are left out.
 pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
     let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
     if text.raw().is_ascii() && !has_codes {

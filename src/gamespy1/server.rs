@@ -19,16 +19,17 @@ const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
 
-/// Answers a request. One without a command that this server answers gets no reply. The `queryid` follows from
-/// [`Requester::number`].
+/// Answers a request. One without a command that this server answers gets no reply. The `queryid`
+/// follows from [`Requester::number`].
 ///
-/// Bytes that the format cannot carry, `\` and control bytes, are taken out of keys and values. Rules that would be read as rows
-/// of players or teams (`player_8`, `teamname_0`) are left out, and so is a rule that fits into no datagram.
+/// Bytes that the format cannot carry, `\` and control bytes, are taken out of keys and values.
+/// Rules that would be read as rows of players or teams (`player_8`, `teamname_0`) are left out,
+/// and so is a rule that fits into no datagram.
 ///
-/// A reply has at most 32 datagrams, as many as qstat puts together. Where that is not enough, rules are left out first,
-/// one by one from the last, then players; and the reply then has no `final`. Clients that wait for it (node-gamedig,
-/// rust-gamedig) report a failure, others (qstat, GameQ, this crate) what has come, this crate as incomplete: none shows
-/// a part as the whole.
+/// A reply has at most 32 datagrams, as many as qstat puts together. Where that is not enough,
+/// rules are left out first, one by one from the last, then players; and the reply then has no
+/// `final`. Clients that wait for it (node-gamedig, rust-gamedig) report a failure, others (qstat,
+/// GameQ, this crate) what has come, this crate as incomplete: none shows a part as the whole.
 ///
 /// ```
 /// use std::time::Instant;
@@ -119,8 +120,8 @@ pub(crate) enum ReplyKind {
     Texts(u32),
 }
 
-/// The kind of the reply to a request, if it can be kept: replies to commands with a value are all different. `None` if no
-/// command is answered.
+/// The kind of the reply to a request, if it can be kept: replies to commands with a value are all
+/// different. `None` if no command is answered.
 fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>> {
     let mut numbers = [0; WITHOUT_VALUE as usize];
     let mut commands = answered(request, service).peekable();
@@ -150,9 +151,9 @@ const SECTIONS: [(u32, Command<'_>); 4] = [
 /// The commands that are answered and their numbers, in the order of the answers.
 ///
 /// Each command is answered once, and each property once: otherwise one request would draw a full
-/// reply 31 times. GameSpy's own code does the same, because it looks each command up in the request
-/// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine reads the request command by
-/// command and answers each, repeated ones too (IpServer's UdpServerQuery).
+/// reply 31 times. GameSpy's own code does the same, because it looks each command up in the
+/// request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine reads the request
+/// command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
 fn answered<'a>(
     request: &Request<'a>,
     service: &Service,
@@ -185,7 +186,8 @@ fn is_answered(command: Command<'_>, service: &Service) -> bool {
                 && text.len() <= MAX_ECHO
                 && text.iter().all(|byte| matches!(byte, b' '..=b'~'))
         }
-        // Stock servers take a challenge of any length, and some crashed on long ones (CVE-2004-0608).
+        // Stock servers take a challenge of any length, and some crashed on long ones
+        // (CVE-2004-0608).
         Command::Secure(challenge) => {
             service.key.is_some()
                 && (6..=16).contains(&challenge.len())
@@ -203,17 +205,18 @@ fn is_answered(command: Command<'_>, service: &Service) -> bool {
 
 /// A part of a reply: the answer to a command.
 struct Part {
-    /// Each is in a datagram of its own where it does not fit into the current one, and cut between pairs where it fits into
-    /// none.
+    /// Each is in a datagram of its own where it does not fit into the current one, and cut between
+    /// pairs where it fits into none.
     texts: Arc<Template>,
-    /// Rules are one text where a datagram holds all, else one each, and give way to everything else.
+    /// Rules are one text where a datagram holds all, else one each, and give way to everything
+    /// else.
     is_rules: bool,
     /// Whether a new datagram begins after it.
     ends_datagram: bool,
 }
 
-/// The texts that answer a command. Those without a value are encoded once: a request of a few bytes
-/// asks for all of them.
+/// The texts that answer a command. Those without a value are encoded once: a request of a few
+/// bytes asks for all of them.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
     let Context {
         status, service, ..
@@ -260,12 +263,12 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
 
 /// Writes the datagrams of a reply; its number in `queryid` is the patch.
 ///
-/// Where the datagrams are too few for everything, rules are left out one by one, the last first, and
-/// only then what follows them. A reply that was cut has no end mark: a client cannot take it for
-/// whole, and the count in `numplayers` stays true. A rule too long for any datagram is left out alone
-/// and cuts nothing: one text of an operator must not make the server look broken to clients that wait
-/// for the mark. GameSpy's own servers lose such a pair too, and the rest of its section (OpenMoHAA,
-/// code/gamespy/sv_gqueryreporting.c).
+/// Where the datagrams are too few for everything, rules are left out one by one, the last first,
+/// and only then what follows them. A reply that was cut has no end mark: a client cannot take it
+/// for whole, and the count in `numplayers` stays true. A rule too long for any datagram is left
+/// out alone and cuts nothing: one text of an operator must not make the server look broken to
+/// clients that wait for the mark. GameSpy's own servers lose such a pair too, and the rest of its
+/// section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);

@@ -459,7 +459,8 @@ mod tests {
         assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
     }
 
-    /// UT99 469's answer to `\teams\` (opengsq/opengsq-python, docs/tests/protocols/test_gamespy1/test_get_teams.rst).
+    /// UT99 469's answer to `\teams\` (opengsq/opengsq-python,
+    /// docs/tests/protocols/test_gamespy1/test_get_teams.rst).
     #[test]
     fn scores_of_teams_are_fractions() {
         let reply =

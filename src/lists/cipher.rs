@@ -3,10 +3,11 @@
 /// A client's challenge, and the key of the cipher.
 pub(super) type Key = [u8; 8];
 
-/// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with two of its indices exchanged.
-/// 256 cards, five indices.
+/// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with
+/// two of its indices exchanged. 256 cards, five indices.
 ///
-/// Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`; the key: `sb_serverlist.c`).
+/// Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`;
+/// the key: `sb_serverlist.c`).
 pub(super) struct Cipher {
     cards: [u8; 256],
     rotor: u8,
@@ -16,7 +17,8 @@ pub(super) struct Cipher {
     last_cipher: u8,
 }
 
-/// The key of a conversation: the client's challenge, with the game's key and the server's challenge mixed in.
+/// The key of a conversation: the client's challenge, with the game's key and the server's
+/// challenge mixed in.
 pub(super) fn mix(mut challenge: Key, game_key: &[u8], server_challenge: &[u8]) -> Key {
     for ((index, byte), game_key) in server_challenge
         .iter()

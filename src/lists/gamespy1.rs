@@ -73,8 +73,8 @@ const QUERY_ID: &[u8] = br"\queryid\1.1\";
 pub struct GameSpy1List {
     /// The game whose servers are wanted.
     pub game: String,
-    /// The name to log in with: the game or program that [`Self::key`] belongs to. List tools have names of their own.
-    /// Default: the game.
+    /// The name to log in with: the game or program that [`Self::key`] belongs to. List tools have
+    /// names of their own. Default: the game.
     pub login: String,
     /// The key of the login. `None` for a list server that sends no challenge: the request is sent
     /// at once, without a login. netPanzer's is one.
@@ -83,8 +83,8 @@ pub struct GameSpy1List {
     pub version: String,
     /// Whether the list is written in six bytes a server; default false, as text.
     pub compressed: bool,
-    /// Only servers that this condition holds for, in the SQL-like language of the list server; default empty, which
-    /// means all. 333networks ignores it.
+    /// Only servers that this condition holds for, in the SQL-like language of the list server;
+    /// default empty, which means all. 333networks ignores it.
     pub filter: String,
 }
 
@@ -369,8 +369,8 @@ fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
     whole.is_some()
 }
 
-/// The records before the end mark. Their length shows whether the end mark of the greeting precedes
-/// them.
+/// The records before the end mark. Their length shows whether the end mark of the greeting
+/// precedes them.
 fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
     let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
     whole_records(list).or_else(|| late.and_then(whole_records))
@@ -449,8 +449,9 @@ fn element(input: &[u8]) -> Parsed<'_, Element> {
     .parse(input)
 }
 
-/// `entry = ["\"] "ip\" text ["\port\" text]`. Only what follows shows that it has ended. netPanzer's
-/// list server writes the port under a key of its own (netpanzer/netpanzer, ServerQueryThread.cpp).
+/// `entry = ["\"] "ip\" text ["\port\" text]`. Only what follows shows that it has ended.
+/// netPanzer's list server writes the port under a key of its own (netpanzer/netpanzer,
+/// ServerQueryThread.cpp).
 fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
     let (rest, (_, _, ip)) = (opt(separator), tag(&br"ip\"[..]), text).parse(input)?;
     let port = preceded(tag(&br"\port\"[..]), text);

@@ -62,11 +62,11 @@ pub struct GameSpy2List {
     pub key: Vec<u8>,
     /// The version of the game; default 0.
     pub version: u32,
-    /// Only servers that this condition holds for, in the SQL-like language of the list server; at most 256 bytes, default
-    /// empty, which means all.
+    /// Only servers that this condition holds for, in the SQL-like language of the list server; at
+    /// most 256 bytes, default empty, which means all.
     pub filter: String,
-    /// The fields to list with each server; together with their separators at most 256 bytes. Default `hostname`: some list
-    /// servers do not answer requests without a field.
+    /// The fields to list with each server; together with their separators at most 256 bytes.
+    /// Default `hostname`: some list servers do not answer requests without a field.
     pub fields: Vec<String>,
     /// Most servers to list; default all.
     pub maximum: Option<u32>,
@@ -178,8 +178,8 @@ impl std::fmt::Debug for GameSpy2List {
     }
 }
 
-/// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`, `SetupListChallenge`). No
-/// list server is known to check them.
+/// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`,
+/// `SetupListChallenge`). No list server is known to check them.
 pub(super) fn challenge(nonce: u64) -> Key {
     let mut challenge = nonce
         .to_le_bytes()
@@ -371,8 +371,8 @@ impl Dialogue {
     }
 }
 
-/// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is shorter than 128
-/// bytes, on OpenSpy 10 and on SWAT 4's list server 7.
+/// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is
+/// shorter than 128 bytes, on OpenSpy 10 and on SWAT 4's list server 7.
 fn is_refusal(reply: &[u8]) -> bool {
     reply.first().is_some_and(u8::is_ascii)
 }
@@ -383,14 +383,15 @@ fn has(server: &ListedServer, bit: u8) -> bool {
         .is_some_and(|flags| flags & i32::from(bit) != 0)
 }
 
-/// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length is masked.
+/// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length
+/// is masked.
 fn blocks(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let block = |mask: u8| byte.flat_map(move |length| take(length ^ mask));
     (block(0xEC), block(0xEA)).parse(input)
 }
 
-/// `server = bits address [port] [address] [port] [address]`, or the end mark `%x00.FF.FF.FF.FF`. The SDK looks at the
-/// end mark's address alone.
+/// `server = bits address [port] [address] [port] [address]`, or the end mark `%x00.FF.FF.FF.FF`.
+/// The SDK looks at the end mark's address alone.
 fn server(input: &[u8], default_port: u16) -> Parsed<'_, Option<ListedServer>> {
     let (rest, (bits, ip)) = (byte, address).parse(input)?;
     if ip.is_broadcast() {
@@ -419,7 +420,8 @@ fn server(input: &[u8], default_port: u16) -> Parsed<'_, Option<ListedServer>> {
     ))
 }
 
-/// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal texts.
+/// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal
+/// texts.
 fn value<'a: 'p, 'p>(
     input: &'a [u8],
     kind: u8,
@@ -471,8 +473,8 @@ mod tests {
     use crate::lists::{ListSession, ServerList};
     use crate::session::Timing;
 
-    /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c` for the challenge `ABCDEFGH` and SWAT 4's key;
-    /// the SDK's own client read it.
+    /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c` for the challenge
+    /// `ABCDEFGH` and SWAT 4's key; the SDK's own client read it.
     const REPLY: &str = "e40000111213141516e45345525645524348414c31323334\
         95cd95bb6814d472a0d2dbc9a15c8c0b9cd60f806b854813a92bfdd71067beaed80faf439e674ebfa665207afa3c574fd2dfb8";
 

@@ -22,13 +22,14 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// Asks a master for its list and collects its datagrams, in whatever order they come.
 ///
-/// Most masters neither count the datagrams nor number them, and the end mark does not show whether those before it
-/// have arrived: one that is lost goes unnoticed. The query therefore requests the list several times, see
-/// [`Self::with_passes`]. The answer is then [settled](crate::lists::ListCompleteness::is_settled) when each address came
-/// in at least two passes, and never complete.
+/// Most masters neither count the datagrams nor number them, and the end mark does not show whether
+/// those before it have arrived: one that is lost goes unnoticed. The query therefore requests the
+/// list several times, see [`Self::with_passes`]. The answer is then
+/// [settled](crate::lists::ListCompleteness::is_settled) when each address came in at least two
+/// passes, and never complete.
 ///
-/// The masters of Tremulous and Unvanquished number the datagrams of an extended list. It is complete when all of them
-/// came in one pass.
+/// The masters of Tremulous and Unvanquished number the datagrams of an extended list. It is
+/// complete when all of them came in one pass.
 ///
 /// ```
 /// use queryport::Limits;
@@ -62,12 +63,14 @@ pub struct Quake3List {
     max_servers: usize,
     max_passes: u8,
     list: ServerList,
-    /// Each address, those out of scope included, and the pass it came in; `None` once it came in two.
+    /// Each address, those out of scope included, and the pass it came in; `None` once it came in
+    /// two.
     seen: BTreeMap<SocketAddr, Option<u8>>,
     taken: usize,
     /// The passes that are over.
     passes: u8,
-    /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each (doc/techinfo.txt).
+    /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each
+    /// (doc/techinfo.txt).
     has_false_marks: bool,
     pass: Pass,
     /// The numbers of the datagrams that came in any pass.
@@ -116,15 +119,15 @@ impl Numbers {
     }
 }
 
-/// A datagram of more bytes has no room for another server: dpmaster before 2.0, and Tremulous' master, put their mark there too and
-/// begin another datagram.
+/// A datagram of more bytes has no room for another server: dpmaster before 2.0, and Tremulous'
+/// master, put their mark there too and begin another datagram.
 const FULL: usize = MAX_PART - 19;
 /// Most passes of one query.
 const MAX_PASSES: u8 = 8;
 
 impl Quake3List {
-    /// Two passes at most, see [`Self::with_passes`]. Addresses of the machine itself are left out, see
-    /// [`Self::with_scope`].
+    /// Two passes at most, see [`Self::with_passes`]. Addresses of the machine itself are left out,
+    /// see [`Self::with_scope`].
     ///
     /// # Errors
     /// [`EncodeError`] for a request that cannot be written.
@@ -148,12 +151,14 @@ impl Quake3List {
     }
 
     setters! {
-        /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in [`ServerList::out_of_scope`].
+        /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in
+        /// [`ServerList::out_of_scope`].
         with_scope(scope: Scope) scope = scope;
 
-        /// Requests the list until each address came in two passes, in at most this many passes (1–8, default 2). A link without loss takes
-        /// two passes, one that loses a tenth three or four. dpmaster answers four requests in a row, then one in three seconds
-        /// (dpmaster, src/clients.h). A datagram that arrives after its pass has ended counts for the next.
+        /// Requests the list until each address came in two passes, in at most this many passes
+        /// (1–8, default 2). A link without loss takes two passes, one that loses a tenth three or
+        /// four. dpmaster answers four requests in a row, then one in three seconds (dpmaster,
+        /// src/clients.h). A datagram that arrives after its pass has ended counts for the next.
         with_passes(passes: u8) max_passes = passes.clamp(1, MAX_PASSES);
     }
 
@@ -273,9 +278,10 @@ impl Conversation for Quake3List {
 ///  last    5C "EOF"
 /// ```
 ///
-/// The end mark counts only where an entry could begin: an address may hold its bytes. Sources: cetteup/GameserverLister,
-/// `games/quake3.py` (request); cetteup/pyq3serverlist, `reader.py` (IPv4); callofduty4x/CoD4x_Server, `src/sys_net.h` (types of
-/// addresses); SShattered/COD4-Server-Browser, `ServerCalls.cs` (end mark).
+/// The end mark counts only where an entry could begin: an address may hold its bytes. Sources:
+/// cetteup/GameserverLister, `games/quake3.py` (request); cetteup/pyq3serverlist, `reader.py`
+/// (IPv4); callofduty4x/CoD4x_Server, `src/sys_net.h` (types of addresses);
+/// SShattered/COD4-Server-Browser, `ServerCalls.cs` (end mark).
 ///
 /// ```
 /// use std::time::Instant;
@@ -458,7 +464,8 @@ mod tests {
         }
     }
 
-    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it: each would end the list.
+    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it:
+    /// each would end the list.
     #[test]
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {

@@ -32,16 +32,18 @@ pub struct ServerList {
     pub servers: Vec<SocketAddr>,
     /// Whether all servers of the list are here.
     pub completeness: ListCompleteness,
-    /// Addresses left out because of their scope, for example loopback addresses in a list from the Internet.
+    /// Addresses left out because of their scope, for example loopback addresses in a list from the
+    /// Internet.
     pub out_of_scope: u32,
     /// Addresses left out because of [`Limits::with_max_servers`], each as often as it came.
     pub over_limit: u32,
-    /// The list server's entry for each server, in the order of the list; a server listed twice has two entries. GameSpy v2's
-    /// and UT2004's lists alone have entries.
+    /// The list server's entry for each server, in the order of the list; a server listed twice has
+    /// two entries. GameSpy v2's and UT2004's lists alone have entries.
     pub entries: Vec<ListedServer>,
     /// GameSpy v2: the address that the list server saw the request come from.
     pub client: Option<Ipv4Addr>,
-    /// GameSpy v2: flags of the game that asked. 128: its servers answer queries only with a challenge.
+    /// GameSpy v2: flags of the game that asked. 128: its servers answer queries only with a
+    /// challenge.
     pub backend_flags: Option<u16>,
     /// UT2004: how many servers the list server announced.
     pub announced: Option<u32>,
@@ -77,8 +79,8 @@ pub struct ListedServer {
     pub ping_address: Option<Ipv4Addr>,
     /// The bits as they came; their meaning depends on the form of the list.
     pub flags: Option<i32>,
-    /// GameSpy v2: the fields that were requested, and those that the list server adds. UT2004: the entry's fields under the
-    /// names of the info record.
+    /// GameSpy v2: the fields that were requested, and those that the list server adds. UT2004: the
+    /// entry's fields under the names of the info record.
     pub fields: Rules,
 }
 
@@ -148,9 +150,10 @@ impl Collector {
 
 /// Whether a [`ServerList`] has all servers of the master, as far as that is known.
 ///
-/// A list over TCP is complete or not. The datagrams of most Quake 3 masters' lists over UDP have neither numbers nor a
-/// count, so no such list is complete: a client requests it several times and compares the passes. The masters of
-/// Tremulous and Unvanquished number the datagrams of an extended list.
+/// A list over TCP is complete or not. The datagrams of most Quake 3 masters' lists over UDP have
+/// neither numbers nor a count, so no such list is complete: a client requests it several times and
+/// compares the passes. The masters of Tremulous and Unvanquished number the datagrams of an
+/// extended list.
 ///
 /// ```
 /// use queryport::lists::ListCompleteness;
@@ -176,15 +179,15 @@ impl Collector {
 )]
 #[non_exhaustive]
 pub enum ListCompleteness {
-    /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had announced; over UDP
-    /// each of its numbered datagrams.
+    /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had
+    /// announced; over UDP each of its numbered datagrams.
     Complete,
     /// A list over UDP without numbers. See [`Self::is_settled`].
     Passes {
         /// The requests that the master answered.
         count: u8,
-        /// The addresses that came in one pass only, those out of scope included: the others lost them, or they joined or
-        /// left meanwhile.
+        /// The addresses that came in one pass only, those out of scope included: the others lost
+        /// them, or they joined or left meanwhile.
         once: u32,
     },
     /// The list was cut short: a timeout, a broken connection, damaged bytes or a limit.
@@ -198,9 +201,10 @@ impl ListCompleteness {
         matches!(self, Self::Complete)
     }
 
-    /// Whether the list is complete, or each address came in at least two passes. A datagram that every pass lost is missing
-    /// all the same. Of lists of 12 datagrams that settle after two passes, one in 800 lacks servers at a loss of 1 %, and one
-    /// in seven at a loss of 10 %; where up to eight passes are allowed, one in 50.
+    /// Whether the list is complete, or each address came in at least two passes. A datagram that
+    /// every pass lost is missing all the same. Of lists of 12 datagrams that settle after two
+    /// passes, one in 800 lacks servers at a loss of 1 %, and one in seven at a loss of 10 %; where
+    /// up to eight passes are allowed, one in 50.
     pub const fn is_settled(self) -> bool {
         matches!(
             self,

@@ -13,10 +13,12 @@ use crate::time::{Duration, Instant, after};
 /// Silence after which an answer that looks whole is whole, where its server does not close.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream in both directions.
+/// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream
+/// in both directions.
 ///
 /// [`ListRequest::session`](super::ListRequest::session) makes it. The methods are those of a
-/// [`Session`](crate::session::Session) for a stream: [`Self::handle_bytes`] and [`Self::handle_end`].
+/// [`Session`](crate::session::Session) for a stream: [`Self::handle_bytes`] and
+/// [`Self::handle_end`].
 pub struct ListSession {
     form: Box<dyn Form>,
     /// Bytes to send.
@@ -115,8 +117,8 @@ impl ListSession {
         with_limits(limits: Limits) servers.limits = limits;
     }
 
-    /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to send. Send it in one
-    /// write: OpenSpy drops a message that arrives in two pieces.
+    /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to
+    /// send. Send it in one write: OpenSpy drops a message that arrives in two pieces.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         let length = self.out.len();
         if length == 0 {
@@ -204,8 +206,8 @@ impl ListSession {
         }
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the answer wait to be taken,
-    /// `None` after that.
+    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the
+    /// answer wait to be taken, `None` after that.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
             State::Taken => None,
@@ -215,7 +217,8 @@ impl ListSession {
         }
     }
 
-    /// Lets time pass. Early or repeated calls are harmless. At the deadline, the list is incomplete.
+    /// Lets time pass. Early or repeated calls are harmless. At the deadline, the list is
+    /// incomplete.
     pub fn handle_timeout(&mut self, now: Instant) {
         let State::Open { settles_at } = self.state else {
             return;

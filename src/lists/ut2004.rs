@@ -17,14 +17,17 @@ use crate::grammar::Parsed;
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
-/// Most bytes of a message; MSQuery (`CVSoft/MSQuery`) has the same bound. Known ones are below 1,300 (qstat).
+/// Most bytes of a message; MSQuery (`CVSoft/MSQuery`) has the same bound. Known ones are below
+/// 1,300 (qstat).
 const MAX_FRAME: u32 = 65_535;
 
-/// Most conditions of a request: OpenSpy reads their number as one byte, and a compact index of one byte ends at 63.
+/// Most conditions of a request: OpenSpy reads their number as one byte, and a compact index of one
+/// byte ends at 63.
 const MAX_CONDITIONS: usize = 63;
 /// Most bytes of a condition's key or value.
 const MAX_CONDITION: usize = 255;
-/// The 32 characters that follow the approval in UT2004's form; any will do. These are pyut2serverlist's.
+/// The 32 characters that follow the approval in UT2004's form; any will do. These are
+/// pyut2serverlist's.
 const VERIFICATION: FString<'_> = FString::narrow(b"0014e800000000000000000000000000");
 /// The lowest version that the UT2004 form is used for, as on OpenSpy.
 const UT2004: u32 = 3000;
@@ -41,11 +44,11 @@ const UT2004: u32 = 3000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Ut2004List {
-    /// The version of the game, which decides the form of the conversation: 3369 for UT2004, 2225 for UT2003, 2226 for
-    /// Unreal II XMP. UT2004's form begins at 3000.
+    /// The version of the game, which decides the form of the conversation: 3369 for UT2004, 2225
+    /// for UT2003, 2226 for Unreal II XMP. UT2004's form begins at 3000.
     pub version: u32,
-    /// A CD key to log in with, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty: zeros are sent, which
-    /// OpenSpy and the other public list servers accept.
+    /// A CD key to log in with, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty:
+    /// zeros are sent, which OpenSpy and the other public list servers accept.
     pub cd_key: String,
     conditions: Vec<(String, Comparison, String)>,
 }
@@ -78,11 +81,13 @@ impl Ut2004List {
         }
     }
 
-    /// Lists only the servers that this condition holds for, and all others that were set; at most 63. Numbers are decimal.
+    /// Lists only the servers that this condition holds for, and all others that were set; at most
+    /// 63. Numbers are decimal.
     ///
-    /// Keys of the game's own browser: `gametype` (a class without its package), `standard`, `password`, `nobots`, `stats`,
-    /// `weaponstay`, `transloc`, `nomutators` (`true` or `false`), `currentplayers` and `freespace` (greater than `0`: not empty
-    /// and not full), `mutator` (a class), `category`, `buddy`, `gamespeed`, `custom`.
+    /// Keys of the game's own browser: `gametype` (a class without its package), `standard`,
+    /// `password`, `nobots`, `stats`, `weaponstay`, `transloc`, `nomutators` (`true` or `false`),
+    /// `currentplayers` and `freespace` (greater than `0`: not empty and not full), `mutator` (a
+    /// class), `category`, `buddy`, `gamespeed`, `custom`.
     #[must_use]
     pub fn with_condition(
         mut self,
@@ -122,7 +127,8 @@ impl Ut2004List {
                 FString::narrow(text.as_bytes()).encode(out)?;
             }
             out.put_u32_le(self.version);
-            // The operating system, the language and the hardware are those of pyut2serverlist, which list servers accept.
+            // The operating system, the language and the hardware are those of pyut2serverlist,
+            // which list servers accept.
             out.put_u8(5);
             FString::narrow(b"int").encode(out)?;
             if self.is_ut2004() {
@@ -287,8 +293,8 @@ fn count(body: &[u8]) -> Parsed<'_, u32> {
     .parse(body)
 }
 
-/// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as in the module's page.
-/// OpenSpy always gives the port after the game port as query port.
+/// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as
+/// in the module's page. OpenSpy always gives the port after the game port as query port.
 fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     let (rest, (address, game_port, query_port)) = (be_u32, le_u16, le_u16).parse(body)?;
     let (rest, (name, map, game_type)) = (string, string, string).parse(rest)?;
@@ -326,7 +332,8 @@ fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     ))
 }
 
-/// Checks a message of the login. Any text but the expected one is a refusal: `DENIED`, `UPGRADE`, `MSLIST` and others.
+/// Checks a message of the login. Any text but the expected one is a refusal: `DENIED`, `UPGRADE`,
+/// `MSLIST` and others.
 fn accept(expected: &[u8], body: &[u8]) -> Result<(), ListError> {
     let (rest, text) = string(body).map_err(|_| ListError::Malformed(4))?;
     if text.raw() == expected {

@@ -15,9 +15,10 @@ use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::time::after;
 
-/// Queries game servers. Its asynchronous calls need the feature `tokio`; with the feature `blocking`, [`Self::blocking`] makes it a
-/// client whose calls block. Cheap to clone; clones share their nonce counter. Nothing else is kept from one call to the next: a
-/// call after a failure is as good as the first one.
+/// Queries game servers. Its asynchronous calls need the feature `tokio`; with the feature
+/// `blocking`, [`Self::blocking`] makes it a client whose calls block. Cheap to clone; clones share
+/// their nonce counter. Nothing else is kept from one call to the next: a call after a failure is
+/// as good as the first one.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol};
@@ -53,7 +54,8 @@ impl Client {
         Ok(Self::with_secret(secret))
     }
 
-    /// A client whose nonces follow from this secret: for tests, and for callers with entropy of their own.
+    /// A client whose nonces follow from this secret: for tests, and for callers with entropy of
+    /// their own.
     pub fn with_secret(secret: Secret) -> Self {
         Self {
             secret,
@@ -73,18 +75,20 @@ impl Client {
         /// Sets how to ask: detail, limits, dialects.
         with_options(options: QueryOptions) options = options;
 
-        /// Sets the one deadline over name resolution, all addresses of a name, and all their retries: 10 ms–10 min, default
-        /// 10 s. Where a name has several addresses, each gets an equal share of the time that is left: at least half a second, and
-        /// never more than [`Timing::timeout`].
+        /// Sets the one deadline over name resolution, all addresses of a name, and all their
+        /// retries: 10 ms–10 min, default 10 s. Where a name has several addresses, each gets an
+        /// equal share of the time that is left: at least half a second, and never more than
+        /// [`Timing::timeout`].
         with_deadline(deadline: Duration) deadline =
             deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
 
         /// Sets which addresses of a host name are tried.
         with_family(family: Family) family = family;
 
-        /// Sends datagrams from this address: an interface of the machine, and a port where it is not 0. A fixed port carries one
-        /// query at a time: a second one fails with [`Error::Io`]. Where one call runs several queries at once, as `detect` does, one
-        /// of them has the port, and the others have any. Lists over TCP are read from any address.
+        /// Sends datagrams from this address: an interface of the machine, and a port where it is
+        /// not 0. A fixed port carries one query at a time: a second one fails with [`Error::Io`].
+        /// Where one call runs several queries at once, as `detect` does, one of them has the port,
+        /// and the others have any. Lists over TCP are read from any address.
         with_local_address(local: SocketAddr) local = Some(local);
     }
 

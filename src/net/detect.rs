@@ -1,4 +1,5 @@
-//! Servers at one of several ports: which protocol a host speaks, and a server by the name of its game.
+//! Servers at one of several ports: which protocol a host speaks, and a server by the name of its
+//! game.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -52,8 +53,9 @@ const AFTER_FIRST: Duration = Duration::from_millis(500);
 
 /// Query ports of well-known games, the commonest first.
 const PORTS: [(Protocol, &[u16]); 4] = [
-    // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy. Enemy Territory runs on
-    // the first. A further server of a host takes the next port (ioquake/ioq3, `NET_OpenIP` of code/qcommon/net_ip.c).
+    // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy. Enemy
+    // Territory runs on the first. A further server of a host takes the next port (ioquake/ioq3,
+    // `NET_OpenIP` of code/qcommon/net_ip.c).
     (
         Protocol::Quake3,
         &[27960, 28960, 26000, 29070, 27961, 27962, 27963],
@@ -179,8 +181,8 @@ impl Client {
             .transpose()
     }
 
-    /// Tries ports one after the other, those that are silent go on; `None` without any. The error is
-    /// that of the first port.
+    /// Tries ports one after the other, those that are silent go on; `None` without any. The error
+    /// is that of the first port.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
@@ -420,7 +422,8 @@ struct Asked<'a> {
 
 #[cfg(feature = "games")]
 impl Asked<'_> {
-    /// Whether an answer from a port that another server could have is from the server that was meant.
+    /// Whether an answer from a port that another server could have is from the server that was
+    /// meant.
     fn is_meant(&self, found: &Detected) -> bool {
         let game_port = found.outcome.answer.game_port;
         let is_other_port = self

@@ -31,8 +31,8 @@ use crate::quake3::RconError;
 /// # }
 /// ```
 ///
-/// With the feature `serde`, an error is written as an object: `kind` (see [`ErrorKind::as_str`]), `message` (the text and its
-/// cause) and `address` (of the server that was asked, or `null`).
+/// With the feature `serde`, an error is written as an object: `kind` (see [`ErrorKind::as_str`]),
+/// `message` (the text and its cause) and `address` (of the server that was asked, or `null`).
 #[doc(alias = "GDError")]
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]

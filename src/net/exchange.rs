@@ -65,8 +65,8 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         Ok(())
     }
 
-    /// A socket at the local address. A fixed port carries one exchange at a time: the others get any
-    /// port.
+    /// A socket at the local address. A fixed port carries one exchange at a time: the others get
+    /// any port.
     fn bind(&self, is_ipv4: bool) -> std::io::Result<UdpSocket> {
         let mut local = local_address(self.local, is_ipv4);
         let bound = UdpSocket::bind(local);

@@ -20,7 +20,8 @@ use crate::session::{Session, Timing};
 /// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
-/// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at most.
+/// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at
+/// most.
 const MAX_PER_HOST: usize = 256;
 
 /// A server that a list names.
@@ -191,8 +192,9 @@ macro_rules! servers_options {
             /// Sets the addresses that are taken; default [`Scope::Lan`].
             with_scope(scope: Scope) gathering.options.scope = Some(scope);
 
-            /// Sets how long a list over TCP may take. For the list servers of a game 45 s by default, since long lists come slowly; for
-            /// one that was given by its address, the client's deadline. Quake 3 masters are asked with the client's timing.
+            /// Sets how long a list over TCP may take. For the list servers of a game 45 s by
+            /// default, since long lists come slowly; for one that was given by its address, the
+            /// client's deadline. Quake 3 masters are asked with the client's timing.
             with_timeout(timeout: Duration) gathering.options.timeout = timeout;
         }
 

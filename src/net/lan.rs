@@ -20,27 +20,32 @@ use crate::limits::MAX_LAN_SERVERS;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 
-/// The multicast group that ioquake3's servers join (ioquake/ioq3, `code/qcommon/net_ip.c`, `NET_MULTICAST_IP6`).
+/// The multicast group that ioquake3's servers join (ioquake/ioq3, `code/qcommon/net_ip.c`,
+/// `NET_MULTICAST_IP6`).
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
 
 impl Client {
-    /// Finds the servers of a game, or of all games, on the local network, and queries each with this client's timing and
-    /// options.
+    /// Finds the servers of a game, or of all games, on the local network, and queries each with
+    /// this client's timing and options.
     ///
-    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. If there are none, the requests go to
-    /// every network of the machine (on Linux: the broadcast address of each interface, and the multicast group of
-    /// ioquake3's servers there; elsewhere 255.255.255.255, which is the network of the default route), or only to the network
-    /// of [`Self::with_local_address`].
+    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. If there are
+    /// none, the requests go to every network of the machine (on Linux: the broadcast address of
+    /// each interface, and the multicast group of ioquake3's servers there; elsewhere
+    /// 255.255.255.255, which is the network of the default route), or only to the network of
+    /// [`Self::with_local_address`].
     ///
-    /// Requests go out in two rounds, to the game's default query port, the three ports after it, and the ports that the
-    /// game's own client asks: Medal of Honor's, Bridge Commander's, the port that servers of UT2004 and Killing Floor
-    /// share, and the beacon of Unreal, Unreal Tournament and SWAT 4, which names the query port. Over IPv6 only Quake 3's
-    /// servers are asked. The search ends when no new address has answered for [`Timing::with_retry_after`] after the last request.
+    /// Requests go out in two rounds, to the game's default query port, the three ports after it,
+    /// and the ports that the game's own client asks: Medal of Honor's, Bridge Commander's, the
+    /// port that servers of UT2004 and Killing Floor share, and the beacon of Unreal, Unreal
+    /// Tournament and SWAT 4, which names the query port. Over IPv6 only Quake 3's servers are
+    /// asked. The search ends when no new address has answered for [`Timing::with_retry_after`]
+    /// after the last request.
     ///
-    /// Anybody can answer a broadcast. An address that sends an answer to what was asked is queried like any other, once, in
-    /// the first protocol that it answered in; at most 4,096 addresses are, 128 of them at one host. Where the protocol can
-    /// prove that the sender received the request, [`ServerStatus::verification`] says so. Games share ports:
-    /// [`Game::of`] tells which game an answer comes from.
+    /// Anybody can answer a broadcast. An address that sends an answer to what was asked is queried
+    /// like any other, once, in the first protocol that it answered in; at most 4,096 addresses
+    /// are, 128 of them at one host. Where the protocol can prove that the sender received the
+    /// request, [`ServerStatus::verification`] says so. Games share ports: [`Game::of`] tells which
+    /// game an answer comes from.
     ///
     /// ```no_run
     /// use queryport::games::Game;
@@ -60,7 +65,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`] if a given network, or every network of the machine, cannot be reached; see also [`Scan::new`].
+    /// [`Error::Io`] if a given network, or every network of the machine, cannot be reached; see
+    /// also [`Scan::new`].
     ///
     /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
@@ -93,7 +99,8 @@ impl Client {
         if let Some(source) = unreachable.filter(|_| must_work || sockets.is_empty()) {
             return Err(Error::io("reach the local network", source));
         }
-        // The client's secret and counter make each nonce another: the address is that of no server.
+        // The client's secret and counter make each nonce another: the address is that of no
+        // server.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
         let search = Search {
             discovery: Discovery::new(game, self.options, self.timing, nonce, Tokio::now()),
@@ -128,8 +135,8 @@ fn open_broadcaster(local: SocketAddr, network: SocketAddr) -> io::Result<std::n
     socket.set_nonblocking(true)?;
     match network {
         SocketAddr::V4(_) => socket.set_broadcast(true)?,
-        // The address alone does not choose the interface: systems read the scope of link-local addresses only. For
-        // scope 0 they choose one (RFC 3493, section 5.2).
+        // The address alone does not choose the interface: systems read the scope of link-local
+        // addresses only. For scope 0 they choose one (RFC 3493, section 5.2).
         SocketAddr::V6(group) => SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?,
     }
     Ok(socket)
@@ -215,7 +222,8 @@ impl Search {
             }
             let due = self.discovery.poll_timeout();
             let received = Tokio::receive(&self.sockets, due, &mut buffer).await;
-            // After a pause of the caller, what came in time is read late. It is bounded: a flood must not keep the search open.
+            // After a pause of the caller, what came in time is read late. It is bounded: a flood
+            // must not keep the search open.
             if self.discovery.is_finished(Tokio::now()) {
                 self.late = self.late.saturating_add(1);
                 if received.is_none() || self.late > MAX_LAN_SERVERS {

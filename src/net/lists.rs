@@ -16,9 +16,11 @@ use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 
-/// The servers that list servers name: a `Stream`, each server once. See [`Client::servers`] and [`Client::servers_at`].
+/// The servers that list servers name: a `Stream`, each server once. See [`Client::servers`] and
+/// [`Client::servers_at`].
 ///
-/// List servers are asked from the first call of [`Self::next`] on. Dropping it ends all connections.
+/// List servers are asked from the first call of [`Self::next`] on. Dropping it ends all
+/// connections.
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,
@@ -28,8 +30,9 @@ pub struct Servers {
 }
 
 impl Client {
-    /// The servers that one list server knows. `master` is a host name or address, with `:port` where it is not
-    /// [`ListRequest::default_port`]. A list over TCP may take as long as [`Self::with_deadline`] says.
+    /// The servers that one list server knows. `master` is a host name or address, with `:port`
+    /// where it is not [`ListRequest::default_port`]. A list over TCP may take as long as
+    /// [`Self::with_deadline`] says.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -45,8 +48,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`], [`Error::Resolve`] and [`Error::Io`] when it
-    /// could not be reached.
+    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`],
+    /// [`Error::Resolve`] and [`Error::Io`] when it could not be reached.
     pub async fn list(
         &self,
         master: &str,
@@ -64,11 +67,13 @@ impl Client {
 
     /// Asks all list servers of a game at once for its servers, and merges their lists.
     ///
-    /// Quake 3 masters are asked for each protocol number of the game in turn, `empty full`, GameSpy v1 list servers with the
-    /// public key for lists, GameSpy v2's with [`Game::key`]. A list by protocol number alone may hold other games:
-    /// [`Game::of`] tells when they have answered.
+    /// Quake 3 masters are asked for each protocol number of the game in turn, `empty full`,
+    /// GameSpy v1 list servers with the public key for lists, GameSpy v2's with [`Game::key`]. A
+    /// list by protocol number alone may hold other games: [`Game::of`] tells when they have
+    /// answered.
     ///
-    /// Every call asks the list servers again. A caller that wants lists often should keep them: once a minute is enough.
+    /// Every call asks the list servers again. A caller that wants lists often should keep them:
+    /// once a minute is enough.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -94,8 +99,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers
-    /// are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they
+    /// need. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Ok(Servers::new(Gathering::of_game(self, game)?))
@@ -113,8 +118,8 @@ impl Servers {
 
     servers_options!();
 
-    /// The next server; `None` after the last list has ended. Cancel-safe: race it with a timer and look at
-    /// [`Self::masters`] to show progress.
+    /// The next server; `None` after the last list has ended. Cancel-safe: race it with a timer and
+    /// look at [`Self::masters`] to show progress.
     pub async fn next(&mut self) -> Option<Listed> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -18,8 +18,9 @@ use crate::status_query::{Answer, StatusQuery};
 use {super::inquiry::Listed, crate::games::Game, crate::lists::Scope};
 
 impl Client {
-    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with a port where it is
-    /// not the protocol's default query port: a text, a [`SocketAddr`], or a pair of host and port, see [`Server`].
+    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or
+    /// address, with a port where it is not the protocol's default query port: a text, a
+    /// [`SocketAddr`], or a pair of host and port, see [`Server`].
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -61,8 +62,9 @@ impl Client {
             .await
     }
 
-    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess. A name with
-    /// several addresses (as `localhost`, `::1` and `127.0.0.1`) is tried address by address until one answers, all within
+    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce
+    /// that nobody else can guess. A name with several addresses (as `localhost`, `::1` and
+    /// `127.0.0.1`) is tried address by address until one answers, all within
     /// [`Self::with_deadline`].
     ///
     /// # Errors
@@ -77,13 +79,15 @@ impl Client {
             .await
     }
 
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first: the
-    /// ports of well-known games, then (feature `games`) the default query ports of all games with living or listed masters.
-    /// With `:port`, that port is tried, and for GameSpy v1 and UT2004 the ones after it: their query port is the game port
-    /// plus 1 or plus 10.
+    /// Tries every protocol at the likely ports of a host at once, and returns those that answered,
+    /// the first answer first: the ports of well-known games, then (feature `games`) the default
+    /// query ports of all games with living or listed masters. With `:port`, that port is tried,
+    /// and for GameSpy v1 and UT2004 the ones after it: their query port is the game port plus 1 or
+    /// plus 10.
     ///
-    /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has passed. It ends half a second
-    /// after the first answer, or with the client's deadline. Of a name with several addresses, the first is tried.
+    /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has
+    /// passed. It ends half a second after the first answer, or with the client's deadline. Of a
+    /// name with several addresses, the first is tried.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), queryport::Error> {
@@ -95,22 +99,25 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
+    /// When the host has no address, or the text names none. A host that does not answer gives an
+    /// empty list.
     pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
         self.detect_over::<Tokio>(&host.into()).await
     }
 
-    /// Queries a server by its game: `server` is a host name or address, with the port that players connect to where it is
-    /// not the game's default.
+    /// Queries a server by its game: `server` is a host name or address, with the port that players
+    /// connect to where it is not the game's default.
     ///
-    /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes within 0.6 s, the ports of
-    /// [`Game::also_at`] follow one by one, then the given port itself, for people who know the query port; without a given port, the
-    /// next three ports of a Quake 3 server. The first answer ends it. An answer from one of these other ports counts only if it says no other game port and no other game.
-    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. Lists are not asked, see
-    /// [`Self::query_listed`].
+    /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes
+    /// within 0.6 s, the ports of [`Game::also_at`] follow one by one, then the given port itself,
+    /// for people who know the query port; without a given port, the next three ports of a Quake 3
+    /// server. The first answer ends it. An answer from one of these other ports counts only if it
+    /// says no other game port and no other game. [`Outcome::peer`](crate::Outcome::peer) is the
+    /// address that answered. Lists are not asked, see [`Self::query_listed`].
     ///
-    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for them, and hickory-resolver brings
-    /// 55 crates that this crate does not have. They hold the game port; the query port can be another one anyway.
+    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for
+    /// them, and hickory-resolver brings 55 crates that this crate does not have. They hold the
+    /// game port; the query port can be another one anyway.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -130,8 +137,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
-    /// `server` has none.
+    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has
+    /// no default port and `server` has none.
     #[cfg(feature = "games")]
     pub async fn query_game(
         &self,
@@ -141,12 +148,14 @@ impl Client {
         self.query_game_over::<Tokio>(game, &server.into()).await
     }
 
-    /// Queries a server by its game at the ports under which the game's list servers name its host, for servers that
-    /// [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and UT2004 have query ports.
+    /// Queries a server by its game at the ports under which the game's list servers name its host,
+    /// for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and
+    /// UT2004 have query ports.
     ///
     /// The list servers are asked as by [`Self::servers`], and each list may take as long as
-    /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to the given port first. An
-    /// answer counts only if it says no other game port and no other game. `None`: no list names the host.
+    /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to
+    /// the given port first. An answer counts only if it says no other game port and no other game.
+    /// `None`: no list names the host.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -230,7 +239,8 @@ impl Client {
 /// # }
 /// ```
 ///
-/// A `Box`, an `Arc` and a reference of an implementation are implementations, so a cache can wrap any of them:
+/// A `Box`, an `Arc` and a reference of an implementation are implementations, so a cache can wrap
+/// any of them:
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -288,8 +298,8 @@ impl Client {
         self.target_with(server, protocol.default_query_port(), query)
     }
 
-    /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can guess. The port is
-    /// `default_port` where `server` has none.
+    /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can
+    /// guess. The port is `default_port` where `server` has none.
     pub fn target_with<C, F>(
         &self,
         server: impl Into<Server>,

@@ -71,12 +71,12 @@ impl Rcon {
         with_mode(mode: RconMode) mode = mode;
     }
 
-    /// Runs a command and waits until its answer ends with a time of quiet. The command is sent once; where no answer comes,
-    /// it may have been run.
+    /// Runs a command and waits until its answer ends with a time of quiet. The command is sent
+    /// once; where no answer comes, it may have been run.
     ///
     /// # Errors
-    /// [`Error::Rcon`] for a wrong password and the like, [`Error::Request`] for a command or password that the
-    /// protocol cannot carry.
+    /// [`Error::Rcon`] for a wrong password and the like, [`Error::Request`] for a command or
+    /// password that the protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
         let query = self.query(command)?;
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
@@ -134,11 +134,11 @@ fn text_or_refusal(
     })
 }
 
-/// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of id-Software/Quake-III-Arena), Urban
-/// Terror's one in 600 ms after a bad password.
+/// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of
+/// id-Software/Quake-III-Arena), Urban Terror's one in 600 ms after a bad password.
 const GAP: Duration = Duration::from_millis(650);
-/// ioquake3 takes ten packets of one address in a row, then one a second (code/server/sv_main.c); two of the ten are left
-/// for other queries.
+/// ioquake3 takes ten packets of one address in a row, then one a second (code/server/sv_main.c);
+/// two of the ten are left for other queries.
 const BURST: u64 = 8;
 const DECAY: Duration = Duration::from_millis(1050);
 

@@ -19,22 +19,24 @@ use crate::address::canonical;
 use crate::session::Machine;
 use crate::time::after;
 
-/// No request to a server or a master is longer; the rest of a longer datagram is cut off, which makes it no request.
+/// No request to a server or a master is longer; the rest of a longer datagram is cut off, which
+/// makes it no request.
 const MAX_REQUEST: usize = 2048;
 /// The wait where the machine has no timer.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
 /// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
-/// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a socket fails. One
-/// socket may serve both address families, or each family may have its own.
+/// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a
+/// socket fails. One socket may serve both address families, or each family may have its own.
 ///
-/// A reply leaves on the socket that its request came in on. On Linux, a socket that is bound to all
-/// addresses (`0.0.0.0`, `::`) also replies from the address that was asked. Elsewhere the system
-/// chooses the address: on a machine with several, bind a socket to each. Heartbeats leave on every
-/// socket of the master's address family, so that each address is listed.
+/// A reply leaves on the socket that its request came in on. On Linux, a socket that is bound to
+/// all addresses (`0.0.0.0`, `::`) also replies from the address that was asked. Elsewhere the
+/// system chooses the address: on a machine with several, bind a socket to each. Heartbeats leave
+/// on every socket of the master's address family, so that each address is listed.
 ///
-/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Nothing of a failure is kept but in the machine. Datagrams that the system cannot take at
-/// once are dropped, as the network would: a server must not queue for clients it does not know.
+/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Nothing of a failure
+/// is kept but in the machine. Datagrams that the system cannot take at once are dropped, as the
+/// network would: a server must not queue for clients it does not know.
 ///
 /// ```no_run
 /// use std::time::{Duration, Instant};
@@ -75,8 +77,8 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// ```
 ///
 /// # Errors
-/// When a socket fails, or the runtime that it was opened in has ended. An ICMP error about an earlier
-/// reply ends nothing, and neither does a reply that cannot be sent.
+/// When a socket fails, or the runtime that it was opened in has ended. An ICMP error about an
+/// earlier reply ends nothing, and neither does a reply that cannot be sent.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     for socket in sockets {
         let local = socket.local_addr()?;
@@ -91,8 +93,8 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.send();
         wait(sockets, machine.poll_timeout()).await?;
         let now = Tokio::now();
-        // A heartbeat that is due now leaves before a request of the same master is answered: it must
-        // not be taken for the reply.
+        // A heartbeat that is due now leaves before a request of the same master is answered: it
+        // must not be taken for the reply.
         out.fill(&mut machine, now, None);
         // No socket waits for another that always has something.
         for socket in sockets {
@@ -119,7 +121,8 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
     }
 }
 
-/// Waits until a socket can be read, or until this time. An error: the runtime of a socket has ended.
+/// Waits until a socket can be read, or until this time. An error: the runtime of a socket has
+/// ended.
 async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     let until = until.unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
     let readable = poll_fn(|cx| {

@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::error::Error;
 
-/// A host name or address, with a port where it is not the default: what [`Client::query`](crate::Client::query) and the
-/// others take.
+/// A host name or address, with a port where it is not the default: what
+/// [`Client::query`](crate::Client::query) and the others take.
 ///
 /// ```
 /// use std::net::{IpAddr, SocketAddr};
@@ -35,7 +35,8 @@ use super::error::Error;
 pub enum Server {
     /// An address with its port.
     Address(SocketAddr),
-    /// `HOST`, `HOST:PORT`, an IP address, or any other text: a query returns an error that explains what is wrong with it.
+    /// `HOST`, `HOST:PORT`, an IP address, or any other text: a query returns an error that
+    /// explains what is wrong with it.
     Name(String),
 }
 
@@ -125,8 +126,8 @@ pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error>
     }
 }
 
-/// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver knows the
-/// interfaces.
+/// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver knows
+/// the interfaces.
 fn is_scoped(text: &str) -> bool {
     let scoped = text.split_once('%');
     scoped.is_some_and(|(ip, interface)| ip.parse::<Ipv6Addr>().is_ok() && !interface.contains(':'))

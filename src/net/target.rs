@@ -23,8 +23,8 @@ use crate::time::after;
 #[cfg(feature = "games")]
 use {super::detect::query_port, super::inquiry::Listed, super::server::split, crate::games::Game};
 
-/// One server of a scan: a protocol or game, an address or host name, and options of its own where they differ from the
-/// client's.
+/// One server of a scan: a protocol or game, an address or host name, and options of its own where
+/// they differ from the client's.
 ///
 /// A scan queries the first address of a name; [`Client::query`](crate::Client::query) tries all.
 ///
@@ -48,7 +48,8 @@ pub struct ScanTarget {
 
 impl ScanTarget {
     setters! {
-        /// Queries this server with these options in place of the client's. The dialect of a game stays.
+        /// Queries this server with these options in place of the client's. The dialect of a game
+        /// stays.
         with_options(options: QueryOptions) options = Some(options);
     }
 
@@ -86,8 +87,9 @@ impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
     }
 }
 
-/// The port of the server is the one that players connect to, as in [`Client::query_game`](crate::Client::query_game), or the
-/// game's default. The query port follows by the game's rule; the scan tries no other port.
+/// The port of the server is the one that players connect to, as in
+/// [`Client::query_game`](crate::Client::query_game), or the game's default. The query port follows
+/// by the game's rule; the scan tries no other port.
 #[cfg(feature = "games")]
 impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
@@ -138,7 +140,8 @@ pub(super) struct Queries<C: Conversation> {
     targets: Exclusive<Source<Pulled<C>>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
-    /// Requests that the system has not taken, back to back: where each goes, and its part of the bytes.
+    /// Requests that the system has not taken, back to back: where each goes, and its part of the
+    /// bytes.
     requests: Vec<u8>,
     unsent: VecDeque<(SocketAddr, Range<usize>)>,
     /// The time since which none was sent.
@@ -200,8 +203,9 @@ impl<C: Conversation> Queries<C> {
         }
     }
 
-    /// Sends up to `max` requests. Returns when to call again: at a time, or when `cx` is woken. `send_to` takes
-    /// requests to one address family, and returns how many went out before one could not.
+    /// Sends up to `max` requests. Returns when to call again: at a time, or when `cx` is woken.
+    /// `send_to` takes requests to one address family, and returns how many went out before one
+    /// could not.
     pub(super) fn send(
         &mut self,
         max: usize,

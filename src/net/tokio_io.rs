@@ -103,7 +103,8 @@ impl Io for Tokio {
     }
 }
 
-/// The index of the first socket that has a datagram or an error: `recv_from` does not wake for errors.
+/// The index of the first socket that has a datagram or an error: `recv_from` does not wake for
+/// errors.
 async fn first_ready(sockets: &[UdpSocket]) -> usize {
     let interest = Interest::READABLE | Interest::ERROR;
     let waits = sockets
@@ -124,8 +125,8 @@ async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -
     timeout_at(until.into(), step).await.unwrap_or_else(late)
 }
 
-/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter, where there
-/// is one. Each datagram takes an equal part of the buffer; a longer one is cut.
+/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter, where
+/// there is one. Each datagram takes an equal part of the buffer; a longer one is cut.
 pub(super) fn receive_batch(
     socket: &UdpSocket,
     buffer: &mut [u8],

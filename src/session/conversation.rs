@@ -6,8 +6,8 @@ use crate::error::ParseError;
 
 /// The exchange of requests and replies with one server, implemented by each protocol.
 ///
-/// An implementation has no clock, no address and no socket. A [`Session`](super::Session) runs it with one server, a
-/// [`Scanner`](crate::scan::Scanner) runs thousands of them over one socket.
+/// An implementation has no clock, no address and no socket. A [`Session`](super::Session) runs it
+/// with one server, a [`Scanner`](crate::scan::Scanner) runs thousands of them over one socket.
 ///
 /// ```
 /// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
@@ -51,17 +51,19 @@ pub trait Conversation {
     /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
-    /// The shortest time after which the servers of this protocol answer a request that is sent again; default 1 s, since
-    /// DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one request per second and address. A scan that knows the
-    /// round-trip times of its servers sends retries as early as this, see
-    /// [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait). A [`Session`](super::Session) by itself waits for
+    /// The shortest time after which the servers of this protocol answer a request that is sent
+    /// again; default 1 s, since DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one
+    /// request per second and address. A scan that knows the round-trip times of its servers sends
+    /// retries as early as this, see
+    /// [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait). A
+    /// [`Session`](super::Session) by itself waits for
     /// [`Timing::with_retry_after`](crate::Timing::with_retry_after).
     fn retry_spacing(&self) -> Duration {
         Duration::from_secs(1)
     }
 
-    /// Converts the answer. Conversations of several protocols with the same answer run in one scan as
-    /// `Box<dyn Conversation<Answer = …> + Send>`.
+    /// Converts the answer. Conversations of several protocols with the same answer run in one scan
+    /// as `Box<dyn Conversation<Answer = …> + Send>`.
     ///
     /// ```
     /// use queryport::session::Conversation;
@@ -188,12 +190,14 @@ impl<A> Verdict<A> {
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum Wait {
-    /// More datagrams must follow: wait as long as for any reply, then call [`Conversation::timeout`].
+    /// More datagrams must follow: wait as long as for any reply, then call
+    /// [`Conversation::timeout`].
     Reply,
-    /// The reply has no end mark: wait for [`Timing::quiet`](super::Timing::quiet) without a datagram.
+    /// The reply has no end mark: wait for [`Timing::quiet`](super::Timing::quiet) without a
+    /// datagram.
     Quiet,
-    /// The reply looks complete, and only a late datagram could follow: wait for one round-trip time, at most for
-    /// [`Timing::with_grace`](super::Timing::with_grace).
+    /// The reply looks complete, and only a late datagram could follow: wait for one round-trip
+    /// time, at most for [`Timing::with_grace`](super::Timing::with_grace).
     Grace,
 }
 
@@ -208,7 +212,8 @@ pub enum Remaining {
     Retry,
     /// No retries are left. The next request can be sent.
     Step,
-    /// The deadline has passed, or the network reported the server as unreachable. Only [`OnTimeout::Done`] has an effect.
+    /// The deadline has passed, or the network reported the server as unreachable. Only
+    /// [`OnTimeout::Done`] has an effect.
     Nothing,
 }
 
@@ -219,7 +224,8 @@ pub enum Remaining {
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum OnTimeout<A> {
-    /// Send the request again. Where no retry is left, the query waits for a reply until its deadline.
+    /// Send the request again. Where no retry is left, the query waits for a reply until its
+    /// deadline.
     Retry,
     /// Give up this step and send the next request.
     Next,

@@ -29,8 +29,9 @@ impl Fragments {
 
     /// Adds a fragment. `last`: it carries the end mark of the reply.
     ///
-    /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may repeat the number of the fragment
-    /// before it, as Unreal 227 sends it without players (UdpServerQuery).
+    /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may
+    /// repeat the number of the fragment before it, as Unreal 227 sends it without players
+    /// (UdpServerQuery).
     pub(crate) fn insert(
         &mut self,
         number: u32,
@@ -65,15 +66,15 @@ impl Fragments {
         Ok(())
     }
 
-    /// Whether fragments of two replies are here: two with one number differ, there are two end marks, or one is behind the
-    /// end mark. No one can tell which of them belong together.
+    /// Whether fragments of two replies are here: two with one number differ, there are two end
+    /// marks, or one is behind the end mark. No one can tell which of them belong together.
     pub(crate) fn is_mixed(&self) -> bool {
         self.is_mixed
             || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
     }
 
-    /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of one reply as far as can
-    /// be seen.
+    /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of
+    /// one reply as far as can be seen.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
         self.last.is_some() && self.missing(base) == 0 && !self.is_mixed()
     }

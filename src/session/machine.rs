@@ -5,9 +5,11 @@ use std::net::SocketAddr;
 use crate::protocol::Protocol;
 use crate::time::Instant;
 
-/// A state machine that sends and receives datagrams: the methods that all state machines of this crate share.
+/// A state machine that sends and receives datagrams: the methods that all state machines of this
+/// crate share.
 ///
-/// `net::serve` runs any `Machine`. A pair of machines is a `Machine` too: both receive every datagram of one socket.
+/// `net::serve` runs any `Machine`. A pair of machines is a `Machine` too: both receive every
+/// datagram of one socket.
 ///
 /// ```
 /// use std::net::{SocketAddr, UdpSocket};
@@ -29,14 +31,15 @@ use crate::time::Instant;
 /// }
 /// ```
 pub trait Machine {
-    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send now.
+    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing
+    /// to send now.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
     /// Handles a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled;
 
-    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a datagram or a result waits to be
-    /// taken, `None` when nothing is due.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a datagram
+    /// or a result waits to be taken, `None` when nothing is due.
     fn poll_timeout(&self) -> Option<Instant>;
 
     /// Handles the passage of time. Early and repeated calls are harmless.
@@ -153,7 +156,8 @@ mod tests {
 
     use super::*;
 
-    /// A machine that sends its byte when its timer has passed, and counts the datagrams that it was given.
+    /// A machine that sends its byte when its timer has passed, and counts the datagrams that it
+    /// was given.
     struct Timer {
         byte: u8,
         due: Option<Instant>,

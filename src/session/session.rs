@@ -11,8 +11,8 @@ use crate::error::{ParseError, QueryError};
 use crate::model::json;
 use crate::time::{Duration, Instant, after};
 
-/// An event of the span of a query, with names, sizes and offsets, and no bytes of a datagram: no challenge, token or password
-/// can appear in it. Nothing without the feature `tracing`.
+/// An event of the span of a query, with names, sizes and offsets, and no bytes of a datagram: no
+/// challenge, token or password can appear in it. Nothing without the feature `tracing`.
 macro_rules! event {
     ($session:expr, $($field:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -20,7 +20,8 @@ macro_rules! event {
     };
 }
 
-/// A query of one server as a state machine. See the [module](super) for its methods and their order.
+/// A query of one server as a state machine. See the [module](super) for its methods and their
+/// order.
 ///
 /// ```
 /// use std::time::Instant;
@@ -67,7 +68,8 @@ enum State<A> {
     Sending,
     /// The request was sent. A new timer replaces this one; timers are not queued.
     Waiting(Timer),
-    /// The query has ended. Its result stays until it is taken, in a box: of thousands of queries few have ended and wait.
+    /// The query has ended. Its result stays until it is taken, in a box: of thousands of queries
+    /// few have ended and wait.
     Ended(Option<Box<Ended<A>>>),
 }
 
@@ -127,7 +129,8 @@ impl Step {
 struct RoundTrip {
     /// The round trip of the first request that was answered and had been sent once.
     measured: Option<Micros>,
-    /// The longest time from the first copy of a request to its first reply; `None` before the first reply.
+    /// The longest time from the first copy of a request to its first reply; `None` before the
+    /// first reply.
     slowest: Option<Micros>,
 }
 
@@ -142,15 +145,16 @@ impl RoundTrip {
     }
 }
 
-/// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link, jitter exceeds the round trip.
+/// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link,
+/// jitter exceeds the round trip.
 const MIN_GRACE: Duration = Duration::from_millis(20);
 
 /// Most bytes of a UDP datagram over IPv4.
 const MAX_REQUEST: usize = 65_507;
 
 impl<C: Conversation> Session<C> {
-    /// Starts a query. It ends at `now` plus [`Timing::timeout`] at the latest. [`Self::poll_transmit`] returns the first
-    /// request.
+    /// Starts a query. It ends at `now` plus [`Timing::timeout`] at the latest.
+    /// [`Self::poll_transmit`] returns the first request.
     pub fn new(conversation: C, peer: SocketAddr, timing: Timing, now: Instant) -> Self {
         Self {
             conversation,
@@ -170,7 +174,8 @@ impl<C: Conversation> Session<C> {
 }
 
 impl<C: Conversation> Machine for Session<C> {
-    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing to send.
+    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing
+    /// to send.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if !self.has_request() {
             return None;
@@ -212,8 +217,8 @@ impl<C: Conversation> Machine for Session<C> {
         Handled::Reply
     }
 
-    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or the outcome waits to
-    /// be taken, `None` once the outcome was taken.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or
+    /// the outcome waits to be taken, `None` once the outcome was taken.
     fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Sending | State::Ended(Some(_)) => Some(self.started),
@@ -251,8 +256,9 @@ impl<C: Conversation> Machine for Session<C> {
 }
 
 impl<C: Conversation> Session<C> {
-    /// Ends the query because the network reported the server's address as unreachable (ICMP). What has arrived is
-    /// the answer where the protocol allows it; otherwise the error is [`QueryError::Unreachable`].
+    /// Ends the query because the network reported the server's address as unreachable (ICMP). What
+    /// has arrived is the answer where the protocol allows it; otherwise the error is
+    /// [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
         if self.is_running() {
             self.give_up(now, Some(QueryError::Unreachable));
@@ -310,7 +316,8 @@ impl<C: Conversation> Session<C> {
         )
     }
 
-    /// When the next timer expires, the deadline included; `None` before the first request and once the query has ended.
+    /// When the next timer expires, the deadline included; `None` before the first request and once
+    /// the query has ended.
     pub(crate) fn timer(&self) -> Option<Instant> {
         let at = match self.state {
             State::Waiting(timer) => timer.at.min(self.deadline()),
@@ -320,8 +327,8 @@ impl<C: Conversation> Session<C> {
         Some(after(self.started, at.get()))
     }
 
-    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait is never shorter than
-    /// [`Conversation::retry_spacing`].
+    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait
+    /// is never shorter than [`Conversation::retry_spacing`].
     pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
         self.longest_wait = Some(longest.into());
         let is_unanswered = self.step.unanswered_since.is_some();
@@ -464,9 +471,9 @@ impl<C: Conversation> Session<C> {
 /// ```
 ///
 /// # JSON
-/// With the feature `serde`, an outcome is an object with the fields below, and is read back from it: `answer` (see
-/// [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and `elapsed` (seconds as a number, to the microsecond; `rtt`
-/// can be `null`) and `stats` (counters).
+/// With the feature `serde`, an outcome is an object with the fields below, and is read back from
+/// it: `answer` (see [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and
+/// `elapsed` (seconds as a number, to the microsecond; `rtt` can be `null`) and `stats` (counters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -475,9 +482,10 @@ pub struct Outcome<A> {
     pub answer: A,
     /// The address that answered.
     pub peer: SocketAddr,
-    /// The round-trip time: from a request to the first datagram that answered it. `None` where every answered request
-    /// was sent more than once, because the reply does not say which copy it answers. A datagram that waits in the socket while
-    /// the caller does something else seems to come later.
+    /// The round-trip time: from a request to the first datagram that answered it. `None` where
+    /// every answered request was sent more than once, because the reply does not say which copy it
+    /// answers. A datagram that waits in the socket while the caller does something else seems to
+    /// come later.
     #[doc(alias("ping", "latency"))]
     #[cfg_attr(
         feature = "serde",
@@ -503,7 +511,8 @@ fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration
 }
 
 impl<A> Outcome<A> {
-    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the counters are 0.
+    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the
+    /// counters are 0.
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
         Self {
             answer,

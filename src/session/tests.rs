@@ -6,7 +6,8 @@ use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 use crate::session::Machine;
 
-/// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything else is rejected.
+/// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything
+/// else is rejected.
 #[derive(Debug, Default)]
 struct Script {
     received: Vec<u8>,

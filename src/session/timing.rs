@@ -4,9 +4,10 @@ use std::time::Duration;
 
 /// Timeout, retries and waiting times of one query.
 ///
-/// With the defaults, no server gets two requests within a second: DarkPlaces answers each address once a second
-/// (xonotic/darkplaces, netconn.c), ioquake3 once a second after a burst of ten (ioquake3, code/server/sv_main.c). Setters
-/// clamp to the documented ranges; times are kept in whole microseconds.
+/// With the defaults, no server gets two requests within a second: DarkPlaces answers each address
+/// once a second (xonotic/darkplaces, netconn.c), ioquake3 once a second after a burst of ten
+/// (ioquake3, code/server/sv_main.c). Setters clamp to the documented ranges; times are kept in
+/// whole microseconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,12 +30,13 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// The number of timeouts a server may take in all once it has answered something. Its silence still ends the query, after the
-    /// retries of the step.
+    /// The number of timeouts a server may take in all once it has answered something. Its silence
+    /// still ends the query, after the retries of the step.
     pub(crate) patience: u8,
 }
 
-/// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of thousands of sessions.
+/// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of
+/// thousands of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Micros(u32);
 
@@ -79,10 +81,11 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// The longest duration of a query of one address, from its first request to its end: 10 ms–10 min, default 4 s. Retries
-    /// that would be due later are not sent, see [`Self::requests`]. In a [`Scanner`](crate::scan::Scanner), and so in
-    /// `Client::scan` and `Client::lan`, it bounds the query of a server that sends nothing; one that has sent a part of its
-    /// answer may take four times as long, 16 s by default.
+    /// The longest duration of a query of one address, from its first request to its end: 10 ms–10
+    /// min, default 4 s. Retries that would be due later are not sent, see [`Self::requests`]. In a
+    /// [`Scanner`](crate::scan::Scanner), and so in `Client::scan` and `Client::lan`, it bounds the
+    /// query of a server that sends nothing; one that has sent a part of its answer may take four
+    /// times as long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
     }
@@ -91,12 +94,14 @@ impl Timing {
         self.retry_after.get()
     }
 
-    /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after an answer have as many each.
+    /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after
+    /// an answer have as many each.
     pub const fn retries(&self) -> u8 {
         self.retries
     }
 
-    /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
+    /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300
+    /// ms.
     pub const fn quiet(&self) -> Duration {
         self.quiet.get()
     }
@@ -106,8 +111,8 @@ impl Timing {
         self.grace.get()
     }
 
-    /// Most request/reply steps of one conversation: 1–64, default 16. The longest real conversation has three steps, and
-    /// each retry can repeat them.
+    /// Most request/reply steps of one conversation: 1–64, default 16. The longest real
+    /// conversation has three steps, and each retry can repeat them.
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
@@ -118,7 +123,8 @@ impl Timing {
         Micros(self.timeout.0.saturating_mul(timeouts as u32))
     }
 
-    /// The number of requests sent to a server that never answers: the first, and the retries that fit into the timeout.
+    /// The number of requests sent to a server that never answers: the first, and the retries that
+    /// fit into the timeout.
     ///
     /// ```
     /// use std::time::Duration;
@@ -144,8 +150,9 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the wait for the last reply, fit
-    /// into the timeout. DarkPlaces servers ignore a retry within a second.
+    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the
+    /// wait for the last reply, fit into the timeout. DarkPlaces servers ignore a retry within a
+    /// second.
     #[must_use]
     pub fn fitted(self) -> Self {
         // The sum of all waits, in units of the first.
@@ -161,9 +168,9 @@ impl Timing {
         with_timeout(timeout: Duration) timeout =
             timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
 
-        /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each further retry waits half as long
-        /// again. After the last retry, a silent server may answer until the timeout. DarkPlaces servers ignore a retry within a
-        /// second.
+        /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each
+        /// further retry waits half as long again. After the last retry, a silent server may answer
+        /// until the timeout. DarkPlaces servers ignore a retry within a second.
         with_retry_after(retry_after: Duration) retry_after =
             retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
 
@@ -174,7 +181,8 @@ impl Timing {
         with_quiet(quiet: Duration) quiet =
             quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
 
-        /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min, default 100 ms.
+        /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min,
+        /// default 100 ms.
         with_grace(grace: Duration) grace =
             grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
 

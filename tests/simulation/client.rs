@@ -35,7 +35,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that a server of the simulation can answer. `only_full`: the server has no short answer.
+    /// A client that a server of the simulation can answer. `only_full`: the server has no short
+    /// answer.
     pub fn random(protocol: Protocol, random: &mut Random, only_full: bool) -> Self {
         let short = !only_full && random.chance(0.15);
         let mut limits = Limits::default();

@@ -1,4 +1,5 @@
-//! Why an answer is complete and wrong: which fault it takes, and whether the datagrams that arrived could have shown it.
+//! Why an answer is complete and wrong: which fault it takes, and whether the datagrams that
+//! arrived could have shown it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -97,7 +98,8 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
             played.moment,
         )
     };
-    // What is a whole reply by itself is joined with nothing: one datagram, or all that were forged.
+    // What is a whole reply by itself is joined with nothing: one datagram, or all that were
+    // forged.
     let is_whole = |one: &Datagram| is_wrong_with(&|datagram| datagram.bytes == one.bytes);
     let is_contradicted = contradicts(played, |_| true)
         && !played.log.iter().any(is_whole)
@@ -152,8 +154,8 @@ fn is_whole_although_cut(datagram: &Datagram, protocol: Protocol) -> bool {
         return false;
     }
     match protocol {
-        // Its last datagram ends with the end of a section; one that is not the last may end anywhere, as if a text did
-        // not fit.
+        // Its last datagram ends with the end of a section; one that is not the last may end
+        // anywhere, as if a text did not fit.
         Protocol::GameSpy4 => {
             bytes.get(14).is_some_and(|number| number & 0x80 == 0) || bytes.ends_with(&[0])
         }
@@ -210,7 +212,8 @@ fn query_id(datagram: &[u8]) -> Option<&[u8]> {
     Some(&datagram[at + KEY.len()..])
 }
 
-/// Whether two datagrams of one number of the answer's reply arrived from the server's address and differ.
+/// Whether two datagrams of one number of the answer's reply arrived from the server's address and
+/// differ.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
     let Some(reply) = reply_of_answer(played) else {
         return false;
@@ -277,8 +280,8 @@ fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
     }
 }
 
-/// The time of the latest request before everything that this answer of GameSpy v1 holds: the bodies of its datagrams in the
-/// order of their numbers.
+/// The time of the latest request before everything that this answer of GameSpy v1 holds: the
+/// bodies of its datagrams in the order of their numbers.
 fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
     let mut parts: BTreeMap<u64, Vec<(&[u8], Duration)>> = BTreeMap::new();
     for datagram in played.log.iter().filter(|datagram| datagram.from == SERVER) {
@@ -307,7 +310,8 @@ fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
             .iter()
             .filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
         if let Some((held, _)) = fitting.max_by_key(|(body, _)| body.len()) {
-            // The latest copy, whatever its number: one that was changed on the way is not the first.
+            // The latest copy, whatever its number: one that was changed on the way is not the
+            // first.
             let copies = parts.values().flatten().filter(|(body, _)| body == held);
             let latest = copies.map(|(_, at)| *at).max().unwrap_or_default();
             (rest, first) = (&rest[held.len()..], first.min(latest));
@@ -477,7 +481,8 @@ fn lacks_last(played: &Played) -> bool {
     })
 }
 
-/// Whether a player's text stands where a datagram begins or, before its own number, ends, and reads as its mark or number.
+/// Whether a player's text stands where a datagram begins or, before its own number, ends, and
+/// reads as its mark or number.
 pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
     let own = match form {
         Form::AdminMod => bytes.strip_suffix(br"\eof\").unwrap_or(bytes),
@@ -499,8 +504,8 @@ pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
     is_first || is_number || text.ends_with(br"\final") || text.ends_with(br"\eof")
 }
 
-/// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived. Info, rules and players
-/// are three requests, or two.
+/// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived.
+/// Info, rules and players are three requests, or two.
 fn explain_lists(family: &Family, played: &Played) -> Judgement {
     let mut requests = Vec::new();
     let sent =
@@ -548,8 +553,8 @@ fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     count.is_some_and(|count| count >= 0 && counted.count() >= count as usize)
 }
 
-/// Whether two datagrams are the same part of a list, as far as their first entry tells: players of one length, whatever the
-/// pings and scores, and rules that end their list, whatever the values.
+/// Whether two datagrams are the same part of a list, as far as their first entry tells: players of
+/// one length, whatever the pings and scores, and rules that end their list, whatever the values.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let is_end = |datagram: &[u8]| datagram.len() <= LONGEST_END;
     let first = |datagram: &[u8], len| datagram.get(4..len).map(<[u8]>::to_vec);
@@ -593,7 +598,8 @@ impl Lists<'_> {
         times.iter().copied().zip(next).collect()
     }
 
-    /// The requests whose reply brought something of this list, if anything did, and lost something of it.
+    /// The requests whose reply brought something of this list, if anything did, and lost something
+    /// of it.
     fn replies_that_lost(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
         let mut requests = BTreeSet::new();
         for (reply, sent) in &self.played.replies {
@@ -615,8 +621,8 @@ impl Lists<'_> {
         requests.len()
     }
 
-    /// The number of requests after which, and before the next, each datagram of this list came. Of an empty list: something of
-    /// the other.
+    /// The number of requests after which, and before the next, each datagram of this list came. Of
+    /// an empty list: something of the other.
     fn requests_answered_with(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
         let has_all = |(from, to): &&(Duration, Duration)| {
             let own = self.own();

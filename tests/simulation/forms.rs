@@ -1,5 +1,5 @@
-//! How other servers of GameSpy v1 number, cut and end a reply, written from their sources. What players call themselves goes
-//! onto the wire as they wrote it.
+//! How other servers of GameSpy v1 number, cut and end a reply, written from their sources. What
+//! players call themselves goes onto the wire as they wrote it.
 
 use bytes::Bytes;
 
@@ -9,7 +9,8 @@ use crate::shrink::Cut;
 /// A kind of server whose replies differ from those of the responder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// UT99, UdpServerQuery 1.5.2: the reply number runs from 1 to 100 over all clients; skins are not looked at.
+    /// UT99, UdpServerQuery 1.5.2: the reply number runs from 1 to 100 over all clients; skins are
+    /// not looked at.
     Unreal,
     /// Unreal 227: a datagram for each section and player, the end before the number.
     Unreal227,
@@ -17,14 +18,15 @@ pub enum Form {
     Pairs,
     /// Croteam-official/Serious-Engine, GameAgent.cpp: parts of 2,048 bytes without numbers.
     SeriousSam,
-    /// DescentDevelopers/Descent3, gamespy.cpp: an end mark in every datagram; the pair that does not fit is lost.
+    /// DescentDevelopers/Descent3, gamespy.cpp: an end mark in every datagram; the pair that does
+    /// not fit is lost.
     Descent3,
     /// SWAT 4's GS1 mod (sergeii/swat-gs1): `queryid` is the number of the datagram alone.
     Integer,
     /// SWAT 4's AdminMod: cut between any two tokens.
     AdminMod,
-    /// 333networks' Perl master (Masterserver-Perl): numbered sections, cut every 512 bytes. The wire cannot tell that a
-    /// datagram inside a section is lost.
+    /// 333networks' Perl master (Masterserver-Perl): numbered sections, cut every 512 bytes. The
+    /// wire cannot tell that a datagram inside a section is lost.
     Chopped,
 }
 

@@ -16,7 +16,8 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
             .unwrap_or_default()
     };
     match server {
-        // What a status becomes in each protocol is tested with the protocol. Here a client has to get an answer.
+        // What a status becomes in each protocol is tested with the protocol. Here a client has to
+        // get an answer.
         Server::Responder(..) => {
             let clients = client.full().of_each_dialect();
             let mut answers = clients
@@ -33,7 +34,8 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 status.completeness.is_complete(),
                 status.map.map(|map| map.to_string()),
             );
-            // Where nothing is numbered, a text is taken for a number; elsewhere only where a datagram begins or ends.
+            // Where nothing is numbered, a text is taken for a number; elsewhere only where a
+            // datagram begins or ends.
             let is_misread = held[0]
                 .reply(*form, GUESSED)
                 .iter()

@@ -1,4 +1,5 @@
-//! What an outcome is worth: right, marked incomplete, an error, or complete and wrong for a reason that the wire hides.
+//! What an outcome is worth: right, marked incomplete, an error, or complete and wrong for a reason
+//! that the wire hides.
 
 use std::time::Duration;
 
@@ -28,47 +29,55 @@ pub enum Judgement {
     Wrong(String),
 }
 
-/// What the wire of a protocol cannot tell. `tests/simulation/exceptions.rs` has the bytes of each; [`crate::evidence`] has the
-/// condition under which a session is counted as one.
+/// What the wire of a protocol cannot tell. `tests/simulation/exceptions.rs` has the bytes of each;
+/// [`crate::evidence`] has the condition under which a session is counted as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exception {
-    /// No protocol has a checksum of its own: what was changed on its way within a value reads as another value.
+    /// No protocol has a checksum of its own: what was changed on its way within a value reads as
+    /// another value.
     Changed,
-    /// No protocol but GameSpy v4 shows the length of its datagrams: what was cut between two values reads as whole.
+    /// No protocol but GameSpy v4 shows the length of its datagrams: what was cut between two
+    /// values reads as whole.
     Cut,
-    /// A request that was changed on its way: of two commands of GameSpy v1 one is lost, and the reply does not say what was
-    /// asked; a challenge of Quake 3 that became another pair of the infostring is quoted as one.
+    /// A request that was changed on its way: of two commands of GameSpy v1 one is lost, and the
+    /// reply does not say what was asked; a challenge of Quake 3 that became another pair of the
+    /// infostring is quoted as one.
     ChangedRequest,
-    /// GameSpy v1 and UT2004 have nothing in a request that a reply quotes; a Quake 3 answer without challenge is marked
-    /// unverified: a reply that was not asked for is taken.
+    /// GameSpy v1 and UT2004 have nothing in a request that a reply quotes; a Quake 3 answer
+    /// without challenge is marked unverified: a reply that was not asked for is taken.
     NotAsked(Fault),
-    /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without numbers have none to tell. Battlefield 2
-    /// answers a request without a challenge: one that arrives twice, before a restart and after it, gets parts with one id.
+    /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without
+    /// numbers have none to tell. Battlefield 2 answers a request without a challenge: one that
+    /// arrives twice, before a restart and after it, gets parts with one id.
     Restart,
-    /// GameSpy v1: the number of a reply runs from 1 to 100 over all clients: a hundred requests later another reply has it,
-    /// and no fragment arrived of both.
+    /// GameSpy v1: the number of a reply runs from 1 to 100 over all clients: a hundred requests
+    /// later another reply has it, and no fragment arrived of both.
     SameNumber,
-    /// GameSpy v1: replies whose datagrams do not have the number of their reply, and none that was of both.
+    /// GameSpy v1: replies whose datagrams do not have the number of their reply, and none that was
+    /// of both.
     NoNumber,
-    /// GameSpy v4: a server that takes a challenge twice, or asks for none, answers a request that arrived twice with two
-    /// replies of one id, and no fragment arrived of both.
+    /// GameSpy v4: a server that takes a challenge twice, or asks for none, answers a request that
+    /// arrived twice with two replies of one id, and no fragment arrived of both.
     SameId,
     /// UT2004: a datagram was lost from two replies in a row.
     LostFromTwoReplies,
     /// UT2004: late datagrams of one reply pass for the next.
     LateReply,
-    /// UT2004: a spectator was lost, or passes for a lost player: as many players are listed as the server counts.
+    /// UT2004: a spectator was lost, or passes for a lost player: as many players are listed as the
+    /// server counts.
     Spectators,
-    /// UT2004: info, rules and players are requested one after the other, and each is of its own moment.
+    /// UT2004: info, rules and players are requested one after the other, and each is of its own
+    /// moment.
     PartsOfSeveralMoments,
     /// UT2004: a late datagram of one reply is joined with the next, after the list has changed.
     ListOfTwoMoments,
-    /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit: a last datagram that holds
-    /// the rest of the last player's row is not missed.
+    /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit:
+    /// a last datagram that holds the rest of the last player's row is not missed.
     LostBehindEndMark,
     /// 333networks' text, cut every 512 bytes: a datagram of it was lost.
     LostInsideSection,
-    /// GameSpy v1: a player's text where a datagram begins or ends is a mark or a number; where nothing is numbered, anywhere.
+    /// GameSpy v1: a player's text where a datagram begins or ends is a mark or a number; where
+    /// nothing is numbered, anywhere.
     TextAsEnd,
     /// Quake 3: a master's list that is settled, not complete: a datagram was lost from every pass.
     LostFromEveryPass,
@@ -78,7 +87,8 @@ pub enum Exception {
     PiecesOfConsole,
 }
 
-/// The outcome as a status to compare: how far it is verified is another question, and the challenge is the request's.
+/// The outcome as a status to compare: how far it is verified is another question, and the
+/// challenge is the request's.
 pub fn status(result: &AnyResult) -> Option<ServerStatus> {
     let mut status = result.as_ref().ok()?.answer.to_status();
     status.verification = Verification::default();
@@ -119,7 +129,8 @@ pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
     if truths().any(|truth| *truth == status) {
         return false;
     }
-    // The parts of a reply without numbers can arrive in any order: the same entries in another one.
+    // The parts of a reply without numbers can arrive in any order: the same entries in another
+    // one.
     let status = sorted(status);
     truths().all(|truth| sorted(truth.clone()) != status)
 }
@@ -142,8 +153,8 @@ fn sorted(mut status: ServerStatus) -> ServerStatus {
     status
 }
 
-/// Most bytes that a session may hold: its own, and every byte that arrived as it came, joined, and in the tables of the
-/// answer.
+/// Most bytes that a session may hold: its own, and every byte that arrived as it came, joined, and
+/// in the tables of the answer.
 fn most_memory(played: &Played) -> u64 {
     let arrived: usize = played.log.iter().map(|datagram| datagram.bytes.len()).sum();
     32 * 1024 + 4 * arrived as u64
@@ -210,7 +221,8 @@ fn exceeded(played: &Played) -> Option<String> {
     (played.calls > calls).then(|| format!("{} calls, at most {calls} expected", played.calls))
 }
 
-/// A player of an incomplete answer whom the server never had, where nobody but the server has sent anything.
+/// A player of an incomplete answer whom the server never had, where nobody but the server has sent
+/// anything.
 fn invented(family: &Family, played: &Played) -> Option<String> {
     if played.log.iter().any(|datagram| {
         datagram
@@ -219,7 +231,8 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     }) {
         return None;
     }
-    // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are some recorded ones of GameSpy v1.
+    // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are
+    // some recorded ones of GameSpy v1.
     let is_cut_in_pairs = match &family.server {
         Server::Form(form, _) => matches!(form, Form::AdminMod | Form::Chopped),
         Server::Capture(..) => {

@@ -1,4 +1,5 @@
-//! Lists of a Quake 3 master in many datagrams, and answers to rcon in several: what has neither numbers nor an end.
+//! Lists of a Quake 3 master in many datagrams, and answers to rcon in several: what has neither
+//! numbers nor an end.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -31,7 +32,8 @@ const END: &[u8] = b"\\EOT\0\0\0";
 /// The replies of a server: what each request brought, with its number.
 type Replies = Vec<(u32, Vec<Bytes>)>;
 
-/// Runs a query against a server that answers every request with `reply`, which gets how often the state has changed.
+/// Runs a query against a server that answers every request with `reply`, which gets how often the
+/// state has changed.
 fn run<C: queryport::session::Conversation>(
     query: C,
     timing: Timing,

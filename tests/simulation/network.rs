@@ -1,5 +1,6 @@
-//! The faults of the network and of those who are on it. Every rate is drawn, and what happens to a datagram follows from the
-//! session's key and the datagram's index alone: a session without one of its faults is otherwise the same.
+//! The faults of the network and of those who are on it. Every rate is drawn, and what happens to a
+//! datagram follows from the session's key and the datagram's index alone: a session without one of
+//! its faults is otherwise the same.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -101,7 +102,8 @@ pub struct Rates {
     pub restarts: Vec<Duration>,
 }
 
-/// `QUERYPORT_LOSS`: the chance that a datagram is lost, on its way to the server or back. Nothing else goes wrong then.
+/// `QUERYPORT_LOSS`: the chance that a datagram is lost, on its way to the server or back. Nothing
+/// else goes wrong then.
 pub fn only_loss() -> Option<f64> {
     static LOSS: OnceLock<Option<f64>> = OnceLock::new();
     let read = || std::env::var("QUERYPORT_LOSS").ok()?.parse().ok();
@@ -109,8 +111,8 @@ pub fn only_loss() -> Option<f64> {
 }
 
 impl Rates {
-    /// A tenth of the sessions has no fault, most have those of any network, and three in ten what only attackers and
-    /// broken machines do.
+    /// A tenth of the sessions has no fault, most have those of any network, and three in ten what
+    /// only attackers and broken machines do.
     pub fn random(random: &mut Random) -> Self {
         let mut rates = Self {
             delay: Duration::from_millis(1 + random.below(120)),
@@ -208,7 +210,8 @@ impl Rates {
     }
 }
 
-/// A reply of the server: its run, its number there and the request of the client that it answers, counted from 0.
+/// A reply of the server: its run, its number there and the request of the client that it answers,
+/// counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reply {
     pub run: u8,
@@ -309,7 +312,8 @@ impl<'a> Network<'a> {
         self.cut.calm.contains(&index)
     }
 
-    /// Sends a datagram through the network. `damage` changes the id or number of one of the server.
+    /// Sends a datagram through the network. `damage` changes the id or number of one of the
+    /// server.
     pub fn send(
         &mut self,
         now: Duration,

@@ -259,8 +259,8 @@ pub struct Course<A> {
     pub calls: u32,
 }
 
-/// Runs a query over this network. `answer` gets each request that arrives; `unreachable` is the time of an ICMP error,
-/// taken when it has come.
+/// Runs a query over this network. `answer` gets each request that arrives; `unreachable` is the
+/// time of an ICMP error, taken when it has come.
 pub fn converse<C: Conversation>(
     query: C,
     (timing, start): (Timing, Instant),

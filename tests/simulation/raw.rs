@@ -1,5 +1,5 @@
-//! Servers that write what players call themselves onto the wire as it is, in GameSpy v4 and Quake 3. UT2004 gives the length of
-//! every text; the servers of GameSpy v1 are in [`crate::forms`].
+//! Servers that write what players call themselves onto the wire as it is, in GameSpy v4 and Quake
+//! 3. UT2004 gives the length of every text; the servers of GameSpy v1 are in [`crate::forms`].
 
 use bytes::Bytes;
 use queryport::Protocol;

@@ -135,7 +135,8 @@ impl Tally {
         }
     }
 
-    /// Every fault and every outcome happens, and no exception is common. Less can be said of a few sessions.
+    /// Every fault and every outcome happens, and no exception is common. Less can be said of a few
+    /// sessions.
     pub fn check_shares(&self, subject: Subject) {
         let Subject::Status(protocol) = subject else {
             return;

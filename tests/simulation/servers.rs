@@ -1,4 +1,5 @@
-//! The servers of the simulation: our responder, other servers' forms, and captures that are sent as they were captured.
+//! The servers of the simulation: our responder, other servers' forms, and captures that are sent
+//! as they were captured.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -25,7 +26,8 @@ pub enum Server {
     Form(Form, Vec<Held>),
     /// Captures of this protocol, one for each moment.
     Capture(Protocol, Vec<Vec<Bytes>>),
-    /// A server of this protocol that writes texts as they are. Of GameSpy v4: whether a challenge counts once.
+    /// A server of this protocol that writes texts as they are. Of GameSpy v4: whether a challenge
+    /// counts once.
     Raw(Protocol, Vec<raw::Held>, bool),
 }
 
@@ -253,7 +255,8 @@ fn numbered(datagram: &Bytes, number: u64) -> Bytes {
     .into()
 }
 
-/// The captured datagrams that answer this request, with its id or challenge in place of the captured one.
+/// The captured datagrams that answer this request, with its id or challenge in place of the
+/// captured one.
 fn scripted(protocol: Protocol, packets: &[Bytes], request: &[u8]) -> Vec<Bytes> {
     match (protocol, request) {
         (Protocol::GameSpy1, [b'\\', ..]) => packets.to_vec(),

@@ -19,7 +19,8 @@ use crate::report::Tally;
 use crate::servers::{MOMENTS, Server};
 use crate::shrink::{Cut, shrink};
 
-/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it, `QUERYPORT_FIRST` is the seed of the first one.
+/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it,
+/// `QUERYPORT_FIRST` is the seed of the first one.
 const SESSIONS: u64 = 24_000;
 
 /// Sessions that share their servers: encoding 200 players takes longer than a session.
@@ -90,7 +91,8 @@ fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
     }
 }
 
-/// The servers of a chunk. Each has a seed of its own, so that a cut of one leaves the others as they are.
+/// The servers of a chunk. Each has a seed of its own, so that a cut of one leaves the others as
+/// they are.
 fn families(protocol: Protocol, chunk: u64, cut: &Cut) -> Vec<Family> {
     let subject = Subject::Status(protocol);
     (0..FAMILIES)

@@ -5,8 +5,9 @@ use std::fmt;
 
 use crate::network::Fault;
 
-/// What a session is played without. Written behind its number: `.p2` two players at most, `.r0` no rules, `.t` plain texts,
-/// `.f3a` without these faults (a mask of [`Fault::ALL`]), `.c4-7` and these datagrams arrive as they were sent.
+/// What a session is played without. Written behind its number: `.p2` two players at most, `.r0` no
+/// rules, `.t` plain texts, `.f3a` without these faults (a mask of [`Fault::ALL`]), `.c4-7` and
+/// these datagrams arrive as they were sent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
     pub players: Option<usize>,
@@ -83,8 +84,8 @@ impl fmt::Display for Cut {
 /// Plays at most so many sessions to shrink one.
 const TRIES: u32 = 400;
 
-/// The smallest cut with which the session still fails. `faulty` plays it: the datagrams that a fault happened to, if it fails
-/// for the same reason as the whole session.
+/// The smallest cut with which the session still fails. `faulty` plays it: the datagrams that a
+/// fault happened to, if it fails for the same reason as the whole session.
 pub fn shrink(faulty: impl Fn(&Cut) -> Option<Vec<u32>>) -> Cut {
     let mut best = Cut::default();
     let Some(mut indices) = faulty(&best) else {

@@ -8,8 +8,8 @@ use queryport::{Player, Rules, ServerStatus, Team, Text};
 use crate::common::link::Random;
 use crate::shrink::Cut;
 
-/// Texts that have broken readers of these protocols: separators, quotes, control characters, colour codes, words of the
-/// protocols themselves, nothing, and bytes that are no UTF-8.
+/// Texts that have broken readers of these protocols: separators, quotes, control characters,
+/// colour codes, words of the protocols themselves, nothing, and bytes that are no UTF-8.
 const ODD: [&[u8]; 32] = [
     b"",
     b" ",
@@ -75,8 +75,8 @@ fn number(random: &mut Random) -> i64 {
 fn player(random: &mut Random, word: u64, number_of: u64) -> Player {
     let plain = format!("player {number_of} {:x}", word & 0xFFF);
     let mut player = Player::new(text(random, &plain));
-    // UT2004 gives every player who joins a number of his own, modifications list teams and others with number 0. Other
-    // protocols take it for one more field.
+    // UT2004 gives every player who joins a number of his own, modifications list teams and others
+    // with number 0. Other protocols take it for one more field.
     let id = if random.chance(0.05) {
         0
     } else {

@@ -1,8 +1,9 @@
 //! Scans the loopback farm with rust `gamedig`, so many threads at once.
 //!
-//! `THREADS SERVERS PORT`: Quake 3 servers. Prints seconds, servers that answered and peak memory in KiB, as
-//! `cargo bench --bench loopback -- scan` does. `THREADS`: the servers of a list on standard input, with gamedig's own
-//! timeouts. Prints seconds, index, players, rules and name of each answer.
+//! `THREADS SERVERS PORT`: Quake 3 servers. Prints seconds, servers that answered and peak memory
+//! in KiB, as `cargo bench --bench loopback -- scan` does. `THREADS`: the servers of a list on
+//! standard input, with gamedig's own timeouts. Prints seconds, index, players, rules and name of
+//! each answer.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -91,8 +92,8 @@ fn list(threads: u32) {
     });
 }
 
-/// The name, the number of players and the number of rules. gamedig 0.9.0 reads no players of Quake 3 servers
-/// (`get_players` in protocols/quake/client.rs): -1.
+/// The name, the number of players and the number of rules. gamedig 0.9.0 reads no players of Quake
+/// 3 servers (`get_players` in protocols/quake/client.rs): -1.
 fn query(protocol: &str, address: &SocketAddr) -> Option<(String, i64, usize)> {
     fn rules<'a>(keys: impl Iterator<Item = &'a String>) -> usize {
         keys.filter(|key| key.starts_with("sv_rule")).count()

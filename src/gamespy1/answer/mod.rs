@@ -85,9 +85,9 @@ pub struct Answer {
     asked: Asked,
 }
 
-/// Whether fewer rows of players are here than the server counts, or a player is in two parts, which are
-/// then of two replies. Evidence only where numbers and end mark prove nothing: UT2004 counts bots that
-/// it does not list, and MOHAA lists fewer rows than it counts.
+/// Whether fewer rows of players are here than the server counts, or a player is in two parts,
+/// which are then of two replies. Evidence only where numbers and end mark prove nothing: UT2004
+/// counts bots that it does not list, and MOHAA lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
@@ -98,8 +98,8 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
 }
 
-/// Whether these pairs answer `\status\` and not `\info\`: the name of the game and the players are in
-/// other sections.
+/// Whether these pairs answer `\status\` and not `\info\`: the name of the game and the players are
+/// in other sections.
 fn is_of_status(fields: Fields<'_>) -> bool {
     fields
         .pairs()
@@ -138,8 +138,8 @@ impl Answer {
         Self { body, asked }
     }
 
-    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is the
-    /// reply's: datagrams of other replies, and other datagrams, are ignored.
+    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is
+    /// the reply's: datagrams of other replies, and other datagrams, are ignored.
     ///
     /// # Errors
     /// The error of the last rejected datagram, if none is a reply.
@@ -163,9 +163,9 @@ impl Answer {
         self.fields().pairs()
     }
 
-    /// The pairs that describe the server: those of no player or team row, without what numbers and ends the reply.
-    /// In a complete answer, a last key without a value has an empty one. In an incomplete answer it is
-    /// left out: it was cut.
+    /// The pairs that describe the server: those of no player or team row, without what numbers and
+    /// ends the reply. In a complete answer, a last key without a value has an empty one. In an
+    /// incomplete answer it is left out: it was cut.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule =
@@ -178,17 +178,18 @@ impl Answer {
         })
     }
 
-    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
-    /// sends some keys twice with different values; the first is the current one.
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
+    /// Battlefield 1942 sends some keys twice with different values; the first is the current one.
     ///
-    /// This is also the way to `validate`, which answers `\secure\`, and to the values of `\level_property\` and
-    /// `\game_property\`; those of `\player_property\` are in [`Self::players`].
+    /// This is also the way to `validate`, which answers `\secure\`, and to the values of
+    /// `\level_property\` and `\game_property\`; those of `\player_property\` are in
+    /// [`Self::players`].
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.fields().get(key)
     }
 
-    /// The rows of players, and of whatever else has a number, in the order of their first keys. A row without
-    /// [`Row::name`] is not a player. Allocates.
+    /// The rows of players, and of whatever else has a number, in the order of their first keys. A
+    /// row without [`Row::name`] is not a player. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         let [players, _] = rows(self.fields(), &self.asked);
         players.into_iter()
@@ -205,7 +206,8 @@ impl Answer {
         &self.body.bytes
     }
 
-    /// The server's number of this reply, where it sends one. Servers count up, some from 1 to 100 and again.
+    /// The server's number of this reply, where it sends one. Servers count up, some from 1 to 100
+    /// and again.
     pub const fn reply_number(&self) -> Option<u64> {
         self.body.reply
     }
@@ -220,9 +222,9 @@ impl Answer {
         Verification::Unavailable
     }
 
-    /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`, `echo_reply`,
-    /// `echoresponse`, or any other whose value is the text; where only an echo was asked for, it is
-    /// the first pair. Servers that refuse write `ignoring`.
+    /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`,
+    /// `echo_reply`, `echoresponse`, or any other whose value is the text; where only an echo was
+    /// asked for, it is the first pair. Servers that refuse write `ignoring`.
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
@@ -238,7 +240,8 @@ impl Answer {
             .or_else(|| self.echo_by_text())
     }
 
-    /// The last pair with the text of the echo that was asked for: servers answer it after the rest.
+    /// The last pair with the text of the echo that was asked for: servers answer it after the
+    /// rest.
     fn echo_by_text(&self) -> Option<(&[u8], &[u8])> {
         let text = self.asked.echo.as_deref()?;
         let is_echo = |(key, value): &(&[u8], &[u8])| {
@@ -357,8 +360,8 @@ impl fmt::Debug for Row<'_> {
     }
 }
 
-/// The rows of a reply, in the order of their first keys: those of players, and of whatever else has a number, and those of
-/// teams.
+/// The rows of a reply, in the order of their first keys: those of players, and of whatever else
+/// has a number, and those of teams.
 pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
     let mut rows = Vec::with_capacity(count_bound(fields.raw));
     rows.extend(
@@ -370,9 +373,9 @@ pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
 }
 
 /// Marks the rows of teams in the answer to a request for players and teams: they have the same
-/// numbers and fields. A player's `team_N` follows the name with that number, and is a number or the
-/// name of a side. That of a team has its `size_N` after it, or follows no such name and is not a
-/// number.
+/// numbers and fields. A player's `team_N` follows the name with that number, and is a number or
+/// the name of a side. That of a team has its `size_N` after it, or follows no such name and is not
+/// a number.
 fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
     let mut named: Option<u32> = None;
     let mut is_team = false;
@@ -408,7 +411,8 @@ fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
     positions
 }
 
-/// Sorts fields into rows, whatever order they come in: the fields of each together in the order of the wire.
+/// Sorts fields into rows, whatever order they come in: the fields of each together in the order of
+/// the wire.
 pub(crate) fn sorted<'a>(
     mut fields: Vec<(RowKey<'a>, &'a [u8])>,
     asked: &Asked,

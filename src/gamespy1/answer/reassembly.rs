@@ -21,7 +21,8 @@ pub(crate) struct Body {
     pub(crate) missing: Completeness,
     /// Whether numbers and an end mark prove that nothing follows or is missing in between.
     pub(crate) is_proven: bool,
-    /// The preference among replies: one in which more than the length shows a loss, then one with all its datagrams.
+    /// The preference among replies: one in which more than the length shows a loss, then one with
+    /// all its datagrams.
     pub(crate) rank: (bool, bool),
 }
 
@@ -52,8 +53,8 @@ enum Order {
     Numbers(Option<u64>),
     /// Their arrival, the one with the end mark last.
     Arrival,
-    /// Their arrival: a text of numbered sections that is cut every 512 bytes, as 333networks' masters do
-    /// (Masterserver-Perl).
+    /// Their arrival: a text of numbered sections that is cut every 512 bytes, as 333networks'
+    /// masters do (Masterserver-Perl).
     Sections,
 }
 
@@ -97,16 +98,18 @@ impl Reassembly {
             .for_each(|reply| reply.is_open = false);
     }
 
-    /// Takes a datagram. Returns the wait for the rest of the reply; `None` if every fragment is here.
+    /// Takes a datagram. Returns the wait for the rest of the reply; `None` if every fragment is
+    /// here.
     ///
-    /// [`Wait::Grace`] where the end is here but a late datagram could still follow: nothing before it
-    /// is numbered, every datagram has an end mark, or the reply has no number.
+    /// [`Wait::Grace`] where the end is here but a late datagram could still follow: nothing before
+    /// it is numbered, every datagram has an end mark, or the reply has no number.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
         let response = Response::parse(datagram, &self.limits);
         let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
         let is_sectioned =
             |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), response.trailer);
-        // From the first part of a text of sections on, every datagram until the next request is one.
+        // From the first part of a text of sections on, every datagram until the next request is
+        // one.
         if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
             let is_last = datagram.ends_with(br"\final\");
             return self
@@ -138,7 +141,8 @@ impl Reassembly {
             .any(|reply| reply.is_open && reply.order == order)
     }
 
-    /// The reply that a datagram of this order joins, a new one where another may come. An error has this offset.
+    /// The reply that a datagram of this order joins, a new one where another may come. An error
+    /// has this offset.
     fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
         let numbered = self
             .replies
@@ -186,8 +190,9 @@ impl Reassembly {
         replies.map(|reply| reply.body(self.exceeds))
     }
 
-    /// Whether two replies came to the same: every fragment up to the same number, and no end mark. UT99 omits the
-    /// mark when it lists fewer players than it counts; asking once more would change nothing.
+    /// Whether two replies came to the same: every fragment up to the same number, and no end mark.
+    /// UT99 omits the mark when it lists fewer players than it counts; asking once more would
+    /// change nothing.
     pub(crate) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
@@ -320,8 +325,9 @@ impl Reply {
         runs
     }
 
-    /// The start of the first key of a fragment when the fragment before it is missing. Where a server cuts between a
-    /// key and its value, the keys are those tokens, odd or even, that have more keys of rows.
+    /// The start of the first key of a fragment when the fragment before it is missing. Where a
+    /// server cuts between a key and its value, the keys are those tokens, odd or even, that have
+    /// more keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         if !self.zero_based || self.order != Order::Numbers(None) {
             return 0;
@@ -351,7 +357,8 @@ const fn constant_reply(trailer: Trailer) -> Option<ConstantReply> {
     }
 }
 
-/// Whether a datagram has the server's description, before its first row: a player's text can hold any key.
+/// Whether a datagram has the server's description, before its first row: a player's text can hold
+/// any key.
 fn is_described(fields: Fields<'_>) -> bool {
     let mut before_rows = fields
         .pairs()

@@ -21,17 +21,17 @@ use crate::text::{each, lower_case, number, short_until};
 pub(super) mod request;
 pub(super) mod response;
 
-/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values and
-/// spaces at the ends are kept: all of them occur on real servers.
+/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values
+/// and spaces at the ends are kept: all of them occur on real servers.
 ///
-/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between the name and the
-/// next key of a player's row is read as the rest of the name.
+/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between
+/// the name and the next key of a player's row is read as the rest of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
     /// The bytes as they came. The leading `\` may be missing.
     pub(crate) raw: &'a [u8],
-    /// Start and end of the runs between the gaps of an incomplete reply, each read on its own. Empty for one run over
-    /// everything.
+    /// Start and end of the runs between the gaps of an incomplete reply, each read on its own.
+    /// Empty for one run over everything.
     pub(crate) runs: &'a [(usize, usize)],
 }
 
@@ -41,8 +41,8 @@ impl<'a> Fields<'a> {
         Self { raw, runs: &[] }
     }
 
-    /// Every pair in order, those of player and team rows included. A key at the very end without a value is in
-    /// [`Pairs::odd`].
+    /// Every pair in order, those of player and team rows included. A key at the very end without a
+    /// value is in [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs {
             fields: self,
@@ -50,8 +50,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored. Battlefield 1942
-    /// sends some keys twice with different values; the first is the current one.
+    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
+    /// Battlefield 1942 sends some keys twice with different values; the first is the current one.
     pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
         let is_key = |found: &[u8]| found.eq_ignore_ascii_case(key.as_bytes());
         let mut values = self
@@ -75,8 +75,8 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
-    /// A key at the very end that has no value, with an empty one: the reply is cut there, or its server writes no separator
-    /// before an empty value. Once, after all pairs were taken.
+    /// A key at the very end that has no value, with an empty one: the reply is cut there, or its
+    /// server writes no separator before an empty value. Once, after all pairs were taken.
     pub(crate) fn odd(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
@@ -123,7 +123,8 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
     short_until::<b'\\', b'\\'>(input)
 }
 
-/// `pair = token ( token / separator long-name )`: the value of a player's name may be a [`long_name`].
+/// `pair = token ( token / separator long-name )`: the value of a player's name may be a
+/// [`long_name`].
 #[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     let (input, key) = token(input)?;
@@ -139,8 +140,8 @@ fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
 const MAX_NAME_PARTS: usize = 8;
 
 /// `long-name = text 1*8( separator text )`: a name that holds separators, up to the next key of a
-/// player's row. That can be any row: some servers write column after column. An even number of texts
-/// after the first may be pairs of their own, if the first of them looks like a key.
+/// player's row. That can be any row: some servers write column after column. An even number of
+/// texts after the first may be pairs of their own, if the first of them looks like a key.
 #[inline(never)]
 fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
     let (mut rest, _) = text(input)?;
@@ -165,8 +166,8 @@ pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     each(text, token)
 }
 
-/// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark has no value of its own,
-/// as in Descent 3, the rest of a cut `queryid` follows it.
+/// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark
+/// has no value of its own, as in Descent 3, the rest of a cut `queryid` follows it.
 pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
     key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
 }
@@ -176,8 +177,8 @@ pub(crate) fn count_bound(raw: &[u8]) -> usize {
     memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
 }
 
-/// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out. A pair whose key is then
-/// empty, or is one that numbers or ends a reply, is left out.
+/// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out.
+/// A pair whose key is then empty, or is one that numbers or ends a reply, is left out.
 pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let key = token_of(key);
     if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
@@ -216,13 +217,14 @@ pub(crate) struct RowKey<'a> {
     pub(crate) field: &'a [u8],
     /// The number, as the server counts. Rows of players may begin anywhere and leave numbers out.
     pub(crate) index: u32,
-    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form `name_tN`. `team_N` is
-    /// the team of a player.
+    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form
+    /// `name_tN`. `team_N` is the team of a player.
     pub(crate) is_team: bool,
 }
 
 impl<'a> RowKey<'a> {
-    /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers above `u32`.
+    /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers
+    /// above `u32`.
     #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
         // Most keys end in a letter. SWAT 4's objectives are not rows: any text follows `obj_`.

@@ -52,11 +52,13 @@ pub enum Command<'a> {
     LevelProperty(&'a [u8]),
     /// A property of the game object; the Unreal engine only.
     GameProperty(&'a [u8]),
-    /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those of `\players\` at 0.
+    /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those
+    /// of `\players\` at 0.
     PlayerProperty(&'a [u8]),
     /// A challenge, to be answered with proof of the game's key: see [`GameKey`](crate::GameKey).
     Secure(&'a [u8]),
-    /// Any other command, or one of those without a value above with one, as in `\status\xserverquery`.
+    /// Any other command, or one of those without a value above with one, as in
+    /// `\status\xserverquery`.
     Other {
         /// Its name, not empty.
         name: &'a [u8],
@@ -94,8 +96,9 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Every command that has a name here, in the order in which GameSpy's own code answers them (OpenMoHAA's
-    /// code/gamespy/sv_gqueryreporting.c; it does not know those between `packets` and `echo`, or `echo` and `secure`).
+    /// Every command that has a name here, in the order in which GameSpy's own code answers them
+    /// (OpenMoHAA's code/gamespy/sv_gqueryreporting.c; it does not know those between `packets` and
+    /// `echo`, or `echo` and `secure`).
     pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
         [
             Self::Basic,
@@ -121,8 +124,8 @@ impl<'a> Command<'a> {
             .unwrap_or(Self::Other { name, value })
     }
 
-    /// The known command with this name, in any case, and its position among [`Self::known`], from 1. Its value is left
-    /// out where it has none.
+    /// The known command with this name, in any case, and its position among [`Self::known`], from
+    /// 1. Its value is left out where it has none.
     pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
         (1..)
             .zip(Self::known(value))
@@ -183,10 +186,10 @@ impl<'a> Request<'a> {
     /// Otherwise the next token is its value, and one `\` after that is skipped.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`; [`ParseErrorKind::Unexpected`] for a
-    /// reply, which holds `queryid`, `final`, `statusresponse` or `eof`: two servers must never answer each other;
-    /// [`ParseErrorKind::CutShort`] without any command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much
-    /// as servers read.
+    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`;
+    /// [`ParseErrorKind::Unexpected`] for a reply, which holds `queryid`, `final`, `statusresponse`
+    /// or `eof`: two servers must never answer each other; [`ParseErrorKind::CutShort`] without any
+    /// command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much as servers read.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') {
             return Err(ParseError::new(
@@ -233,7 +236,8 @@ impl<'a> Request<'a> {
             .chain(parsed.filter(|command| !command.name().is_empty()))
     }
 
-    /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever `\name\` occurs.
+    /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever
+    /// `\name\` occurs.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
         let listed = self
             .list
@@ -246,12 +250,13 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's own code reads that
-    /// too.
+    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's
+    /// own code reads that too.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for `\` and bytes
-    /// outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all. Nothing is written then.
+    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for
+    /// `\` and bytes outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all.
+    /// Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let mut request = Vec::with_capacity(MAX_REQUEST);
         for command in self.commands() {
@@ -298,8 +303,9 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// `request = 1*command`, `command = "\" name "\" [ value [ "\" ] ]`: without a value where another separator follows at
-/// once. The closing separator of the name is required: neither the engine nor GameSpy's code knows `\status`.
+/// `request = 1*command`, `command = "\" name "\" [ value [ "\" ] ]`: without a value where another
+/// separator follows at once. The closing separator of the name is required: neither the engine nor
+/// GameSpy's code knows `\status`.
 fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
     let (rest, name) = delimited(separator, text, separator).parse(input)?;
     if rest.first() == Some(&b'\\') {
@@ -323,8 +329,8 @@ pub(crate) enum ServerState {
     Ended = 2,
 }
 
-/// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`, where 1 reports a change
-/// and 2 the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
+/// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`,
+/// where 1 reports a change and 2 the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
 pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
     put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
     put_pair(b"gamename", game, out);

@@ -57,9 +57,9 @@ impl<'a> Response<'a> {
     /// Reads a datagram.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it begins neither with `\` nor with `gamename\`, as netPanzer's replies do
-    /// (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players, teams or fragments than `limits`
-    /// allow.
+    /// [`ParseErrorKind::NotThisProtocol`] when it begins neither with `\` nor with `gamename\`, as
+    /// netPanzer's replies do (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players,
+    /// teams or fragments than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') && !datagram.starts_with(br"gamename\") {
             return Err(ParseError::new(
@@ -90,11 +90,11 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
-    /// Every key and value in the order of the wire, those of player and team rows included, without the keys that
-    /// number and end the reply.
+    /// Every key and value in the order of the wire, those of player and team rows included,
+    /// without the keys that number and end the reply.
     ///
-    /// In a fragment of SWAT 4's AdminMod the first token may be the value of the fragment before: only an
-    /// [`Answer`](crate::gamespy1::Answer), which joins them, reads that.
+    /// In a fragment of SWAT 4's AdminMod the first token may be the value of the fragment before:
+    /// only an [`Answer`](crate::gamespy1::Answer), which joins them, reads that.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.fields().pairs()
     }
@@ -109,8 +109,8 @@ impl<'a> Response<'a> {
         self.body
     }
 
-    /// Parts that the lenient reader skipped or repaired: names with a backslash, keys of the trailer among the pairs, a
-    /// last key without a value.
+    /// Parts that the lenient reader skipped or repaired: names with a backslash, keys of the
+    /// trailer among the pairs, a last key without a value.
     ///
     /// ```
     /// use queryport::gamespy1::Response;
@@ -443,8 +443,8 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
 /// The most separators of a trailer: `\queryid\AMv1\final\\eof\`.
 const MAX_SEPARATORS: usize = 7;
 
-/// Splits a text before the longest end that `production` reads and `is_end` admits. It is given the
-/// text, the body before the end and the end.
+/// Splits a text before the longest end that `production` reads and `is_end` admits. It is given
+/// the text, the body before the end and the end.
 fn split_end<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
@@ -467,7 +467,8 @@ fn split_end<'a, T>(
     longest
 }
 
-/// Whether the first word of a trailer is a key. A mark alone, or without a value, could be a value.
+/// Whether the first word of a trailer is a key. A mark alone, or without a value, could be a
+/// value.
 fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
     match trailer {
         Trailer::Mark => {
@@ -570,16 +571,17 @@ fn number(input: &[u8]) -> IResult<&[u8], Id> {
     Ok((rest, id))
 }
 
-/// Whether the last word of some pairs is a key: an end mark there has no value, and is not the name of a player.
+/// Whether the last word of some pairs is a key: an end mark there has no value, and is not the
+/// name of a player.
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
     pairs.odd().is_some()
 }
 
-/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to the
-/// trailer. They cut the text at any byte, so the last number can be missing. No row of a player is in
-/// it: a player's text can hold any number.
+/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to
+/// the trailer. They cut the text at any byte, so the last number can be missing. No row of a
+/// player is in it: a player's text can hold any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
     let starts = memchr::memmem::find_iter(body, br"\q");
     let ids = starts.filter_map(|start| id(body.get(start..)?).ok());

@@ -58,7 +58,8 @@ impl client::Client {
 }
 
 impl Client {
-    /// A client with default settings. One with others: `queryport::Client::new()?.with_timing(timing).blocking()`.
+    /// A client with default settings. One with others:
+    /// `queryport::Client::new()?.with_timing(timing).blocking()`.
     ///
     /// # Errors
     /// [`Error::Io`] when the system has no entropy to give.
@@ -66,8 +67,9 @@ impl Client {
         client::Client::new().map(Self)
     }
 
-    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or address, with a port where it is
-    /// not the protocol's default query port: a text, a [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see [`Server`].
+    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or
+    /// address, with a port where it is not the protocol's default query port: a text, a
+    /// [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see [`Server`].
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -94,7 +96,8 @@ impl Client {
         self.ask_host(server, protocol.default_query_port(), new)
     }
 
-    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce that nobody else can guess.
+    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce
+    /// that nobody else can guess.
     ///
     /// # Errors
     /// See [`Error::kind`]; the error of the last address.
@@ -110,18 +113,20 @@ impl Client {
         )
     }
 
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered, the first answer first. It
-    /// ends half a second after the first answer, or with the client's deadline. With `:port`, only that port and the ones
-    /// after it are tried.
+    /// Tries every protocol at the likely ports of a host at once, and returns those that answered,
+    /// the first answer first. It ends half a second after the first answer, or with the client's
+    /// deadline. With `:port`, only that port and the ones after it are tried.
     ///
     /// # Errors
-    /// When the host has no address, or the text names none. A host that does not answer gives an empty list.
+    /// When the host has no address, or the text names none. A host that does not answer gives an
+    /// empty list.
     pub fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
         block(self.0.detect_over::<Std>(&host.into()))
     }
 
-    /// Queries a server by its game: `server` is a host name or address, with the port that players connect to where it is not
-    /// the game's default. Further ports that servers of the game answer on are tried, 0.6 s apart.
+    /// Queries a server by its game: `server` is a host name or address, with the port that players
+    /// connect to where it is not the game's default. Further ports that servers of the game answer
+    /// on are tried, 0.6 s apart.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -134,14 +139,15 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has no default port and
-    /// `server` has none.
+    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has
+    /// no default port and `server` has none.
     #[cfg(feature = "games")]
     pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
         block(self.0.query_game_over::<Std>(game, &server.into()))
     }
 
-    /// Queries a server by its game at the ports under which the game's list servers name its host. `None`: no list names it.
+    /// Queries a server by its game at the ports under which the game's list servers name its host.
+    /// `None`: no list names it.
     ///
     /// # Errors
     /// As of [`Self::query_game`] and [`Self::servers`].
@@ -164,12 +170,13 @@ impl Client {
         )
     }
 
-    /// The servers that one list server knows. `master` is a host name or address, with `:port` where it is not
-    /// [`ListRequest::default_port`]. A list over TCP may take as long as [`with_deadline`](crate::Client::with_deadline) says.
+    /// The servers that one list server knows. `master` is a host name or address, with `:port`
+    /// where it is not [`ListRequest::default_port`]. A list over TCP may take as long as
+    /// [`with_deadline`](crate::Client::with_deadline) says.
     ///
     /// # Errors
-    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`], [`Error::Resolve`] and [`Error::Io`] when it
-    /// could not be reached.
+    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`],
+    /// [`Error::Resolve`] and [`Error::Io`] when it could not be reached.
     pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         servers.by_ref().for_each(drop);
@@ -181,7 +188,8 @@ impl Client {
         Servers::new(Gathering::at(&self.0, master, request.into()))
     }
 
-    /// Asks all list servers of a game at once for its servers, and merges their lists. Every call asks again.
+    /// Asks all list servers of a game at once for its servers, and merges their lists. Every call
+    /// asks again.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -194,15 +202,15 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they need. Failures of list servers
-    /// are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they
+    /// need. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Gathering::of_game(&self.0, game).map(Servers::new)
     }
 
-    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
-    /// with an address or host name, see [`ScanTarget`].
+    /// Queries every server of a list, many at a time, with this client's timing and options. A
+    /// target is a protocol or game with an address or host name, see [`ScanTarget`].
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -228,8 +236,8 @@ impl Client {
 
 /// The servers that list servers name: an iterator, each server once. See [`Client::servers`].
 ///
-/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends with its list. Where the
-/// system gives no thread, the list server's report has [`Error::Io`].
+/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends
+/// with its list. Where the system gives no thread, the list server's report has [`Error::Io`].
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,

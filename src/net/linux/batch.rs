@@ -1,6 +1,7 @@
 //! Many datagrams in one system call, and the number of dropped ones.
 //!
-//! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that it has not received.
+//! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that
+//! it has not received.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -91,8 +92,8 @@ fn local_v4(info: &in_pktinfo) -> LocalAddress {
     }
 }
 
-/// `None` for a multicast group, which is not a source. `None` for IPv4 too: its packet information is
-/// separate.
+/// `None` for a multicast group, which is not a source. `None` for IPv4 too: its packet information
+/// is separate.
 fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
     let ip = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
     let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();

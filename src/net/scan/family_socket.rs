@@ -21,8 +21,8 @@ pub(super) struct FamilySocket {
     socket: UdpSocket,
     /// Size of the receive buffer, in bytes as the system counts them.
     pub(super) receive_buffer: usize,
-    /// Datagrams that the kernel dropped for want of space in the receive buffer, up to the latest one received; `None` where
-    /// it does not count them.
+    /// Datagrams that the kernel dropped for want of space in the receive buffer, up to the latest
+    /// one received; `None` where it does not count them.
     pub(super) drops: Option<u32>,
     /// Servers that are unreachable, as ICMP errors say.
     unreachable: Vec<SocketAddr>,
@@ -56,8 +56,8 @@ impl FamilySocket {
         self.drops
     }
 
-    /// Takes what has arrived: a batch of datagrams at most, and ICMP errors as addresses without one.
-    /// Returns the number; 0: the task will be woken when a datagram arrives.
+    /// Takes what has arrived: a batch of datagrams at most, and ICMP errors as addresses without
+    /// one. Returns the number; 0: the task will be woken when a datagram arrives.
     pub(super) fn receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -79,7 +79,8 @@ impl FamilySocket {
                         break;
                     }
                 }
-                // An ICMP error about one of the servers; which one is in the error queue, where there is one.
+                // An ICMP error about one of the servers; which one is in the error queue, where
+                // there is one.
                 Err(_) => _ = self.take_errors(),
             }
         }
@@ -112,8 +113,8 @@ impl FamilySocket {
     /// Sends requests in order, and returns how many went out before one could not.
     pub(super) fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
         let mut sent = send_batch(&self.socket, requests);
-        // The system reports an ICMP error about an earlier datagram in place of sending: that is not
-        // a failure of this one. Each of these errors comes once.
+        // The system reports an ICMP error about an earlier datagram in place of sending: that is
+        // not a failure of this one. Each of these errors comes once.
         for _ in 0..MAX_PENDING_ERRORS {
             let may_pass = match &sent {
                 Err(_) => self.take_errors(),
@@ -159,8 +160,8 @@ impl FamilySocket {
 /// Most errors of earlier datagrams that are taken before a request counts as not sent.
 const MAX_PENDING_ERRORS: usize = 8;
 
-/// Asks for a receive buffer of this size, and never for less than the system's default. Returns the
-/// size that the socket has.
+/// Asks for a receive buffer of this size, and never for less than the system's default. Returns
+/// the size that the socket has.
 fn enlarge_receive_buffer(socket: &SockRef<'_>, wanted: usize) -> usize {
     // Linux counts its own overhead into twice the size.
     let overhead = if cfg!(any(target_os = "linux", target_os = "android")) {

@@ -30,34 +30,38 @@ use crate::time::after;
 
 /// The receive buffer that is asked for, in bytes.
 const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
-/// The part of the buffer for one datagram: an odd number of cache lines, so that the parts do not begin in the same sets of the
-/// caches.
+/// The part of the buffer for one datagram: an odd number of cache lines, so that the parts do not
+/// begin in the same sets of the caches.
 const PART: usize = 65_536 + 33 * 64;
 /// Batches between two pauses for other tasks.
 const MAX_ROUNDS: usize = 64;
-/// Waits for space in the receive buffer that are shorter than this are spent polling: timers of the runtime are not finer.
+/// Waits for space in the receive buffer that are shorter than this are spent polling: timers of
+/// the runtime are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
 /// Between two looks at the sockets: ICMP errors do not wake the task.
 const LONG_WAIT: Duration = Duration::from_millis(10);
 
 /// A scan over the network: queries each server of a list and gives the results as they come.
 ///
-/// Pull it with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results that are not pulled
-/// count as under way: a slow caller slows the scan down. All state is in here, so a future of `next` may be dropped at any
-/// point and the scan goes on with the next one.
+/// Pull it with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results
+/// that are not pulled count as under way: a slow caller slows the scan down. All state is in here,
+/// so a future of `next` may be dropped at any point and the scan goes on with the next one.
 ///
-/// There is one socket for IPv4 and one for IPv6. On Linux the kernel's drop counter slows the scan down, and ICMP errors end
-/// the query they belong to. Elsewhere a server that does not exist times out: an unconnected socket does not say which
-/// address an ICMP error is about.
+/// There is one socket for IPv4 and one for IPv6. On Linux the kernel's drop counter slows the scan
+/// down, and ICMP errors end the query they belong to. Elsewhere a server that does not exist times
+/// out: an unconnected socket does not say which address an ICMP error is about.
 ///
-/// Datagrams that have arrived are received before anything is sent, and a request leaves only when the receive buffer has space for
-/// what it brings, see [`Scanner`](crate::scan::Scanner). Linux's default receive buffer of 212,992 bytes is enough.
+/// Datagrams that have arrived are received before anything is sent, and a request leaves only when
+/// the receive buffer has space for what it brings, see [`Scanner`](crate::scan::Scanner). Linux's
+/// default receive buffer of 212,992 bytes is enough.
 ///
-/// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone. After any other failure to
-/// send, the scan sends the same datagram again every 10 ms, for a second, and then reports its server as unreachable.
+/// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone.
+/// After any other failure to send, the scan sends the same datagram again every 10 ms, for a
+/// second, and then reports its server as unreachable.
 ///
-/// Two things outlast a failure. A rate that drops have lowered rises again with answers. A socket that has met a request longer
-/// than the MTU lets the system fragment requests, until the scan is dropped.
+/// Two things outlast a failure. A rate that drops have lowered rises again with answers. A socket
+/// that has met a request longer than the MTU lets the system fragment requests, until the scan is
+/// dropped.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};
@@ -103,7 +107,8 @@ pub struct Scan<C: Conversation = StatusQuery> {
 pub struct ScanIo {
     /// Bytes of the smaller receive buffer, as the system counts them.
     pub receive_buffer: usize,
-    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does not count them.
+    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does
+    /// not count them.
     pub drops: Option<u64>,
     /// Failures to send.
     pub send_errors: u64,
@@ -113,8 +118,8 @@ impl<C: Conversation> Scan<C> {
     /// A scan that runs these conversations; [`Client::scan`] makes them for the usual query.
     ///
     /// # Errors
-    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime around. In a runtime without its drivers, see
-    /// `enable_all` of its builder, tokio panics.
+    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime around. In a runtime
+    /// without its drivers, see `enable_all` of its builder, tokio panics.
     pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
@@ -155,7 +160,8 @@ impl<C: Conversation> Scan<C> {
         })
     }
 
-    /// The next result with the normalised status; `None` when every target has had its own. Cancel-safe.
+    /// The next result with the normalised status; `None` when every target has had its own.
+    /// Cancel-safe.
     pub async fn next(&mut self) -> Option<Scanned<ServerStatus, Error>>
     where
         C::Answer: ToStatus,
@@ -163,7 +169,8 @@ impl<C: Conversation> Scan<C> {
         self.next_answer().await.map(with_status)
     }
 
-    /// The next result with the conversation's own answer, as [`Client::answer`] has it, see [`Self::next`].
+    /// The next result with the conversation's own answer, as [`Client::answer`] has it, see
+    /// [`Self::next`].
     pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
         poll_fn(|cx| self.poll_answer(cx)).await
     }
@@ -195,7 +202,8 @@ impl<C: Conversation> Scan<C> {
             }
             let now = Tokio::now();
             let received = self.receive(now, cx);
-            // More is waiting: it comes first, or the receive buffer fills up and queries end without what has arrived.
+            // More is waiting: it comes first, or the receive buffer fills up and queries end
+            // without what has arrived.
             if received >= BATCH && !round.is_multiple_of(MAX_BATCHES) {
                 continue;
             }
@@ -222,7 +230,8 @@ impl<C: Conversation> Scan<C> {
         Poll::Pending
     }
 
-    /// Takes what has arrived, a batch per socket. Returns the most datagrams that one had: after a whole batch, more may be waiting.
+    /// Takes what has arrived, a batch per socket. Returns the most datagrams that one had: after a
+    /// whole batch, more may be waiting.
     fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> usize {
         let Self {
             queries,
@@ -268,12 +277,14 @@ impl<C: Conversation> Scan<C> {
 }
 
 impl Client {
-    /// Queries every server of a list, many at a time, with this client's timing and options. A target is a protocol or game
-    /// with an address or host name, see [`ScanTarget`]. Names are looked up while the scan runs,
-    /// 32 at a time; targets after them in the list wait. A query takes at most
-    /// [`Timing::timeout`](crate::Timing::timeout), and four times as long where the server has sent a part of its answer.
+    /// Queries every server of a list, many at a time, with this client's timing and options. A
+    /// target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
+    /// looked up while the scan runs, 32 at a time; targets after them in the list wait. A query
+    /// takes at most [`Timing::timeout`](crate::Timing::timeout), and four times as long where the
+    /// server has sent a part of its answer.
     ///
-    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a reference that is `'static`.
+    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a
+    /// reference that is `'static`.
     ///
     /// # Errors
     /// See [`Scan::new`].

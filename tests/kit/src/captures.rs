@@ -1,5 +1,5 @@
-//! Captured answers as test vectors: the project's own under `tests/vectors`, and a folder of third-party ones
-//! named by the environment variable `QUERYPORT_CAPTURES`.
+//! Captured answers as test vectors: the project's own under `tests/vectors`, and a folder of
+//! third-party ones named by the environment variable `QUERYPORT_CAPTURES`.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,8 @@ pub struct Case {
     pub expect: Value,
 }
 
-/// The project's own vectors and, where the variable is set, the third-party captures of a protocol.
+/// The project's own vectors and, where the variable is set, the third-party captures of a
+/// protocol.
 pub fn cases(protocol: &str) -> Vec<Case> {
     let mut cases = read_folder(&crate::root().join("tests/vectors").join(protocol));
     assert!(
@@ -88,7 +89,8 @@ pub fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with those that a case expects; other parts are ignored.
+/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with those that a case expects;
+/// other parts are ignored.
 pub fn check(case: &Case, actual: &Value) {
     let expect = &case.expect;
     let name = &case.name;

@@ -1,4 +1,5 @@
-//! A client session without link and server, in virtual time: the test supplies datagrams and moves the time.
+//! A client session without link and server, in virtual time: the test supplies datagrams and moves
+//! the time.
 
 use std::time::Instant;
 

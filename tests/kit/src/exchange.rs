@@ -1,4 +1,5 @@
-//! Exchanges recorded between this crate and real servers, and between this crate's master and real servers and qstat.
+//! Exchanges recorded between this crate and real servers, and between this crate's master and real
+//! servers and qstat.
 use std::path::PathBuf;
 
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! What tests, fuzz targets and benchmarks share. A failed assumption panics here: it is a failed test, or a find.
+//! What tests, fuzz targets and benchmarks share. A failed assumption panics here: it is a failed
+//! test, or a find.
 #![allow(
     clippy::disallowed_methods,
     clippy::should_implement_trait,
@@ -27,7 +28,8 @@ pub mod shapes;
 #[path = "../../../examples/command_line/transcript.rs"]
 pub mod transcript;
 pub mod twist;
-/// The view of the wire as JSON. The example `decode` prints it, and an example takes no code from elsewhere.
+/// The view of the wire as JSON. The example `decode` prints it, and an example takes no code from
+/// elsewhere.
 #[cfg(feature = "vectors")]
 #[path = "../../../examples/decode/wire/mod.rs"]
 pub mod wire;

@@ -1,4 +1,5 @@
-//! A simulated network: loss, duplication, reordering, delay and corruption, seeded, in virtual time.
+//! A simulated network: loss, duplication, reordering, delay and corruption, seeded, in virtual
+//! time.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

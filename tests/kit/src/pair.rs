@@ -20,7 +20,8 @@ pub struct Played<A> {
     pub elapsed: Duration,
 }
 
-/// Runs a conversation with a server function over a link. The server gets the virtual time, the sender and the datagram.
+/// Runs a conversation with a server function over a link. The server gets the virtual time, the
+/// sender and the datagram.
 pub fn play<C: Conversation>(
     conversation: C,
     timing: Timing,

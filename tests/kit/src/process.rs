@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// The longest that a program of a test takes.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// A command that an interrupt ends. A shell that starts its command in the background has it ignore interrupts, and children inherit
-/// this.
+/// A command that an interrupt ends. A shell that starts its command in the background has it
+/// ignore interrupts, and children inherit this.
 pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     if !ignores_interrupts("self") {
         return Command::new(program);

@@ -1,9 +1,9 @@
 //! A model of the engine's own sender: how it cuts a reply into datagrams, and what it sends twice.
 //!
-//! Written from what is known of GameSpy's server code (QR2 SDK, qr2.c) and confirmed by captures: a datagram has 1,400
-//! bytes at most; a text that does not fit is cut and its last byte overwritten by NUL; an item that filled the datagram,
-//! even exactly, is repeated in the next one; a section does not begin in the last 100 bytes; after eight datagrams it
-//! stops.
+//! Written from what is known of GameSpy's server code (QR2 SDK, qr2.c) and confirmed by captures:
+//! a datagram has 1,400 bytes at most; a text that does not fit is cut and its last byte
+//! overwritten by NUL; an item that filled the datagram, even exactly, is repeated in the next one;
+//! a section does not begin in the last 100 bytes; after eight datagrams it stops.
 
 /// Longest datagram.
 pub const MAX_DATAGRAM: usize = 1400;

@@ -1,5 +1,6 @@
-//! The library's clients against the naive readers of `naive/`: whatever arrives, both find the same fields in a complete answer,
-//! and no answer is complete where the naive reader proves that something is missing.
+//! The library's clients against the naive readers of `naive/`: whatever arrives, both find the
+//! same fields in a complete answer, and no answer is complete where the naive reader proves that
+//! something is missing.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -29,7 +30,8 @@ struct Ended<A> {
     stats: QueryStats,
 }
 
-/// Lets a script happen to a query. `reply` is a correct server: state, its last request and how many it got.
+/// Lets a script happen to a query. `reply` is a correct server: state, its last request and how
+/// many it got.
 fn play<C: Conversation>(
     query: C,
     steps: &[Step],

@@ -1,4 +1,5 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
+//! stable.
 
 use std::time::{Duration, Instant};
 
@@ -13,8 +14,8 @@ use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatu
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
 
-/// A request that parses can be encoded again if servers understand it. In both engines its reply is bounded and is not a
-/// request.
+/// A request that parses can be encoded again if servers understand it. In both engines its reply
+/// is bounded and is not a request.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else {
         return;
@@ -53,7 +54,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses encodes to the same bytes, agrees with a naive reader, and converts to a status without loss.
+/// A datagram that parses encodes to the same bytes, agrees with a naive reader, and converts to a
+/// status without loss.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else {
@@ -74,7 +76,8 @@ pub fn response(data: &[u8]) {
     response
         .encode(&mut written)
         .expect("what was parsed can be written");
-    // A damaged trailer, or one without a number, is not encoded; a numbered one encodes to the same bytes.
+    // A damaged trailer, or one without a number, is not encoded; a numbered one encodes to the
+    // same bytes.
     let (_, fragment, _) = numbers(&response);
     if fragment.is_some() {
         let again = Response::parse(&written, &limits).expect("what was written parses");
@@ -100,8 +103,9 @@ pub fn response(data: &[u8]) {
     }
 }
 
-/// A script of datagrams: each begins with its length (two bytes, little-endian) and the time before it (in units of 10 ms). A
-/// session ends by its deadline, and a complete answer has all its fragments.
+/// A script of datagrams: each begins with its length (two bytes, little-endian) and the time
+/// before it (in units of 10 ms). A session ends by its deadline, and a complete answer has all its
+/// fragments.
 pub fn conversation(data: &[u8]) {
     let start = Instant::now();
     let peer = "192.0.2.1:7778".parse().unwrap();
@@ -139,7 +143,8 @@ pub fn conversation(data: &[u8]) {
     if outcome.answer.completeness().is_complete()
         && let Some(reply) = outcome.answer.reply_number()
     {
-        // Naively: one datagram of this reply has an end mark, and there is one for every number up to it.
+        // Naively: one datagram of this reply has an end mark, and there is one for every number up
+        // to it.
         let trailers: Vec<_> = received
             .iter()
             .filter_map(|datagram| Response::parse(datagram, &limits).ok())
@@ -211,7 +216,8 @@ fn consistent(answer: &Answer) {
     assert!(status.rules.len() <= all + 1);
 }
 
-/// The numbers of the reply and of the fragment, and whether the end mark is there, as the encoding has them.
+/// The numbers of the reply and of the fragment, and whether the end mark is there, as the encoding
+/// has them.
 fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     let (mut written, body) = (Vec::new(), response.raw());
     response

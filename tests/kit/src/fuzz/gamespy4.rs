@@ -1,4 +1,5 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
+//! stable.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,7 +14,8 @@ use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatu
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// A request that parses encodes to the same bytes, gets a short reply without the token, and a complete one with it.
+/// A request that parses encodes to the same bytes, gets a short reply without the token, and a
+/// complete one with it.
 pub fn request(data: &[u8]) {
     let mut written = Vec::new();
     if let Ok(request) = Request::parse_without_challenge(data) {
@@ -87,7 +89,8 @@ pub fn request(data: &[u8]) {
                 .iter()
                 .all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));
             if !selection.0.is_empty() && !is_split {
-                // Lists of keys: one datagram, without names for keys by id, and cut where it is full.
+                // Lists of keys: one datagram, without names for keys by id, and cut where it is
+                // full.
                 assert!(
                     datagrams.len() == 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400)
                 );
@@ -100,8 +103,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses encodes to the same bytes. An answer is bounded, agrees with a naive reader where that can read it,
-/// and converts to a status of the same size.
+/// A datagram that parses encodes to the same bytes. An answer is bounded, agrees with a naive
+/// reader where that can read it, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     if let Ok(response) = Response::parse(data, &limits) {
@@ -163,9 +166,10 @@ pub fn response(data: &[u8]) {
     }
 }
 
-/// A script of time steps and datagrams: each step is a flag byte, a time in units of 20 ms, a length and as many
-/// bytes; flag bit 0 puts the id of the last request into the datagram. A query ends by its deadline, sends a bounded
-/// number of requests, and a complete answer has a last datagram.
+/// A script of time steps and datagrams: each step is a flag byte, a time in units of 20 ms, a
+/// length and as many bytes; flag bit 0 puts the id of the last request into the datagram. A query
+/// ends by its deadline, sends a bounded number of requests, and a complete answer has a last
+/// datagram.
 pub fn conversation(data: &[u8]) {
     let Some((&kind, mut script)) = data.split_first() else {
         return;
@@ -196,7 +200,8 @@ pub fn conversation(data: &[u8]) {
         let mut out = Vec::new();
         while session.poll_transmit(now, &mut out).is_some() {
             requests += 1;
-            // A challenge request, data without and with a challenge; 10 for GameSpy v2, 19 for a raw token.
+            // A challenge request, data without and with a challenge; 10 for GameSpy v2, 19 for a
+            // raw token.
             assert!(matches!(out.len(), 7 | 10 | 11 | 15 | 19) && requests <= 64);
             id = out[3..7].try_into().unwrap();
             assert!(id.iter().all(|&byte| byte <= 0x7F));
@@ -235,8 +240,9 @@ pub fn conversation(data: &[u8]) {
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 type Rows = Vec<Vec<Vec<u8>>>;
 
-/// A complete reply of one datagram, read with nothing but "up to the next NUL", and only where no value of a table is
-/// empty, no key is one of UT3's, every column of a table has as many rows and nothing follows the teams.
+/// A complete reply of one datagram, read with nothing but "up to the next NUL", and only where no
+/// value of a table is empty, no key is one of UT3's, every column of a table has as many rows and
+/// nothing follows the teams.
 fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
     let mut rest = data.get(5..)?.strip_prefix(b"splitnum\0\x80\0")?;
     let text = |rest: &mut &[u8]| {

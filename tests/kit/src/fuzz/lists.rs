@@ -1,4 +1,5 @@
-//! Properties of any stream of a list server. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
+//! Properties of any stream of a list server. The fuzz targets call these functions, and so does
+//! `tests/corpus/` on stable.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -42,8 +43,8 @@ pub fn ut2004(data: &[u8]) {
     }
 }
 
-/// The first byte chooses the length of the pieces. What follows is the enciphered stream, with both its blocks in clear:
-/// the key is fixed, so that lists can be found.
+/// The first byte chooses the length of the pieces. What follows is the enciphered stream, with
+/// both its blocks in clear: the key is fixed, so that lists can be found.
 pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;

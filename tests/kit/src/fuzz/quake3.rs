@@ -1,4 +1,5 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
+//! stable.
 
 use std::time::Instant;
 
@@ -74,7 +75,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses encodes to the same bytes, agrees with a naive reader, and converts to a status of the same size.
+/// A reply that parses encodes to the same bytes, agrees with a naive reader, and converts to a
+/// status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else {

@@ -12,7 +12,8 @@ use queryport::quake3::{Command, Password, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
 
-/// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and parsing.
+/// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and
+/// parsing.
 pub fn list_part(data: &[u8]) {
     let Ok(part) = ListPart::parse(data) else {
         return;
@@ -93,7 +94,8 @@ pub fn reply(data: &[u8]) {
     );
 }
 
-/// Pieces of a script: a time step in units of 25 ms, a number, the length of a datagram, the datagram.
+/// Pieces of a script: a time step in units of 25 ms, a number, the length of a datagram, the
+/// datagram.
 fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
     let mut rest = data;
     std::iter::from_fn(move || {
@@ -108,14 +110,15 @@ fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
     })
 }
 
-/// Datagrams from several addresses arrive at a master. It lists only servers that repeated its challenge, and every list is
-/// well-formed, bounded and ends.
+/// Datagrams from several addresses arrive at a master. It lists only servers that repeated its
+/// challenge, and every list is well-formed, bounded and ends.
 pub fn master(data: &[u8]) {
     let mut now = Instant::now();
     let mut options = Options::default();
     options.scope = Scope::Any;
     options.max_servers = 4;
-    // Of the input, or libFuzzer reads the challenges off the comparisons and writes them into the next input.
+    // Of the input, or libFuzzer reads the challenges off the comparisons and writes them into the
+    // next input.
     let mut hasher = DefaultHasher::new();
     hasher.write(data);
     let secret = Secret::new(u128::from(hasher.finish()).to_le_bytes());
@@ -165,7 +168,8 @@ pub fn master(data: &[u8]) {
     }
 }
 
-/// Datagrams arrive at a query of a list and at one of a console command. Both end, and the list has no server twice.
+/// Datagrams arrive at a query of a list and at one of a console command. Both end, and the list
+/// has no server twice.
 pub fn conversation(data: &[u8]) {
     let limits = Limits::default()
         .with_max_servers(500)

@@ -1,4 +1,5 @@
-//! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and announcers.
+//! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and
+//! announcers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -240,7 +241,8 @@ fn request(index: u8) -> Vec<u8> {
     all[usize::from(index) % all.len()].to_vec()
 }
 
-/// Requests from several addresses, at any times: nobody receives more than the guard's options allow, in any stretch of time.
+/// Requests from several addresses, at any times: nobody receives more than the guard's options
+/// allow, in any stretch of time.
 pub fn responder(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let choice: u8 = u.arbitrary().unwrap_or_default();
@@ -329,7 +331,8 @@ fn data_request(challenge: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
-/// Many servers answer one scan: every target ends once, in time, and no more are under way than the options say.
+/// Many servers answer one scan: every target ends once, in time, and no more are under way than
+/// the options say.
 pub fn scanner(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let mut byte = || u.arbitrary::<u8>().unwrap_or_default();
@@ -460,7 +463,8 @@ fn deliver(
     }
 }
 
-/// Heartbeats go to the masters alone, not oftener than every ten seconds unless something changes, whatever arrives.
+/// Heartbeats go to the masters alone, not oftener than every ten seconds unless something changes,
+/// whatever arrives.
 pub fn announcer(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let flags: u8 = u.arbitrary().unwrap_or_default();
@@ -514,7 +518,8 @@ pub fn announcer(data: &[u8]) {
     }
 }
 
-/// Any text finds a game or an error with a few suggestions, and what is suggested is found by its name.
+/// Any text finds a game or an error with a few suggestions, and what is suggested is found by its
+/// name.
 pub fn games(data: &[u8]) {
     use queryport::games::Game;
     let text = String::from_utf8_lossy(data);

@@ -1,4 +1,5 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on stable.
+//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
+//! stable.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -53,7 +54,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses agrees with a naive reader, encodes to the same bytes, and converts to a status of the same size.
+/// A reply that parses agrees with a naive reader, encodes to the same bytes, and converts to a
+/// status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else {
@@ -101,7 +103,8 @@ pub fn response(data: &[u8]) {
     assert!(offsets.is_sorted() && offsets.iter().all(|offset| *offset <= data.len()));
     let mut written = Vec::new();
     assert_eq!(response.encode(&mut written), Ok(()));
-    // A repaired record is encoded correctly, and an overlong length in its shortest form: both parse to the same.
+    // A repaired record is encoded correctly, and an overlong length in its shortest form: both
+    // parse to the same.
     let again = Response::parse(&written, &limits).expect("what was written parses");
     match (response.body, again.body) {
         // A shorter length, or a NUL that was missing, can make another layout fit.
@@ -135,8 +138,9 @@ fn common(info: Info<'_>) -> Info<'_> {
     common
 }
 
-/// A query gets a script: one byte of time (in units of 8 ms), two of length, the datagram. The query ends by its deadline,
-/// sends a bounded number of requests, and its answer is within the limits.
+/// A query gets a script: one byte of time (in units of 8 ms), two of length, the datagram. The
+/// query ends by its deadline, sends a bounded number of requests, and its answer is within the
+/// limits.
 pub fn conversation(mut data: &[u8]) {
     let (limits, timing) = (
         Limits::default().with_max_players(100).with_max_rules(200),

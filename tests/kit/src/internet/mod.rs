@@ -1,4 +1,5 @@
-//! Servers that differ as real ones do. `tests/all/internet.rs` scans them in virtual time, `benches/loopback/` over sockets.
+//! Servers that differ as real ones do. `tests/all/internet.rs` scans them in virtual time,
+//! `benches/loopback/` over sockets.
 
 pub mod profile;
 pub mod replies;

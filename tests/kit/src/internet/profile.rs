@@ -1,7 +1,8 @@
 //! How simulated servers differ, as real ones do.
 //!
-//! Every property of a server follows from a seed and its number, so that a run can be repeated and the client side knows what
-//! each server should have answered. `tests/all/internet.rs` uses the same servers in virtual time.
+//! Every property of a server follows from a seed and its number, so that a run can be repeated and
+//! the client side knows what each server should have answered. `tests/all/internet.rs` uses the
+//! same servers in virtual time.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ pub struct Server {
     pub protocol: Protocol,
     /// The time from a request to its reply.
     pub delay: Duration,
-    /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a second. `None`: no limit.
+    /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a
+    /// second. `None`: no limit.
     pub burst: Option<u32>,
 }
 
@@ -170,7 +172,8 @@ impl Found {
         );
     }
 
-    /// Judges an answer that passes for complete; `players`: how many are listed, where the client reads them at all.
+    /// Judges an answer that passes for complete; `players`: how many are listed, where the client
+    /// reads them at all.
     pub fn judge(
         &mut self,
         index: u32,

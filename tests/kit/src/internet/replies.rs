@@ -42,7 +42,8 @@ pub fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
             // Some clients send no challenge, or a line feed in its stead.
             Some((0, rest.trim_ascii()))
         }
-        // The challenge request, or a data request, recognised by its length; any token is valid, and none is not.
+        // The challenge request, or a data request, recognised by its length; any token is valid,
+        // and none is not.
         Protocol::GameSpy4 if matches!(request.len(), 7 | 15..) => {
             Some((request.len() as u8, &request[3..7]))
         }
@@ -63,8 +64,9 @@ pub fn protocol(request: &[u8]) -> Option<Protocol> {
     }
 }
 
-/// The number of players and rules of a server. By default a half-full server: 1 datagram of 760 bytes in Quake 3, 3 of 2,200
-/// bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the challenge), 5 of 1,300 bytes in UT2004.
+/// The number of players and rules of a server. By default a half-full server: 1 datagram of 760
+/// bytes in Quake 3, 3 of 2,200 bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the
+/// challenge), 5 of 1,300 bytes in UT2004.
 pub fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
     match (protocol, full) {
         (Protocol::Quake3, false) => (10, 16),

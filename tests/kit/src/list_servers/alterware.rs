@@ -1,4 +1,5 @@
-//! AlterWare's master on a UDP socket, made from alterware/master-server at 1edf10e (src/services) with no parser of this crate.
+//! AlterWare's master on a UDP socket, made from alterware/master-server at 1edf10e (src/services)
+//! with no parser of this crate.
 use std::net::{IpAddr, SocketAddr};
 
 use tokio::net::UdpSocket;

@@ -1,5 +1,6 @@
-//! A GameSpy v2 list server, after GameSpy's SDK (`nitrocaster/GameSpy`, `sb_serverlist.c`, `sb_crypt.c`) and
-//! `openspy/openspy-core`, `V2Peer.cpp`: the request, the cipher, the list, messages after it.
+//! A GameSpy v2 list server, after GameSpy's SDK (`nitrocaster/GameSpy`, `sb_serverlist.c`,
+//! `sb_crypt.c`) and `openspy/openspy-core`, `V2Peer.cpp`: the request, the cipher, the list,
+//! messages after it.
 
 /// A request, as it came.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! List servers for tests, written from what real list servers send and not from this crate's client.
+//! List servers for tests, written from what real list servers send and not from this crate's
+//! client.
 
 #[cfg(feature = "tokio")]
 pub mod alterware;

@@ -1,5 +1,6 @@
-//! A list server of UT2004 and UT2003, after `openspy/openspy-core`, `code/utmaster/server`: frames, login, conditions,
-//! entries. It takes frames however they are cut, which OpenSpy does not.
+//! A list server of UT2004 and UT2003, after `openspy/openspy-core`, `code/utmaster/server`:
+//! frames, login, conditions, entries. It takes frames however they are cut, which OpenSpy does
+//! not.
 
 /// A server in the list.
 #[derive(Debug, Clone)]
@@ -152,7 +153,8 @@ impl Listed {
         out
     }
 
-    /// Whether a condition holds: = and ≠ of text in any case, the others of numbers. One on an unknown key holds.
+    /// Whether a condition holds: = and ≠ of text in any case, the others of numbers. One on an
+    /// unknown key holds.
     fn fits(&self, key: &[u8], value: &[u8], comparison: u8) -> bool {
         let own = match key {
             b"gametype" => String::from_utf8_lossy(&self.game_type).into_owned(),

@@ -33,7 +33,8 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     {
         return Reading::unknown("more than one number in a datagram");
     }
-    // Serious Sam ends every reply with one of these numbers (status and players), and numbers no other part.
+    // Serious Sam ends every reply with one of these numbers (status and players), and numbers no
+    // other part.
     if reply.is_none() {
         for part in &mut parts {
             if matches!(part.reply, Some(333 | 6)) && part.fragment == Some(1) && part.is_final {

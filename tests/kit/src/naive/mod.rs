@@ -1,7 +1,9 @@
-//! Naive readers: the four protocols read a second time, slowly and obviously, from the facts about the wire alone. Their author
-//! had not read the library's parsers, so that one misunderstanding does not hide in both.
+//! Naive readers: the four protocols read a second time, slowly and obviously, from the facts about
+//! the wire alone. Their author had not read the library's parsers, so that one misunderstanding
+//! does not hide in both.
 //!
-//! A reader gets the datagrams of one server in the order of their arrival. It says what they hold and whether they are everything.
+//! A reader gets the datagrams of one server in the order of their arrival. It says what they hold
+//! and whether they are everything.
 
 pub mod gamespy1;
 pub mod gamespy4;
@@ -69,7 +71,8 @@ impl std::fmt::Display for Fields {
     }
 }
 
-/// What the datagrams hold. There are no fields where the format allows more than one reading, and `whole` is what says so.
+/// What the datagrams hold. There are no fields where the format allows more than one reading, and
+/// `whole` is what says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     pub whole: Whole,
@@ -100,7 +103,8 @@ impl Reading {
     }
 }
 
-/// The value of the only pair with a key; nothing where several values stand under it or the value is empty.
+/// The value of the only pair with a key; nothing where several values stand under it or the value
+/// is empty.
 fn only(pairs: &[(Text, Text)], key: &str) -> Option<Text> {
     let mut values: Vec<&Text> = Vec::new();
     for (name, value) in pairs {

@@ -1,4 +1,5 @@
-//! The binary protocol of UT2004: one datagram of info, and lists that carry no count and no numbers.
+//! The binary protocol of UT2004: one datagram of info, and lists that carry no count and no
+//! numbers.
 
 use super::{Fields, Pairs, Reading, Text, Whole};
 
@@ -31,7 +32,8 @@ pub enum Asked {
 pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let mut infos = Vec::new();
     let (mut rules, mut players) = (Pairs::new(), Vec::new());
-    // An entry in two datagrams has been read at two moments, and so has a list with two ends: only the last datagram is short.
+    // An entry in two datagrams has been read at two moments, and so has a list with two ends: only
+    // the last datagram is short.
     let (mut is_twice, mut ends) = (false, [0, 0]);
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
@@ -63,8 +65,8 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
                 player_parts += 1;
             }
             Part::Cut => cuts += 1,
-            // A record that ends early, or has a port that none has, may still be read, and so may what has a version that
-            // no known game has.
+            // A record that ends early, or has a port that none has, may still be read, and so may
+            // what has a version that no known game has.
             Part::Other => {
                 is_odd |= matches!(
                     datagram[..],
@@ -158,7 +160,8 @@ fn info(rest: &mut &[u8]) -> Option<Part> {
     let _game_type = string(rest)?;
     let players = integer(rest)?;
     let _max_players = integer(rest)?;
-    // What follows differs between games, and the fields so far are enough. Negative counts mean nothing.
+    // What follows differs between games, and the fields so far are enough. Negative counts mean
+    // nothing.
     Some(Part::Info {
         name,
         map,

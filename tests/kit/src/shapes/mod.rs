@@ -54,8 +54,8 @@ pub fn requester() -> Requester {
     )
 }
 
-/// Runs a scan of this many servers in memory. Every server answers at once with the reply and the challenge of its request;
-/// each answer is read. Returns the number of answers.
+/// Runs a scan of this many servers in memory. Every server answers at once with the reply and the
+/// challenge of its request; each answer is read. Returns the number of answers.
 pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));

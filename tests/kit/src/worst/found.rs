@@ -1,4 +1,5 @@
-//! The costliest inputs that the search has found. The benches count the work for them, the tests their memory.
+//! The costliest inputs that the search has found. The benches count the work for them, the tests
+//! their memory.
 
 use super::shape::{LARGEST, Shape, template};
 

@@ -2,10 +2,10 @@
 
 /// A datagram of a shape: its head, as many units as fit, its tail.
 ///
-/// The texts have numbers in braces. Of the unit: `{n}` counts up, `{m}` down from 60,000, `{s}` is scattered (all in
-/// decimal); `{N}`, `{M}`, `{S}` are the same as four bytes, little-endian, `{B}` counts up in four bytes, big-endian, `{b}`
-/// in one byte. Of the datagram: `{d}` counts up from 1, `{e}` down from 1,024; `{D}` and `{E}` are one byte, counting up from
-/// 0 and down from 255.
+/// The texts have numbers in braces. Of the unit: `{n}` counts up, `{m}` down from 60,000, `{s}` is
+/// scattered (all in decimal); `{N}`, `{M}`, `{S}` are the same as four bytes, little-endian, `{B}`
+/// counts up in four bytes, big-endian, `{b}` in one byte. Of the datagram: `{d}` counts up from 1,
+/// `{e}` down from 1,024; `{D}` and `{E}` are one byte, counting up from 0 and down from 255.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub head: Vec<u8>,

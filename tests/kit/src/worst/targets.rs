@@ -1,4 +1,5 @@
-//! What reads input from the network: each parser, session, scanner, responder, master and list client.
+//! What reads input from the network: each parser, session, scanner, responder, master and list
+//! client.
 
 use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -33,7 +34,8 @@ pub enum Kind {
     Stream,
 }
 
-/// The work for an input, ready to be counted once. It returns the bytes that arrived before it was over.
+/// The work for an input, ready to be counted once. It returns the bytes that arrived before it was
+/// over.
 pub type Work = Box<dyn FnMut() -> usize>;
 
 pub struct Target {
@@ -71,7 +73,8 @@ const fn target(name: &'static str, kind: Kind, prepare: fn(Input) -> Work) -> T
     }
 }
 
-/// All of them. A name begins with its protocol, where it has one: the search takes its seeds from the corpora by it.
+/// All of them. A name begins with its protocol, where it has one: the search takes its seeds from
+/// the corpora by it.
 pub const TARGETS: &[Target] = &[
     target("gamespy1 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -494,8 +497,8 @@ fn gamespy4_answer(packets: Vec<Bytes>) {
     read(&answer.to_status());
 }
 
-/// A query whose server sends the input. `reply`: what the server answers to a request before; `adapt` changes a datagram to
-/// fit the last request.
+/// A query whose server sends the input. `reply`: what the server answers to a request before;
+/// `adapt` changes a datagram to fit the last request.
 fn conversation<C: Conversation + 'static>(
     query: C,
     input: Input,
@@ -583,8 +586,8 @@ fn gamespy4_session(dialect: Dialect, input: Input) -> Work {
     })
 }
 
-/// The first reading brings as many long datagrams as the input has, up to 250, and the first one of the input; the second all of
-/// the long ones but one, and the rest of the input.
+/// The first reading brings as many long datagrams as the input has, up to 250, and the first one
+/// of the input; the second all of the long ones but one, and the rest of the input.
 fn ut2004_second_reading(mut input: Input) -> Work {
     let list = |number: usize| {
         let mut datagram = b"\x80\0\0\0\x01".to_vec();
@@ -798,7 +801,8 @@ fn guarded(input: Input) -> Work {
     })
 }
 
-/// A master with this many servers, all full: a list without full servers looks at each and has none.
+/// A master with this many servers, all full: a list without full servers looks at each and has
+/// none.
 pub fn master(servers: usize, input: Input) -> Work {
     let mut now = Instant::now();
     let mut options = Options::default();
@@ -831,8 +835,8 @@ pub fn master(servers: usize, input: Input) -> Work {
     })
 }
 
-/// 64 servers of all protocols are queried; as many of them as the input has sources are hostile, and what exceeds them sends
-/// from other addresses. The rest is silent.
+/// 64 servers of all protocols are queried; as many of them as the input has sources are hostile,
+/// and what exceeds them sends from other addresses. The rest is silent.
 fn scanner(input: Input) -> Work {
     Box::new(move || {
         let (mut now, mut bytes, mut burst) = (Instant::now(), 0, 0);
