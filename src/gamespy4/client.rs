@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Form, is_at_senders_limit};
+use super::answer::{Answer, is_at_senders_limit};
+use super::wire::form::Form;
 use super::wire::request::{Command, Request, RequestId, Selection};
 use super::wire::response::{HEAD, NUMBER_AT, Response, raw_challenge};
 use crate::error::{ParseError, ParseErrorKind};

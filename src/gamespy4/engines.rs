@@ -5,7 +5,7 @@
 //!
 //! "Captures" are the replies in github.com/Austinb/GameQ, tests/Protocols/Providers.
 
-use super::answer::Form;
+use super::wire::form::Form;
 use super::wire::minecraft;
 use super::wire::sections::Pair;
 use crate::model::Style;

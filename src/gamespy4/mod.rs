@@ -147,8 +147,8 @@ mod wire;
 #[cfg(feature = "serve")]
 mod writer;
 
-pub use answer::{Answer, Form, Row, Table};
+pub use answer::{Answer, Row, Table};
 pub use client::StatusQuery;
 #[cfg(feature = "serve")]
 pub use server::respond;
-pub use wire::{Command, Request, RequestId, Response, Selection, minecraft};
+pub use wire::{Command, Form, Request, RequestId, Response, Selection, minecraft};

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Form, Row, Table};
+use super::answer::{Answer, Row, Table};
 use super::engines::{Field, PlayerField, Profile};
 use super::ut3;
+use super::wire::form::Form;
 use super::wire::minecraft::{Basic, software};
 use super::wire::sections::{JustCause2Player, Pair};
 use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
