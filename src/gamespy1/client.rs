@@ -16,14 +16,14 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 const STATUS: &[u8] = br"\status\";
 /// The description alone.
 const INFO: &[u8] = br"\info\";
-/// Each request of this many asks for the description alone, while nothing answers the status.
+/// While `\status\` stays unanswered, one request in this many is [`INFO`].
 const INFO_EVERY: u32 = 3;
 
-/// Queries a server's status: `\status\`, or any commands.
+/// Queries a server's status, or sends any list of commands.
 ///
-/// For [`Detail::Short`] the first request is `\basic\\info\`, every retry `\status\`. Where
-/// `\status\` stays without any reply, the third request is `\info\`. Its answer is incomplete: it
-/// has neither players nor rules.
+/// The request is `\status\`. For [`Detail::Short`] it is `\basic\\info\`, and every retry is
+/// `\status\`. If two requests for `\status\` get no reply, the third is `\info\`. Its answer is
+/// incomplete: it has neither players nor rules.
 ///
 /// ```
 /// use queryport::gamespy1::StatusQuery;
@@ -51,16 +51,17 @@ pub struct StatusQuery {
     plan: Plan,
     asked: Asked,
     replies: Reassembly,
-    /// The end came without numbers: what is here is all, unless a late datagram follows.
+    /// The end has arrived without fragment numbers: the reply is whole unless another datagram
+    /// follows.
     is_ended: bool,
-    /// The length of the last such reply that lacked something.
+    /// The length of the last such reply that was incomplete.
     incomplete: Option<usize>,
 }
 
 /// The requests after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Plan {
-    /// The status, and now and then the description alone while nothing answers.
+    /// The status; sometimes `\info\` while nothing answers.
     Status,
     /// The status, after its short form.
     StatusAfterShort,
@@ -69,8 +70,8 @@ enum Plan {
 }
 
 impl StatusQuery {
-    /// The protocol has no challenge, so the nonce is not used: only the sender's address ties a
-    /// reply to its request.
+    /// A query of the status. The nonce is not used, because the protocol has no challenge: only
+    /// the sender's address ties a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let status = Asked::new(&[Command::Status]);
         let short = Asked {
@@ -99,15 +100,16 @@ impl StatusQuery {
         }
     }
 
-    /// A query of these commands in one datagram: a request of this protocol is a list of commands.
-    /// The Unreal engine answers them in the same order, GameSpy's own code in the order of its own
+    /// A query that sends these commands in one datagram.
+    ///
+    /// The Unreal engine answers them in this order, GameSpy's own code in the order of its own
     /// table.
     ///
-    /// Servers number the rows of players and of teams from 0 and call fields of both `team_N` and
-    /// `score_N` (UT99's UdpServerQuery 1.5.2; Classes/ServQuery.uc of elmuerte/UT2004-ServerExt).
-    /// In one answer to [`Command::Players`] or [`Command::Status`] and [`Command::Teams`], a
-    /// `team_N` with a `size_N` after it begins the row of a team, and so does one outside a
-    /// player's row that is not a number.
+    /// Servers number players and teams from 0, and call fields of both `team_N` and `score_N`
+    /// (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If you
+    /// request [`Command::Teams`] together with [`Command::Players`] or [`Command::Status`], a row
+    /// is a team's in two cases: its `team_N` is followed by `size_N`, or `team_N` is not a number
+    /// and not in a player's row.
     ///
     /// ```
     /// use queryport::QueryOptions;
@@ -145,10 +147,11 @@ impl StatusQuery {
         })
     }
 
-    /// [`Self::commands`] with `\echo\` after all others. UT99 sends nothing at all when it does
-    /// not know the last command; it knows this one. Use it with commands of mods, and always with
-    /// ServQuery's `\maplist\`: as the last command, it ends every datagram with an end mark
-    /// (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
+    /// [`Self::commands`] with `\echo\` added at the end.
+    ///
+    /// UT99 sends nothing at all if it does not know the last command, and it knows `\echo\`. Use
+    /// this for commands of mods, and always for ServQuery's `\maplist\`: as the last command, it
+    /// puts an end mark into every datagram (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
     ///
     /// # Errors
     /// As [`Request::encode`].
@@ -181,7 +184,8 @@ impl Conversation for StatusQuery {
             Ok(Some(wait)) => wait,
             Ok(None) => match Answer::best(&self.replies, &self.asked) {
                 Some(best) if !best.completeness().info => return Verdict::Done(best),
-                // A fragment numbered 0 can follow, or another request can bring the description.
+                // Fragment 0 can still arrive, or the reply to another request can have the
+                // description.
                 _ => Wait::Grace,
             },
         };
@@ -192,7 +196,7 @@ impl Conversation for StatusQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let best = Answer::best(&self.replies, &self.asked).filter(|best| {
             let length = Some(best.raw().len());
-            // Another reply would change nothing if the one before lacked the same.
+            // The reply before lacked the same, so another one would change nothing.
             remaining != Remaining::Retry
                 || best.completeness().is_complete()
                 || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
@@ -207,7 +211,7 @@ impl Conversation for StatusQuery {
         }
     }
 
-    /// None: servers answer every request.
+    /// Zero: servers answer every request.
     fn retry_spacing(&self) -> Duration {
         Duration::ZERO
     }

@@ -1,4 +1,4 @@
-//! The server's side, pure: a request and a status in, the datagrams of a reply out.
+//! Encodes replies: takes a request and a status, returns datagrams.
 
 use std::sync::Arc;
 
@@ -12,24 +12,26 @@ use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::{number, split};
 
-/// Longest text that is sent back for `\echo\`, in bytes.
+/// Longest text that `\echo\` returns, in bytes.
 const MAX_ECHO: usize = 50;
-/// Most datagrams of a reply. qstat (Unity-Technologies/qstat, gps.c) puts no more together.
+/// Most datagrams of a reply: qstat joins no more (Unity-Technologies/qstat, gps.c).
 const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
 
-/// Answers a request. One without a command that this server answers gets no reply. The `queryid`
-/// follows from [`Requester::number`].
+/// Answers a request. It gets no reply if this server answers none of its commands.
 ///
-/// Bytes that the format cannot carry, `\` and control bytes, are taken out of keys and values.
-/// Rules that would be read as rows of players or teams (`player_8`, `teamname_0`) are left out,
-/// and so is a rule that fits into no datagram.
+/// The `queryid` is derived from [`Requester::number`].
 ///
-/// A reply has at most 32 datagrams, as many as qstat puts together. Where that is not enough,
-/// rules are left out first, one by one from the last, then players; and the reply then has no
-/// `final`. Clients that wait for it (node-gamedig, rust-gamedig) report a failure, others (qstat,
-/// GameQ, this crate) what has come, this crate as incomplete: none shows a part as the whole.
+/// The format cannot carry `\` and control bytes: they are removed from keys and values. Three
+/// kinds of rules are left out: those that a client would take for a row of a player (`player_8`)
+/// or of a team (`teamname_0`), and those too long for a datagram.
+///
+/// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
+/// left out first, from the last one on, then players. Such a reply has no `final`, so that no
+/// client takes it for complete. node-gamedig and rust-gamedig wait for it and report a failure;
+/// qstat, GameQ and this crate return the part that has arrived, and this crate marks it as
+/// incomplete.
 ///
 /// ```
 /// use std::time::Instant;
@@ -61,7 +63,7 @@ pub fn respond(
     })
 }
 
-/// [`respond`], from templates.
+/// Does the same as [`respond`], from cached templates.
 pub(crate) fn reply(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
@@ -94,7 +96,7 @@ fn parts(
     for (number, command) in answered(request, service) {
         let sections = match command {
             Command::Status | Command::Packets => &SECTIONS[..],
-            // The versions are written once in a reply.
+            // A reply has the versions once.
             Command::Info if form.info_has_versions && !has_versions => {
                 &[(INFO_WITH_VERSIONS, command)]
             }
@@ -120,8 +122,9 @@ pub(crate) enum ReplyKind {
     Texts(u32),
 }
 
-/// The kind of the reply to a request, if it can be kept: replies to commands with a value are all
-/// different. `None` if no command is answered.
+/// The kind of the reply to a request; `None` if no command is answered.
+///
+/// `Some(None)` is a reply that is not cached, because it answers a command with a value.
 fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>> {
     let mut numbers = [0; WITHOUT_VALUE as usize];
     let mut commands = answered(request, service).peekable();
@@ -136,9 +139,9 @@ fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>
     Some(Some(ReplyKind::Commands(numbers)))
 }
 
-/// Commands up to this number have no value.
+/// Highest number of a command without a value.
 const WITHOUT_VALUE: u32 = 7;
-/// The number of `\info\` with the versions of the first section.
+/// The number of `\info\` where it repeats the versions of the first section.
 const INFO_WITH_VERSIONS: u32 = 15;
 /// The commands that make up a status, and their numbers.
 const SECTIONS: [(u32, Command<'_>); 4] = [
@@ -148,12 +151,12 @@ const SECTIONS: [(u32, Command<'_>); 4] = [
     (4, Command::Players),
 ];
 
-/// The commands that are answered and their numbers, in the order of the answers.
+/// The commands to answer and their numbers, in the order of the answers.
 ///
-/// Each command is answered once, and each property once: otherwise one request would draw a full
-/// reply 31 times. GameSpy's own code does the same, because it looks each command up in the
-/// request (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine reads the request
-/// command by command and answers each, repeated ones too (IpServer's UdpServerQuery).
+/// Each command and each property is answered once. Otherwise one request would cause 31 full
+/// replies. GameSpy's own code also answers a command once, because it searches the request for
+/// each command (OpenMoHAA, code/gamespy/sv_gqueryreporting.c). The Unreal engine answers repeated
+/// ones too (IpServer's UdpServerQuery).
 fn answered<'a>(
     request: &Request<'a>,
     service: &Service,
@@ -178,7 +181,7 @@ fn answered<'a>(
     })
 }
 
-/// Whether a command is answered: not one that is unknown here or switched off.
+/// Whether a command is known here and switched on.
 fn is_answered(command: Command<'_>, service: &Service) -> bool {
     match command {
         Command::Echo(text) => {
@@ -205,18 +208,17 @@ fn is_answered(command: Command<'_>, service: &Service) -> bool {
 
 /// A part of a reply: the answer to a command.
 struct Part {
-    /// Each is in a datagram of its own where it does not fit into the current one, and cut between
-    /// pairs where it fits into none.
+    /// Texts that are kept whole in a datagram. Only a text longer than a datagram is cut, between
+    /// pairs.
     texts: Arc<Template>,
-    /// Rules are one text where a datagram holds all, else one each, and give way to everything
-    /// else.
+    /// Whether these are rules. They are one text if a datagram holds all of them, else one text
+    /// each, and they are the first to be left out.
     is_rules: bool,
     /// Whether a new datagram begins after it.
     ends_datagram: bool,
 }
 
-/// The texts that answer a command. Those without a value are encoded once: a request of a few
-/// bytes asks for all of them.
+/// The texts that answer a command. Those without a value are encoded once and cached.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
     let Context {
         status, service, ..
@@ -261,19 +263,19 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
     encoded.template
 }
 
-/// Writes the datagrams of a reply; its number in `queryid` is the patch.
+/// Writes the datagrams of a reply. Its number in `queryid` is the patch.
 ///
-/// Where the datagrams are too few for everything, rules are left out one by one, the last first,
-/// and only then what follows them. A reply that was cut has no end mark: a client cannot take it
-/// for whole, and the count in `numplayers` stays true. A rule too long for any datagram is left
-/// out alone and cuts nothing: one text of an operator must not make the server look broken to
-/// clients that wait for the mark. GameSpy's own servers lose such a pair too, and the rest of its
-/// section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+/// If the datagrams are too few, rules are left out from the last one on, then whatever follows
+/// them. A reply that was cut has no end mark, so that no client takes it for complete.
+///
+/// A rule too long for any datagram is left out without cutting the reply: one long text must not
+/// make the server look broken to clients that wait for the mark. GameSpy's own servers lose such a
+/// pair too, and the rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
     if packed.datagrams.len() > MAX_FRAGMENTS {
-        // Rules that begin as many datagrams push what follows by up to one more.
+        // Rules that begin this many datagrams push the rest back by up to one more.
         let others = Packed::new(parts, limit, Some(0)).datagrams.len();
         let room = MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1);
         packed = Packed::new(parts, limit, Some(room));
@@ -297,16 +299,16 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
     }
 }
 
-/// Parts of a reply in datagrams, still without trailers.
+/// Datagrams of a reply, still without trailers.
 struct Packed {
     datagrams: Template,
-    /// The largest size of a datagram.
+    /// The most bytes of a datagram.
     limit: usize,
-    /// The bytes that the current datagram has room for.
+    /// The bytes that still fit into the current datagram.
     left: usize,
-    /// The datagrams that rules may still begin; `None` for any number.
+    /// How many datagrams rules may still begin; `None` for any number.
     room: Option<usize>,
-    /// Whether something that is not a rule fits into no datagram.
+    /// Whether anything except rules was too long for a datagram.
     is_cut: bool,
 }
 
@@ -343,8 +345,8 @@ impl Packed {
         }
     }
 
-    /// Adds a text in one piece, or pair by pair where it is too long for a datagram. `None` if
-    /// there is no room for further rules.
+    /// Adds a text in one piece, or pair by pair if it is too long for a datagram. `None` if there
+    /// is no room for further rules.
     fn push_text(&mut self, text: &[u8], is_rule: bool) -> Option<()> {
         if text.len() <= self.limit {
             return self.push_piece(text, is_rule);

@@ -1,4 +1,4 @@
-//! A reply put together: it owns its bytes, the views borrow from it.
+//! A reassembled reply. It owns its bytes, and the views borrow from it.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,22 +17,22 @@ use crate::text::number;
 
 pub(super) mod reassembly;
 
-/// The parts of a request that decide how its reply is read.
+/// The parts of a request that affect how its reply is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Asked {
-    /// A status, or its short form: without a server's description something is missing from it.
+    /// The status or its short form was requested: a reply without a description is incomplete.
     pub(crate) status: bool,
-    /// The players.
+    /// Players were requested.
     pub(crate) players: bool,
-    /// The teams: `team_N` is the name of one then.
+    /// Teams were requested: `team_N` is then the name of a team.
     pub(crate) teams: bool,
-    /// The text of an echo.
+    /// The text of the requested echo.
     pub(crate) echo: Option<Box<[u8]>>,
     /// Whether the request is an echo alone.
     pub(crate) echo_alone: bool,
-    /// An echo that the query added for its own sake.
+    /// The query itself added an echo, which is not part of the answer.
     pub(crate) own_echo: bool,
-    /// Whether the description alone was asked for after the status.
+    /// Only the description was requested, after the status stayed unanswered.
     pub(crate) info_alone: bool,
     /// The character set of the texts, if the caller knows it.
     pub(crate) charset: Option<Charset>,
@@ -59,7 +59,9 @@ impl Asked {
     }
 }
 
-/// An accepted reply, all its fragments joined once. A single datagram is kept as it came.
+/// A complete or partial reply, its fragments joined.
+///
+/// A single datagram is kept without a copy.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -85,9 +87,10 @@ pub struct Answer {
     asked: Asked,
 }
 
-/// Whether fewer rows of players are here than the server counts, or a player is in two parts,
-/// which are then of two replies. Evidence only where numbers and end mark prove nothing: UT2004
-/// counts bots that it does not list, and MOHAA lists fewer rows than it counts.
+/// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
+///
+/// This is evidence only where fragments have neither numbers nor end marks. UT2004 counts bots
+/// that it does not list, and Medal of Honor lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
@@ -98,8 +101,8 @@ fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
 }
 
-/// Whether these pairs answer `\status\` and not `\info\`: the name of the game and the players are
-/// in other sections.
+/// Whether these pairs answer `\status\` and not just `\info\`, which has neither the game nor
+/// players.
 fn is_of_status(fields: Fields<'_>) -> bool {
     fields
         .pairs()
@@ -107,7 +110,7 @@ fn is_of_status(fields: Fields<'_>) -> bool {
 }
 
 impl Answer {
-    /// The best of the replies to one query: the likeliest, a complete one, the longest, the first.
+    /// The best reply to a query: the one with the best evidence, then complete, longest, first.
     pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
         // Numbers are better evidence than missing rows.
@@ -125,7 +128,7 @@ impl Answer {
             let describes = |key: &[u8]| {
                 key.eq_ignore_ascii_case(b"hostname") || key.eq_ignore_ascii_case(b"mapname")
             };
-            // Where numbers begin at 0, a lost first fragment leaves no gap.
+            // If numbers begin at 0, losing the first fragment leaves no gap.
             body.missing.info |= !body.fields().pairs().any(|(key, _)| describes(key));
         }
         if asked.info_alone && !is_of_status(body.fields()) {
@@ -138,8 +141,8 @@ impl Answer {
         Self { body, asked }
     }
 
-    /// Takes captured datagrams, in any order; the request is unknown. The first reply number is
-    /// the reply's: datagrams of other replies, and other datagrams, are ignored.
+    /// Joins captured datagrams, in any order, of an unknown request. Datagrams with another reply
+    /// number than the first are ignored, and so are datagrams of other protocols.
     ///
     /// # Errors
     /// The error of the last rejected datagram, if none is a reply.
@@ -158,14 +161,15 @@ impl Answer {
         Self::best(&replies, &Asked::default()).ok_or(error)
     }
 
-    /// Every key and value in the order of the wire, those of player and team rows included.
+    /// Every key and value in wire order, rows of players and teams included.
     pub fn pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.fields().pairs()
     }
 
-    /// The pairs that describe the server: those of no player or team row, without what numbers and
-    /// ends the reply. In a complete answer, a last key without a value has an empty one. In an
-    /// incomplete answer it is left out: it was cut.
+    /// The pairs that describe the server: without rows of players and teams, numbers and end mark.
+    ///
+    /// A last key without a value has an empty one in a complete answer. In an incomplete answer it
+    /// was cut, and is left out.
     pub fn rules(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_complete = self.completeness().is_complete();
         let is_rule =
@@ -178,18 +182,20 @@ impl Answer {
         })
     }
 
-    /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
+    /// The first value of this key that is not empty, else an empty one; `None` without the key.
+    /// ASCII case is ignored.
+    ///
     /// Battlefield 1942 sends some keys twice with different values; the first is the current one.
     ///
-    /// This is also the way to `validate`, which answers `\secure\`, and to the values of
-    /// `\level_property\` and `\game_property\`; those of `\player_property\` are in
+    /// Use it also for `validate`, the answer to `\secure\`, and for the values of
+    /// `\level_property\` and `\game_property\`. Those of `\player_property\` are in
     /// [`Self::players`].
     pub fn get(&self, key: &str) -> Option<&[u8]> {
         self.fields().get(key)
     }
 
-    /// The rows of players, and of whatever else has a number, in the order of their first keys. A
-    /// row without [`Row::name`] is not a player. Allocates.
+    /// The numbered rows that are not teams, in the order of their first keys. Most are players; a
+    /// row without [`Row::name`] is not. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         let [players, _] = rows(self.fields(), &self.asked);
         players.into_iter()
@@ -201,18 +207,18 @@ impl Answer {
         teams.into_iter()
     }
 
-    /// The pairs of all fragments, joined, without the keys that number and end the reply.
+    /// The pairs of all fragments, joined, without numbers and end mark.
     pub const fn raw(&self) -> &Bytes {
         &self.body.bytes
     }
 
-    /// The server's number of this reply, where it sends one. Servers count up, some from 1 to 100
-    /// and again.
+    /// The server's number of this reply, if it sends one. Servers count up, some from 1 to 100 and
+    /// again.
     pub const fn reply_number(&self) -> Option<u64> {
         self.body.reply
     }
 
-    /// Whether every fragment is here, as far as the reply tells.
+    /// Whether every fragment has arrived, as far as the reply shows.
     pub fn completeness(&self) -> Completeness {
         self.body.missing
     }
@@ -222,9 +228,11 @@ impl Answer {
         Verification::Unavailable
     }
 
-    /// The answer to `\echo\text`, as key and value. The key is `echo_replay`, `echo`,
-    /// `echo_reply`, `echoresponse`, or any other whose value is the text; where only an echo was
-    /// asked for, it is the first pair. Servers that refuse write `ignoring`.
+    /// The answer to `\echo\text`, as key and value.
+    ///
+    /// The key is `echo_replay`, `echo`, `echo_reply`, `echoresponse`, or any other whose value is
+    /// the text. If only an echo was requested, it is the first pair. Servers that refuse send
+    /// `ignoring`.
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
@@ -240,8 +248,8 @@ impl Answer {
             .or_else(|| self.echo_by_text())
     }
 
-    /// The last pair with the text of the echo that was asked for: servers answer it after the
-    /// rest.
+    /// The last pair whose value is the requested text: servers answer an echo after everything
+    /// else.
     fn echo_by_text(&self) -> Option<(&[u8], &[u8])> {
         let text = self.asked.echo.as_deref()?;
         let is_echo = |(key, value): &(&[u8], &[u8])| {
@@ -250,8 +258,8 @@ impl Answer {
         self.fields().pairs().filter(is_echo).last()
     }
 
-    /// The part of the world that the key `location` names; `None` also where the game uses the key
-    /// for something else.
+    /// The part of the world in the key `location`; `None` if the game uses the key for something
+    /// else.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -280,7 +288,7 @@ impl Answer {
     }
 }
 
-/// The part of the world that the rule `location` of a status names. See [`Answer::region`].
+/// The part of the world in the rule `location` of a status. See [`Answer::region`].
 pub fn region(status: &ServerStatus) -> Option<&'static str> {
     let mut known = Known::new();
     if let Some(game) = &status.game {
@@ -301,7 +309,7 @@ fn region_of(known: &Known<'_>) -> Option<&'static str> {
 /// A field: the key without its number, and the value.
 pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 
-/// The row of one player or team: the pairs whose keys end in its number.
+/// The row of one player or team: the pairs whose keys end with the same number.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -322,7 +330,7 @@ pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 #[derive(Clone)]
 pub struct Row<'a> {
     index: u32,
-    /// The fields of all rows, and which of them are of this one.
+    /// The fields of all rows, of which a range belongs to this one.
     all: Arc<Vec<Field<'a>>>,
     range: Range<usize>,
 }
@@ -333,7 +341,7 @@ impl<'a> Row<'a> {
         self.index
     }
 
-    /// Its fields in the order of the wire: the key without the number, and the value.
+    /// Its fields in wire order: the key without the number, and the value.
     pub fn fields(&self) -> &[(&'a [u8], &'a [u8])] {
         self.all.get(self.range.clone()).unwrap_or_default()
     }
@@ -360,8 +368,8 @@ impl fmt::Debug for Row<'_> {
     }
 }
 
-/// The rows of a reply, in the order of their first keys: those of players, and of whatever else
-/// has a number, and those of teams.
+/// The rows of a reply in the order of their first keys: first players and other numbered rows,
+/// then teams.
 pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
     let mut rows = Vec::with_capacity(count_bound(fields.raw));
     rows.extend(
@@ -372,10 +380,11 @@ pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
     sorted(rows, asked)
 }
 
-/// Marks the rows of teams in the answer to a request for players and teams: they have the same
-/// numbers and fields. A player's `team_N` follows the name with that number, and is a number or
-/// the name of a side. That of a team has its `size_N` after it, or follows no such name and is not
-/// a number.
+/// Marks rows of teams in the answer to a request for players and teams, which use the same numbers
+/// and fields.
+///
+/// A player's `team_N` follows the name with that number, and is a number or the name of a side. A
+/// team's has `size_N` after it, or it follows no such name and is not a number.
 fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
     let mut named: Option<u32> = None;
     let mut is_team = false;
@@ -392,7 +401,7 @@ fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
     }
 }
 
-/// The positions of `team_N` that `size_N` follows, before the next name and the next `team_N`.
+/// The positions of each `team_N` that `size_N` follows before the next name or `team_N`.
 fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
     let mut positions = Vec::new();
     let mut open: Option<(usize, u32)> = None;
@@ -411,8 +420,7 @@ fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
     positions
 }
 
-/// Sorts fields into rows, whatever order they come in: the fields of each together in the order of
-/// the wire.
+/// Groups fields into rows, in any order of input. Fields of a row keep their wire order.
 pub(crate) fn sorted<'a>(
     mut fields: Vec<(RowKey<'a>, &'a [u8])>,
     asked: &Asked,
@@ -420,7 +428,7 @@ pub(crate) fn sorted<'a>(
     if asked.players && asked.teams {
         mark_teams(&mut fields);
     }
-    // Players and teams are numbered independently. Most servers write row after row, and count up.
+    // Players and teams are numbered separately. Most servers write row after row and count up.
     let row =
         |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
     fields.sort_by_key(row);
@@ -449,7 +457,7 @@ pub(crate) fn sorted<'a>(
         });
     }
     for list in [&mut players, &mut teams] {
-        // By where the first key lies.
+        // By the position of the first key.
         list.sort_by_key(|row: &Row<'a>| row.fields().first().map(|(key, _)| key.as_ptr()));
     }
     [players, teams]

@@ -1,4 +1,4 @@
-//! Reassembly: from datagrams to whole replies.
+//! Joins datagrams to whole replies.
 
 use bytes::Bytes;
 
@@ -19,10 +19,10 @@ pub(crate) struct Body {
     pub(crate) runs: Vec<(usize, usize)>,
     pub(crate) reply: Option<u64>,
     pub(crate) missing: Completeness,
-    /// Whether numbers and an end mark prove that nothing follows or is missing in between.
+    /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
-    /// The preference among replies: one in which more than the length shows a loss, then one with
-    /// all its datagrams.
+    /// The order of preference among replies: more evidence of loss than the length, then all
+    /// fragments present.
     pub(crate) rank: (bool, bool),
 }
 
@@ -35,40 +35,40 @@ impl Body {
     }
 }
 
-/// The replies to one query: several when its request was sent again.
+/// The replies to one query; several if its request was sent again.
 #[derive(Debug, Clone)]
 pub(crate) struct Reassembly {
     replies: Vec<Reply>,
     /// The number of replies that were requested.
     expected: usize,
-    /// Whether a datagram was refused for its size: it may be a part of the answer.
+    /// Whether a datagram was refused for its size. It may have been part of the answer.
     exceeds: bool,
     limits: Limits,
 }
 
-/// The source of the order of a reply's datagrams.
+/// How the datagrams of a reply are ordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// The M of `queryid` N.M. N is the number of the reply; some dialects have M alone.
+    /// By M of `queryid` N.M. N is the number of the reply; some dialects have M alone.
     Numbers(Option<u64>),
-    /// Their arrival, the one with the end mark last.
+    /// By arrival, the one with the end mark last.
     Arrival,
-    /// Their arrival: a text of numbered sections that is cut every 512 bytes, as 333networks'
-    /// masters do (Masterserver-Perl).
+    /// By arrival: a text of numbered sections that is cut every 512 bytes, as masters of
+    /// 333networks do (Masterserver-Perl).
     Sections,
 }
 
-/// Datagrams that may be of one reply.
+/// Datagrams that seem to belong to one reply.
 #[derive(Debug, Clone)]
 struct Reply {
     order: Order,
-    /// Whether more datagrams may join. Where the reply has no number, those of a retry must not.
+    /// Whether more datagrams may join. If the reply has no number, those after a retry must not.
     is_open: bool,
     parts: Fragments,
     zero_based: bool,
     /// Whether every datagram has an end mark.
     ends_each: bool,
-    /// Whether this is Serious Sam's status, which begins with the server's description.
+    /// Whether this is Serious Sam's status, which begins with a description of the server.
     is_described: bool,
     counts: Counts,
 }
@@ -83,7 +83,7 @@ impl Reassembly {
         }
     }
 
-    /// The request is sent, for the first time or again: one more reply may come.
+    /// A request was sent, for the first time or again: expects one more reply.
     pub(crate) fn expect_one_more(&mut self) {
         self.expected = self.expected.saturating_add(1);
         for reply in &mut self.replies {
@@ -91,25 +91,23 @@ impl Reassembly {
         }
     }
 
-    /// The next request is another one, and no datagram of its reply joins those before.
+    /// Closes all replies: a different request follows, whose reply must not join them.
     pub(crate) fn close(&mut self) {
         self.replies
             .iter_mut()
             .for_each(|reply| reply.is_open = false);
     }
 
-    /// Takes a datagram. Returns the wait for the rest of the reply; `None` if every fragment is
-    /// here.
+    /// Takes a datagram. Returns how to wait for the rest; `None` if every fragment has arrived.
     ///
-    /// [`Wait::Grace`] where the end is here but a late datagram could still follow: nothing before
-    /// it is numbered, every datagram has an end mark, or the reply has no number.
+    /// [`Wait::Grace`] if the end has arrived but another datagram could follow: the fragments
+    /// before it have no numbers, every datagram has an end mark, or the reply has no number.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
         let response = Response::parse(datagram, &self.limits);
         let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
         let is_sectioned =
             |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), response.trailer);
-        // From the first part of a text of sections on, every datagram until the next request is
-        // one.
+        // Once a text of sections has begun, every datagram until the next request belongs to it.
         if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
             let is_last = datagram.ends_with(br"\final\");
             return self
@@ -141,8 +139,8 @@ impl Reassembly {
             .any(|reply| reply.is_open && reply.order == order)
     }
 
-    /// The reply that a datagram of this order joins, a new one where another may come. An error
-    /// has this offset.
+    /// The reply that a datagram of this order joins; a new one if another is expected. `offset` is
+    /// the position for an error.
     fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
         let numbered = self
             .replies
@@ -175,12 +173,12 @@ impl Reassembly {
         self.replies.get_mut(position).ok_or(mismatch)
     }
 
-    /// Whether no datagram of a reply has come.
+    /// Whether no datagram of a reply has arrived.
     pub(crate) fn is_empty(&self) -> bool {
         self.replies.iter().all(|reply| reply.parts.is_empty())
     }
 
-    /// The replies that may be the answer, the last first.
+    /// The replies that may be the answer, newest first.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = Body> {
         let replies = self
             .replies
@@ -190,9 +188,10 @@ impl Reassembly {
         replies.map(|reply| reply.body(self.exceeds))
     }
 
-    /// Whether two replies came to the same: every fragment up to the same number, and no end mark.
-    /// UT99 omits the mark when it lists fewer players than it counts; asking once more would
-    /// change nothing.
+    /// Whether two replies had the same fragments and no end mark.
+    ///
+    /// UT99 omits the mark if it lists fewer players than it counts, so another request would not
+    /// help.
     pub(crate) fn lacks_end_mark(&self) -> bool {
         let without_end = |reply: &&Reply| {
             reply.is_numbered() && !reply.is_ended() && reply.gaps() == 0 && !reply.parts.is_empty()
@@ -211,7 +210,7 @@ impl Reply {
         matches!(self.order, Order::Numbers(_))
     }
 
-    /// Takes the body of a datagram with this number, or with none.
+    /// Adds a fragment with this number, or without one.
     fn insert(
         &mut self,
         number: Option<u32>,
@@ -235,7 +234,7 @@ impl Reply {
         }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
-        // Several parts without a reply number: a later one, of another reply, can contradict them.
+        // Fragments without a reply number can be contradicted by one of another reply.
         let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
         Ok(match self.is_whole() {
             true if self.is_proven() && is_bound => None,
@@ -244,12 +243,12 @@ impl Reply {
         })
     }
 
-    /// Whether the end is here, as far as end marks tell.
+    /// Whether the last fragment has arrived, judging by end marks.
     fn is_ended(&self) -> bool {
         self.parts.last().is_some() || (self.is_numbered() && self.ends_each)
     }
 
-    /// The number of missing datagrams, as far as numbers tell.
+    /// How many fragments are missing, judging by their numbers.
     fn gaps(&self) -> u32 {
         if self.is_numbered() {
             self.parts.missing((!self.zero_based).into())
@@ -258,12 +257,13 @@ impl Reply {
         }
     }
 
-    /// Whether everything is here and of one reply, as far as numbers and end marks tell.
+    /// Whether every fragment has arrived and all belong to one reply, judging by numbers and end
+    /// marks.
     fn is_whole(&self) -> bool {
         self.is_ended() && self.gaps() == 0 && !self.parts.is_mixed()
     }
 
-    /// Whether numbers and an end mark prove that nothing follows or is missing in between.
+    /// Whether numbers and an end mark prove that nothing is missing.
     fn is_proven(&self) -> bool {
         self.is_numbered() && self.parts.last().is_some()
     }
@@ -277,9 +277,10 @@ impl Reply {
                 trailer.is_final() && trailer.reply().is_some() && is_sectioned(body, trailer);
             bytes = share(&bytes, body);
         }
-        // Of two mixed replies each lacks one of the datagrams.
+        // Two mixed replies each lack at least one fragment.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
-        // Without the first part, the description, the count of players and some of these are lost.
+        // Without the first fragment, the description, the count of players and some players are
+        // missing.
         let lacks_first = self.is_described
             && !self
                 .parts
@@ -308,7 +309,7 @@ impl Reply {
         }
     }
 
-    /// Start and end of the runs between the gaps.
+    /// Start and end of each run of bytes without a gap.
     fn runs(&self) -> Vec<(usize, usize)> {
         let mut runs = Vec::new();
         let (mut start, mut end, mut expected) = (0_usize, 0_usize, u32::from(!self.zero_based));
@@ -325,9 +326,10 @@ impl Reply {
         runs
     }
 
-    /// The start of the first key of a fragment when the fragment before it is missing. Where a
-    /// server cuts between a key and its value, the keys are those tokens, odd or even, that have
-    /// more keys of rows.
+    /// The start of the first key in a fragment whose predecessor is missing.
+    ///
+    /// A server can cut between a key and its value. The keys are then the odd or the even tokens,
+    /// whichever contain more keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         if !self.zero_based || self.order != Order::Numbers(None) {
             return 0;
@@ -349,7 +351,7 @@ impl Reply {
     }
 }
 
-/// The reply that ends so, if its datagrams before the last have no number.
+/// The kind of reply that ends with this trailer, if only its last datagram has a number.
 const fn constant_reply(trailer: Trailer) -> Option<ConstantReply> {
     match trailer {
         Trailer::MarkFirst { reply, fragment } => ConstantReply::of(reply, fragment),
@@ -357,8 +359,8 @@ const fn constant_reply(trailer: Trailer) -> Option<ConstantReply> {
     }
 }
 
-/// Whether a datagram has the server's description, before its first row: a player's text can hold
-/// any key.
+/// Whether a datagram has the server's description before its first row. In a player's text any key
+/// can occur.
 fn is_described(fields: Fields<'_>) -> bool {
     let mut before_rows = fields
         .pairs()
@@ -366,7 +368,7 @@ fn is_described(fields: Fields<'_>) -> bool {
     before_rows.any(|(key, _)| key.eq_ignore_ascii_case(b"hostname"))
 }
 
-/// Whether two of them are equal.
+/// Whether two items are equal.
 pub(super) fn has_repeats<T: Ord>(items: impl Iterator<Item = T>) -> bool {
     let mut items: Vec<_> = items.collect();
     items.sort_unstable();

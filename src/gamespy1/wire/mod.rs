@@ -21,17 +21,19 @@ use crate::text::{each, lower_case, number, short_until};
 pub(super) mod request;
 pub(super) mod response;
 
-/// A borrowed, ordered multimap of a reply's keys and values. Order, repeated keys, empty values
-/// and spaces at the ends are kept: all of them occur on real servers.
+/// A borrowed, ordered multimap of a reply's keys and values.
 ///
-/// The wire has no escape for `\`. Where a server leaves one in a player's name, everything between
-/// the name and the next key of a player's row is read as the rest of the name.
+/// Order, repeated keys, empty values and spaces at the ends are kept: real servers send all of
+/// them.
+///
+/// The protocol has no escape for `\`. If a player's name contains one, everything up to the next
+/// key of a player's row is part of the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
-    /// The bytes as they came. The leading `\` may be missing.
+    /// The bytes as received. The leading `\` may be missing.
     pub(crate) raw: &'a [u8],
-    /// Start and end of the runs between the gaps of an incomplete reply, each read on its own.
-    /// Empty for one run over everything.
+    /// Start and end of the runs between the gaps of an incomplete reply, each parsed on its own.
+    /// Empty if one run covers everything.
     pub(crate) runs: &'a [(usize, usize)],
 }
 
@@ -41,8 +43,8 @@ impl<'a> Fields<'a> {
         Self { raw, runs: &[] }
     }
 
-    /// Every pair in order, those of player and team rows included. A key at the very end without a
-    /// value is in [`Pairs::odd`].
+    /// Every pair in order, rows of players and teams included. A last key without a value is in
+    /// [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs {
             fields: self,
@@ -51,6 +53,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The first value of this key that is not empty, else an empty one. ASCII case is ignored.
+    ///
     /// Battlefield 1942 sends some keys twice with different values; the first is the current one.
     pub(crate) fn get(self, key: &str) -> Option<&'a [u8]> {
         let is_key = |found: &[u8]| found.eq_ignore_ascii_case(key.as_bytes());
@@ -69,14 +72,15 @@ impl<'a> Fields<'a> {
 /// Iterator over the pairs of [`Fields`].
 #[derive(Debug, Clone)]
 pub(crate) struct Pairs<'a> {
-    /// The runs that are still to be read.
+    /// The runs that are still to be parsed.
     fields: Fields<'a>,
     rest: &'a [u8],
 }
 
 impl<'a> Pairs<'a> {
-    /// A key at the very end that has no value, with an empty one: the reply is cut there, or its
-    /// server writes no separator before an empty value. Once, after all pairs were taken.
+    /// The last key, with an empty value, if it has none. Call it after all pairs were taken.
+    ///
+    /// Either the reply was cut there, or its server writes no separator before an empty value.
     pub(crate) fn odd(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
@@ -123,7 +127,7 @@ fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
     short_until::<b'\\', b'\\'>(input)
 }
 
-/// `pair = token ( token / separator long-name )`: the value of a player's name may be a
+/// `pair = token ( token / separator long-name )`, where only a player's name can be a
 /// [`long_name`].
 #[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
@@ -136,12 +140,14 @@ fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
     map(token, |value| (key, value)).parse(input)
 }
 
-/// Most texts after a name in which the next key of a row is looked for.
+/// Most texts of a name among which the next key of a row is searched.
 const MAX_NAME_PARTS: usize = 8;
 
-/// `long-name = text 1*8( separator text )`: a name that holds separators, up to the next key of a
-/// player's row. That can be any row: some servers write column after column. An even number of
-/// texts after the first may be pairs of their own, if the first of them looks like a key.
+/// `long-name = text 1*8( separator text )`: a name that contains separators, up to the next key of
+/// a player's row.
+///
+/// That can be a key of any row: some servers write column after column. If the first text after
+/// the name looks like a key, an even number of texts is taken for pairs.
 #[inline(never)]
 fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
     let (mut rest, _) = text(input)?;
@@ -161,24 +167,24 @@ fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
     fail().parse(input)
 }
 
-/// Every token, as key or as value.
+/// Every token, whether key or value.
 pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     each(text, token)
 }
 
-/// Whether a pair numbers or ends a reply and describes nothing of the server. Where the end mark
-/// has no value of its own, as in Descent 3, the rest of a cut `queryid` follows it.
+/// Whether a pair is part of a number or end mark, and does not describe the server. In Descent 3,
+/// whose end mark has no value, the rest of a cut `queryid` can follow it.
 pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
     key == b"queryid" || (key == b"final" && b"queryid".starts_with(value))
 }
 
-/// Upper bound of the number of pairs in these bytes.
+/// An upper bound for the number of pairs in these bytes.
 pub(crate) fn count_bound(raw: &[u8]) -> usize {
     memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
 }
 
-/// Appends a pair. Separators and control bytes, which nothing on this wire escapes, are taken out.
-/// A pair whose key is then empty, or is one that numbers or ends a reply, is left out.
+/// Appends a pair, without separators and control bytes, which the protocol cannot escape. A pair
+/// whose key is then empty, or would number or end the reply, is left out.
 pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     let key = token_of(key);
     if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
@@ -200,7 +206,7 @@ fn put_token(text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&token_of(text));
 }
 
-/// The bytes of a text that can be sent: see [`put_pair`].
+/// The bytes of a text that can be sent, see [`put_pair`].
 pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
     let is_allowed = |byte: &u8| !matches!(byte, b'\\' | 0..=0x1F | 0x7F);
     if text.iter().all(is_allowed) {
@@ -215,16 +221,16 @@ pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
 pub(crate) struct RowKey<'a> {
     /// The key without its number: `frags`, `teamname`, `score_t`.
     pub(crate) field: &'a [u8],
-    /// The number, as the server counts. Rows of players may begin anywhere and leave numbers out.
+    /// The server's number of the row. Rows of players can begin at any number and have gaps.
     pub(crate) index: u32,
-    /// Whether the row is a team's: `teamname_N` (Battlefield 1942) and every key of the form
-    /// `name_tN`. `team_N` is the team of a player.
+    /// Whether the row is a team's: its key is `teamname_N` (Battlefield 1942) or `name_tN`.
+    /// `team_N` is the team of a player.
     pub(crate) is_team: bool,
 }
 
 impl<'a> RowKey<'a> {
-    /// Reads a key of the form `name_12` or `name_t12`; `None` for all others, and for numbers
-    /// above `u32`.
+    /// Parses a key of the form `name_12` or `name_t12`; `None` for all others, and if the number
+    /// exceeds `u32`.
     #[inline(always)]
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
         // Most keys end in a letter. SWAT 4's objectives are not rows: any text follows `obj_`.
@@ -232,7 +238,7 @@ impl<'a> RowKey<'a> {
         may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
     }
 
-    /// The row's number when the key is the name of a player.
+    /// The row's number if the key is the name of a player.
     #[inline]
     pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
         // Most keys begin with another word.
@@ -241,12 +247,12 @@ impl<'a> RowKey<'a> {
         key.is_name().then_some(key.index)
     }
 
-    /// Whether it is the name of a player.
+    /// Whether the key is the name of a player.
     pub(crate) fn is_name(&self) -> bool {
         self.field.eq_ignore_ascii_case(b"player") || self.field.eq_ignore_ascii_case(b"playername")
     }
 
-    /// The row's number when the key is a field of players in captures. The first two are names.
+    /// The row's number if the key is a known field of players. The first two are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
         match lower_case(key.field, &mut [0; 24]) {
@@ -259,7 +265,7 @@ impl<'a> RowKey<'a> {
     }
 }
 
-/// `row-key = field ( "_" / "_t" ) 1*DIGIT`, where the field is not empty and may hold underscores.
+/// `row-key = field ( "_" / "_t" ) 1*DIGIT`. The field is not empty and may contain underscores.
 #[inline(always)]
 fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
     let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
@@ -454,8 +460,8 @@ mod tests {
         }
     }
 
-    /// Column after column, as SWAT 4's AdminMod (AMServerQuery.uc) and GameSpy's second generation
-    /// (nitrocaster/GameSpy, qr2.c) write rows: the key after the last name is that of row 0.
+    /// SWAT 4's AdminMod (AMServerQuery.uc) and GameSpy's second generation (nitrocaster/GameSpy,
+    /// qr2.c) write rows column after column. The key after the last name is that of row 0.
     #[test]
     fn names_with_a_backslash_are_read_in_column_order() {
         let raw = br"\player_0\Ann\player_1\Cat\player_2\B\ob\score_0\5\score_1\6\score_2\7";

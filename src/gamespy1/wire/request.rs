@@ -1,4 +1,4 @@
-//! Requests of a client: commands between backslashes, one or several in a datagram.
+//! Requests: one or more commands between backslashes, in one datagram.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{put_pair, separator, text};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::each;
 
-/// Longest request that servers read, in bytes: GameSpy's own code cuts longer ones (OpenMoHAA's
+/// Longest request that servers read, in bytes. GameSpy's own code cuts longer ones (OpenMoHAA,
 /// code/gamespy/sv_gqueryreporting.c).
 const MAX_REQUEST: usize = 255;
 
@@ -31,33 +31,33 @@ const MAX_REQUEST: usize = 255;
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// Game, version, region.
+    /// The game, its version, the region.
     Basic,
-    /// Name, map, counts.
+    /// The name, the map, the number of players.
     Info,
-    /// Settings.
+    /// The settings.
     Rules,
     /// The players.
     Players,
-    /// All four in one.
+    /// All four in one reply.
     Status,
-    /// All four, each in a datagram of its own; GameSpy's own code only.
+    /// The first four, each in a datagram of its own. GameSpy's own code only.
     Packets,
-    /// The teams; patched UT99 servers and mods. Not together with players: see
+    /// The teams. Patched UT99 servers and mods only. Do not combine it with players, see
     /// [`StatusQuery::commands`](crate::gamespy1::StatusQuery::commands).
     Teams,
-    /// A text to be sent back.
+    /// A text that the server sends back.
     Echo(&'a [u8]),
-    /// A property of the level object; the Unreal engine only.
+    /// A property of the level object. The Unreal engine only.
     LevelProperty(&'a [u8]),
-    /// A property of the game object; the Unreal engine only.
+    /// A property of the game object. The Unreal engine only.
     GameProperty(&'a [u8]),
-    /// A property of each player; the Unreal engine only. The rows of the answer begin at 1, those
+    /// A property of each player. The Unreal engine only. The rows of the answer begin at 1, those
     /// of `\players\` at 0.
     PlayerProperty(&'a [u8]),
-    /// A challenge, to be answered with proof of the game's key: see [`GameKey`](crate::GameKey).
+    /// A challenge, answered with proof of the game's key, see [`GameKey`](crate::GameKey).
     Secure(&'a [u8]),
-    /// Any other command, or one of those without a value above with one, as in
+    /// Any other command, or one of the above with a value that it does not usually have, such as
     /// `\status\xserverquery`.
     Other {
         /// Its name, not empty.
@@ -96,9 +96,10 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// Every command that has a name here, in the order in which GameSpy's own code answers them
-    /// (OpenMoHAA's code/gamespy/sv_gqueryreporting.c; it does not know those between `packets` and
-    /// `echo`, or `echo` and `secure`).
+    /// All named commands, in the order in which GameSpy's own code answers them.
+    ///
+    /// That code does not know those between `packets` and `echo`, or between `echo` and `secure`
+    /// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
     pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
         [
             Self::Basic,
@@ -124,8 +125,8 @@ impl<'a> Command<'a> {
             .unwrap_or(Self::Other { name, value })
     }
 
-    /// The known command with this name, in any case, and its position among [`Self::known`], from
-    /// 1. Its value is left out where it has none.
+    /// The known command with this name, in any case, and its position in [`Self::known`], counted
+    /// from one. A command that takes no value gets none.
     pub(crate) fn numbered(name: &[u8], value: &'a [u8]) -> Option<(u32, Self)> {
         (1..)
             .zip(Self::known(value))
@@ -182,14 +183,15 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Reads a request as the Unreal engine does: `\type\` followed by another `\` has no value.
-    /// Otherwise the next token is its value, and one `\` after that is skipped.
+    /// Parses a request as the Unreal engine does: `\name\` followed by another `\` has no value.
+    /// Otherwise the next token is its value, and one `\` after it is skipped.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it does not begin with `\`;
-    /// [`ParseErrorKind::Unexpected`] for a reply, which holds `queryid`, `final`, `statusresponse`
-    /// or `eof`: two servers must never answer each other; [`ParseErrorKind::CutShort`] without any
-    /// command; [`ParseErrorKind::Limit`] above 255 bytes, which is as much as servers read.
+    /// - [`ParseErrorKind::NotThisProtocol`] if it does not begin with `\`.
+    /// - [`ParseErrorKind::Unexpected`] for a reply, which contains `queryid`, `final`,
+    ///   `statusresponse` or `eof`: two servers must never answer each other.
+    /// - [`ParseErrorKind::CutShort`] without any command.
+    /// - [`ParseErrorKind::Limit`] above 255 bytes, because servers read no more.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') {
             return Err(ParseError::new(
@@ -236,8 +238,8 @@ impl<'a> Request<'a> {
             .chain(parsed.filter(|command| !command.name().is_empty()))
     }
 
-    /// The value of a command as GameSpy's own code finds it: anywhere in the datagram, wherever
-    /// `\name\` occurs.
+    /// The value of a command as GameSpy's own code finds it: wherever `\name\` occurs in the
+    /// datagram.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
         let listed = self
             .list
@@ -250,13 +252,13 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Appends the datagram, with the commands joined as the Unreal engine reads them; GameSpy's
-    /// own code reads that too.
+    /// Appends the datagram. Both the Unreal engine and GameSpy's own code can read it.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] without commands or for an empty name, [`EncodeError::Forbidden`] for
-    /// `\` and bytes outside printable ASCII, [`EncodeError::TooLong`] above 255 bytes in all.
-    /// Nothing is written then.
+    /// Nothing is written after an error.
+    /// - [`EncodeError::Empty`] without commands, or for an empty name.
+    /// - [`EncodeError::Forbidden`] for `\` and bytes outside printable ASCII.
+    /// - [`EncodeError::TooLong`] above 255 bytes in all.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let mut request = Vec::with_capacity(MAX_REQUEST);
         for command in self.commands() {
@@ -303,9 +305,10 @@ impl fmt::Debug for Request<'_> {
     }
 }
 
-/// `request = 1*command`, `command = "\" name "\" [ value [ "\" ] ]`: without a value where another
-/// separator follows at once. The closing separator of the name is required: neither the engine nor
-/// GameSpy's code knows `\status`.
+/// `request = 1*command`, `command = "\" name "\" [ value [ "\" ] ]`: no value if another separator
+/// follows immediately.
+///
+/// The separator after the name is required: neither the engine nor GameSpy's code knows `\status`.
 fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
     let (rest, name) = delimited(separator, text, separator).parse(input)?;
     if rest.first() == Some(&b'\\') {
@@ -321,7 +324,7 @@ fn named<'a>(input: &'a [u8], name: &[u8]) -> IResult<&'a [u8], &'a [u8]> {
     preceded(delimited(separator, tag(name), separator), text).parse(input)
 }
 
-/// A heartbeat's report to a master.
+/// The state that a heartbeat reports to a master.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServerState {
     Running,

@@ -27,7 +27,7 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::text::locate;
 
-/// One datagram of a reply, viewed without copying: a fragment, or all of it.
+/// One datagram of a reply, viewed without copying.
 ///
 /// ```
 /// use queryport::gamespy1::Response;
@@ -54,12 +54,12 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Reads a datagram.
+    /// Parses a datagram.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] when it begins neither with `\` nor with `gamename\`, as
-    /// netPanzer's replies do (InfoSocket.cpp); [`ParseErrorKind::Limit`] for more pairs, players,
-    /// teams or fragments than `limits` allow.
+    /// - [`ParseErrorKind::NotThisProtocol`] if it begins neither with `\` nor with `gamename\`, as
+    ///   netPanzer's replies do (InfoSocket.cpp).
+    /// - [`ParseErrorKind::Limit`] for more pairs, players, teams or fragments than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         if datagram.first() != Some(&b'\\') && !datagram.starts_with(br"gamename\") {
             return Err(ParseError::new(
@@ -83,18 +83,18 @@ impl<'a> Response<'a> {
                 response.end(),
             ));
         }
-        // A text that is too short to exceed a limit is not counted.
+        // Count only if the text is long enough to exceed a limit.
         if body.len() / 2 >= limits.max_rules().min(limits.max_players()) {
             Counts::default().add(body, std::iter::empty(), limits)?;
         }
         Ok(response)
     }
 
-    /// Every key and value in the order of the wire, those of player and team rows included,
-    /// without the keys that number and end the reply.
+    /// Every key and value in wire order, rows of players and teams included, without numbers and
+    /// end mark.
     ///
-    /// In a fragment of SWAT 4's AdminMod the first token may be the value of the fragment before:
-    /// only an [`Answer`](crate::gamespy1::Answer), which joins them, reads that.
+    /// In a fragment from SWAT 4's AdminMod, the first token can be the value of a key in the
+    /// fragment before. Only an [`Answer`](crate::gamespy1::Answer) joins them.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.fields().pairs()
     }
@@ -104,12 +104,12 @@ impl<'a> Response<'a> {
         self.fields().get(key)
     }
 
-    /// The pairs as they came, without the trailer.
+    /// The pairs as received, without the trailer.
     pub const fn raw(&self) -> &'a [u8] {
         self.body
     }
 
-    /// Parts that the lenient reader skipped or repaired: names with a backslash, keys of the
+    /// The problems that the parser skipped or repaired: names with a backslash, keys of the
     /// trailer among the pairs, a last key without a value.
     ///
     /// ```
@@ -153,10 +153,10 @@ impl<'a> Response<'a> {
         found.into_iter()
     }
 
-    /// Appends the datagram, without the additions of mods: `eof`, words for numbers, a NUL.
+    /// Appends the datagram, without additions of mods: `eof`, words for numbers, a NUL.
     ///
     /// # Errors
-    /// None: what was parsed can be written.
+    /// Never fails: whatever was parsed can be written.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let mark = |is_final| if is_final { r"\final\" } else { "" };
         let (start, end) = match self.trailer {
@@ -220,7 +220,7 @@ impl fmt::Debug for Response<'_> {
     }
 }
 
-/// The numbers of pairs, players and teams in a reply, which limits bound.
+/// The numbers of pairs, players and teams in a reply, for checking limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Counts {
     pairs: usize,
@@ -233,9 +233,10 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
-    /// Adds a datagram to those before it, and bounds the sums. Rows are counted by tokens, keys or
-    /// values, and only where there are more pairs than rows may be: then in the datagrams before
-    /// it too.
+    /// Adds a datagram and checks the sums against the limits.
+    ///
+    /// Rows are counted by tokens, whether keys or values. They are counted only if there are more
+    /// pairs than rows are allowed, then in all datagrams so far.
     pub(crate) fn add<'a>(
         mut self,
         body: &'a [u8],
@@ -276,16 +277,17 @@ impl Counts {
     }
 }
 
-/// The number and the end mark of one datagram, as its dialect writes them.
+/// The number and end mark of one datagram in its dialect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trailer {
-    /// Neither number nor mark.
+    /// Neither number nor end mark.
     None,
     /// `\final\` alone: netPanzer.
     Mark,
     /// `\queryid\gs1`, a word for a number: some modifications of SWAT 4.
     Word { is_final: bool },
-    /// `\queryid\N.M`, then the mark: the Unreal engine. 333networks' masters number sections so.
+    /// `\queryid\N.M`, then the mark: the Unreal engine. Masters of 333networks number sections
+    /// like this.
     Numbered {
         reply: u64,
         fragment: u32,
@@ -297,13 +299,13 @@ pub(crate) enum Trailer {
     MarkFirst { reply: u64, fragment: u32 },
     /// `\final\queryid\N.M`, a mark without a value: Descent 3, in every datagram of a reply.
     OpenMark { reply: u64, fragment: u32 },
-    /// `\statusresponse\K` before the pairs: SWAT 4's AdminMod. The fragment counts from 0, and has
-    /// no number where its end is cut off.
+    /// `\statusresponse\K` before the pairs: SWAT 4's AdminMod. The fragment counts from 0. `None`
+    /// if its end was cut.
     StatusResponse {
         fragment: Option<u32>,
         is_final: bool,
     },
-    /// A number that was cut. It must not turn a fragment into a whole reply.
+    /// A number that was cut. It must not make a fragment look like a whole reply.
     Damaged,
 }
 
@@ -330,7 +332,7 @@ impl Trailer {
         }
     }
 
-    /// Whether the end mark is here.
+    /// Whether it has an end mark.
     pub(crate) const fn is_final(self) -> bool {
         match self {
             Self::Mark | Self::MarkFirst { .. } | Self::OpenMark { .. } => true,
@@ -342,7 +344,7 @@ impl Trailer {
         }
     }
 
-    /// Whether no other fragment follows. A mark without a value is in every datagram.
+    /// Whether no other fragment follows. An end mark without a value is in every datagram.
     pub(crate) const fn is_last(self) -> bool {
         self.is_final() && !self.is_open_mark()
     }
@@ -356,7 +358,7 @@ impl Trailer {
         matches!(self, Self::StatusResponse { .. }) || matches!(self.fragment(), Some(0))
     }
 
-    /// A number, then the mark or none.
+    /// A number, then perhaps the mark.
     const fn number_then_mark(id: Id, is_final: bool) -> Self {
         match id {
             Id::Numbers { reply, fragment } => Self::Numbered {
@@ -375,7 +377,7 @@ impl Trailer {
         match id {
             Id::Numbers { reply, fragment } => Self::MarkFirst { reply, fragment },
             Id::Word => Self::Word { is_final: true },
-            // Servers write two numbers there: a single one was cut.
+            // Servers write two numbers there, so a single one was cut.
             Id::Number(_) | Id::Damaged => Self::Damaged,
         }
     }
@@ -398,14 +400,14 @@ enum Id {
     Number(u32),
     /// A word (`AMv1`, `gs1`).
     Word,
-    /// Nothing that a server writes: a number that was cut.
+    /// Not something a server writes: a number that was cut.
     Damaged,
 }
 
 /// Splits a datagram into its pairs and its trailer.
 ///
-/// The keys are recognised only where a server writes them. A player called `final` is a value, and
-/// ends no reply.
+/// Its keys are recognised only where a server writes them. A player called `final` does not end a
+/// reply.
 pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
     match status_response(text) {
@@ -414,7 +416,7 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     }
 }
 
-/// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or with both.
+/// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or both.
 fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     let always = |_: &[u8], _: &[u8], _: &PartEnd| true;
     let found = split_end(text, eof_end, always).or_else(|| split_end(text, id_end, always));
@@ -429,7 +431,7 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     };
     let is_numbered = match end.id {
         Some(Id::Number(again)) => again == number,
-        // A damaged number shows that the last datagram came in two versions, and ends no reply.
+        // With a damaged number, the last datagram has arrived in two versions.
         Some(Id::Word | Id::Damaged) | None => end.has_eof,
         Some(Id::Numbers { .. }) => false,
     };
@@ -443,8 +445,8 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
 /// The most separators of a trailer: `\queryid\AMv1\final\\eof\`.
 const MAX_SEPARATORS: usize = 7;
 
-/// Splits a text before the longest end that `production` reads and `is_end` admits. It is given
-/// the text, the body before the end and the end.
+/// Splits a text before the longest end that `production` parses and `is_end` accepts. `is_end`
+/// gets the text, the body before the end, and the end.
 fn split_end<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
@@ -467,12 +469,11 @@ fn split_end<'a, T>(
     longest
 }
 
-/// Whether the first word of a trailer is a key. A mark alone, or without a value, could be a
-/// value.
+/// Whether the trailer begins with a key. A mark alone, or without a value, could be a value.
 fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
     match trailer {
         Trailer::Mark => {
-            // An even number of tokens precedes a key.
+            // A key has an even number of tokens before it.
             let is_bare = body.first().is_some_and(|first| *first != b'\\');
             memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) != is_bare
         }
@@ -508,7 +509,7 @@ fn trailer(input: &[u8]) -> IResult<&[u8], Trailer> {
     .parse(input)
 }
 
-/// The end of a datagram that begins with its number.
+/// The end of a datagram that begins with the number of its fragment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct PartEnd {
     id: Option<Id>,
@@ -516,8 +517,8 @@ struct PartEnd {
     has_eof: bool,
 }
 
-/// `eof-end = [ id "\final\" ] "\eof" [ "\" ]`. AdminMod cuts between any two tokens, so a fragment
-/// can end with any words. Its end mark is always closed.
+/// `eof-end = [ id "\final\" ] "\eof" [ "\" ]`. AdminMod cuts between any two tokens, so any words
+/// can precede the end. Its end mark always has a closing separator.
 fn eof_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
     let last = opt(terminated(id, tag(&br"\final\"[..])));
     let eof = (tag(&br"\eof"[..]), opt(separator));
@@ -529,7 +530,7 @@ fn eof_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
     map(terminated(last, eof), end).parse(input)
 }
 
-/// `id-end = id [ mark ]`, as [`eof_end`]. Only where no `eof` is: any word may precede that.
+/// `id-end = id [ mark ]`: the alternative to [`eof_end`] in a datagram without `eof`.
 fn id_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
     let end = |(id, mark): (Id, Option<()>)| PartEnd {
         id: Some(id),
@@ -544,7 +545,8 @@ fn mark(input: &[u8]) -> IResult<&[u8], ()> {
     value((), (tag(&br"\final"[..]), opt(separator))).parse(input)
 }
 
-/// `id = "\queryid\" ( number / text ) [ "\" ]`, where the last separator begins nothing else.
+/// `id = "\queryid\" ( number / text ) [ "\" ]`, where the last separator does not begin another
+/// key.
 fn id(input: &[u8]) -> IResult<&[u8], Id> {
     let closed = opt(terminated(separator, border));
     let (rest, value) = terminated(preceded(tag(&br"\queryid\"[..]), text), closed).parse(input)?;
@@ -556,12 +558,12 @@ fn id(input: &[u8]) -> IResult<&[u8], Id> {
     Ok((rest, id))
 }
 
-/// A separator or the end follows; takes nothing.
+/// Succeeds before a separator or at the end; consumes nothing.
 fn border(input: &[u8]) -> IResult<&[u8], &[u8]> {
     peek(alt((separator, eof))).parse(input)
 }
 
-/// `number = N "." M / M`: two integers, never a fraction. 20.1 and 20.10 are two fragments.
+/// `number = N "." M / M`: two integers, never a fraction. 20.1 and 20.10 are different fragments.
 fn number(input: &[u8]) -> IResult<&[u8], Id> {
     let (rest, (reply, fragment)) = (opt(terminated(u64, tag(&b"."[..]))), u32).parse(input)?;
     let id = reply.map_or(Id::Number(fragment), |reply| Id::Numbers {
@@ -571,17 +573,19 @@ fn number(input: &[u8]) -> IResult<&[u8], Id> {
     Ok((rest, id))
 }
 
-/// Whether the last word of some pairs is a key: an end mark there has no value, and is not the
-/// name of a player.
+/// Whether the last word of some pairs is a key. An end mark there has no value, and is not a
+/// player's name.
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
     pairs.odd().is_some()
 }
 
-/// Whether these are sections of 333networks' masters, numbered N.1, N.2… from the first pair to
-/// the trailer. They cut the text at any byte, so the last number can be missing. No row of a
-/// player is in it: a player's text can hold any number.
+/// Whether these are sections from a master of 333networks, numbered N.1, N.2… from the first pair
+/// to the trailer.
+///
+/// The text can be cut at any byte, so the last number can be missing. Rows of players rule
+/// sections out: a player's text can contain any number.
 pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
     let starts = memchr::memmem::find_iter(body, br"\q");
     let ids = starts.filter_map(|start| id(body.get(start..)?).ok());
@@ -593,7 +597,7 @@ pub(crate) fn is_sectioned(body: &[u8], trailer: Trailer) -> bool {
     let Some(&(first, _)) = numbers.peek() else {
         return false;
     };
-    // A fragment without the number of a reply belongs to another dialect.
+    // A fragment without a reply number is of another dialect.
     if trailer.reply().is_none() && trailer.fragment().is_some() {
         return false;
     }
@@ -611,7 +615,8 @@ mod tests {
     use super::super::put_pair;
     use super::*;
 
-    /// The result of a production for each cut of an input, where it takes all of it.
+    /// The results of a production for each cut of an input; `None` unless it consumes the whole
+    /// cut.
     fn cuts<'a, T>(
         input: &'a [u8],
         production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
@@ -625,7 +630,7 @@ mod tests {
         (0..=input.len()).map(whole).collect()
     }
 
-    /// The last of these cuts, all before which are errors.
+    /// The last of these results. All before them are errors.
     fn only_last<T: Copy>(cuts: &[Option<T>], count: usize) -> &[Option<T>] {
         let (errors, found) = cuts.split_at(cuts.len().saturating_sub(count));
         assert!(errors.iter().all(Option::is_none));
@@ -929,7 +934,7 @@ mod tests {
         );
         assert_split(br"\statusresponse\1\a\b\queryid\1\final\", br"\a\b", last);
         assert_split(br"\statusresponse\0\a\b\queryid\0", br"\a\b", first);
-        // Cut between a key and its value, and the value is a word of the end.
+        // Cut between a key and its value, and the value is a word of the trailer.
         assert_split(
             br"\statusresponse\0\player_0\final\eof\",
             br"\player_0\final",
@@ -962,7 +967,7 @@ mod tests {
         }
     }
 
-    /// A cut number must not turn a fragment into a whole reply.
+    /// A cut number must not make a fragment look like a whole reply.
     #[test]
     fn a_number_that_was_cut_is_ignored() {
         for cut in [
