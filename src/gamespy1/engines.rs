@@ -1,5 +1,5 @@
-//! Facts that differ between servers: a row for each family of games, and one for each engine that
-//! the serving side imitates. Code reads the rows and knows no game.
+//! What differs between servers: a row for each family of games, and one for each engine that the
+//! serving side imitates. Code reads these rows and names no game.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::text::{lower_case, number};
 
 macro_rules! keys {
     ($($key:ident = $lower:literal $wire:literal,)+) => {
-        /// The keys that tell the family, and those that the model has fields for.
+        /// The keys that identify the family, and those for which the model has a field.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Key {
             $(#[doc = $wire] $key,)+
@@ -28,7 +28,7 @@ macro_rules! keys {
             /// The key with this name, in any case.
             #[inline]
             pub(crate) fn find(name: &[u8]) -> Option<Self> {
-                // Patterns of bytes are compared by length first.
+                // Byte patterns are compared by length first.
                 match lower_case(name, &mut [0; 24]) {
                     $($lower => Some(Self::$key),)+
                     _ => None,
@@ -98,7 +98,7 @@ keys! {
     Version = b"version" "version",
 }
 
-/// The values of the known keys in a reply, or among the rules of a status.
+/// The values of known keys in a reply, or among the rules of a status.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     values: [Option<&'a [u8]>; Key::ALL.len()],
@@ -111,7 +111,7 @@ impl<'a> Known<'a> {
         }
     }
 
-    /// Takes a pair. The first value of a key that is not empty counts.
+    /// Takes a pair. The first value that is not empty counts.
     #[inline]
     pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
         let Some(key) = Key::find(name) else { return };
@@ -132,19 +132,19 @@ impl<'a> Known<'a> {
         self.find(keys, |_, value| (!value.is_empty()).then_some(value))
     }
 
-    /// The first value that is a number in the range of the type.
+    /// The first value that is a number and fits the type.
     pub(crate) fn number<T: TryFrom<i64>>(&self, keys: &[Key]) -> Option<T> {
         self.find(keys, |_, value| number::number(value))
     }
 
-    /// The first value that is a truth value.
+    /// The first value that is a boolean.
     pub(crate) fn flag(&self, keys: &[Key]) -> Option<bool> {
         self.find(keys, |key, value| {
             number::boolean(value).map(|value| value != key.is_inverted())
         })
     }
 
-    /// The first value that is a time.
+    /// The first value that is a duration.
     pub(crate) fn time(&self, keys: &[TimeKey]) -> Option<Duration> {
         keys.iter()
             .find_map(|key| key.unit.read(self.get(key.key)?))
@@ -156,7 +156,7 @@ impl<'a> Known<'a> {
 }
 
 impl Key {
-    /// Whether the key says the opposite of its field: a listen server is not dedicated.
+    /// Whether the key has the opposite meaning of its field: a listen server is not dedicated.
     pub(crate) const fn is_inverted(self) -> bool {
         matches!(self, Self::ListenServer)
     }
@@ -165,19 +165,19 @@ impl Key {
 /// The keys of one field of the status.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Keys {
-    /// In the order in which they are read.
+    /// The keys, in the order in which they are read.
     pub(crate) all: &'static [Key],
-    /// The key that a server writes where its rules have none of these.
+    /// The key to write if the rules have none of these.
     pub(crate) usual: Option<Key>,
 }
 
 impl Keys {
-    /// Keys that are read, and written where the rules have one of them.
+    /// Keys that are read, and written only if the rules have one of them.
     const fn read(all: &'static [Key]) -> Self {
         Self { all, usual: None }
     }
 
-    /// The same keys, of which a server writes this one.
+    /// The same keys, of which a server usually writes this one.
     const fn usually(self, key: Key) -> Self {
         Self {
             all: self.all,
@@ -186,7 +186,7 @@ impl Keys {
     }
 }
 
-/// A key whose value is a time.
+/// A key whose value is a duration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TimeKey {
     pub(crate) key: Key,
@@ -207,7 +207,7 @@ const fn minutes(key: Key) -> TimeKey {
     }
 }
 
-/// The unit of a time on the wire, always a whole number.
+/// The unit of a duration on the wire, always a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Seconds,
@@ -224,7 +224,7 @@ impl Unit {
         }
     }
 
-    /// The number for a time; `None` where it is not a whole one.
+    /// The number to write for a duration; `None` if it is not a whole one.
     pub(crate) fn write(self, time: Duration) -> Option<u64> {
         let seconds = time.as_secs();
         match self {
@@ -237,65 +237,66 @@ impl Unit {
 /// The keys of the mutators.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct MutatorKeys {
-    /// Keys of lists with commas between the names. The first list that is not empty counts.
+    /// Keys whose value lists names between commas. The first list that is not empty counts.
     pub(crate) lists: Keys,
-    /// A key that is repeated, with one name each.
+    /// A repeated key with one name each.
     pub(crate) repeated: Key,
 }
 
-/// The source of the number of bots.
+/// Where the number of bots is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BotCount {
-    /// `numbots`, or rows that mark bots.
+    /// In `numbots`, or in rows that mark bots.
     Counted {
-        /// Whether a server writes `numbots` where no row marks a bot.
+        /// Whether a server writes `numbots` if no row marks a bot.
         is_usual: bool,
     },
-    /// `minplayers` is the number of people and bots, 0 without bots; `numplayers` counts people.
+    /// In `minplayers`, which counts people and bots and is 0 without bots. `numplayers` counts
+    /// people.
     MinPlayers,
 }
 
-/// The value of `team_N` in a player's row.
+/// What `team_N` in a player's row contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlayerTeam {
     Number,
-    /// The name of one of the two sides.
+    /// The name of a side.
     SideName,
 }
 
-/// The rows of players.
+/// How players are listed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlayerRows {
-    /// The field of the name that is written.
+    /// The field to write the name in.
     pub(crate) name_field: &'static str,
-    /// The field of the score that is written.
+    /// The field to write the score in.
     pub(crate) score_field: &'static str,
-    /// The score of a player in a whole reply without one.
+    /// The score of a player whose row has none, in a complete reply.
     pub(crate) absent_score: Option<i64>,
     pub(crate) team: PlayerTeam,
-    /// Whether rows of players who left follow those that `numplayers` counts.
+    /// Whether rows of players who left follow the rows that `numplayers` counts.
     pub(crate) has_stale_rows: bool,
 }
 
-/// A side of a game without rows of teams.
+/// A side in a game without rows for teams.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Side {
     pub(crate) name: Keys,
     pub(crate) score: Keys,
 }
 
-/// The place of the teams in a status.
+/// Where a status lists its teams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TeamPlace {
-    /// In keys of the two sides.
+    /// In keys for the two sides.
     Sides,
-    /// Rows with names follow the players; scores are in keys of the two sides.
+    /// Names in rows after the players, scores in keys for the two sides.
     NamesAfterPlayers,
-    /// Rows with names and scores follow the players, where the engine sends such rows.
+    /// Names and scores in rows after the players, if the engine sends such rows.
     RowsAfterPlayers,
 }
 
-/// The spelling of truth values.
+/// How booleans are written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Truth {
     pub(crate) no: &'static str,
@@ -308,7 +309,7 @@ const WORDS: Truth = Truth {
 };
 const DIGITS: Truth = Truth { no: "0", yes: "1" };
 
-/// A property by which a reply shows its family.
+/// How a reply shows its family.
 #[derive(Debug, Clone, Copy)]
 enum Mark {
     /// `gamename`, in lower case.
@@ -317,14 +318,14 @@ enum Mark {
     GamePrefix(&'static str),
     /// The beginning of `gamevariant`, in lower case.
     VariantPrefix(&'static str),
-    /// These keys.
+    /// By these keys.
     Has(&'static [Key]),
-    /// No `gamename`, and rows with `playername` and with `teamname`.
+    /// By rows with `playername` and with `teamname`, without a `gamename`.
     NamedSides,
 }
 
 impl Mark {
-    /// Whether the mark is the name of a game, which is stronger than any key.
+    /// Whether the mark is the name of a game, which outweighs any key.
     const fn is_game(self) -> bool {
         matches!(self, Self::Game(_) | Self::GamePrefix(_))
     }
@@ -362,36 +363,37 @@ pub(crate) struct Profile {
     pub(crate) version: Keys,
     pub(crate) protocol_version: Keys,
     pub(crate) mod_name: Keys,
-    /// The value of `mod_name` without a modification.
+    /// The value of `mod_name` that means no modification.
     pub(crate) stock_mod: Option<&'static str>,
     pub(crate) mutators: MutatorKeys,
     pub(crate) password: Keys,
     pub(crate) dedicated: Keys,
     pub(crate) anti_cheat: Keys,
     pub(crate) private_slots: Keys,
-    /// The limit of the match. None where the unit of its key is unknown.
+    /// The keys of the time limit. None if their unit is unknown.
     pub(crate) time_limit: &'static [TimeKey],
     pub(crate) time_left: &'static [TimeKey],
     pub(crate) score_limit: Keys,
     pub(crate) bots: BotCount,
     pub(crate) players: PlayerRows,
     pub(crate) team_place: TeamPlace,
-    /// The number of the first team. Rows of teams are numbered from 0.
+    /// The number of the first team. Rows of teams always begin at 0.
     pub(crate) first_team: i32,
     pub(crate) sides: [Side; 2],
-    /// Whether `location` is a region of [`REGIONS`].
+    /// Whether `location` is an index into [`REGIONS`].
     pub(crate) has_regions: bool,
     pub(crate) source: &'static str,
 }
 
 impl Profile {
-    /// The family of a server that sends these keys. `has_named_sides`: it also sends rows with
-    /// `playername` and with `teamname`.
+    /// The family of a server that sends these keys.
+    ///
+    /// `has_named_sides`: it also sends rows with `playername` and with `teamname`.
     pub(crate) fn of(known: &Known<'_>, has_named_sides: bool) -> &'static Self {
         Self::find(known, has_named_sides).unwrap_or(&UNKNOWN)
     }
 
-    /// The family, where the keys show one.
+    /// The family, if the keys show one.
     pub(crate) fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
         let with_mark = |is_game: bool| {
             FAMILIES.iter().find(|row| {
@@ -402,7 +404,7 @@ impl Profile {
         with_mark(true).or_else(|| with_mark(false)).copied()
     }
 
-    /// The modification, where it is not the game itself.
+    /// The modification; `None` if it is the game itself.
     pub(crate) fn mod_name<'a>(&self, known: &Known<'a>) -> Option<&'a [u8]> {
         known.find(self.mod_name.all, |_, value| {
             let is_stock = self
@@ -412,7 +414,7 @@ impl Profile {
         })
     }
 
-    /// The time until the end of the match; `None` where it has no limit.
+    /// The time left in the match; `None` if it has no limit.
     pub(crate) fn time_left(&self, known: &Known<'_>) -> Option<Duration> {
         let is_unlimited = known.time(self.time_limit) == Some(Duration::ZERO);
         known.time(self.time_left).filter(|_| !is_unlimited)
@@ -430,7 +432,7 @@ const SIDE_TWO: &[Key] = &[Key::TeamTwoScore, Key::Tickets2, Key::SuspectsScore]
 const DEDICATED: Keys = Keys::read(&[Key::Dedicated, Key::Ded, Key::ListenServer]);
 const GAME_TYPES: Keys = Keys::read(&[Key::GameType, Key::GameClass]).usually(Key::GameType);
 
-/// The sides by their names, and nothing written.
+/// Sides that are read under these names and not written.
 const SIDES: [Side; 2] = [
     Side {
         name: Keys::read(&[Key::TeamOne]),
@@ -457,11 +459,10 @@ const fn scores(one: Key, two: Key) -> [Side; 2] {
     ]
 }
 
-/// An unknown game. Every key with one meaning in all known games is read, and no colour is
-/// removed.
+/// Unknown games: reads every key that means the same in all known games, and removes no colours.
 pub(crate) static UNKNOWN: Profile = DEFAULT;
 
-/// The fields of a row that has nothing of its own.
+/// The values of a row that sets nothing itself.
 const DEFAULT: Profile = Profile {
     name: "unknown",
     marks: &[],
@@ -499,7 +500,7 @@ const DEFAULT: Profile = Profile {
     source: "",
 };
 
-/// The rows, those with stronger marks first.
+/// All rows, those with stronger marks first.
 static FAMILIES: &[&Profile] = &[
     &BATTLEFIELD_1942,
     &MEDAL_OF_HONOR,
@@ -544,7 +545,7 @@ static BATTLEFIELD_1942: Profile = Profile {
     team_place: TeamPlace::NamesAfterPlayers,
     first_team: 1,
     sides: scores(Key::Tickets1, Key::Tickets2),
-    // A Windows language number.
+    // It is a Windows language number.
     has_regions: false,
     source: "captures in Austinb/GameQ, tests/Protocols/Providers",
     ..DEFAULT
@@ -599,7 +600,7 @@ static SWAT_4: Profile = Profile {
     colours: Colours::Swat4,
     time_left: &[seconds(Key::TimeLeft)],
     score_limit: Keys::read(SCORE_LIMITS),
-    // Counters that are zero are left out.
+    // Counters of zero are left out.
     players: PlayerRows {
         absent_score: Some(0),
         ..DEFAULT.players
@@ -629,7 +630,7 @@ static NOLF_2: Profile = Profile {
     ..DEFAULT
 };
 
-/// It sends 0 as `fraglimit` for a limit in force, and other limits as they are stored.
+/// Sends `fraglimit` 0 for a limit that is in force, and other limits as they are stored.
 static DESCENT_3: Profile = Profile {
     name: "Descent 3",
     marks: &[Mark::Game("descent3")],
@@ -638,7 +639,7 @@ static DESCENT_3: Profile = Profile {
     ..DEFAULT
 };
 
-/// Elsewhere `gamestyle` is a setting, as UT99's `Hardcore`.
+/// Sends the game type as `gamestyle`, which elsewhere is a setting (UT99: `Hardcore`).
 static NETPANZER: Profile = Profile {
     name: "netPanzer",
     marks: &[Mark::Game("netpanzer")],
@@ -647,7 +648,7 @@ static NETPANZER: Profile = Profile {
     ..DEFAULT
 };
 
-/// Its `gametype` is the modification, or `C&C`. It lists no players.
+/// Sends the modification, or `C&C`, as `gametype`. It lists no players.
 static RENEGADE: Profile = Profile {
     name: "Command & Conquer: Renegade",
     marks: &[Mark::Game("ccrenegade")],
@@ -680,7 +681,7 @@ pub(crate) static UNREAL: Profile = Profile {
         Mark::Has(&[Key::MinNetVer]),
         Mark::Has(&[Key::MinGameVer]),
     ],
-    // UT99 has no codes and no ESC in any name, so those of the later engine are right for both.
+    // UT99 has no codes, and no name contains ESC, so the codes of the later engine fit both.
     colours: Colours::UnrealEscape,
     protocol_version: DEFAULT.protocol_version.usually(Key::MinNetVer),
     mutators: MutatorKeys {
@@ -695,7 +696,7 @@ pub(crate) static UNREAL: Profile = Profile {
     ..DEFAULT
 };
 
-/// The keys under which servers return an echo. UT2004 refuses with `ignoring`.
+/// The keys of echoes. UT2004 refuses with `ignoring`.
 pub(crate) const ECHO_KEYS: [&str; 5] = [
     "echo",
     "echo_replay",
@@ -704,7 +705,7 @@ pub(crate) const ECHO_KEYS: [&str; 5] = [
     "ignoring",
 ];
 
-/// The values of `location`, in the order of the engine's own list (333networks/Masterserver-Qt5).
+/// The values of `location` as the engine numbers them (333networks/Masterserver-Qt5).
 pub(crate) const REGIONS: [&str; 13] = [
     "no region",
     "south-eastern US",
@@ -721,7 +722,7 @@ pub(crate) const REGIONS: [&str; 13] = [
     "Central and South America",
 ];
 
-/// A reply of several datagrams of which only the last has a number, and always this one.
+/// A reply whose last datagram alone has a number, always the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConstantReply {
     Status,
@@ -729,7 +730,8 @@ pub(crate) enum ConstantReply {
 }
 
 impl ConstantReply {
-    /// The reply with this number and fragment (Croteam-official/Serious-Engine, GameAgent.cpp).
+    /// The reply that ends with this number and fragment (Croteam-official/Serious-Engine,
+    /// GameAgent.cpp).
     pub(crate) const fn of(reply: u64, fragment: u32) -> Option<Self> {
         match (reply, fragment) {
             (333, 1) => Some(Self::Status),
@@ -742,34 +744,34 @@ impl ConstantReply {
 /// The order in which commands are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CommandOrder {
-    /// That of the request, command by command.
+    /// As in the request.
     Request,
-    /// That of a table; each command is looked for anywhere in the request.
+    /// As in a table; each command is searched anywhere in the request.
     Table,
 }
 
-/// The place of the end mark.
+/// Where the end mark is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EndMark {
     AfterNumber,
     BeforeNumber,
 }
 
-/// The form of the replies of an engine that the serving side imitates.
+/// How an engine writes its replies. The serving side imitates it.
 #[derive(Debug)]
 pub(crate) struct ReplyForm {
     /// Most bytes of a datagram, the trailer included.
     pub(crate) max_datagram: usize,
     pub(crate) order: CommandOrder,
     pub(crate) end_mark: EndMark,
-    /// The number of a reply, from the number of the request.
+    /// The number to write, given the number of the request.
     pub(crate) reply_number: fn(u64) -> u64,
     pub(crate) echo_key: &'static str,
     /// Whether `\info\` repeats `gamever` and `minnetver`.
     pub(crate) info_has_versions: bool,
-    /// Whether rows of teams follow the players of a family without keys for its sides.
+    /// Whether rows of teams follow the players if the family has no keys for its sides.
     pub(crate) has_team_rows: bool,
-    /// The family of a game that no row names.
+    /// The family to use for a game that no row names.
     pub(crate) usual_profile: &'static Profile,
 }
 
@@ -840,7 +842,7 @@ mod tests {
             (br"\gamevariant\CTF", "unknown"),
             (br"\gamename\opflash", "unknown"),
             (b"", "unknown"),
-            // The name of a game is stronger than a key.
+            // The name of a game outweighs a key.
             (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
         ] {
             assert_eq!(profile(raw), name, "{}", raw.escape_ascii());
@@ -913,7 +915,7 @@ mod tests {
                 unknown.push(name);
             }
         }
-        // Servers of these were neither captured nor read: what they send is read by the default.
+        // No server of these games was captured or read, so they use the default.
         let expected = [
             "avp2",
             "bgate",
@@ -957,7 +959,8 @@ mod tests {
         assert_eq!(unknown, expected);
     }
 
-    /// The lines of the page with this first cell, and the texts between backticks in its second.
+    /// The lines of the page whose first cell is this field: the texts between backticks in the
+    /// second.
     fn page_keys(field: &str) -> Vec<String> {
         let page = include_str!("mod.rs");
         let cell = format!("`{field}`");

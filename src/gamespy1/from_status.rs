@@ -1,4 +1,4 @@
-//! From a status to the sections of a reply.
+//! Converts a status to the sections of a reply.
 
 use std::borrow::Cow;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) const INFO: &[&str] = &[
 /// Keys of the first section that `\info\` repeats on some engines.
 pub(super) const VERSIONS: &[&str] = &["gamever", "minnetver"];
 
-/// The phase of the match, and its value where no rule has one.
+/// The key of the match's phase, which has a default value.
 const GAME_MODE: &str = "gamemode";
 const USUAL_GAME_MODE: &[u8] = b"openplaying";
 
@@ -37,7 +37,7 @@ pub(super) struct Sections<'a> {
     status: &'a ServerStatus,
     form: &'static ReplyForm,
     profile: &'static Profile,
-    /// The rules that clients read as such.
+    /// The rules, as clients will read them.
     rules: Vec<Pair<'a>>,
 }
 
@@ -95,7 +95,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// A text for each pair of no other section.
+    /// Adds a text for each pair that belongs to no other section.
     pub(super) fn rules(&self, out: &mut Template) {
         for pair in self.pairs() {
             if !BASIC.iter().chain(INFO).any(|key| pair.is(key)) {
@@ -104,8 +104,8 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The rules, and the fields that no rule says. Where rules contradict a field, the field
-    /// counts: every rule that clients read it from is left out.
+    /// The rules, then the fields that no rule expresses. If rules contradict a field, the field
+    /// wins: every rule that clients would read it from is left out.
     fn pairs(&self) -> Vec<Pair<'_>> {
         let fields = self.unsaid_fields();
         let is_replaced = |rule: &&Pair<'_>| {
@@ -190,7 +190,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// A text for each player, and one for the teams where they follow.
+    /// Adds a text for each player, and one for the teams if they follow.
     pub(super) fn players(&self, out: &mut Template) {
         for (index, player) in (0..).zip(self.status.listed_players()) {
             out.begin();
@@ -247,7 +247,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The name of a player's team, where players have the name and not the number.
+    /// The name of a player's team, if players of this family have the name and not the number.
     fn side_name(&self, team: i32) -> Option<&'a Text> {
         if self.profile.players.team == PlayerTeam::Number {
             return None;
@@ -256,7 +256,7 @@ impl<'a> Sections<'a> {
         team.name.as_ref()
     }
 
-    /// A text for each team, as `\teams\` is answered.
+    /// Adds a text for each team, as in the answer to `\teams\`.
     pub(super) fn teams(&self, out: &mut Template) {
         for (id, team) in self.numbered_teams() {
             out.begin();
@@ -273,8 +273,8 @@ impl<'a> Sections<'a> {
         }
     }
 
-    /// The teams with their ids, or by their positions where they have none. One whose row would be
-    /// negative has no form on the wire.
+    /// The teams with their ids, or with their positions if they have none. A team whose row would
+    /// be negative cannot be written.
     fn numbered_teams(&self) -> impl Iterator<Item = (i32, &'a Team)> + use<'a> {
         let first = self.profile.first_team;
         let numbered = (first..).zip(&self.status.teams);
@@ -289,7 +289,7 @@ impl<'a> Sections<'a> {
     }
 }
 
-/// A rule as clients read it, without what cannot be sent.
+/// A rule as clients read it, without bytes that cannot be sent.
 fn sent<'a>(key: TextRef<'a>, value: TextRef<'a>) -> Pair<'a> {
     let key = encoded(key);
     let key = match token_of(&key) {
@@ -302,14 +302,14 @@ fn sent<'a>(key: TextRef<'a>, value: TextRef<'a>) -> Pair<'a> {
     }
 }
 
-/// Whether clients would read a rule as a row: the name of a player, a field of a listed one, or a
-/// team.
+/// Whether clients would read a rule as part of a row: a player's name, a field of a listed player,
+/// or a team.
 fn is_row(key: &[u8], listed: usize) -> bool {
     let is_field = |row: RowKey<'_>| row.is_team || (row.index as usize) < listed;
     RowKey::name_index(key).is_some() || RowKey::parse(key).is_some_and(is_field)
 }
 
-/// The key of a field that has one alone.
+/// A list of one key.
 const fn one(key: &'static [Key]) -> Keys {
     Keys {
         all: key,
@@ -317,13 +317,13 @@ const fn one(key: &'static [Key]) -> Keys {
     }
 }
 
-/// A field that the rules do not say, or contradict.
+/// A field that the rules omit or contradict.
 struct Field {
-    /// The keys that clients read it from.
+    /// The keys from which clients read it.
     replaced: Vec<Key>,
-    /// The key to write; `None` where the family has none.
+    /// The key to write; `None` if the family has none.
     key: Option<Key>,
-    /// `None` where the value has no form on the wire.
+    /// `None` if the value cannot be written.
     value: Option<Vec<u8>>,
 }
 
@@ -435,7 +435,7 @@ impl<'a> UnsaidFields<'a> {
         });
     }
 
-    /// The key to write: that of the first two sections, else the one among the rules, else the
+    /// The key to write: the one in the first two sections, else the one among the rules, else the
     /// usual one.
     fn key_of(&self, keys: Keys) -> Option<Key> {
         let is_in_section =
@@ -453,7 +453,7 @@ impl<'a> UnsaidFields<'a> {
     }
 }
 
-/// A text for each player with one of the further fields. Rows begin at 1 here, and only here.
+/// Adds a text with this field for each player. Only here do rows begin at 1.
 pub(super) fn player_property(status: &ServerStatus, name: &[u8], out: &mut Template) {
     let field = token_of(name);
     for (index, player) in (1..).zip(status.listed_players()) {
@@ -467,13 +467,13 @@ pub(super) fn player_property(status: &ServerStatus, name: &[u8], out: &mut Temp
     }
 }
 
-/// A text of one pair.
+/// Adds a text of one pair.
 pub(super) fn put_text(key: &[u8], value: &[u8], out: &mut Template) {
     out.begin();
     put_pair(key, value, &mut out.bytes);
 }
 
-/// The value of a property. One that does not exist is empty, as on real servers.
+/// The value of a property. As on real servers, one that does not exist is empty.
 pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a, [u8]> {
     let value = std::str::from_utf8(name)
         .ok()
@@ -482,9 +482,9 @@ pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a
     value.map(encoded).unwrap_or_default()
 }
 
-/// A text in Windows-1252, which the games' own clients read, where the set has its characters and
-/// the result is not valid UTF-8 of other characters; else in UTF-8. Colour codes that hold control
-/// bytes are left out.
+/// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
+/// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
+/// that contain control bytes are left out.
 pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
     let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
     if text.raw().is_ascii() && !has_codes {

@@ -1,10 +1,12 @@
-//! GameSpy v1, the backslash protocol: Unreal, UT99, UT2003/4's and Killing Floor's side port,
-//! Battlefield 1942, Medal of Honor: Allied Assault, SWAT 4, Serious Sam, Operation Flashpoint,
-//! Renegade and some seventy more.
+//! GameSpy v1, the backslash protocol of Unreal Tournament, Battlefield 1942 and other games.
+//!
+//! About eighty games use it, among them Unreal, Medal of Honor: Allied Assault, SWAT 4, Serious
+//! Sam, Operation Flashpoint and Renegade. UT2003, UT2004 and Killing Floor answer it on a second
+//! port.
 //!
 //! # Flow
-//! One datagram asks, one or many answer. Nothing ties a reply to its request but the sender's
-//! address.
+//! A request is one datagram, a reply one or more. Only the sender's address ties a reply to its
+//! request.
 //!
 //! ```text
 //!  client                                                              server
@@ -39,71 +41,71 @@
 //! | netPanzer | `\final\` | | one datagram; begins `gamename\`, without a backslash |
 //! | 333networks masters | `\queryid\q.s\final\` | anything: `\queryid\q.s` follows each section | every 512 bytes, also inside a token (Perl); one datagram (Qt5) |
 //!
-//! So the keys of the end are taken off each datagram first. The rest is joined by number and only
-//! then read: rows are split over datagrams, and so are a key and its value. An [`Answer`] is
-//! complete when the fragment with the end mark and every one before it are here. A missing
-//! fragment always shows, except in the cases below.
+//! The numbers and end mark are therefore removed from each datagram first. The rest is joined by
+//! number and only then parsed, because datagrams can split a row, or a key from its value.
+//!
+//! An [`Answer`] is complete when the fragment with the end mark and every fragment before it have
+//! arrived. A missing fragment always shows, except in the cases below.
 //!
 //! # Traps
-//! - Where nothing is numbered, or every datagram has an end mark, a lost datagram leaves no gap.
-//!   The end counts as the end one round trip after it came, and an answer with fewer rows of
-//!   players than `numplayers` is incomplete. A datagram without players can be lost unseen, and so
-//!   can rules of a reply that 333networks' Perl masters cut inside a section. Serious Sam's reply
-//!   to `\players\` has no count. Elsewhere `numplayers` proves nothing: UT2004 counts bots that it
-//!   does not list.
+//! - If fragments are not numbered, or each has an end mark, a lost datagram leaves no gap. The
+//!   client then waits one round trip after the end mark, and an answer with fewer rows of players
+//!   than `numplayers` is incomplete. Some losses stay unseen: a datagram without players, rules of
+//!   a reply that a Perl master of 333networks cut inside a section, and players in Serious Sam's
+//!   reply to `\players\`, which has no count. With numbers, `numplayers` is not compared: UT2004
+//!   counts bots that it does not list.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at
-//!   commit 317aead) and loses fragment 0 looks like one that counts from 1. A status without name
-//!   and map is therefore incomplete: the client waits one round trip for fragment 0, then asks
-//!   again.
-//! - UT99 ties its end mark to the number of players. When it lists fewer, the mark never comes:
-//!   the answer is incomplete although it may hold everything. The client asks such a server twice,
-//!   not more often.
-//! - `queryid` is two integers and no fraction: 20.1 and 20.10 are different fragments (the vectors
-//!   `qr1-ut-40-small-*` of the tests have 15).
+//!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
+//!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends
+//!   another request.
+//! - UT99 sends its end mark with the last player that it counts. If it lists fewer, the mark never
+//!   comes, and the answer is incomplete although it may contain everything. The client sends such
+//!   a server two requests, not more.
+//! - `queryid` is two integers, not a fraction: 20.1 and 20.10 are different fragments.
 //! - The reply number is the server's count of requests: 1–100 and again on UT99, from 2 upwards in
-//!   GameSpy's own code. It is constant (1.1) on SWAT 4 and second-generation servers (UT99's
-//!   script UdpServerQuery 1.5.2, OpenMoHAA, captures in sergeii/swat4master). It tells two replies
-//!   apart, not two clients.
-//! - A retry can therefore bring a second reply with the number of the first. Two datagrams that
-//!   have one N.M and differ, a second end mark and a datagram after it prove that; nothing under
-//!   this number is complete any more. Where `queryid` is M alone, that holds until the next
-//!   request, and the end of several datagrams waits one round trip for a contradiction. Two
-//!   replies look like one where nothing arrives that contradicts.
-//! - UT99 writes a player's skin as it is, and it can hold `\queryid\9.1`. Numbers inside a
-//!   datagram are those of sections only if they share one N, count up from N.1 to the end, and no
-//!   row of a player is with them.
+//!   GameSpy's own code. It is always 1 on SWAT 4 and second-generation servers (UT99's script
+//!   UdpServerQuery 1.5.2, OpenMoHAA, captures in sergeii/swat4master). It distinguishes two
+//!   replies, but not two clients.
+//! - A retry can therefore bring a second reply with the number of the first. It shows if two
+//!   datagrams with one N.M differ, if there is a second end mark, or if a datagram follows the end
+//!   mark. No reply with this number is then complete. If `queryid` is M alone, this applies until
+//!   the next request, and a reply of several datagrams ends one round trip after its end mark.
+//!   Without such a contradiction, two replies look like one.
+//! - UT99 does not escape a player's skin, which can contain `\queryid\9.1`. Numbers inside a
+//!   datagram are those of sections only if all share one N, count up from N.1 to the end, and
+//!   there is no row of a player.
 //! - Battlefield 1942 numbers teams from 1 (`team_N`) and their rows from 0 (`teamname_N`). It
-//!   lists rows of players who left, and sends some keys twice with different values (captures in
+//!   lists players who left, and sends some keys twice with different values (captures in
 //!   Austinb/GameQ, tests/Protocols/Providers).
 //! - Medal of Honor numbers rows by client slot: 5–39 with gaps (captures in Austinb/GameQ).
-//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere;
-//!   UT2004 writes `ignoring`, because a forged sender can make two servers echo each other for
-//!   ever (UT99's UdpServerQuery, UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers a
-//!   reply that begins `\echo\`; [`respond`] writes none.
-//! - UT99 sends nothing at all when it does not know the last command of a request
-//!   (UdpServerQuery): see [`StatusQuery::commands_with_echo`].
-//! - In the answer to `\players\` and `\teams\` in one request, rows of both have the same numbers
-//!   and fields. A `team_N` with `size_N` after it begins a team's row.
-//! - A reply of [`respond`] that had to be cut has no end mark, and rules give way before players.
+//! - The echo's key is `echo_replay` on UT99, `echo`, `echo_reply` or `echoresponse` elsewhere.
+//!   UT2004 sends `ignoring`, because a forged sender address can make two servers echo each other
+//!   forever (UT99's UdpServerQuery, UT2004's UdpGamespyQuery.uc in Deaod/UT2004). OpenSpy answers
+//!   a reply that begins with `\echo\`, so [`respond`] never sends one.
+//! - UT99 sends nothing at all if it does not know the last command of a request (UdpServerQuery),
+//!   see [`StatusQuery::commands_with_echo`].
+//! - If one request has both `\players\` and `\teams\`, rows of both have the same numbers and
+//!   fields. A `team_N` with `size_N` after it begins a team's row.
+//! - A reply of [`respond`] that had to be cut has no end mark. Rules are left out before players.
 //!
 //! # Sources
-//! - Descent 3's own gamespy.cpp was run for the vectors `descent3-*` of the tests. The numbers and
-//!   cuts of Serious Sam are in GameAgent.cpp (Croteam-official/Serious-Engine), those of
-//!   333networks' newer master in replyquery.cpp (333networks/Masterserver-Qt5).
-//! - OpenMoHAA's free rewrite of GameSpy's server code (code/gamespy/sv_gqueryreporting.c) was run
-//!   for the vectors `qr1-*` of the tests. Its fragments count from 1, its echo comes under the key
-//!   `echo`, and `validate` precedes `final`. It answers every datagram except those that begin
-//!   with `;`, if only with `\final\\queryid\N.1`.
-//! - The client asks `\status\`, not `\status\xserverquery` as many tools do: see
+//! - Descent 3: its own gamespy.cpp was run. Serious Sam: GameAgent.cpp
+//!   (Croteam-official/Serious-Engine). 333networks' newer master: replyquery.cpp
+//!   (333networks/Masterserver-Qt5).
+//! - GameSpy's server code: OpenMoHAA's free rewrite (code/gamespy/sv_gqueryreporting.c) was run.
+//!   Its fragments count from 1, its echo has the key `echo`, and `validate` precedes `final`. It
+//!   answers every datagram that does not begin with `;`, sometimes only with
+//!   `\final\\queryid\N.1`.
+//! - The client sends `\status\`, not `\status\xserverquery` as many tools do, see
 //!   [`Dialect::XServerQuery`](crate::Dialect::XServerQuery).
 //!
 //! # Fields of the status
-//! Keys match in any case, and the first value that can be read counts. Which keys a family of
-//! games uses is a row of one table, with its source; a game without a row is read by the keys of
-//! all.
+//! Keys match in any case, and the first value that can be parsed counts. Each family of games has
+//! a row in one table with its keys and their source. A game without a row uses the keys of all
+//! families.
 //!
-//! The serving side writes the key that is among the rules, else the usual one of the family. Where
-//! rules contradict a field, the field counts: every rule that clients would read it from is left
+//! The serving side writes the key that is among the rules, else the usual key of the family. If
+//! rules contradict a field, the field wins: every rule that clients would read it from is left
 //! out.
 //!
 //! | field | keys | remarks |
@@ -128,8 +130,8 @@
 //!
 //! Fields of players: the name is `player_N` or `playername_N`, the score `score_N`, `frags_N`,
 //! `frag_N` or `kills_N`. `team_N` is a number, or the name of a side on Tribes: Vengeance.
-//! `ngsecret_N` is `bot` for a bot of the Unreal engine. SWAT 4 leaves out a score of 0; in a part
-//! of a reply such a score is unknown.
+//! `ngsecret_N` is `bot` for a bot of the Unreal engine. SWAT 4 omits a score of 0; in an
+//! incomplete reply, a missing score is unknown.
 //!
 //! | games | recognised by | source |
 //! |---|---|---|

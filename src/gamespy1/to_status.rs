@@ -1,4 +1,4 @@
-//! From an answer to a status, by the keys of its family.
+//! Converts an answer to a status by the keys of its family.
 
 use bytes::Bytes;
 
@@ -11,11 +11,11 @@ use crate::model::{
 use crate::text::number;
 
 const CHARSET: Charset = Charset::Utf8OrWindows1252;
-/// Pairs of a usual server.
+/// The number of rules of a typical server.
 const USUAL_RULES: usize = 32;
 
 impl ToStatus for Answer {
-    /// The normalised model. Its rules and its longer texts share this answer's bytes.
+    /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let parts = Parts::of(self);
         let known = parts.known;
@@ -64,17 +64,17 @@ impl ToStatus for Answer {
     }
 }
 
-/// The pairs of an answer: known keys, rows and rules.
+/// The pairs of an answer, sorted into known keys, rows and rules.
 struct Parts<'a> {
     known: Known<'a>,
-    /// The rows of players, and of whatever else has a number.
+    /// The rows of players, and any other numbered rows.
     rows: Vec<Row<'a>>,
     /// The rows of teams under keys of their own.
     named_team_rows: Vec<Row<'a>>,
     rules: RulesBuilder,
     /// The number of fields in all rows.
     field_count: usize,
-    /// Whether players were asked for, or came.
+    /// Whether players were requested, or sent anyway.
     lists_players: bool,
     /// Whether every row is a player's.
     are_all_players: bool,
@@ -106,14 +106,14 @@ impl<'a> Parts<'a> {
         let named = rows.iter().filter(|row| row.name().is_some()).count();
         let are_all_players = named == rows.len();
         // In the answer to `\teams\` alone, every row is a team's, unless the server answers
-        // anything with its status.
+        // everything with its status.
         let asked = answer.asked();
         let has_sizes = || rows.iter().any(|row| row.get("size").is_some());
         let are_all_teams = named == 0 && ((asked.teams && !asked.players) || has_sizes());
         if !are_all_players && !are_all_teams {
             rules = rules_and_other_rows(answer, &rows, &own_echo);
         }
-        // In an incomplete answer, a last key without a value is the rest of something missing.
+        // In an incomplete answer, a last key without a value is a fragment of a pair.
         if answer.completeness().is_complete()
             && let Some((key, empty)) = pairs.odd()
         {
@@ -150,7 +150,7 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The rules, with the rows that belong neither to a player nor to a team, under their whole keys.
+/// The rules, and the rows of neither players nor teams under their full keys.
 fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_>) -> RulesBuilder {
     let named = rows.iter().filter(|row| row.name().is_some());
     let mut numbers: Vec<u32> = named.map(Row::index).collect();
@@ -168,7 +168,7 @@ fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_
     rules
 }
 
-/// The key of the echo that a query added for its own sake.
+/// The key of the echo that the query itself added.
 struct OwnEcho<'a> {
     key: Option<&'a [u8]>,
 }
@@ -181,14 +181,14 @@ impl<'a> OwnEcho<'a> {
         }
     }
 
-    /// Whether a pair does not describe the server: the echo, a number or an end mark.
+    /// Whether a pair does not describe the server: an echo, a number or an end mark.
     fn is_foreign(&self, key: &[u8], value: &[u8]) -> bool {
         is_control(key, value) || self.key == Some(key)
     }
 }
 
-/// The names of the mutators: those of the first list that has some, or one from each repeated key.
-/// `None` where no key lists them.
+/// The names of the mutators: those of the first list that is not empty, else one from each
+/// repeated key. `None` if no key lists them.
 pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
     keys: &MutatorKeys,
     known: &Known<'a>,
@@ -218,7 +218,7 @@ pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
     is_listed.then(Vec::new)
 }
 
-/// The names in a list that commas separate. UT99 writes `None` where there are none.
+/// The names in a list with commas. UT99 writes `None` for an empty list.
 fn mutator_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|&byte| byte == b',')
         .map(<[u8]>::trim_ascii)
@@ -232,7 +232,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// Bots are known where a key counts them, or where every row is marked as a bot or not.
+    /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
     fn of(known: &Known<'_>, profile: &Profile, listed: &[Player]) -> Self {
         let counted: Option<u32> = known.number(&[Key::NumPlayers]);
         if profile.bots == BotCount::MinPlayers
@@ -246,7 +246,7 @@ impl Counts {
         }
         let rows = u32::try_from(listed.len()).ok();
         let marked = listed_bots(listed).filter(|_| rows >= counted);
-        // UT counts people where its bots are listed as well.
+        // UT99 counts people only, but can list bots as well.
         let lists_uncounted_bots = marked.is_some_and(|bots| {
             bots > 0 && counted == rows.and_then(|rows| rows.checked_sub(bots))
         });
@@ -257,24 +257,24 @@ impl Counts {
     }
 }
 
-/// Makes players and teams of rows.
+/// Converts rows to players and teams.
 struct RowReader<'a> {
     profile: &'static Profile,
     style: Style,
     bytes: &'a Bytes,
-    /// Name and score of the two sides of games without rows of teams.
+    /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
-    /// The number of rows of players who are on the server, where rows of others can follow.
+    /// How many rows are of players on the server, if rows of players who left can follow.
     present: Option<usize>,
-    /// The score of a player without one.
+    /// The score of a player whose row has none.
     absent_score: Option<i64>,
-    /// The fields of a row that are not understood.
+    /// The fields of a row that are not known.
     rest: Vec<Field<'a>>,
-    /// The fields that the model has no name for, of all rows.
+    /// The unknown fields of all rows.
     extras: RulesBuilder,
 }
 
-/// The name and the score of a side, as far as a reply has them.
+/// The name and score of a side, as far as a reply has them.
 #[derive(Clone, Copy)]
 struct SideValues<'a> {
     name: Option<&'a [u8]>,
@@ -289,7 +289,7 @@ impl<'a> RowReader<'a> {
         field_count: usize,
     ) -> Self {
         let counted = known.number(&[Key::NumPlayers]);
-        // In a part of a reply, the score of a player can be in the part that is missing.
+        // In an incomplete reply, the score can be in the missing part.
         let is_whole = answer.completeness().is_complete();
         Self {
             profile,
@@ -394,7 +394,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Gives the players and teams their fields that the model has no name for.
+    /// Gives players and teams their unknown fields.
     fn share_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
         let empty = RulesBuilder::new(self.bytes, CHARSET, 0);
         let extras = std::mem::replace(&mut self.extras, empty);
@@ -407,7 +407,7 @@ impl<'a> RowReader<'a> {
         Text::part(self.bytes, value, self.style)
     }
 
-    /// The rest of a row.
+    /// The unknown fields of a row.
     fn extra(&mut self) -> Rules {
         for (field, value) in self.rest.drain(..) {
             self.extras.push(field, value);
@@ -422,7 +422,7 @@ fn side_number(sides: &[SideValues<'_>; 2], name: &[u8]) -> Option<i32> {
     i32::try_from(position).ok()
 }
 
-/// Takes the first field that can be read, of those with the preferred name.
+/// Takes the first field that can be parsed, by the order of the names.
 fn take<'a, T>(
     fields: &mut Vec<Field<'a>>,
     names: &[&str],

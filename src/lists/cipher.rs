@@ -1,10 +1,10 @@
 //! The cipher of GameSpy v2's lists.
 
-/// A client's challenge, and the key of the cipher.
+/// A client's challenge, or the key of the cipher.
 pub(super) type Key = [u8; 8];
 
-/// The state of the cipher of GameSpy v2's lists, known as *enctypeX*: Johnson's Sapphire II with
-/// two of its indices exchanged. 256 cards, five indices.
+/// The state of GameSpy v2's list cipher, known as *enctypeX*: Johnson's Sapphire II with two of
+/// its indices exchanged.
 ///
 /// Source: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`, `serverbrowsing/sb_crypt.c`;
 /// the key: `sb_serverlist.c`).
@@ -17,8 +17,8 @@ pub(super) struct Cipher {
     last_cipher: u8,
 }
 
-/// The key of a conversation: the client's challenge, with the game's key and the server's
-/// challenge mixed in.
+/// The key of a conversation: the client's challenge, mixed with the game's key and the server's
+/// challenge.
 pub(super) fn mix(mut challenge: Key, game_key: &[u8], server_challenge: &[u8]) -> Key {
     for ((index, byte), game_key) in server_challenge
         .iter()
@@ -49,7 +49,7 @@ impl Cipher {
         };
         let (mut sum, mut key) = (0_u8, key.into_iter().enumerate().cycle());
         for last in (1..=255_u8).rev() {
-            // A number from 0 to `last`: the first that is small enough, the twelfth made so.
+            // A number from 0 to `last`: the first small enough one, or the twelfth reduced.
             let mut numbers = (1..=12).zip(&mut key).map(|(attempt, (index, byte))| {
                 let turn = if index == 7 { 8 } else { 0 };
                 sum = cipher.card(sum).wrapping_add(byte).wrapping_add(turn);
@@ -73,7 +73,7 @@ impl Cipher {
         cipher
     }
 
-    /// Replaces cipher text by plain text, in the order of the stream.
+    /// Deciphers bytes in place. Call it in the order of the stream.
     pub(super) fn decipher(&mut self, bytes: &mut [u8]) {
         for byte in bytes {
             self.ratchet = self.ratchet.wrapping_add(self.card(self.rotor));
@@ -120,7 +120,7 @@ mod tests {
         bytes
     }
 
-    /// Made with the SDK's own `sb_crypt.c`.
+    /// The expected bytes were made with the SDK's own `sb_crypt.c`.
     #[test]
     fn the_cipher_is_that_of_the_sdk() {
         let cipher = Cipher::new(*b"12345678");
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(whole, b"GameSpy test 123");
     }
 
-    /// As `InitCryptKey` of the SDK's `sb_serverlist.c` mixes them.
+    /// The expected keys follow `InitCryptKey` of the SDK's `sb_serverlist.c`.
     #[test]
     fn keys_are_mixed_as_by_the_sdk() {
         assert_eq!(

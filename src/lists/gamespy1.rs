@@ -1,4 +1,4 @@
-//! GameSpy v1's list of servers, over TCP. The [module](super) has its flow.
+//! GameSpy v1's list of servers over TCP. The [module](super) describes the conversation.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -18,18 +18,18 @@ use crate::grammar::Parsed;
 
 /// The end mark of lists and greetings.
 const END: &[u8] = br"\final\";
-/// The key of the challenge.
+/// The key before the challenge.
 const SECURE: &[u8] = br"\secure\";
-/// The bytes of a usual challenge.
+/// The usual length of a challenge, in bytes.
 const USUAL_CHALLENGE: usize = 6;
-/// Most bytes of a key or a value, far more than an address has.
+/// Most bytes of a key or a value. Addresses are far shorter.
 const MAX_TEXT: usize = 1024;
 /// Most bytes of a greeting.
 const MAX_GREETING: usize = 512;
-/// Text that some list servers send after the end mark, the last byte left out by some.
+/// Text that some list servers send after the end mark, some of them without the last byte.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";
 
-/// A request for the servers of a game, in one of two formats.
+/// A request for the servers of a game, as text or compressed.
 ///
 /// ```
 /// use queryport::lists::GameSpy1List;
@@ -41,7 +41,7 @@ const QUERY_ID: &[u8] = br"\queryid\1.1\";
 /// # Ok::<(), queryport::EncodeError>(())
 /// ```
 ///
-/// The conversation:
+/// To run it without a network layer:
 ///
 /// ```
 /// use std::time::Instant;
@@ -71,25 +71,25 @@ const QUERY_ID: &[u8] = br"\queryid\1.1\";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct GameSpy1List {
-    /// The game whose servers are wanted.
+    /// The game whose servers to list.
     pub game: String,
-    /// The name to log in with: the game or program that [`Self::key`] belongs to. List tools have
-    /// names of their own. Default: the game.
+    /// The name to log in with: the game or program that [`Self::key`] belongs to. Default: the
+    /// game. List tools have names of their own.
     pub login: String,
-    /// The key of the login. `None` for a list server that sends no challenge: the request is sent
-    /// at once, without a login. netPanzer's is one.
+    /// The key for the login. `None` for a list server that sends no challenge, such as
+    /// netPanzer's: the request is then sent immediately, without a login.
     pub key: Option<GameKey>,
-    /// The version of the program that asks; default `1`.
+    /// The version of the requesting program; default `1`.
     pub version: String,
-    /// Whether the list is written in six bytes a server; default false, as text.
+    /// Whether to request six bytes per server instead of text; default false.
     pub compressed: bool,
-    /// Only servers that this condition holds for, in the SQL-like language of the list server;
-    /// default empty, which means all. 333networks ignores it.
+    /// A condition that listed servers must meet, in the SQL-like language of the list server.
+    /// Default empty: all servers. 333networks ignores it.
     pub filter: String,
 }
 
 impl GameSpy1List {
-    /// The list of a game's servers, asked for with the game's key.
+    /// Requests the list of a game's servers with the game's key.
     pub fn new(game: impl Into<String>, key: GameKey) -> Self {
         let game = game.into();
         Self {
@@ -102,7 +102,7 @@ impl GameSpy1List {
         }
     }
 
-    /// The list of a game's servers, asked for without a login.
+    /// Requests the list of a game's servers without a login.
     ///
     /// ```
     /// use std::time::Instant;
@@ -197,28 +197,29 @@ struct Dialogue {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// The greeting comes.
+    /// The greeting is being received.
     Greeting,
-    /// The request waits to be sent. The greeting came with its end mark, or without.
+    /// The request is about to be sent. The greeting had an end mark, or did not.
     Request(EndMarks),
-    /// The list comes.
+    /// The list is being received.
     List(EndMarks),
 }
 
-/// The end marks that have come. A greeting can have one, at once or later, and every list has one.
+/// Which end marks have arrived. A greeting can have one, even after the request; every list has
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndMarks {
     None,
-    /// That of the greeting.
+    /// The greeting's.
     Greeting,
-    /// One after the request and before any server: that of the greeting, or of an empty list.
+    /// One after the request and before any server: the greeting's, or that of an empty list.
     Ambiguous,
     /// That of an empty list.
     List,
 }
 
 impl EndMarks {
-    /// After another end mark, without any server before it.
+    /// The state after another end mark without a server before it.
     const fn and_one(self) -> Self {
         match self {
             Self::None => Self::Ambiguous,
@@ -226,7 +227,7 @@ impl EndMarks {
         }
     }
 
-    /// After an entry: an end mark before it was the greeting's.
+    /// The state after an entry: an end mark before it was the greeting's.
     const fn and_entry(self) -> Self {
         match self {
             Self::Ambiguous | Self::List => Self::Greeting,
@@ -276,7 +277,7 @@ impl Form for Dialogue {
         let State::Request(mut marks) = self.state else {
             return;
         };
-        // Before the request, only the greeting can have ended.
+        // Before the request, only a greeting can have ended.
         if rest == END {
             rest.clear();
             marks = EndMarks::Greeting;
@@ -330,13 +331,13 @@ impl Form for Dialogue {
     fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
         let can_settle = self.can_settle(rest);
         let is_whole = self.handle_end(rest, servers)?;
-        // Without a server, the end mark of a greeting alone proves nothing.
+        // Without servers, the end mark may be the greeting's.
         Ok(is_whole && (can_settle || servers.has_entries()))
     }
 }
 
 impl Dialogue {
-    /// Answers the challenge of the greeting with the request.
+    /// Answers the challenge in the greeting with the request.
     fn greet<'a>(&mut self, input: &'a [u8]) -> Parsed<'a, Next> {
         match greeting(input) {
             Ok((rest, greeting)) => {
@@ -355,13 +356,13 @@ impl Dialogue {
     }
 }
 
-/// Adds the servers of a compressed list. Returns whether it is whole.
+/// Adds the servers of a compressed list. Returns whether it is complete.
 fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
     let whole = records(list, marks);
-    // In a list that was cut, the end mark of the greeting can precede the records too.
+    // In a list that was cut, the greeting's end mark can precede the records too.
     let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
     let cut = late.unwrap_or(list);
-    // An end mark that was cut before its last byte looks like a record.
+    // An end mark without its last byte looks like a record.
     let cut = cut.strip_suffix(br"\final").unwrap_or(cut);
     for server in &mut iterator(whole.unwrap_or(cut), record) {
         servers.add(server);
@@ -369,14 +370,14 @@ fn add_records(list: &[u8], marks: EndMarks, servers: &mut Collector) -> bool {
     whole.is_some()
 }
 
-/// The records before the end mark. Their length shows whether the end mark of the greeting
-/// precedes them.
+/// The records before the end mark. Their length shows whether the greeting's end mark precedes
+/// them.
 fn records(list: &[u8], marks: EndMarks) -> Option<&[u8]> {
     let late = list.strip_prefix(END).filter(|_| marks.may_be_late());
     whole_records(list).or_else(|| late.and_then(whole_records))
 }
 
-/// Records with an end mark after them, or with an end mark and the text that some servers add.
+/// Records followed by an end mark, or by an end mark and the text that some servers add.
 fn whole_records(list: &[u8]) -> Option<&[u8]> {
     let ends = [list, without_query_id(list)].map(|list| list.strip_suffix(END));
     let mut ends = ends.into_iter().flatten();
@@ -390,8 +391,8 @@ struct Greeting<'a> {
     marks: EndMarks,
 }
 
-/// `greeting = *OCTET "\secure\" challenge ["\final\"]`. A challenge has no end of its own; list
-/// servers send six characters.
+/// `greeting = *OCTET "\secure\" challenge ["\final\"]`. Nothing ends a challenge; list servers
+/// send six characters.
 fn greeting(input: &[u8]) -> Parsed<'_, Greeting<'_>> {
     let (rest, _) = (take_until(SECURE), tag(SECURE)).parse(input)?;
     let challenge = complete::take_till(|byte| byte == b'\\');
@@ -411,8 +412,8 @@ fn greeting(input: &[u8]) -> Parsed<'_, Greeting<'_>> {
     Ok((rest, Greeting { challenge, marks }))
 }
 
-/// The challenge of a greeting that has come to less than the usual length: some list servers send
-/// none and ask for no proof (garncarz/nogamespy-vietcong).
+/// The challenge of a greeting that is shorter than usual. Some list servers send an empty one and
+/// require no proof (garncarz/nogamespy-vietcong).
 fn short_greeting(input: &[u8]) -> Option<&[u8]> {
     let start = memchr::memmem::find(input, SECURE)?.saturating_add(SECURE.len());
     let challenge = input.get(start..)?;
@@ -422,7 +423,7 @@ fn short_greeting(input: &[u8]) -> Option<&[u8]> {
 /// A part of a list in text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Element {
-    /// `None` for an address that cannot be read.
+    /// `None` for an address that cannot be parsed.
     Entry(Option<SocketAddr>),
     End,
     Refusal,
@@ -449,7 +450,7 @@ fn element(input: &[u8]) -> Parsed<'_, Element> {
     .parse(input)
 }
 
-/// `entry = ["\"] "ip\" text ["\port\" text]`. Only what follows shows that it has ended.
+/// `entry = ["\"] "ip\" text ["\port\" text]`. Only the bytes after it show where it ends.
 /// netPanzer's list server writes the port under a key of its own (netpanzer/netpanzer,
 /// ServerQueryThread.cpp).
 fn entry(input: &[u8]) -> Parsed<'_, Option<SocketAddr>> {
@@ -491,13 +492,13 @@ fn refusal(text: &[u8]) -> Option<ListError> {
         })
 }
 
-/// Without `\queryid\1.1` or `\queryid\1.1\` after the end mark.
+/// The text without `\queryid\1.1` or `\queryid\1.1\` after the end mark.
 fn without_query_id(text: &[u8]) -> &[u8] {
     let open = text.strip_suffix(br"\").unwrap_or(text);
     open.strip_suffix(br"\queryid\1.1").unwrap_or(text)
 }
 
-/// `a.b.c.d:port`; some list servers write IPv4 addresses as mapped into IPv6.
+/// `a.b.c.d:port`. Some list servers write IPv4 addresses as v4-mapped IPv6.
 fn address(text: &[u8]) -> Option<SocketAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let (ip, port) = text.rsplit_once(':')?;

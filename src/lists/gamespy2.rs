@@ -1,4 +1,4 @@
-//! GameSpy v2's list of servers, over TCP. The [module](super) has its bytes.
+//! GameSpy v2's list of servers over TCP. The [module](super) describes its bytes.
 
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,17 +18,17 @@ use crate::grammar::Parsed;
 use crate::limits::MAX_LIST_BYTES;
 use crate::model::Rules;
 
-/// Most bytes of a name or value, with its NUL. Replies of GameSpy v4 are at most this long.
+/// Most bytes of a name or value with its NUL. Replies of GameSpy v4 are not longer.
 const MAX_TEXT: usize = 4096;
-/// Most memory of the values of all servers and of their names. One byte of a list can be a long
-/// popular value.
+/// Most memory for all names and values. One byte of a list can refer to a long popular value, so
+/// the size of the list does not bound it.
 const MAX_VALUES: usize = 2 * MAX_LIST_BYTES as usize;
-/// Memory of an entry besides its texts: their lengths and positions.
+/// Memory of an entry besides its texts.
 const ENTRY_BYTES: usize = 24;
 /// Types of fields; 0 is a text.
 const BYTE: u8 = 1;
 const NUMBER: u8 = 2;
-/// Bits of a server, one for each part that follows.
+/// Flags of a server, one for each part that follows.
 const HAS_PORT: u8 = 0x10;
 const HAS_PRIVATE_ADDRESS: u8 = 0x02;
 const HAS_PRIVATE_PORT: u8 = 0x20;
@@ -39,11 +39,11 @@ const HAS_PAIRS: u8 = 0x80;
 const MAX_FILTER: usize = 256;
 /// Most bytes of a name or key.
 const MAX_NAME: usize = 64;
-/// Options: the fields of all servers; a maximum follows.
+/// Options: send the fields of all servers; a maximum follows.
 const FIELDS_FOR_ALL: u32 = 1;
 const LIMIT_RESULT_COUNT: u32 = 128;
 
-/// A request for the servers of a game, with the fields that the list has of each.
+/// A request for the servers of a game, and for fields of each.
 ///
 /// ```
 /// use queryport::lists::GameSpy2List;
@@ -54,26 +54,26 @@ const LIMIT_RESULT_COUNT: u32 = 128;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GameSpy2List {
-    /// The game whose servers are wanted.
+    /// The game whose servers to list.
     pub game: String,
-    /// The game that asks, which [`Self::key`] belongs to. Default: the game.
+    /// The game whose [`Self::key`] is used. Default: the listed game.
     pub login: String,
-    /// The key of the game that asks, in practice six letters and digits.
+    /// The key of [`Self::login`], in practice six letters and digits.
     pub key: Vec<u8>,
     /// The version of the game; default 0.
     pub version: u32,
-    /// Only servers that this condition holds for, in the SQL-like language of the list server; at
-    /// most 256 bytes, default empty, which means all.
+    /// A condition that listed servers must meet, in the SQL-like language of the list server; at
+    /// most 256 bytes. Default empty: all servers.
     pub filter: String,
-    /// The fields to list with each server; together with their separators at most 256 bytes.
-    /// Default `hostname`: some list servers do not answer requests without a field.
+    /// The fields to list for each server, at most 256 bytes with their separators. Default
+    /// `hostname`, because some list servers do not answer requests without a field.
     pub fields: Vec<String>,
-    /// Most servers to list; default all.
+    /// Most servers to list; default no limit.
     pub maximum: Option<u32>,
 }
 
 impl GameSpy2List {
-    /// The list of a game's servers, asked for with the game's key.
+    /// Requests the list of a game's servers with the game's key.
     pub fn new(game: impl Into<String>, key: impl Into<Vec<u8>>) -> Self {
         let (game, key, fields) = (game.into(), key.into(), vec!["hostname".to_owned()]);
         Self {
@@ -145,7 +145,7 @@ impl GameSpy2List {
         if let Some(maximum) = self.maximum {
             out.put_u32_le(maximum);
         }
-        // Far below 65,536: every text is bounded.
+        // Never above 65,535, because every text is bounded.
         let length = u16::try_from(out.len()).unwrap_or(u16::MAX).to_be_bytes();
         length
             .into_iter()
@@ -155,7 +155,7 @@ impl GameSpy2List {
     }
 }
 
-/// Without the key.
+/// Hides the key.
 impl std::fmt::Debug for GameSpy2List {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {
@@ -178,8 +178,8 @@ impl std::fmt::Debug for GameSpy2List {
     }
 }
 
-/// A challenge of visible characters, whose parities follow the SDK's rule (`sb_serverlist.c`,
-/// `SetupListChallenge`). No list server is known to check them.
+/// A challenge of visible characters whose parities follow the SDK's rule (`sb_serverlist.c`,
+/// `SetupListChallenge`). No known list server checks them.
 pub(super) fn challenge(nonce: u64) -> Key {
     let mut challenge = nonce
         .to_le_bytes()
@@ -209,15 +209,15 @@ struct Dialogue {
     /// The query port of servers that are listed without one.
     default_port: u16,
     fields: Vec<FieldType>,
-    /// Values that a server names by their index.
+    /// Popular values, which servers name by their index.
     popular: Vec<Vec<u8>>,
-    /// The memory that values may still take.
+    /// How much memory values may still use.
     room: usize,
-    /// The server whose values and pairs come.
+    /// The server whose values and pairs are being received.
     server: Option<ListedServer>,
 }
 
-/// A field that the list has of each server.
+/// A field that the list contains for each server.
 #[derive(Debug)]
 struct FieldType {
     /// 0 for a text, [`BYTE`] or [`NUMBER`].
@@ -225,16 +225,16 @@ struct FieldType {
     name: Vec<u8>,
 }
 
-/// The next element of the reply.
+/// The next expected element of the reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
-    /// The blocks in clear.
+    /// The unenciphered blocks.
     Blocks,
     Head,
     FieldCount,
-    /// This many fields are still to come.
+    /// Fields, of which this many are left.
     Fields(u8),
-    /// This many popular values are still to come.
+    /// Popular values, of which this many are left.
     Popular(u8),
     Server,
     /// The value of the field with this index.
@@ -249,7 +249,7 @@ impl Form for Dialogue {
 
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         match self.part(input, servers) {
-            // A wrong key shows here nearly always: noise is not a list of fields.
+            // A wrong key nearly always shows here: noise does not parse as a list of fields.
             Err(Err::Error(_)) if servers.count == 0 && self.expected != Part::Blocks => {
                 Ok((input, Next::Fail(ListError::WrongKey)))
             }
@@ -267,7 +267,7 @@ impl Form for Dialogue {
 }
 
 impl Dialogue {
-    /// Reads the next part of the list.
+    /// Parses the next part of the list.
     fn part<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next> {
         let (rest, next) = match self.expected {
             Part::Blocks => return self.blocks(input, servers),
@@ -313,7 +313,7 @@ impl Dialogue {
         Ok((rest, Next::Read))
     }
 
-    /// Reads a field; `left` counts it and those after it.
+    /// Parses a field. `left` counts this one and those after it.
     fn field<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
         let kind = verify(byte, |kind| *kind <= NUMBER);
         let (rest, (kind, name)) = (kind, text).parse(input)?;
@@ -322,14 +322,14 @@ impl Dialogue {
         Ok((rest, Part::Fields(left.saturating_sub(1))))
     }
 
-    /// Reads a popular value; `left` counts it and those after it.
+    /// Parses a popular value. `left` counts this one and those after it.
     fn popular_value<'a>(&mut self, input: &'a [u8], left: u8) -> Parsed<'a, Part> {
         let (rest, value) = text(input)?;
         self.popular.push(value.to_vec());
         Ok((rest, Part::Popular(left.saturating_sub(1))))
     }
 
-    /// The value of the field with this index, where the server has values.
+    /// The value of the field with this index, if the server has values.
     fn value<'a>(&mut self, input: &'a [u8], index: usize) -> Parsed<'a, Part> {
         let (Some(server), Some(field)) = (&mut self.server, self.fields.get(index)) else {
             return Ok((input, Part::Pair));
@@ -371,8 +371,8 @@ impl Dialogue {
     }
 }
 
-/// Whether the reply is a refusal in clear. A reply's first byte is from 80 on: its first block is
-/// shorter than 128 bytes, on OpenSpy 10 and on SWAT 4's list server 7.
+/// Whether the reply is an unenciphered refusal. The first byte of a list is 0x80 or more, because
+/// its first block is shorter than 128 bytes.
 fn is_refusal(reply: &[u8]) -> bool {
     reply.first().is_some_and(u8::is_ascii)
 }
@@ -383,15 +383,15 @@ fn has(server: &ListedServer, bit: u8) -> bool {
         .is_some_and(|flags| flags & i32::from(bit) != 0)
 }
 
-/// The blocks in clear: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`; the length
-/// is masked.
+/// The unenciphered blocks: `blocks = block(EC) block(EA)`, `block(mask) = length *OCTET`, where
+/// the length is masked.
 fn blocks(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let block = |mask: u8| byte.flat_map(move |length| take(length ^ mask));
     (block(0xEC), block(0xEA)).parse(input)
 }
 
 /// `server = bits address [port] [address] [port] [address]`, or the end mark `%x00.FF.FF.FF.FF`.
-/// The SDK looks at the end mark's address alone.
+/// Like the SDK, it checks only the address of the end mark.
 fn server(input: &[u8], default_port: u16) -> Parsed<'_, Option<ListedServer>> {
     let (rest, (bits, ip)) = (byte, address).parse(input)?;
     if ip.is_broadcast() {
@@ -420,8 +420,8 @@ fn server(input: &[u8], default_port: u16) -> Parsed<'_, Option<ListedServer>> {
     ))
 }
 
-/// `value = %xFF text / index / OCTET / 2OCTET`, as the field's type says. Numbers become decimal
-/// texts.
+/// `value = %xFF text / index / OCTET / 2OCTET`, depending on the field's type. Numbers become
+/// decimal text.
 fn value<'a: 'p, 'p>(
     input: &'a [u8],
     kind: u8,
@@ -473,8 +473,8 @@ mod tests {
     use crate::lists::{ListSession, ServerList};
     use crate::session::Timing;
 
-    /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c` for the challenge
-    /// `ABCDEFGH` and SWAT 4's key; the SDK's own client read it.
+    /// A reply built by hand and enciphered with the SDK's own `sb_crypt.c`, for the challenge
+    /// `ABCDEFGH` and SWAT 4's key. The SDK's own client accepted it.
     const REPLY: &str = "e40000111213141516e45345525645524348414c31323334\
         95cd95bb6814d472a0d2dbc9a15c8c0b9cd60f806b854813a92bfdd71067beaed80faf439e674ebfa665207afa3c574fd2dfb8";
 
@@ -487,7 +487,7 @@ mod tests {
         )
     }
 
-    /// Reads a reply that comes in pieces of this length.
+    /// Parses a reply received in pieces of this length.
     fn read(reply: &[u8], piece: usize) -> Result<ServerList, ListError> {
         let (mut session, now) = (session(), Instant::now());
         for piece in reply.chunks(piece) {

@@ -1,4 +1,4 @@
-//! Lists of servers: what to ask a list server, and the conversation with it, without a socket.
+//! Lists of servers: requests to list servers, and their conversations, without a socket.
 //!
 //! | list server | request | over | port | games |
 //! |---|---|---|---|---|
@@ -8,10 +8,9 @@
 //! | Unreal Engine 2 | [`Ut2004List`] | TCP | 28902 | Unreal Tournament 2003 and 2004, Unreal II XMP |
 //! | `CoD4X` | [`Cod4xList`] | TCP | 20810 | Call of Duty 4 |
 //!
-//! A list over UDP is a [`Conversation`](crate::session::Conversation), to be run by a
+//! A list over UDP is a [`Conversation`](crate::session::Conversation), run by a
 //! [`Session`](crate::session::Session). A list over TCP is a [`ListSession`], which takes the
-//! bytes of the stream. The answer of each is a [`ServerList`]. `Client::list` does both over the
-//! network.
+//! bytes of the stream. Both return a [`ServerList`]. `Client::list` runs both over the network.
 //!
 //! # GameSpy v1
 //!
@@ -25,15 +24,16 @@
 //!    │ ◄──  closes                                                      │
 //! ```
 //!
-//! The ports are query ports. Six bytes of `cmp` can look like the end mark (92.102.105.110:24940
-//! is `\final`), so the mark counts only at the start of a record, as the last bytes before the
-//! server closes or falls silent. No *enctype* is announced: the list then comes unencrypted.
+//! The ports are query ports. Six bytes of `cmp` can look like the end mark: 92.102.105.110:24940
+//! is `\final`. The mark therefore counts only at the start of a record, as the last bytes before
+//! the server closes or stops sending. The client announces no *enctype*, so the list is not
+//! encrypted.
 //!
 //! Traps:
-//! - A greeting can have an end mark of its own, which can come after the request. Where it did not
-//!   come before, one end mark without servers is an empty list only if the server closes.
-//! - Some list servers send an empty challenge and ask for no proof (garncarz/nogamespy-vietcong).
-//! - netPanzer's list server sends no greeting: see [`GameSpy1List::without_login`]. It writes the
+//! - A greeting can have an end mark of its own, which can arrive after the request. If it did not
+//!   arrive before, one end mark without servers is an empty list only if the server closes.
+//! - Some list servers send an empty challenge and require no proof (garncarz/nogamespy-vietcong).
+//! - netPanzer's list server sends no greeting, see [`GameSpy1List::without_login`]. It writes the
 //!   port under a key of its own, `\ip\a.b.c.d\port\p` (netpanzer/netpanzer,
 //!   ServerQueryThread.cpp).
 //!
@@ -76,21 +76,22 @@
 //!  [...]  80: pairs of texts, then 00         text           bytes and a NUL
 //! ```
 //!
-//! Numbers are big-endian except as said. Further bits of a server: 01 answers queries from
-//! anybody, 04 helps with address translation.
+//! Numbers are big-endian unless the table says otherwise. Further bits of a server: 01 answers
+//! queries from anybody, 04 helps with address translation.
 //!
 //! Traps:
-//! - A wrong key gives no error but noise: [`ListError::WrongKey`]. About one noise in twenty reads
-//!   as the beginning of a list: an incomplete one without servers.
-//! - OpenSpy sends a refusal as bare text, in clear (`Invalid source gamename`); the SDK knows
-//!   `Query Error: ` before it.
-//! - Some list servers answer only requests that name at least one field (BF2Hub and FH2, after
-//!   `cetteup/GameserverLister`), SWAT 4's (`sergeii/swat4master`) only those with 1 to 20 fields
-//!   that it knows, no maximum, and all in one segment. OpenSpy leaves out the fields of servers
-//!   that answer queries from anybody without option 1, which this client always sets.
-//! - Conditions are those of GameSpy v1's lists, in OpenSpy's SQL-like language.
-//! - Messages that follow the end mark (names of fields, changed and deleted servers, keep-alives)
-//!   are not read: the conversation ends with the list. Close the connection then.
+//! - A wrong key makes the list unreadable: [`ListError::WrongKey`]. Occasionally the noise looks
+//!   like the beginning of a list, and the result is an incomplete list without servers.
+//! - OpenSpy sends a refusal as bare, unenciphered text (`Invalid source gamename`). The SDK
+//!   expects `Query Error: ` before it.
+//! - Some list servers answer only requests with at least one field (BF2Hub and FH2, after
+//!   `cetteup/GameserverLister`). SWAT 4's answers only requests in one segment, without a maximum,
+//!   and with 1 to 20 fields that it knows (`sergeii/swat4master`).
+//! - Without option 1, OpenSpy omits the fields of servers that answer queries from anybody. This
+//!   client always sets the option.
+//! - Conditions are written as for GameSpy v1's lists, in OpenSpy's SQL-like language.
+//! - Messages after the end mark (names of fields, changed and deleted servers, keep-alives) are
+//!   not parsed. The conversation ends with the list; close the connection then.
 //!
 //! Sources: GameSpy's SDK as published by IGN (`nitrocaster/GameSpy`,
 //! `serverbrowsing/sb_serverlist.c` and `sb_crypt.c`); `openspy/openspy-core`,
@@ -129,23 +130,20 @@
 //! ```
 //!
 //! Integers are little-endian; strings and indexes are those of the [query
-//! protocol](crate::ut2004). `05 00 00 00 | 02 00 00 00 | 01` announces two servers; the byte after
-//! their number is 1 in every known list server, and another value is an error here. An empty list
-//! is one of 0 servers. A list has no end mark: it is complete when as many servers came as were
-//! announced.
+//! protocol](crate::ut2004). `05 00 00 00 | 02 00 00 00 | 01` announces two servers. The byte after
+//! their number is 1 in every known list server; any other value is an error. A list has no end
+//! mark: it is complete when all announced servers have arrived.
 //!
 //! Traps:
-//! - OpenSpy takes one message for each read: send a message in one write, and wait for its reply
-//!   before the next.
-//! - OpenSpy's lists have the right addresses, and for each server its game port plus one as query
-//!   port; map, skill level, most players and flags are not to be trusted
-//!   (`code/utmaster/tasks/PerformListServers.cpp`). Ask the server itself.
-//! - Conditions on a key that a server does not have hold on OpenSpy, which also ignores `mutator`
-//!   and inverts `nomutators`.
-//! - Flags differ: UT2003's bits run the other way (64 password, 32 stats, 16 latest version, 8
-//!   listen server, 4 `InstaGib`; OpenSpy, `handle_serverlist.cpp`).
-//! - Unreal II XMP's servers come without flags (OpenSpy) or with the byte of UT2003
-//!   (`Mumfrey/XMPMS`).
+//! - OpenSpy takes one message per read: send each message in one write, and wait for the reply.
+//! - OpenSpy's lists have correct addresses. They give the game port plus one as query port, and
+//!   unreliable maps, skill levels, player limits and flags
+//!   (`code/utmaster/tasks/PerformListServers.cpp`). Query the server itself.
+//! - On OpenSpy, a condition on a key that a server does not have is met. OpenSpy also ignores
+//!   `mutator` and inverts `nomutators`.
+//! - The order of flags differs. In UT2003: 64 password, 32 stats, 16 latest version, 8 listen
+//!   server, 4 `InstaGib` (OpenSpy, `handle_serverlist.cpp`).
+//! - Unreal II XMP's servers have no flags (OpenSpy), or UT2003's byte (`Mumfrey/XMPMS`).
 //!
 //! Sources: `openspy/openspy-core`, `code/utmaster/server` (`UTPeer.cpp`,
 //! `commands/handle_challenge.cpp`, `commands/handle_serverlist.cpp`); `cetteup/pyut2serverlist`;
@@ -174,7 +172,7 @@ use session::Form;
 pub use session::ListSession;
 pub use ut2004::{Comparison, Ut2004List};
 
-/// A request to a list server, in any form.
+/// A request to a list server of any protocol.
 ///
 /// ```
 /// use queryport::lists::{Cod4xList, ListRequest};
@@ -197,7 +195,7 @@ pub enum ListRequest {
 }
 
 impl ListRequest {
-    /// The port of list servers of this form.
+    /// The default port of list servers of this protocol.
     pub const fn default_port(&self) -> u16 {
         match self {
             Self::Quake3(_) => 27950,
@@ -208,10 +206,12 @@ impl ListRequest {
         }
     }
 
-    /// The conversation over TCP; `None` for the list of Quake 3, which a
-    /// [`Session`](crate::session::Session) runs over UDP. `nonce`: a number that nobody else can
-    /// guess. Its deadline is `now` plus [`Timing::timeout`]: allow for more than the default,
-    /// since OpenSpy takes up to half a minute for a long list.
+    /// The conversation over TCP, or `None` for the list of Quake 3, which a
+    /// [`Session`](crate::session::Session) runs over UDP.
+    ///
+    /// `nonce` is a number that nobody else can guess. The deadline is `now` plus
+    /// [`Timing::timeout`]. Allow more than the default: OpenSpy takes up to half a minute for a
+    /// long list.
     pub fn session(self, nonce: u64, timing: Timing, now: Instant) -> Option<ListSession> {
         let form: Box<dyn Form> = match self {
             Self::Quake3(_) => return None,

@@ -1,4 +1,4 @@
-//! The list of a Quake 3 master, over UDP, and `CoD4X`'s, over TCP.
+//! Lists of servers from Quake 3 masters over UDP, and from `CoD4X`'s over TCP.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -20,16 +20,15 @@ use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART, Numbering};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
-/// Asks a master for its list and collects its datagrams, in whatever order they come.
+/// Requests a master's list and collects its datagrams, in any order.
 ///
-/// Most masters neither count the datagrams nor number them, and the end mark does not show whether
-/// those before it have arrived: one that is lost goes unnoticed. The query therefore requests the
-/// list several times, see [`Self::with_passes`]. The answer is then
+/// Most masters do not number or count the datagrams, so a lost one leaves no trace. The query
+/// therefore requests the list several times, see [`Self::with_passes`]. The answer is
 /// [settled](crate::lists::ListCompleteness::is_settled) when each address came in at least two
-/// passes, and never complete.
+/// passes, but never complete.
 ///
-/// The masters of Tremulous and Unvanquished number the datagrams of an extended list. It is
-/// complete when all of them came in one pass.
+/// The masters of Tremulous and Unvanquished number the datagrams of an extended list. Such a list
+/// is complete when all of them arrived in one pass.
 ///
 /// ```
 /// use queryport::Limits;
@@ -63,17 +62,17 @@ pub struct Quake3List {
     max_servers: usize,
     max_passes: u8,
     list: ServerList,
-    /// Each address, those out of scope included, and the pass it came in; `None` once it came in
-    /// two.
+    /// Each address, those out of scope included, and the pass it arrived in; `None` after the
+    /// second.
     seen: BTreeMap<SocketAddr, Option<u8>>,
     taken: usize,
-    /// The passes that are over.
+    /// The number of passes that have ended.
     passes: u8,
     /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each
     /// (doc/techinfo.txt).
     has_false_marks: bool,
     pass: Pass,
-    /// The numbers of the datagrams that came in any pass.
+    /// The numbers of the datagrams that arrived in any pass.
     numbers: Numbers,
 }
 
@@ -86,10 +85,10 @@ struct Pass {
     numbers: Numbers,
 }
 
-/// The numbers of datagrams, where a master writes them.
+/// The numbers of datagrams, if the master sends them.
 #[derive(Debug, Clone, Default)]
 struct Numbers {
-    /// How many datagrams the list has, by the latest of them.
+    /// How many datagrams the list has, according to the latest of them.
     count: Option<u16>,
     arrived: BTreeSet<u16>,
 }
@@ -97,19 +96,19 @@ struct Numbers {
 impl Numbers {
     fn add(&mut self, numbering: Numbering<'_>) {
         if self.count.is_some_and(|count| count != numbering.count) {
-            // The list has changed: older numbers are of another one.
+            // The list has changed: older numbers belong to another one.
             self.arrived.clear();
         }
         self.count = Some(numbering.count);
         self.arrived.insert(numbering.index);
     }
 
-    /// Whether datagrams are numbered, and one of them has not come.
+    /// Whether datagrams are numbered, and some are missing.
     fn lack_some(&self) -> bool {
         self.count.is_some_and(|count| !self.has_all(count))
     }
 
-    /// Whether datagrams are numbered, and all of them have come.
+    /// Whether datagrams are numbered, and none is missing.
     fn are_complete(&self) -> bool {
         self.count.is_some_and(|count| self.has_all(count))
     }
@@ -119,18 +118,18 @@ impl Numbers {
     }
 }
 
-/// A datagram of more bytes has no room for another server: dpmaster before 2.0, and Tremulous'
-/// master, put their mark there too and begin another datagram.
+/// A longer datagram has no room for another server. dpmaster before 2.0 and Tremulous' master
+/// write an end mark there and begin another datagram.
 const FULL: usize = MAX_PART - 19;
-/// Most passes of one query.
+/// Most passes of a query.
 const MAX_PASSES: u8 = 8;
 
 impl Quake3List {
-    /// Two passes at most, see [`Self::with_passes`]. Addresses of the machine itself are left out,
-    /// see [`Self::with_scope`].
+    /// Requests the list in at most two passes, see [`Self::with_passes`]. Loopback addresses are
+    /// left out, see [`Self::with_scope`].
     ///
     /// # Errors
-    /// [`EncodeError`] for a request that cannot be written.
+    /// [`EncodeError`] if the request cannot be written.
     pub fn new(request: &ListRequest<'_>, limits: &Limits) -> Result<Self, EncodeError> {
         let mut bytes = Vec::new();
         Request::new(Command::GetServers(*request)).encode(&mut bytes)?;
@@ -151,18 +150,20 @@ impl Quake3List {
     }
 
     setters! {
-        /// Which addresses are taken; default [`Scope::Lan`]. The others are counted in
+        /// Which addresses to accept; default [`Scope::Lan`]. The others are counted in
         /// [`ServerList::out_of_scope`].
         with_scope(scope: Scope) scope = scope;
 
-        /// Requests the list until each address came in two passes, in at most this many passes
-        /// (1–8, default 2). A link without loss takes two passes, one that loses a tenth three or
-        /// four. dpmaster answers four requests in a row, then one in three seconds (dpmaster,
-        /// src/clients.h). A datagram that arrives after its pass has ended counts for the next.
+        /// Requests the list until each address arrived in two passes, but at most this many times:
+        /// 1–8, default 2.
+        ///
+        /// Links that lose datagrams need three or four passes. dpmaster answers four requests in a
+        /// row, then one every three seconds (dpmaster, src/clients.h). A datagram that arrives
+        /// after its pass has ended counts for the next.
         with_passes(passes: u8) max_passes = passes.clamp(1, MAX_PASSES);
     }
 
-    /// The servers that came since the last call, each once.
+    /// The servers received since the last call, each only once.
     pub fn take_new(&mut self) -> impl Iterator<Item = SocketAddr> {
         let from = std::mem::replace(&mut self.taken, self.list.servers.len());
         self.list
@@ -176,7 +177,8 @@ impl Quake3List {
     fn take(&mut self, part: &ListPart<'_>) {
         for address in part.iter().map(canonical) {
             if let Some(pass) = self.seen.get_mut(&address) {
-                // Copies within a pass are common: of datagrams, and of entries on some masters.
+                // Repetitions within a pass are common: of datagrams, and of entries from some
+                // masters.
                 *pass = pass.filter(|pass| *pass == self.passes);
                 continue;
             }
@@ -222,7 +224,7 @@ impl Conversation for Quake3List {
             rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);
-        // A datagram after a mark was overtaken, or marks do not end this list.
+        // The network reordered the datagrams, or marks do not end this list.
         self.has_false_marks |= self.pass.marked;
         self.pass.parts = self.pass.parts.saturating_add(1);
         self.pass.marked |= part.has_end;
@@ -237,7 +239,7 @@ impl Conversation for Quake3List {
         if self.pass.numbers.are_complete() && !self.pass.damaged {
             return Verdict::Done(self.finish(ListCompleteness::Complete));
         }
-        // After the end mark only what was overtaken can come; without it, quiet is the end.
+        // Only reordered datagrams can follow the end mark; without a mark, silence is the end.
         let is_end = part.has_end && !self.has_false_marks && datagram.len() <= FULL;
         Verdict::Partial(if is_end { Wait::Grace } else { Wait::Quiet })
     }
@@ -278,9 +280,10 @@ impl Conversation for Quake3List {
 ///  last    5C "EOF"
 /// ```
 ///
-/// The end mark counts only where an entry could begin: an address may hold its bytes. Sources:
-/// cetteup/GameserverLister, `games/quake3.py` (request); cetteup/pyq3serverlist, `reader.py`
-/// (IPv4); callofduty4x/CoD4x_Server, `src/sys_net.h` (types of addresses);
+/// The end mark counts only where an entry could begin, because an address can contain its bytes.
+///
+/// Sources: cetteup/GameserverLister, `games/quake3.py` (request); cetteup/pyq3serverlist,
+/// `reader.py` (IPv4); callofduty4x/CoD4x_Server, `src/sys_net.h` (types of addresses);
 /// SShattered/COD4-Server-Browser, `ServerCalls.cs` (end mark).
 ///
 /// ```
@@ -310,7 +313,7 @@ pub struct Cod4xList {
 }
 
 impl Cod4xList {
-    /// All servers of this network protocol.
+    /// Requests all servers of this network protocol.
     pub const fn new(protocol: i32) -> Self {
         Self { protocol }
     }
@@ -326,7 +329,7 @@ impl Cod4xList {
 #[derive(Debug)]
 struct Cod4xDialogue {
     request: Cod4xList,
-    /// Whether the head has come.
+    /// Whether the head has arrived.
     has_begun: bool,
 }
 
@@ -406,7 +409,7 @@ mod tests {
         answer
     }
 
-    /// A list of a master that sends no end marks.
+    /// A list from a master that sends no end marks.
     fn without_marks(count: u16) -> Vec<Vec<u8>> {
         let parts = ListPart::encode(servers(count), true);
         let unmarked =
@@ -464,8 +467,8 @@ mod tests {
         }
     }
 
-    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it:
-    /// each would end the list.
+    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it.
+    /// The first would end the list.
     #[test]
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {
@@ -681,7 +684,7 @@ mod tests {
             (500, ListCompleteness::Incomplete)
         );
         assert!(answer.over_limit > 0);
-        // Copies of one datagram without end.
+        // Copies of one datagram, without end.
         let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
         let part = ListPart::encode(servers(1), true).remove(0);
         let answer = (0..1000).find_map(|_| match query.receive(&part) {
@@ -691,7 +694,7 @@ mod tests {
         assert_eq!(answer.unwrap().completeness, ListCompleteness::Incomplete);
     }
 
-    /// A numbered list of one server a datagram.
+    /// A numbered list with one server per datagram.
     fn numbered(count: u16) -> Vec<Vec<u8>> {
         let number = |index: u16| {
             let head = format!("getserversExtResponse\0{index}\0{count}\0");
@@ -738,7 +741,7 @@ mod tests {
         );
     }
 
-    /// Each pass lost another datagram: the second brings what the first lacks, but not all in one.
+    /// Each pass lost a different datagram. Together they have all, but neither alone does.
     #[test]
     fn a_numbered_list_of_two_passes_is_no_proof() {
         let mut query = query(2);

@@ -30,26 +30,27 @@ use crate::model::Rules;
 pub struct ServerList {
     /// Addresses and query ports without repetitions, in the order of the list.
     pub servers: Vec<SocketAddr>,
-    /// Whether all servers of the list are here.
+    /// Whether all servers of the list have arrived.
     pub completeness: ListCompleteness,
-    /// Addresses left out because of their scope, for example loopback addresses in a list from the
-    /// Internet.
+    /// The number of addresses left out because of their scope, for example loopback addresses in a
+    /// list from the Internet.
     pub out_of_scope: u32,
-    /// Addresses left out because of [`Limits::with_max_servers`], each as often as it came.
+    /// The number of entries left out because of [`Limits::with_max_servers`], repetitions
+    /// included.
     pub over_limit: u32,
-    /// The list server's entry for each server, in the order of the list; a server listed twice has
-    /// two entries. GameSpy v2's and UT2004's lists alone have entries.
+    /// The list server's entry for each server, in the order of the list. A server listed twice has
+    /// two entries. Only lists of GameSpy v2 and UT2004 have entries.
     pub entries: Vec<ListedServer>,
-    /// GameSpy v2: the address that the list server saw the request come from.
+    /// GameSpy v2: the client's address as the list server sees it.
     pub client: Option<Ipv4Addr>,
-    /// GameSpy v2: flags of the game that asked. 128: its servers answer queries only with a
+    /// GameSpy v2: flags of the requesting game. With 128, its servers answer queries only after a
     /// challenge.
     pub backend_flags: Option<u16>,
     /// UT2004: how many servers the list server announced.
     pub announced: Option<u32>,
 }
 
-/// The entry of a server in a list. A list server may be wrong or late: query the server itself.
+/// The entry of a server in a list. It can be wrong or outdated: query the server itself.
 ///
 /// ```
 /// use queryport::ServerList;
@@ -77,10 +78,10 @@ pub struct ListedServer {
     pub private_port: Option<u16>,
     /// GameSpy v2: the address to send pings to.
     pub ping_address: Option<Ipv4Addr>,
-    /// The bits as they came; their meaning depends on the form of the list.
+    /// The flags as received; their meaning depends on the protocol of the list.
     pub flags: Option<i32>,
-    /// GameSpy v2: the fields that were requested, and those that the list server adds. UT2004: the
-    /// entry's fields under the names of the info record.
+    /// GameSpy v2: the requested fields, and those that the list server adds. UT2004: the entry's
+    /// fields, named as in the info record.
     pub fields: Rules,
 }
 
@@ -98,15 +99,15 @@ impl ListedServer {
     }
 }
 
-/// Makes a [`ServerList`] of the entries of a stream. Entries over the limit take no memory.
+/// Makes a [`ServerList`] from the entries of a stream. Entries over the limit use no memory.
 #[derive(Debug, Default)]
 pub(super) struct Collector {
     pub(super) list: ServerList,
     pub(super) limits: Limits,
     known: BTreeSet<SocketAddr>,
-    /// The number of entries, with all copies.
+    /// The number of entries, repetitions included.
     pub(super) count: usize,
-    /// The position in the stream of the first entry that cannot be read.
+    /// The position in the stream of the first entry that cannot be parsed.
     pub(super) first_skipped: Option<usize>,
 }
 
@@ -124,7 +125,7 @@ impl Collector {
         has_room
     }
 
-    /// Whether any entry has come, readable or not.
+    /// Whether any entry has arrived, valid or not.
     pub(super) const fn has_entries(&self) -> bool {
         self.count > 0 || self.first_skipped.is_some()
     }
@@ -148,12 +149,11 @@ impl Collector {
     }
 }
 
-/// Whether a [`ServerList`] has all servers of the master, as far as that is known.
+/// Whether a [`ServerList`] has all servers of the list server, as far as that is known.
 ///
-/// A list over TCP is complete or not. The datagrams of most Quake 3 masters' lists over UDP have
-/// neither numbers nor a count, so no such list is complete: a client requests it several times and
-/// compares the passes. The masters of Tremulous and Unvanquished number the datagrams of an
-/// extended list.
+/// A list over TCP is complete or not. Most lists over UDP have neither numbers nor a count, so
+/// they are never complete: a client requests them several times and compares the passes. Only the
+/// masters of Tremulous and Unvanquished number the datagrams, of an extended list.
 ///
 /// ```
 /// use queryport::lists::ListCompleteness;
@@ -179,32 +179,35 @@ impl Collector {
 )]
 #[non_exhaustive]
 pub enum ListCompleteness {
-    /// The whole list has arrived: over TCP its end mark, or as many servers as the list server had
-    /// announced; over UDP each of its numbered datagrams.
+    /// The whole list has arrived: over TCP its end mark or all announced servers, over UDP all
+    /// numbered datagrams.
     Complete,
     /// A list over UDP without numbers. See [`Self::is_settled`].
     Passes {
-        /// The requests that the master answered.
+        /// How many requests the master answered.
         count: u8,
-        /// The addresses that came in one pass only, those out of scope included: the others lost
-        /// them, or they joined or left meanwhile.
+        /// How many addresses came in one pass only, those out of scope included. Other passes lost
+        /// them, or the servers joined or left meanwhile.
         once: u32,
     },
-    /// The list was cut short: a timeout, a broken connection, damaged bytes or a limit.
+    /// The list is only a part: because of a timeout, a broken connection, damaged bytes or a
+    /// limit.
     #[default]
     Incomplete,
 }
 
 impl ListCompleteness {
-    /// Whether the list is proved to be complete. A list over UDP is only with numbered datagrams.
+    /// Whether the list is known to be complete. A list over UDP is so only with numbered
+    /// datagrams.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }
 
-    /// Whether the list is complete, or each address came in at least two passes. A datagram that
-    /// every pass lost is missing all the same. Of lists of 12 datagrams that settle after two
-    /// passes, one in 800 lacks servers at a loss of 1 %, and one in seven at a loss of 10 %; where
-    /// up to eight passes are allowed, one in 50.
+    /// Whether the list is complete, or each address came in at least two passes.
+    ///
+    /// A settled list can still lack servers: a datagram that every pass lost goes unnoticed. More
+    /// passes make that less likely, see
+    /// [`Quake3List::with_passes`](super::Quake3List::with_passes).
     pub const fn is_settled(self) -> bool {
         matches!(
             self,

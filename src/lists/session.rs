@@ -10,20 +10,19 @@ use crate::limits::{Limits, MAX_LIST_BYTES};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
 
-/// Silence after which an answer that looks whole is whole, where its server does not close.
+/// The silence after which a list that looks complete is complete, if its server does not close.
 const SETTLE: Duration = Duration::from_millis(500);
 
-/// A conversation with a list server over a TCP stream, without a socket: the bytes of the stream
-/// in both directions.
+/// A conversation with a list server over a TCP stream, without a socket.
 ///
-/// [`ListRequest::session`](super::ListRequest::session) makes it. The methods are those of a
-/// [`Session`](crate::session::Session) for a stream: [`Self::handle_bytes`] and
-/// [`Self::handle_end`].
+/// Made by [`ListRequest::session`](super::ListRequest::session). It is used like a
+/// [`Session`](crate::session::Session), but takes the bytes of a stream: [`Self::handle_bytes`]
+/// and [`Self::handle_end`].
 pub struct ListSession {
     form: Box<dyn Form>,
     /// Bytes to send.
     out: Vec<u8>,
-    /// Bytes not read yet.
+    /// Received bytes that are not parsed yet.
     received: Vec<u8>,
     /// Their position in the stream.
     offset: usize,
@@ -36,7 +35,7 @@ pub struct ListSession {
 
 /// The state of a conversation.
 enum State {
-    /// More may come. `settles_at`: the time from which silence ends what has come, if it can.
+    /// More bytes can arrive. `settles_at`: when silence will end a list that looks complete.
     Open { settles_at: Option<Instant> },
     /// The answer waits to be taken.
     Answered(Result<ServerList, ListError>),
@@ -44,50 +43,51 @@ enum State {
     Taken,
 }
 
-/// The form of a list: reads its stream.
+/// The protocol of a list, which parses its stream.
 pub(super) trait Form: fmt::Debug + Send + Sync {
     /// The bytes that the client sends before it has received anything.
     fn begin(&self) -> Result<Vec<u8>, EncodeError> {
         Ok(Vec::new())
     }
 
-    /// Reads the next element of the stream.
+    /// Parses the next element of the stream.
     fn read<'a>(&mut self, input: &'a [u8], servers: &mut Collector) -> Parsed<'a, Next>;
 
-    /// All bytes to send have been taken. `rest`: bytes that have come and are not read yet.
+    /// Called once all bytes to send have been taken. `rest`: received bytes that are not parsed
+    /// yet.
     fn handle_sent(&mut self, _rest: &mut Vec<u8>) {}
 
-    /// Whether silence would end what has come: a list that looks whole, though more may follow.
+    /// Whether silence would end the list: it looks complete, but more could follow.
     fn can_settle(&self, _rest: &[u8]) -> bool {
         false
     }
 
-    /// Nothing more has come for a while, where [`Self::can_settle`]: the bytes to send, or `None`
-    /// where this is the end.
+    /// Called after a silence if [`Self::can_settle`]. Returns bytes to send, or `None` if the list
+    /// has ended.
     fn handle_silence(&mut self, _rest: &mut Vec<u8>) -> Option<Result<Vec<u8>, ListError>> {
         None
     }
 
-    /// The stream has ended, or nothing followed what could settle: whether the list is whole.
+    /// Called at the end of the stream, or after a silence. Returns whether the list is complete.
     fn handle_end(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError>;
 
-    /// Time is over: whether the list is whole.
+    /// Called at the deadline. Returns whether the list is complete.
     fn handle_timeout(&mut self, rest: &[u8], servers: &mut Collector) -> Result<bool, ListError> {
         self.handle_end(rest, servers)
     }
 }
 
-/// The step after an element of the stream.
+/// What to do after an element of the stream.
 pub(super) enum Next {
     Read,
-    /// The element is an entry that cannot be read: the list is not whole without it.
+    /// Skip an entry that cannot be parsed: without it the list is not complete.
     Skip,
     Send(Vec<u8>),
-    /// The bytes that follow are enciphered, those that have come with this element too.
+    /// Decipher all bytes after this element, including those already received.
     Decipher(Box<Cipher>),
-    /// The list is whole.
+    /// End: the list is complete.
     End,
-    /// There is no list. The offset of an error is that within the element.
+    /// Fail: there is no list. The error's offset is relative to the element.
     Fail(ListError),
 }
 
@@ -113,12 +113,12 @@ impl ListSession {
     }
 
     setters! {
-        /// The bounds of the list; [`Limits::with_max_servers`] counts.
+        /// Bounds the list by [`Limits::with_max_servers`].
         with_limits(limits: Limits) servers.limits = limits;
     }
 
-    /// Appends what is to be sent to `out` and returns its length; `None` when there is nothing to
-    /// send. Send it in one write: OpenSpy drops a message that arrives in two pieces.
+    /// Appends the bytes to send to `out` and returns their length; `None` if there are none. Send
+    /// them in one write: OpenSpy drops a message that arrives in two pieces.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         let length = self.out.len();
         if length == 0 {
@@ -130,7 +130,7 @@ impl ListSession {
         Some(length)
     }
 
-    /// Takes bytes in the order of the stream, in pieces of any length.
+    /// Takes bytes of the stream in order, in pieces of any length.
     pub fn handle_bytes(&mut self, now: Instant, bytes: &[u8]) {
         if !self.is_open() {
             return;
@@ -152,7 +152,7 @@ impl ListSession {
         matches!(self.state, State::Open { .. })
     }
 
-    /// Deciphers what was received from this position on.
+    /// Deciphers the received bytes from this position on.
     fn decipher(&mut self, start: usize) {
         let bytes = self.received.get_mut(start..).unwrap_or_default();
         self.cipher
@@ -160,9 +160,9 @@ impl ListSession {
             .for_each(|cipher| cipher.decipher(bytes));
     }
 
-    /// Reads all whole elements.
+    /// Parses all complete elements.
     fn read(&mut self) {
-        // A long element in small pieces is not copied with each of them.
+        // A long element that arrives in small pieces is not copied for each piece.
         let mut read = 0_usize;
         while self.is_open() {
             let input = self.received.get(read..).unwrap_or_default();
@@ -191,7 +191,7 @@ impl ListSession {
         self.offset = self.offset.saturating_add(read);
     }
 
-    /// The server closed the connection, or it broke.
+    /// Call it when the server has closed the connection, or the connection broke.
     pub fn handle_end(&mut self, _now: Instant) {
         if self.is_open() {
             let is_whole = self.form.handle_end(&self.received, &mut self.servers);
@@ -206,8 +206,8 @@ impl ListSession {
         }
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing arrives: in the past while bytes or the
-    /// answer wait to be taken, `None` after that.
+    /// When to call [`Self::handle_timeout`] if nothing arrives. It is in the past while bytes or
+    /// the answer wait to be taken, `None` after that.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
             State::Taken => None,
@@ -217,7 +217,7 @@ impl ListSession {
         }
     }
 
-    /// Lets time pass. Early or repeated calls are harmless. At the deadline, the list is
+    /// Advances time. Early or repeated calls are harmless. At the deadline, the list is
     /// incomplete.
     pub fn handle_timeout(&mut self, now: Instant) {
         let State::Open { settles_at } = self.state else {
@@ -235,7 +235,7 @@ impl ListSession {
         }
     }
 
-    /// The answer, once.
+    /// The answer, returned once.
     pub fn poll_answer(&mut self) -> Option<Result<ServerList, ListError>> {
         match std::mem::replace(&mut self.state, State::Taken) {
             State::Answered(answer) => Some(answer),
@@ -259,8 +259,8 @@ impl ListSession {
         }
     }
 
-    /// Ends with a list, whole or not, or with an error within bytes that begin here in those
-    /// received. Damaged bytes after servers cut the list short.
+    /// Ends with a list, complete or not, or with an error in the bytes from `start` on. Damaged
+    /// bytes after servers make the list incomplete.
     fn finish(&mut self, is_whole: Result<bool, ListError>, start: usize) {
         self.out = Vec::new();
         let has_servers = self.servers.count > 0;
@@ -286,7 +286,7 @@ impl fmt::Debug for ListSession {
     }
 }
 
-/// The words of a refusal, at most 200 bytes of them.
+/// The words of a refusal, at most 200 bytes.
 pub(super) fn words(text: &[u8]) -> String {
     text.iter()
         .take(200)

@@ -1,4 +1,4 @@
-//! The list of UT2004, UT2003 and Unreal II XMP, over TCP. The [module](super) has its bytes.
+//! The list of UT2004, UT2003 and Unreal II XMP over TCP. The [module](super) describes its bytes.
 
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -17,19 +17,19 @@ use crate::grammar::Parsed;
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
-/// Most bytes of a message; MSQuery (`CVSoft/MSQuery`) has the same bound. Known ones are below
-/// 1,300 (qstat).
+/// Most bytes of a message, as in MSQuery (`CVSoft/MSQuery`). Known messages are shorter than 1,300
+/// bytes (qstat).
 const MAX_FRAME: u32 = 65_535;
 
-/// Most conditions of a request: OpenSpy reads their number as one byte, and a compact index of one
-/// byte ends at 63.
+/// Most conditions of a request. OpenSpy reads their number as one byte, and a compact index of one
+/// byte is at most 63.
 const MAX_CONDITIONS: usize = 63;
 /// Most bytes of a condition's key or value.
 const MAX_CONDITION: usize = 255;
-/// The 32 characters that follow the approval in UT2004's form; any will do. These are
-/// pyut2serverlist's.
+/// The 32 characters after the approval in UT2004's conversation. List servers accept any; these
+/// are pyut2serverlist's.
 const VERIFICATION: FString<'_> = FString::narrow(b"0014e800000000000000000000000000");
-/// The lowest version that the UT2004 form is used for, as on OpenSpy.
+/// The lowest version with UT2004's conversation, as on OpenSpy.
 const UT2004: u32 = 3000;
 
 /// A request for the servers of a game, with conditions.
@@ -44,11 +44,11 @@ const UT2004: u32 = 3000;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Ut2004List {
-    /// The version of the game, which decides the form of the conversation: 3369 for UT2004, 2225
-    /// for UT2003, 2226 for Unreal II XMP. UT2004's form begins at 3000.
+    /// The version of the game, which determines the conversation: 3369 for UT2004, 2225 for
+    /// UT2003, 2226 for Unreal II XMP. Versions from 3000 on use UT2004's conversation.
     pub version: u32,
-    /// A CD key to log in with, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty:
-    /// zeros are sent, which OpenSpy and the other public list servers accept.
+    /// The CD key for the login, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty:
+    /// sends zeros, which OpenSpy and the other public list servers accept.
     pub cd_key: String,
     conditions: Vec<(String, Comparison, String)>,
 }
@@ -72,7 +72,7 @@ pub enum Comparison {
 }
 
 impl Ut2004List {
-    /// All servers of a game of this version, see [`Self::version`].
+    /// Requests all servers of a game of this version, see [`Self::version`].
     pub const fn new(version: u32) -> Self {
         Self {
             version,
@@ -81,13 +81,15 @@ impl Ut2004List {
         }
     }
 
-    /// Lists only the servers that this condition holds for, and all others that were set; at most
-    /// 63. Numbers are decimal.
+    /// Adds a condition that listed servers must meet, at most 63. Numbers are decimal.
     ///
-    /// Keys of the game's own browser: `gametype` (a class without its package), `standard`,
-    /// `password`, `nobots`, `stats`, `weaponstay`, `transloc`, `nomutators` (`true` or `false`),
-    /// `currentplayers` and `freespace` (greater than `0`: not empty and not full), `mutator` (a
-    /// class), `category`, `buddy`, `gamespeed`, `custom`.
+    /// Keys that the game's own browser uses:
+    ///
+    /// - `gametype` and `mutator`: a class, `gametype` without its package
+    /// - `standard`, `password`, `nobots`, `stats`, `weaponstay`, `transloc`, `nomutators`: `true`
+    ///   or `false`
+    /// - `currentplayers`, `freespace`: greater than `0` means not empty, or not full
+    /// - `category`, `buddy`, `gamespeed`, `custom`
     #[must_use]
     pub fn with_condition(
         mut self,
@@ -106,7 +108,7 @@ impl Ut2004List {
         }
     }
 
-    /// Whether the conversation has UT2004's form.
+    /// Whether the conversation is UT2004's.
     const fn is_ut2004(&self) -> bool {
         self.version >= UT2004
     }
@@ -127,8 +129,8 @@ impl Ut2004List {
                 FString::narrow(text.as_bytes()).encode(out)?;
             }
             out.put_u32_le(self.version);
-            // The operating system, the language and the hardware are those of pyut2serverlist,
-            // which list servers accept.
+            // Operating system, language and hardware as sent by pyut2serverlist, which list
+            // servers accept.
             out.put_u8(5);
             FString::narrow(b"int").encode(out)?;
             if self.is_ut2004() {
@@ -162,13 +164,13 @@ impl Ut2004List {
     }
 }
 
-/// A message: its length, and what `write` writes.
+/// A message: its length, then the bytes that `write` appends.
 fn message(
     write: impl FnOnce(&mut Vec<u8>) -> Result<(), EncodeError>,
 ) -> Result<Vec<u8>, EncodeError> {
     let mut body = Vec::new();
     write(&mut body)?;
-    // Far below 2³² bytes: the conditions are bounded, and so are their texts.
+    // Never above 2³² bytes, because the conditions and their texts are bounded.
     let mut out = u32::try_from(body.len())
         .unwrap_or(u32::MAX)
         .to_le_bytes()
@@ -177,7 +179,7 @@ fn message(
     Ok(out)
 }
 
-/// A text as 8-bit units where they hold it, else in 16-bit units, which OpenSpy does not read.
+/// Writes a text in 8-bit units if possible, else in 16-bit units, which OpenSpy does not read.
 fn put_text(field: &'static str, text: &str, out: &mut Vec<u8>) -> Result<(), EncodeError> {
     EncodeError::check(field, text.as_bytes(), 0..=MAX_CONDITION, |byte| byte == 0)?;
     let is_wide = text.chars().any(|c| u8::try_from(c).is_err());
@@ -193,7 +195,7 @@ struct Dialogue {
     expected: Message,
 }
 
-/// The next message of the list server.
+/// The next expected message from the list server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Message {
     Challenge,
@@ -294,7 +296,7 @@ fn count(body: &[u8]) -> Parsed<'_, u32> {
 }
 
 /// `entry = 4OCTET game-port query-port name map game-type OCTET OCTET [flags [skill-level]]`, as
-/// in the module's page. OpenSpy always gives the port after the game port as query port.
+/// documented in the module. OpenSpy always sends the game port plus one as query port.
 fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     let (rest, (address, game_port, query_port)) = (be_u32, le_u16, le_u16).parse(body)?;
     let (rest, (name, map, game_type)) = (string, string, string).parse(rest)?;
@@ -332,15 +334,15 @@ fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
     ))
 }
 
-/// Checks a message of the login. Any text but the expected one is a refusal: `DENIED`, `UPGRADE`,
-/// `MSLIST` and others.
+/// Checks a message of the login. Any text except the expected one is a refusal, such as `DENIED`,
+/// `UPGRADE` or `MSLIST`.
 fn accept(expected: &[u8], body: &[u8]) -> Result<(), ListError> {
     let (rest, text) = string(body).map_err(|_| ListError::Malformed(4))?;
     if text.raw() == expected {
         return Ok(());
     }
     let mut words: String = text.text().plain().chars().take(200).collect();
-    // The lowest version that is accepted, after `Mumfrey/XMPMS`, `Connection.cs`.
+    // The lowest accepted version follows (`Mumfrey/XMPMS`, `Connection.cs`).
     if let (b"UPGRADE", Some(version)) = (text.raw(), rest.first_chunk()) {
         words = format!("{words} to version {}", u32::from_le_bytes(*version));
     }
