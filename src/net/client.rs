@@ -15,10 +15,11 @@ use crate::secret::Secret;
 use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::time::after;
 
-/// Queries game servers. Its asynchronous calls need the feature `tokio`; with the feature
-/// `blocking`, [`Self::blocking`] makes it a client whose calls block. Cheap to clone; clones share
-/// their nonce counter. Nothing else is kept from one call to the next: a call after a failure is
-/// as good as the first one.
+/// Queries game servers.
+///
+/// Its asynchronous calls need the feature `tokio`; with the feature `blocking`, [`Self::blocking`]
+/// makes a client whose calls block. Cheap to clone; clones share their nonce counter. A client
+/// keeps nothing else between calls, so you can keep using it after a failure.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol};
@@ -48,14 +49,14 @@ impl Client {
     /// A client with default timing and options, and a secret from the operating system.
     ///
     /// # Errors
-    /// [`Error::Io`] when the system has no entropy to give.
+    /// [`Error::Io`] if the system provides no random bytes.
     pub fn new() -> Result<Self, Error> {
         let secret = Secret::from_os().map_err(|source| Error::io("draw random bytes", source))?;
         Ok(Self::with_secret(secret))
     }
 
-    /// A client whose nonces follow from this secret: for tests, and for callers with entropy of
-    /// their own.
+    /// A client whose nonces are derived from this secret: for tests, or if you have your own
+    /// entropy.
     pub fn with_secret(secret: Secret) -> Self {
         Self {
             secret,
@@ -69,30 +70,32 @@ impl Client {
     }
 
     setters! {
-        /// Sets how long each query waits and how often it sends again.
+        /// Sets timeouts and the number of retries.
         with_timing(timing: Timing) timing = timing;
 
-        /// Sets how to ask: detail, limits, dialects.
+        /// Sets what to request: detail, limits, dialects.
         with_options(options: QueryOptions) options = options;
 
-        /// Sets the one deadline over name resolution, all addresses of a name, and all their
-        /// retries: 10 ms–10 min, default 10 s. Where a name has several addresses, each gets an
-        /// equal share of the time that is left: at least half a second, and never more than
-        /// [`Timing::timeout`].
+        /// Sets the deadline of a call, over name resolution, all addresses of a name and all
+        /// retries: 10 ms–10 min, default 10 s.
+        ///
+        /// If a name has several addresses, each gets an equal share of the remaining time: at
+        /// least half a second, at most [`Timing::timeout`].
         with_deadline(deadline: Duration) deadline =
             deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
 
-        /// Sets which addresses of a host name are tried.
+        /// Sets which addresses of a host name to try.
         with_family(family: Family) family = family;
 
-        /// Sends datagrams from this address: an interface of the machine, and a port where it is
-        /// not 0. A fixed port carries one query at a time: a second one fails with [`Error::Io`].
-        /// Where one call runs several queries at once, as `detect` does, one of them has the port,
-        /// and the others have any. Lists over TCP are read from any address.
+        /// Sends datagrams from this local address, and from its port if it is not 0.
+        ///
+        /// A fixed port carries one query at a time: another one fails with [`Error::Io`]. If one
+        /// call runs several queries at once, as `detect` does, one of them uses the port. Lists
+        /// over TCP use any local address.
         with_local_address(local: SocketAddr) local = Some(local);
     }
 
-    /// A number for a new conversation that nobody else can guess.
+    /// Returns a nonce for a new conversation, which nobody else can guess.
     pub fn nonce(&self, server: SocketAddr) -> u64 {
         self.secret.number(
             "client nonce",
@@ -101,7 +104,7 @@ impl Client {
         )
     }
 
-    /// A conversation with one address of a host after the other until one answers.
+    /// Runs conversations with the addresses of a host, one after the other, until one answers.
     pub(super) async fn ask_host_over<I: Io, C: Conversation>(
         &self,
         server: &Server,
@@ -121,7 +124,7 @@ impl Client {
         }
     }
 
-    /// The addresses of a server, in the resolver's order. The client's deadline begins here.
+    /// The addresses of a server, in the resolver's order. Starts the client's deadline.
     pub(super) async fn attempts<I: Io>(
         &self,
         server: &Server,
@@ -144,7 +147,7 @@ impl Client {
         })
     }
 
-    /// The address of a server, or those of its name that are of the wanted family.
+    /// The address of a server, or the addresses of its name in the wanted family.
     async fn addresses<I: Io>(
         &self,
         server: &Server,
@@ -192,14 +195,14 @@ impl Client {
     }
 }
 
-/// The resolver knows the name, and no address of the wanted family.
+/// The resolver knows the name, but no address of the wanted family.
 fn no_address() -> io::Error {
     let message = "the name has no address of the wanted family";
     io::Error::new(io::ErrorKind::NotFound, message)
 }
 
-/// The addresses of a host: they are tried one after the other, each with an equal share of the
-/// time that is left.
+/// The addresses of a host, tried one after the other. Each gets an equal share of the remaining
+/// time.
 #[derive(Debug)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
@@ -209,13 +212,13 @@ pub(super) struct Attempts {
 }
 
 impl Attempts {
-    /// All addresses. Their ports do not count.
+    /// All addresses. Ignore their ports.
     #[cfg(feature = "games")]
     pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
         std::iter::once(self.address).chain(self.others.clone())
     }
 
-    /// The timing for the address.
+    /// The timing for the current address.
     pub(super) fn timing(&self, now: Instant) -> Timing {
         let left = self.deadline.saturating_duration_since(now);
         let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
@@ -224,23 +227,23 @@ impl Attempts {
         self.timing.with_timeout(share.min(self.timing.timeout()))
     }
 
-    /// Goes on to the next address; `false` if there is none, or no time for it.
+    /// Moves to the next address; `false` if there is none, or no time for it.
     pub(super) fn advance(&mut self, now: Instant) -> bool {
         let next = self.others.next().filter(|_| now < self.deadline);
         next.map(|next| self.address = next).is_some()
     }
 
-    /// Stays with the address, which has answered: the others may be other servers.
+    /// Keeps the current address, which has answered. The others may be other servers.
     #[cfg(feature = "tokio")]
     pub(super) fn keep(&mut self) {
         self.others = Vec::new().into_iter();
     }
 }
 
-/// Most addresses of one name that are tried, as far as the time permits.
+/// Most addresses of one name to try.
 const MAX_ADDRESSES: usize = 32;
-/// The least time for one of several addresses: a round trip around the world and a retry of a
-/// hasty caller. A name with more addresses than fit is not tried to its end.
+/// The least time for one of several addresses: a round trip around the world and one fast retry.
+/// Addresses for which no time is left are not tried.
 const MIN_SHARE: Duration = Duration::from_millis(500);
 
 /// The addresses of a host name to try.

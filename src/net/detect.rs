@@ -1,5 +1,4 @@
-//! Servers at one of several ports: which protocol a host speaks, and a server by the name of its
-//! game.
+//! Servers whose port or protocol is unknown: detection of a host's protocols, and queries by game.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -34,27 +33,27 @@ use {
 pub struct Detected {
     /// The protocol.
     pub protocol: Protocol,
-    /// The answer, with the address and query port it came from.
+    /// The answer, with the address and query port that sent it.
     pub outcome: Outcome<ServerStatus>,
 }
 
 #[cfg(feature = "games")]
 impl Detected {
-    /// The game, as far as the answer tells, see [`Game::of`].
+    /// The game, if the answer identifies it, see [`Game::of`].
     pub fn game(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
     }
 }
 
-/// Between two requests to one host: few packet filters count this as a flood.
+/// The time between two requests to one host. Few packet filters take this for a flood.
 const GAP: Duration = Duration::from_millis(20);
-/// Time in which others may still answer after the first has.
+/// How long others may still answer after the first answer.
 const AFTER_FIRST: Duration = Duration::from_millis(500);
 
-/// Query ports of well-known games, the commonest first.
+/// Query ports of well-known games, most common first.
 const PORTS: [(Protocol, &[u16]); 4] = [
     // Quake III Arena and most of its family; Call of Duty; Nexuiz and Xonotic; Jedi Academy. Enemy
-    // Territory runs on the first. A further server of a host takes the next port (ioquake/ioq3,
+    // Territory shares the first. Another server on a host takes the next port (ioquake/ioq3,
     // `NET_OpenIP` of code/qcommon/net_ip.c).
     (
         Protocol::Quake3,
@@ -68,22 +67,22 @@ const PORTS: [(Protocol, &[u16]); 4] = [
     (Protocol::Ut2004, &[7778, 7708]),
 ];
 
-/// The number of further ports of a Quake 3 server that are tried: as many as clients of the engine
-/// ask in a local network (ioquake/ioq3, `NUM_SERVER_PORTS` of code/qcommon/qcommon.h).
+/// How many further ports of a Quake 3 server to try: as many as the engine's own clients try in a
+/// local network (ioquake/ioq3, `NUM_SERVER_PORTS` of code/qcommon/qcommon.h).
 #[cfg(feature = "games")]
 const NEXT_PORTS: u16 = 3;
 
-/// The reason that a server of a game cannot be queried.
+/// Why a server of a game cannot be queried.
 #[cfg(feature = "games")]
 const NO_PORT: &str = "the game has no default port, and no port is given";
 
-/// A port where a server may answer, and the form of the request.
+/// A port where a server may answer, and the request to send there.
 #[derive(Debug, Clone, Copy)]
 struct Candidate {
     protocol: Protocol,
     port: u16,
     options: QueryOptions,
-    /// Any server that answers there is the one that was meant.
+    /// Any server that answers at this port is the wanted one.
     #[cfg_attr(
         not(feature = "games"),
         allow(dead_code, reason = "all are, without a game")
@@ -116,7 +115,7 @@ impl Client {
             }
         }
         match failed.or_else(|| queries.never_started()) {
-            // An empty list means that every port was asked.
+            // An empty list means that every port was tried.
             Some(error) if detected.is_empty() => Err(error),
             _ => Ok(detected),
         }
@@ -152,7 +151,7 @@ impl Client {
         answered.unwrap_or_else(|| Err(bad("the time is over")))
     }
 
-    /// Queries those servers of a list that are at the host. See `Client::query_listed`.
+    /// Queries those servers of a list that are at this host. See `Client::query_listed`.
     #[cfg(feature = "games")]
     pub(super) async fn query_listed_over<I: Io>(
         &self,
@@ -181,8 +180,8 @@ impl Client {
             .transpose()
     }
 
-    /// Tries ports one after the other, those that are silent go on; `None` without any. The error
-    /// is that of the first port.
+    /// Tries ports one after the other, without waiting for silent ones; `None` if there are none.
+    /// Returns the error of the first port.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
@@ -217,10 +216,10 @@ impl Client {
     }
 }
 
-/// Time that one port of a game's server has the host to itself before the next is tried.
+/// How long to wait for one port before the next is tried.
 #[cfg(feature = "games")]
 const STAGGER: Duration = Duration::from_millis(600);
-/// Most requests for a game's server to different ports and addresses of one host.
+/// Most requests to different ports and addresses of a host.
 #[cfg(feature = "games")]
 const MAX_ATTEMPTS: usize = 32;
 
@@ -228,29 +227,29 @@ const MAX_ATTEMPTS: usize = 32;
 #[derive(Debug, Clone, Copy)]
 struct Attempt {
     candidate: Candidate,
-    /// Its port does not count.
+    /// Ignore its port.
     host: SocketAddr,
 }
 
-/// Queries that are started one after the other.
+/// Queries that start one after the other.
 struct Staggered<'a, I: Io> {
     client: &'a Client,
     attempts: Vec<Attempt>,
-    /// The number of them that were started.
+    /// How many of them have started.
     started: usize,
     next_at: Instant,
     gap: Duration,
     deadline: Instant,
     running: Exchanges<I, StatusQuery>,
-    /// Whether the next one waits until another ends, because the system has no descriptor for it.
+    /// Whether the next one waits until another ends, because no file descriptor is left.
     is_full: bool,
-    /// The system's latest refusal of a descriptor.
+    /// The latest error for lack of a file descriptor.
     no_socket: Option<Error>,
 }
 
-/// The end of one of several queries.
+/// The end of one of these queries.
 struct AttemptEnd {
-    /// Its place in the order of the attempts.
+    /// Its position among the attempts.
     #[cfg_attr(
         not(feature = "games"),
         allow(dead_code, reason = "the error of the first")
@@ -277,7 +276,7 @@ impl<'a, I: Io> Staggered<'a, I> {
         }
     }
 
-    /// The end of the next query. `None`: none has ended until then, or all had before.
+    /// The end of the next query; `None` if none ends by then, or all have ended before.
     async fn next(&mut self, until: Option<Instant>) -> Option<AttemptEnd> {
         loop {
             let now = I::now();
@@ -302,7 +301,7 @@ impl<'a, I: Io> Staggered<'a, I> {
         }
     }
 
-    /// Starts a query. `Some`: it has ended at once.
+    /// Starts a query. Returns its end if it ends immediately.
     fn start(&mut self, attempt: Attempt, now: Instant) -> Option<Ended<Answer>> {
         let Attempt {
             candidate,
@@ -335,7 +334,7 @@ impl<'a, I: Io> Staggered<'a, I> {
         })
     }
 
-    /// The error of attempts that were never started for want of a descriptor.
+    /// The error of attempts that never started for lack of a file descriptor.
     fn never_started(self) -> Option<Error> {
         let is_complete = self.started == self.attempts.len();
         self.no_socket.filter(|_| !is_complete)
@@ -348,7 +347,7 @@ impl<'a, I: Io> Staggered<'a, I> {
             protocol: candidate.protocol,
             outcome: outcome.map(|answer| answer.to_status()),
         });
-        // Its descriptor is free.
+        // Its descriptor is free again.
         self.is_full = false;
         Some(AttemptEnd {
             number,
@@ -358,7 +357,7 @@ impl<'a, I: Io> Staggered<'a, I> {
     }
 }
 
-/// Adds a port, unless it is known.
+/// Adds a port that is not in the list yet.
 fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     let key = |candidate: &Candidate| (candidate.protocol, candidate.port);
     if candidate.port != 0 && !candidates.iter().any(|known| key(known) == key(&candidate)) {
@@ -366,7 +365,7 @@ fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     }
 }
 
-/// The ports for all protocols, in the order in which they are tried.
+/// The ports for all protocols, in the order of attempts.
 fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     let mut add = |protocol, port, options| {
@@ -384,7 +383,7 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
         for protocol in Protocol::ALL {
             add(protocol, port, options);
         }
-        // The query port of a game port.
+        // The query port that belongs to this game port.
         for next in [1, 10]
             .into_iter()
             .filter_map(|offset| port.checked_add(offset))
@@ -411,26 +410,25 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     candidates
 }
 
-/// A game's server as the caller asked for it.
+/// The wanted server of a game.
 #[cfg(feature = "games")]
 #[derive(Clone, Copy)]
 struct Asked<'a> {
     game: &'a Game,
-    /// The port that was given with the host.
+    /// The port given with the host.
     given: Option<u16>,
 }
 
 #[cfg(feature = "games")]
 impl Asked<'_> {
-    /// Whether an answer from a port that another server could have is from the server that was
-    /// meant.
+    /// Whether an answer comes from the wanted server, if its port could be another server's.
     fn is_meant(&self, found: &Detected) -> bool {
         let game_port = found.outcome.answer.game_port;
         let is_other_port = self
             .given
             .zip(game_port)
             .is_some_and(|(given, game_port)| given != game_port);
-        // Modifications have the GameSpy name of their game.
+        // Modifications use the GameSpy name of their game.
         let is_other_game = found.game().is_some_and(|other| {
             let has_other_name =
                 other.gamename != self.game.gamename || self.game.gamename.is_none();
@@ -440,7 +438,7 @@ impl Asked<'_> {
     }
 }
 
-/// The ports for a game, in the order in which they are tried.
+/// The ports for a game, in the order of attempts.
 #[cfg(feature = "games")]
 fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
     let mut candidates = Vec::new();
@@ -457,7 +455,7 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
         );
     };
     let is_fixed = matches!(game.query_port, QueryPort::Fixed(_));
-    // A given port that no rule leads from, or that is the query port itself.
+    // The given port itself, if no rule applies to it or it is the query port.
     if game.game_port.is_none() || given == game.query_port.at(None) {
         add(game.protocol, given, true);
     }
@@ -487,7 +485,7 @@ fn ports_of_game(game: &Game, given: Option<u16>, options: QueryOptions) -> Vec<
     candidates
 }
 
-/// The likeliest query port of a game's server, which is given with its game port or 0.
+/// The likeliest query port of a game's server, from its game port, or from 0 for the default.
 #[cfg(feature = "games")]
 pub(super) fn query_port(game: &Game, given: u16, server: &str) -> Result<u16, Error> {
     let given = Some(given).filter(|port| *port != 0);

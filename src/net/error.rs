@@ -11,10 +11,10 @@ use thiserror::Error;
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 use crate::quake3::RconError;
 
-/// The reason that a query over the network has no answer.
+/// Why a query over the network has no answer.
 ///
-/// The text names the server and the failure. A cause from the operating system is in
-/// [`source`](std::error::Error::source) and not in the text.
+/// The text contains the server and the failure. A cause from the operating system is in
+/// [`source`](std::error::Error::source), not in the text.
 ///
 /// ```
 /// use queryport::{Client, Error};
@@ -31,8 +31,8 @@ use crate::quake3::RconError;
 /// # }
 /// ```
 ///
-/// With the feature `serde`, an error is written as an object: `kind` (see [`ErrorKind::as_str`]),
-/// `message` (the text and its cause) and `address` (of the server that was asked, or `null`).
+/// With the feature `serde`, an error becomes an object: `kind` (see [`ErrorKind::as_str`]),
+/// `message` (the text and its cause) and `address` (of the queried server, or `null`).
 #[doc(alias = "GDError")]
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
@@ -48,7 +48,7 @@ pub enum Error {
     /// The request cannot be written in the protocol.
     #[error("the request cannot be written: {0}")]
     Request(EncodeError),
-    /// A list server gave no list.
+    /// A list server sent no list.
     #[error("{peer}: {error}")]
     List {
         /// The list server.
@@ -64,25 +64,25 @@ pub enum Error {
         /// The failure.
         error: RconError,
     },
-    /// A game has no list server that can be asked.
+    /// A game has no list server that can be queried.
     #[error("{game}: {}", no_master(*known))]
     NoMaster {
         /// The id of the game.
         game: &'static str,
-        /// The number of known list servers that its row lacks the name, number or key for.
+        /// How many list servers are known whose name, number or key the game's row lacks.
         known: usize,
     },
-    /// Another server answered at a port where the server could have answered.
+    /// Another server answered at a port where the wanted one could have been.
     #[error("{peer}: another server answered: {}", other_server(*game, *game_port))]
     OtherServer {
         /// The address.
         peer: SocketAddr,
-        /// The id of its game, if the answer tells.
+        /// The id of its game, if the answer identifies it.
         game: Option<&'static str>,
-        /// Its game port, if the answer tells.
+        /// Its game port, if the answer contains it.
         game_port: Option<u16>,
     },
-    /// The text names no server.
+    /// The text is not a server's address.
     #[error("{text:?} names no server: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
     BadAddress {
         /// The text.
@@ -124,7 +124,7 @@ fn other_server(game: Option<&str>, game_port: Option<u16>) -> String {
 }
 
 impl Error {
-    /// The operating system refused this.
+    /// An error of the operating system while doing this.
     pub(crate) fn io(doing: &'static str, source: io::Error) -> Self {
         Self::Io {
             doing,
@@ -132,7 +132,7 @@ impl Error {
         }
     }
 
-    /// Whether the time ended without a reply, see [`ErrorKind::is_timeout`].
+    /// Whether the time passed without a reply, see [`ErrorKind::is_timeout`].
     pub const fn is_timeout(&self) -> bool {
         self.kind().is_timeout()
     }

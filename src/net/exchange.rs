@@ -1,4 +1,4 @@
-//! Sessions, each on its own socket.
+//! Runs sessions, each on its own socket.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
@@ -9,9 +9,9 @@ use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
 
-/// Sessions with their sockets, to be run step by step.
+/// Sessions with their sockets, run step by step.
 pub(super) struct Exchanges<I: Io, C: Conversation> {
-    /// Their local address, if it matters.
+    /// The local address, if the caller chose one.
     local: Option<SocketAddr>,
     running: Vec<Running<C>>,
     /// The socket of each, in the same order.
@@ -19,16 +19,16 @@ pub(super) struct Exchanges<I: Io, C: Conversation> {
     out: Vec<u8>,
 }
 
-/// A session under way.
+/// A session in progress.
 struct Running<C: Conversation> {
-    /// The caller's number for it.
+    /// The caller's number for this session.
     number: usize,
     session: Session<C>,
 }
 
 /// The end of an exchange.
 pub(super) struct Ended<A> {
-    /// The number that it was started with.
+    /// The caller's number for its session.
     pub(super) number: usize,
     pub(super) result: Result<Outcome<A>, Error>,
 }
@@ -65,8 +65,7 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         Ok(())
     }
 
-    /// A socket at the local address. A fixed port carries one exchange at a time: the others get
-    /// any port.
+    /// Opens a socket at the local address. A fixed port serves one exchange; others get any port.
     fn bind(&self, is_ipv4: bool) -> std::io::Result<UdpSocket> {
         let mut local = local_address(self.local, is_ipv4);
         let bound = UdpSocket::bind(local);
@@ -84,15 +83,15 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
         self.running.is_empty()
     }
 
-    /// The conversations under way, between two steps.
+    /// The conversations in progress, between two steps.
     pub(super) fn conversations(&mut self) -> impl Iterator<Item = &mut C> {
         self.running
             .iter_mut()
             .map(|running| running.session.conversation_mut())
     }
 
-    /// Sends what is due, then waits for one datagram or one timer, until this time at most. `Some`
-    /// when an exchange has ended. Cancel-safe.
+    /// Sends what is due, then waits for one datagram or timer, at most until `until`. Returns an
+    /// exchange that has ended. Cancel-safe.
     pub(super) async fn step(&mut self, until: Option<Instant>) -> Option<Ended<C::Answer>> {
         let mut due = until;
         for (index, running) in self.running.iter_mut().enumerate() {
@@ -121,7 +120,7 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             }
             Err(error) => match Fault::of(&error) {
                 Fault::Unreachable => session.handle_unreachable(now),
-                // The request, or a reply to it, may be lost: the retry will tell.
+                // The request or its reply may be lost; a retry will show.
                 Fault::Passing => {}
                 Fault::Socket => {
                     let error = Error::io("exchange datagrams", error);
@@ -146,7 +145,7 @@ impl<C: Conversation> Running<C> {
         if self.session.poll_transmit(I::now(), out).is_none() {
             return;
         }
-        // Another error may pass; the retry will tell.
+        // Other errors may pass; a retry will show.
         if let Err(error) = I::send(socket, out).await
             && Fault::of(&error) == Fault::Unreachable
         {

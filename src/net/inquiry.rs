@@ -1,4 +1,4 @@
-//! Asking list servers.
+//! Requests to list servers.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -17,20 +17,19 @@ use crate::games::{Game, Master};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::{Session, Timing};
 
-/// OpenSpy has taken 30 s for a list, in pieces (openspy/openspy-core#12).
+/// Longer than OpenSpy has taken for a list: 30 s (openspy/openspy-core#12).
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
-/// Most servers at one host, so that a list cannot direct a scan at a victim. dpmaster has 32 at
-/// most.
+/// Most servers per host, so that a list cannot direct a scan at a victim. dpmaster accepts 32.
 const MAX_PER_HOST: usize = 256;
 
-/// A server that a list names.
+/// A server in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Listed {
     /// The address and query port.
     pub server: SocketAddr,
-    /// The first list server that named it: the index in `Servers::masters`.
+    /// The first list server that listed it: an index into `Servers::masters`.
     pub origin: usize,
 }
 
@@ -38,17 +37,17 @@ pub struct Listed {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct MasterReport {
-    /// The list server, as it was given: `HOST` or `HOST:PORT`.
+    /// The list server's address, as given: `HOST` or `HOST:PORT`.
     pub address: String,
     /// The requests, until they are sent.
     requests: Vec<ListRequest>,
-    /// The servers that it has named.
+    /// How many servers it has listed.
     pub servers: usize,
-    /// Those among them that were left out because the lists name more than 256 ports at one host.
+    /// How many of them were left out because the lists contain more than 256 ports at one host.
     pub left_out: usize,
-    /// The bytes of a list over TCP so far.
+    /// Bytes of a list over TCP received so far.
     pub bytes: usize,
-    /// The end: the list, or why there is none. `None` while it is awaited.
+    /// The list, or why there is none. `None` until the conversation ends.
     pub list: Option<Result<ServerList, Error>>,
 }
 
@@ -60,7 +59,7 @@ pub(super) struct Options {
     pub(super) timeout: Duration,
 }
 
-/// The datagrams and lists that a list server has sent.
+/// What a list server has sent.
 #[derive(Debug)]
 pub(super) enum Event {
     Server(SocketAddr),
@@ -68,7 +67,7 @@ pub(super) enum Event {
     End(Result<ServerList, Error>),
 }
 
-/// The lists of several list servers as one.
+/// Merges the lists of several list servers.
 #[derive(Debug)]
 pub(super) struct Gathering {
     pub(super) options: Options,
@@ -89,7 +88,7 @@ impl Gathering {
         }
     }
 
-    /// One list server, by its address.
+    /// A single list server, by its address.
     pub(super) fn at(client: &Client, master: &str, request: ListRequest) -> Self {
         let report = MasterReport {
             address: master.to_owned(),
@@ -122,7 +121,7 @@ impl Gathering {
         Ok(Self::new(client, masters, LIST_TIMEOUT))
     }
 
-    /// The inquiries, once. Each calls `report` with the index of its list server and an event.
+    /// The inquiries to run, returned once. Each calls `report` with the index of its list server.
     pub(super) fn inquiries(
         &mut self,
         report: impl Fn(usize, Event) + Clone + Send + Sync + 'static,
@@ -141,7 +140,7 @@ impl Gathering {
         masters.map(inquiry).collect()
     }
 
-    /// Counts what has come from a list server; a server that is new is returned.
+    /// Counts an event of a list server. Returns a server that is new.
     pub(super) fn take(&mut self, origin: usize, event: Event) -> Option<Listed> {
         let report = self.masters.get_mut(origin)?;
         match event {
@@ -150,7 +149,7 @@ impl Gathering {
                 if self.seen.contains(&server) {
                     return None;
                 }
-                // At one IPv4 address, or in a /64 of IPv6: lists name canonical addresses.
+                // At one IPv4 address, or in a /64 of IPv6. Addresses in lists are canonical.
                 let at_host = self.seen.range(network(server.ip(), (32, 64)));
                 if at_host.take(MAX_PER_HOST).count() < MAX_PER_HOST {
                     self.seen.insert(server);
@@ -160,7 +159,7 @@ impl Gathering {
             }
             Event::Bytes(bytes) => report.bytes = bytes,
             Event::End(list) => {
-                // Those named for two numbers came twice.
+                // A server listed under two numbers was counted twice.
                 report.servers = list
                     .as_ref()
                     .map_or(report.servers, |list| list.servers.len());
@@ -189,16 +188,18 @@ impl Gathering {
 macro_rules! servers_options {
     () => {
         setters! {
-            /// Sets the addresses that are taken; default [`Scope::Lan`].
+            /// Sets which addresses to accept; default [`Scope::Lan`].
             with_scope(scope: Scope) gathering.options.scope = Some(scope);
 
-            /// Sets how long a list over TCP may take. For the list servers of a game 45 s by
-            /// default, since long lists come slowly; for one that was given by its address, the
-            /// client's deadline. Quake 3 masters are asked with the client's timing.
+            /// Sets how long a list over TCP may take.
+            ///
+            /// Default: 45 s for the list servers of a game, because long lists come slowly; the
+            /// client's deadline for a list server given by its address. Quake 3 masters use the
+            /// client's timing.
             with_timeout(timeout: Duration) gathering.options.timeout = timeout;
         }
 
-        /// The list servers that are asked, and how far each is.
+        /// The queried list servers and their progress.
         pub fn masters(&self) -> &[MasterReport] {
             &self.gathering.masters
         }
@@ -206,7 +207,7 @@ macro_rules! servers_options {
 }
 pub(super) use servers_options;
 
-/// One list server, asked in a task or thread of its own.
+/// The queries to one list server, in a task or thread of their own.
 pub(super) struct Inquiry {
     options: Options,
     master: String,
@@ -215,7 +216,7 @@ pub(super) struct Inquiry {
 }
 
 impl Inquiry {
-    /// Asks the list server.
+    /// Queries the list server.
     pub(super) async fn run<I: Io>(self) {
         let list = self.ask_all::<I>().await;
         (self.report)(Event::End(list));
@@ -227,8 +228,8 @@ impl Inquiry {
         }
     }
 
-    /// Sends each request in turn. A list server that cannot be reached is not asked for the other
-    /// numbers. A silent one is: AlterWare's sends nothing where it has no server of a number.
+    /// Sends the requests one by one. An unreachable list server gets no further request. A silent
+    /// one does: AlterWare's sends nothing if it has no server for a number.
     async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
         let mut merged: Option<ServerList> = None;
         let mut failed: Option<Error> = None;
@@ -247,7 +248,7 @@ impl Inquiry {
         }
         match (merged, failed) {
             (Some(list), None) => Ok(list),
-            // One of several lists is missing.
+            // One of several lists is missing, so the result is incomplete.
             (Some(list), Some(_)) => Ok(ServerList {
                 completeness: ListCompleteness::Incomplete,
                 ..list
@@ -257,7 +258,7 @@ impl Inquiry {
         }
     }
 
-    /// Asks the addresses of the list server one after the other until one gives a list.
+    /// Queries the addresses of the list server one by one until one sends a list.
     async fn ask<I: Io>(&self, request: &ListRequest) -> Result<ServerList, Error> {
         let client = self.client(request);
         let master = Server::from(&self.master);
@@ -275,7 +276,7 @@ impl Inquiry {
         }
     }
 
-    /// The client for a request: lists over TCP have a time of their own.
+    /// The client for a request: lists over TCP have their own deadline.
     fn client(&self, request: &ListRequest) -> Client {
         let Options {
             client, timeout, ..
@@ -328,7 +329,8 @@ impl Inquiry {
         }
     }
 
-    /// Fetches a list over TCP. A list that has not ended in time is returned as incomplete.
+    /// Fetches a list over TCP. At the deadline, the part received so far is returned as
+    /// incomplete.
     async fn over_tcp<I: Io>(
         &self,
         peer: SocketAddr,
@@ -375,7 +377,7 @@ impl Inquiry {
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
                     session.handle_timeout(I::now());
                 }
-                // The server closed, in whatever manner: what is here is all.
+                // The connection ended, in whatever manner: nothing else will arrive.
                 Ok(0) | Err(_) => session.handle_end(I::now()),
                 Ok(length) => {
                     received = received.saturating_add(length);
@@ -387,7 +389,7 @@ impl Inquiry {
     }
 }
 
-/// The error of a list server that gives no connection: the same as over UDP.
+/// The error for a list server that accepts no connection, as over UDP.
 fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error {
     let error = match Fault::of(&source) {
         Fault::Unreachable => QueryError::Unreachable,
@@ -400,7 +402,7 @@ fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error
     Error::Query { peer, error }
 }
 
-/// The lists of two requests as one, both over UDP.
+/// Merges the lists of two requests over UDP.
 fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
     use ListCompleteness::Passes;
     let Some(mut merged) = before else {

@@ -1,4 +1,4 @@
-//! The interface to a runtime: clock, host names, sockets. Helpers that all sockets share.
+//! The interface to a runtime (clock, host names, sockets), and helpers for all sockets.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -6,17 +6,18 @@ use std::time::Instant;
 
 use super::error::Error;
 
-/// Larger than any UDP datagram: nothing is ever cut by our own buffer.
+/// The size of a receive buffer, which no UDP datagram exceeds.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
-/// Most datagrams that are received or sent with one system call.
+/// Most datagrams per system call.
 pub(super) const BATCH: usize = 32;
-/// Most batches that are received in a row, without sending in between.
+/// Most batches to receive in a row without sending.
 pub(super) const MAX_BATCHES: usize = 8;
 
-/// Clock, resolver and sockets of tokio, or of the standard library, whose futures are ready when
-/// they are first polled, because its calls block. Everything that asks one server or a few is
-/// written once, for both.
+/// Clock, resolver and sockets of tokio or of the standard library.
+///
+/// The standard library's calls block, so its futures are ready on the first poll. Queries of a few
+/// servers are therefore written once, for both.
 pub(super) trait Io: Send + Sync + 'static {
     type Udp: Send + Sync;
     type Tcp: Send;
@@ -26,14 +27,15 @@ pub(super) trait Io: Send + Sync + 'static {
     /// The addresses of a host name.
     async fn resolve(host: &str, port: u16, until: Instant) -> io::Result<Vec<SocketAddr>>;
 
-    /// Takes over a socket that does not block.
+    /// Takes over a non-blocking socket.
     fn udp(socket: UdpSocket) -> io::Result<Self::Udp>;
 
     async fn send(socket: &Self::Udp, datagram: &[u8]) -> io::Result<usize>;
 
-    /// The next datagram or error of one of the sockets; `None`: nothing came in time. The buffer
-    /// grows to [`MAX_DATAGRAM`] when something can be read, so an empty one costs no memory while
-    /// tokio waits.
+    /// The next datagram or error of one of the sockets; `None` after a timeout.
+    ///
+    /// The buffer grows to [`MAX_DATAGRAM`] when a socket is readable: tokio's tasks wait without a
+    /// buffer.
     async fn receive(
         sockets: &[Self::Udp],
         until: Instant,
@@ -44,11 +46,11 @@ pub(super) trait Io: Send + Sync + 'static {
 
     async fn write(stream: &mut Self::Tcp, bytes: &[u8], until: Instant) -> io::Result<()>;
 
-    /// The bytes that have come; 0 at the end of the stream. `TimedOut`: none came until then.
+    /// Reads bytes; 0 at the end of the stream, `TimedOut` if none arrived in time.
     async fn read(stream: &mut Self::Tcp, buffer: &mut [u8], until: Instant) -> io::Result<usize>;
 }
 
-/// A datagram or an error of one of several sockets.
+/// A datagram or an error from one of several sockets.
 pub(super) struct Received {
     /// The index of the socket.
     pub(super) socket: usize,
@@ -60,8 +62,7 @@ pub(super) struct Received {
 #[cfg(feature = "tokio")]
 pub(super) struct Arrival<'a> {
     pub(super) from: SocketAddr,
-    /// The address of this machine to reply from, where the socket has several and the system
-    /// reports it.
+    /// The local address to reply from, if the socket has several and the system reports it.
     pub(super) local: Option<LocalAddress>,
     pub(super) bytes: &'a [u8],
 }
@@ -75,16 +76,16 @@ pub(super) struct Arrival<'a> {
 )]
 pub(super) struct LocalAddress {
     pub(super) ip: IpAddr,
-    /// The interface, or 0 where the address does not need one.
+    /// The interface, or 0 if the address does not need one.
     pub(super) interface: u32,
 }
 
-/// A step was not done in time.
+/// The error for a step that took too long.
 pub(super) fn too_late(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, what)
 }
 
-/// The local address of a socket of this family: the wanted address if it is of the family, or any.
+/// The local address for a socket of this family: the wanted address if it fits, else any.
 pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> SocketAddr {
     let any: IpAddr = if is_ipv4 {
         Ipv4Addr::UNSPECIFIED.into()
@@ -96,8 +97,8 @@ pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> Socket
         .unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
-/// A socket for IPv4 and one for IPv6. A machine may have one of the families only, but the wanted
-/// address must be there.
+/// Opens a socket for IPv4 and one for IPv6. One family may be missing, but not that of the wanted
+/// address.
 pub(super) fn open_both_families<S>(
     wanted: Option<SocketAddr>,
     open: impl Fn(SocketAddr) -> Result<S, Error>,
@@ -113,12 +114,12 @@ pub(super) fn open_both_families<S>(
     }
 }
 
-/// The subject of a socket's error. Every socket of the crate decides by this one table.
+/// What a socket's error is about. All sockets of the crate use this classification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The peer: an ICMP error, no route, no local address to send from, or a packet filter.
+    /// The peer: an ICMP error, no route, no usable local address, or a packet filter.
     Unreachable,
-    /// The moment: a full queue, a signal, a path with a smaller MTU, a lost interface.
+    /// A passing condition: a full queue, a signal, a smaller MTU on the path, a lost interface.
     Passing,
     /// The socket itself.
     Socket,
@@ -152,13 +153,13 @@ impl Fault {
     }
 }
 
-/// Whether no descriptor is left, for the process or the machine.
+/// Whether the process or machine has no file descriptor left.
 pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     code.is_some_and(|code| codes::NO_DESCRIPTOR.contains(&code))
 }
 
-/// Errors for which the standard library has no kind. ICMP errors become the unreachable ones
+/// Error codes that the standard library does not classify. ICMP errors become the unreachable ones
 /// (torvalds/linux, `icmp_err_convert` of net/ipv4/icmp.c, `tab_unreach` of net/ipv6/icmp.c).
 #[cfg(target_os = "linux")]
 mod codes {
@@ -177,9 +178,9 @@ mod codes {
 
 #[cfg(windows)]
 mod codes {
-    /// `WSAENETRESET`, an expired time to live, and `WSAEHOSTDOWN`.
+    /// `WSAENETRESET` (time to live expired) and `WSAEHOSTDOWN`.
     pub(super) const UNREACHABLE: &[i32] = &[10052, 10064];
-    /// `WSAEMSGSIZE`, a datagram longer than the buffer, and `WSAENOBUFS`.
+    /// `WSAEMSGSIZE` (datagram longer than the buffer) and `WSAENOBUFS`.
     pub(super) const PASSING: &[i32] = &[10040, 10055];
     /// `WSAEMFILE`.
     pub(super) const NO_DESCRIPTOR: &[i32] = &[10024];

@@ -20,32 +20,34 @@ use crate::limits::MAX_LAN_SERVERS;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 
-/// The multicast group that ioquake3's servers join (ioquake/ioq3, `code/qcommon/net_ip.c`,
+/// The multicast group of ioquake3's servers (ioquake/ioq3, `code/qcommon/net_ip.c`,
 /// `NET_MULTICAST_IP6`).
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
 
 impl Client {
-    /// Finds the servers of a game, or of all games, on the local network, and queries each with
-    /// this client's timing and options.
+    /// Finds servers on the local network, of one game or of all, and queries each with this
+    /// client's timing and options.
     ///
-    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. If there are
-    /// none, the requests go to every network of the machine (on Linux: the broadcast address of
-    /// each interface, and the multicast group of ioquake3's servers there; elsewhere
-    /// 255.255.255.255, which is the network of the default route), or only to the network of
-    /// [`Self::with_local_address`].
+    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
+    /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
+    /// covers all networks of the machine: on Linux the broadcast address of each interface and
+    /// ioquake3's multicast group; elsewhere 255.255.255.255, which reaches only the network of the
+    /// default route.
     ///
-    /// Requests go out in two rounds, to the game's default query port, the three ports after it,
-    /// and the ports that the game's own client asks: Medal of Honor's, Bridge Commander's, the
-    /// port that servers of UT2004 and Killing Floor share, and the beacon of Unreal, Unreal
-    /// Tournament and SWAT 4, which names the query port. Over IPv6 only Quake 3's servers are
-    /// asked. The search ends when no new address has answered for [`Timing::with_retry_after`]
-    /// after the last request.
+    /// Requests are sent in two rounds to:
     ///
-    /// Anybody can answer a broadcast. An address that sends an answer to what was asked is queried
-    /// like any other, once, in the first protocol that it answered in; at most 4,096 addresses
-    /// are, 128 of them at one host. Where the protocol can prove that the sender received the
-    /// request, [`ServerStatus::verification`] says so. Games share ports: [`Game::of`] tells which
-    /// game an answer comes from.
+    /// - the game's default query port and the three after it
+    /// - ports that the game's own client uses: those of Medal of Honor and Bridge Commander, and
+    ///   the one that UT2004 and Killing Floor share
+    /// - the beacon of Unreal, Unreal Tournament and SWAT 4, which reports the query port
+    ///
+    /// Over IPv6, only servers of Quake 3 are found. The search ends when no new address has
+    /// answered for [`Timing::with_retry_after`] after the last request.
+    ///
+    /// Anybody can answer a broadcast. An address with a valid answer is queried once, in the
+    /// protocol of its first answer. At most 4,096 addresses are queried, 128 per host. If the
+    /// protocol can prove that the sender received the request, [`ServerStatus::verification`]
+    /// shows it. Games share ports: use [`Game::of`] to find the game of an answer.
     ///
     /// ```no_run
     /// use queryport::games::Game;
@@ -65,8 +67,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`] if a given network, or every network of the machine, cannot be reached; see
-    /// also [`Scan::new`].
+    /// [`Error::Io`] if a given network, or every network of the machine, is unreachable; see also
+    /// [`Scan::new`].
     ///
     /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
@@ -99,8 +101,7 @@ impl Client {
         if let Some(source) = unreachable.filter(|_| must_work || sockets.is_empty()) {
             return Err(Error::io("reach the local network", source));
         }
-        // The client's secret and counter make each nonce another: the address is that of no
-        // server.
+        // No server has this address. The client's counter makes each nonce different.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
         let search = Search {
             discovery: Discovery::new(game, self.options, self.timing, nonce, Tokio::now()),
@@ -117,14 +118,14 @@ impl Client {
         self.scan_targets(Box::new(source), ScanOptions::default())
     }
 
-    /// A socket that reaches this network. Nothing is sent.
+    /// Opens a socket that reaches this network. Sends nothing.
     fn broadcaster(&self, mut network: SocketAddr) -> io::Result<UdpSocket> {
         network.set_port(Protocol::Quake3.default_query_port());
         let mut local = local_address(self.local, network.is_ipv4());
-        // The scan has the caller's port.
+        // The scan uses the caller's port.
         local.set_port(0);
-        // A connected socket shows that the network can be reached, and receives from the broadcast
-        // address alone: the search needs another one.
+        // Connecting shows whether the network is reachable. A connected socket would receive only
+        // from the broadcast address, so the search uses another one.
         open_broadcaster(local, network)?.connect(network)?;
         UdpSocket::from_std(open_broadcaster(local, network)?)
     }
@@ -135,8 +136,8 @@ fn open_broadcaster(local: SocketAddr, network: SocketAddr) -> io::Result<std::n
     socket.set_nonblocking(true)?;
     match network {
         SocketAddr::V4(_) => socket.set_broadcast(true)?,
-        // The address alone does not choose the interface: systems read the scope of link-local
-        // addresses only. For scope 0 they choose one (RFC 3493, section 5.2).
+        // The address does not choose the interface: systems read only the scope of link-local
+        // addresses. With scope 0 they choose one themselves (RFC 3493, section 5.2).
         SocketAddr::V6(group) => SockRef::from(&socket).set_multicast_if_v6(group.scope_id())?,
     }
     Ok(socket)
@@ -165,7 +166,7 @@ fn interfaces() -> Vec<SocketAddr> {
     networks
 }
 
-/// The broadcast address of an interface address, or the group of the interface.
+/// The broadcast address or multicast group of an interface address.
 #[cfg(target_os = "linux")]
 fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<SocketAddr> {
     use nix::net::if_::InterfaceFlags;
@@ -179,7 +180,7 @@ fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<So
     {
         return Some((broadcast.ip(), 0).into());
     }
-    // Every interface with IPv6 has a link-local address, whose scope is the interface.
+    // Every interface with IPv6 has a link-local address, whose scope identifies it.
     let local = interface.address.as_ref()?.as_sockaddr_in6()?;
     let has_groups = interface.flags.contains(InterfaceFlags::IFF_MULTICAST);
     let is_local = local.ip().is_unicast_link_local();
@@ -187,17 +188,17 @@ fn network_of_interface(interface: &nix::ifaddrs::InterfaceAddress) -> Option<So
     (is_local && has_groups).then_some(network)
 }
 
-/// A search, with a socket for each network.
+/// A search with one socket per network.
 struct Search {
     discovery: Discovery,
     networks: Vec<SocketAddr>,
     sockets: Vec<UdpSocket>,
-    /// Datagrams that were read after the end.
+    /// How many datagrams were read after the end.
     late: usize,
 }
 
 impl Search {
-    /// The next server that answers; `None` at the end.
+    /// The next server that answers; `None` when the search has ended.
     async fn next(mut self) -> (Self, Option<ScanTarget>) {
         let (mut request, mut buffer) = (Vec::new(), Vec::new());
         loop {
@@ -214,7 +215,7 @@ impl Search {
                     if network.is_ipv4() || protocol == Protocol::Quake3 {
                         let mut to = *network;
                         to.set_port(port);
-                        // A datagram that a network does not take is lost, as any other can be.
+                        // A request that cannot be sent counts as a lost datagram.
                         let _ = SockRef::from(socket).send_to(&request, &to.into());
                     }
                 }
@@ -222,15 +223,15 @@ impl Search {
             }
             let due = self.discovery.poll_timeout();
             let received = Tokio::receive(&self.sockets, due, &mut buffer).await;
-            // After a pause of the caller, what came in time is read late. It is bounded: a flood
-            // must not keep the search open.
+            // If the caller was busy, datagrams that arrived in time are read late. Their number is
+            // bounded, so that a flood cannot keep the search open.
             if self.discovery.is_finished(Tokio::now()) {
                 self.late = self.late.saturating_add(1);
                 if received.is_none() || self.late > MAX_LAN_SERVERS {
                     return (self, None);
                 }
             }
-            // An error is an ICMP error about one of the requests, on some systems.
+            // On some systems, an error is an ICMP error about one of the requests.
             if let Some(Received {
                 datagram: Ok((length, from)),
                 ..

@@ -1,4 +1,4 @@
-//! Lists of servers, from one list server or from all those of a game.
+//! Lists of servers, from one list server or from all list servers of a game.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -16,23 +16,23 @@ use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 
-/// The servers that list servers name: a `Stream`, each server once. See [`Client::servers`] and
-/// [`Client::servers_at`].
+/// The servers in the lists of one or more list servers: a `Stream`, each server once. See
+/// [`Client::servers`] and [`Client::servers_at`].
 ///
-/// List servers are asked from the first call of [`Self::next`] on. Dropping it ends all
-/// connections.
+/// The first call of [`Self::next`] sends the requests. Dropping it closes all connections.
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,
-    /// From the first call on.
+    /// `None` before the first call of [`Self::next`].
     events: Option<mpsc::UnboundedReceiver<(usize, Event)>>,
     tasks: JoinSet<()>,
 }
 
 impl Client {
-    /// The servers that one list server knows. `master` is a host name or address, with `:port`
-    /// where it is not [`ListRequest::default_port`]. A list over TCP may take as long as
-    /// [`Self::with_deadline`] says.
+    /// Fetches the list of one list server.
+    ///
+    /// `master` is a host name or address, with `:port` if it is not [`ListRequest::default_port`].
+    /// A list over TCP may take until [`Self::with_deadline`].
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -48,8 +48,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`],
-    /// [`Error::Resolve`] and [`Error::Io`] when it could not be reached.
+    /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
+    /// [`Error::Resolve`] and [`Error::Io`] if it was not reached.
     pub async fn list(
         &self,
         master: &str,
@@ -60,19 +60,18 @@ impl Client {
         servers.gathering.into_list()
     }
 
-    /// The servers that one list server knows, as they come. See [`Self::list`].
+    /// Streams the list of one list server while it arrives. See [`Self::list`].
     pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
         Servers::new(Gathering::at(self, master, request.into()))
     }
 
-    /// Asks all list servers of a game at once for its servers, and merges their lists.
+    /// Requests the lists of all list servers of a game, and merges them.
     ///
-    /// Quake 3 masters are asked for each protocol number of the game in turn, `empty full`,
-    /// GameSpy v1 list servers with the public key for lists, GameSpy v2's with [`Game::key`]. A
-    /// list by protocol number alone may hold other games: [`Game::of`] tells when they have
-    /// answered.
+    /// Quake 3 masters get a request for each protocol number of the game, with `empty full`.
+    /// GameSpy v1 list servers get the public key for lists, GameSpy v2 list servers [`Game::key`].
+    /// A list by protocol number alone can contain other games: use [`Game::of`] on the answers.
     ///
-    /// Every call asks the list servers again. A caller that wants lists often should keep them:
+    /// Nothing is cached: every call sends the requests again. If you need lists often, keep them;
     /// once a minute is enough.
     ///
     /// ```no_run
@@ -99,8 +98,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they
-    /// need. Failures of list servers are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key that
+    /// they need. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Ok(Servers::new(Gathering::of_game(self, game)?))
@@ -118,8 +117,8 @@ impl Servers {
 
     servers_options!();
 
-    /// The next server; `None` after the last list has ended. Cancel-safe: race it with a timer and
-    /// look at [`Self::masters`] to show progress.
+    /// The next server; `None` after the last list has ended. Cancel-safe: you can race it with a
+    /// timer, and show progress from [`Self::masters`].
     pub async fn next(&mut self) -> Option<Listed> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

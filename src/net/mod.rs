@@ -1,10 +1,12 @@
-//! The network layer: sockets, clock, name resolution, entropy. A thin pump around
-//! [`session`](crate::session), [`scan`](crate::scan) and [`serve`](crate::serve), on tokio
-//! (feature `tokio`) or on the standard library alone ([`blocking`](crate::blocking), feature
-//! `blocking`). On tokio, calls need a runtime with its drivers (`enable_all`), and panic without.
+//! The network layer: sockets, clock, name resolution and random numbers.
 //!
-//! Every single query has a UDP socket of its own, connected to the server: the kernel drops
-//! datagrams from elsewhere, its port is fresh, and ICMP errors come back as
+//! It runs the state machines of [`session`](crate::session), [`scan`](crate::scan) and
+//! [`serve`](crate::serve), on tokio (feature `tokio`) or on the standard library alone
+//! ([`blocking`](crate::blocking), feature `blocking`). On tokio, calls need a runtime with its
+//! drivers (`enable_all`), and panic without.
+//!
+//! Every single query has a UDP socket of its own, connected to the server. The kernel therefore
+//! drops datagrams from elsewhere, the port is fresh, and ICMP errors become
 //! [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a future cancels its query.
 //! A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 

@@ -1,4 +1,4 @@
-//! Querying one server, and servers as objects.
+//! Queries of one server, and servers as objects.
 
 use std::net::SocketAddr;
 use std::ops::Deref;
@@ -18,9 +18,10 @@ use crate::status_query::{Answer, StatusQuery};
 use {super::inquiry::Listed, crate::games::Game, crate::lists::Scope};
 
 impl Client {
-    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or
-    /// address, with a port where it is not the protocol's default query port: a text, a
-    /// [`SocketAddr`], or a pair of host and port, see [`Server`].
+    /// Queries a server's status: the common [`ServerStatus`].
+    ///
+    /// `server` is a host name or address, with a port if it is not the protocol's default query
+    /// port: a text, a [`SocketAddr`], or a pair of host and port, see [`Server`].
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -62,13 +63,14 @@ impl Client {
             .await
     }
 
-    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce
-    /// that nobody else can guess. A name with several addresses (as `localhost`, `::1` and
-    /// `127.0.0.1`) is tried address by address until one answers, all within
-    /// [`Self::with_deadline`].
+    /// Runs any [`Conversation`] with a host name or address.
+    ///
+    /// `conversation` is called with a nonce that nobody else can guess. If a name has several
+    /// addresses (`localhost`: `::1` and `127.0.0.1`), they are tried one by one until one answers,
+    /// all within [`Self::with_deadline`].
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the last address.
+    /// See [`Error::kind`]. Returns the error of the last address.
     pub async fn ask_host<C: Conversation>(
         &self,
         server: impl Into<Server>,
@@ -79,15 +81,16 @@ impl Client {
             .await
     }
 
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered,
-    /// the first answer first: the ports of well-known games, then (feature `games`) the default
-    /// query ports of all games with living or listed masters. With `:port`, that port is tried,
-    /// and for GameSpy v1 and UT2004 the ones after it: their query port is the game port plus 1 or
-    /// plus 10.
+    /// Tries all protocols at the likely ports of a host, and returns the answers, first one first.
     ///
-    /// Each port gets one request per protocol, 20 ms apart, and no retry before a second has
-    /// passed. It ends half a second after the first answer, or with the client's deadline. Of a
-    /// name with several addresses, the first is tried.
+    /// Without a port, these are the ports of well-known games, then (feature `games`) the default
+    /// query ports of all games with living or listed masters. With `:port`, it is that port, and
+    /// for GameSpy v1 and UT2004 also the ones after it, because their query port is the game port
+    /// plus 1 or 10.
+    ///
+    /// Each port gets one request per protocol, 20 ms apart, and no retry within a second. The call
+    /// ends half a second after the first answer, or at the client's deadline. If a name has
+    /// several addresses, only the first is tried. If no server answers, the list is empty.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), queryport::Error> {
@@ -99,25 +102,27 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// When the host has no address, or the text names none. A host that does not answer gives an
-    /// empty list.
+    /// If the host has no address, or the text is not a host.
     pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
         self.detect_over::<Tokio>(&host.into()).await
     }
 
-    /// Queries a server by its game: `server` is a host name or address, with the port that players
-    /// connect to where it is not the game's default.
+    /// Queries a server of a game, by the port that players connect to.
     ///
-    /// The request goes to the query port that [`Game::query_port`] gives. If no answer comes
-    /// within 0.6 s, the ports of [`Game::also_at`] follow one by one, then the given port itself,
-    /// for people who know the query port; without a given port, the next three ports of a Quake 3
-    /// server. The first answer ends it. An answer from one of these other ports counts only if it
-    /// says no other game port and no other game. [`Outcome::peer`](crate::Outcome::peer) is the
-    /// address that answered. Lists are not asked, see [`Self::query_listed`].
+    /// `server` is a host name or address, with a port if it is not the game's default. The request
+    /// goes to the query port that [`Game::query_port`] returns. If there is no answer within 0.6
+    /// s, further ports are tried one by one, until the first answer:
+    ///
+    /// 1. the ports of [`Game::also_at`]
+    /// 2. the given port itself, in case it is the query port
+    /// 3. without a given port, the next three ports of a Quake 3 server
+    ///
+    /// An answer from one of these ports counts only if it shows no other game and no other game
+    /// port. [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are
+    /// not queried, see [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for
-    /// them, and hickory-resolver brings 55 crates that this crate does not have. They hold the
-    /// game port; the query port can be another one anyway.
+    /// them. They contain the game port, which can differ from the query port.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -137,8 +142,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has
-    /// no default port and `server` has none.
+    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if neither
+    /// the game has a default port nor `server` a port.
     #[cfg(feature = "games")]
     pub async fn query_game(
         &self,
@@ -148,14 +153,13 @@ impl Client {
         self.query_game_over::<Tokio>(game, &server.into()).await
     }
 
-    /// Queries a server by its game at the ports under which the game's list servers name its host,
-    /// for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2 and
-    /// UT2004 have query ports.
+    /// Queries a server of a game at the ports that the game's list servers give for its host.
     ///
-    /// The list servers are asked as by [`Self::servers`], and each list may take as long as
-    /// [`Self::with_deadline`] says. Up to ten ports of the host are then queried, those nearest to
-    /// the given port first. An answer counts only if it says no other game port and no other game.
-    /// `None`: no list names the host.
+    /// Use it for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2
+    /// and UT2004 contain query ports. Lists are requested as in [`Self::servers`], and each may
+    /// take until [`Self::with_deadline`]. Then up to ten ports of the host are queried, nearest to
+    /// the given port first. An answer counts only if it shows no other game and no other game
+    /// port. `None` if no list contains the host.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -173,7 +177,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As of [`Self::query_game`] and [`Self::servers`].
+    /// Those of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
     pub async fn query_listed(
         &self,
@@ -182,7 +186,7 @@ impl Client {
     ) -> Result<Option<Detected>, Error> {
         let server = server.into();
         let found = self.attempts::<Tokio>(&server, 1).await?;
-        // The host is the caller's, wherever it is.
+        // The caller chose the host, so any scope is accepted.
         let mut servers = self
             .servers(game)?
             .with_scope(Scope::Any)
@@ -196,9 +200,9 @@ impl Client {
     }
 }
 
-/// One server that can be asked for its status, over the network, in a cache or as a mock.
+/// A server that can be queried for its status: over the network, in a cache, or as a mock.
 ///
-/// The trait is declared with `#[async_trait]`, and so are its implementations:
+/// Declare implementations with `#[async_trait]`, like the trait:
 ///
 /// ```
 /// use queryport::{Client, Error, Query};
@@ -239,8 +243,8 @@ impl Client {
 /// # }
 /// ```
 ///
-/// A `Box`, an `Arc` and a reference of an implementation are implementations, so a cache can wrap
-/// any of them:
+/// `Box`, `Arc` and references of an implementation implement it too, so a cache can wrap any of
+/// them:
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -271,7 +275,7 @@ impl Client {
 /// ```
 #[async_trait]
 pub trait Query: Send + Sync {
-    /// The server's name for people: usually the host and port it was given as.
+    /// The server's display name, usually the host and port it was given as.
     fn name(&self) -> &str;
 
     /// Queries the server and waits for the answer. Dropping the future cancels the query.
@@ -291,15 +295,17 @@ impl<P: Deref<Target: Query> + Send + Sync> Query for P {
 }
 
 impl Client {
-    /// A server bound to this client, which can be an element of a `Vec<Box<dyn Query>>`.
+    /// Makes a server object, for example for a `Vec<Box<dyn Query>>`.
     pub fn target(&self, protocol: Protocol, server: impl Into<Server>) -> Box<dyn Query> {
         let options = self.options;
         let query = move |nonce| StatusQuery::new(protocol, nonce, &options);
         self.target_with(server, protocol.default_query_port(), query)
     }
 
-    /// A server of a protocol of your own: `conversation` is made from a nonce that nobody else can
-    /// guess. The port is `default_port` where `server` has none.
+    /// Makes a server object for a protocol of your own.
+    ///
+    /// `conversation` is called with a nonce that nobody else can guess. The port is `default_port`
+    /// if `server` has none.
     pub fn target_with<C, F>(
         &self,
         server: impl Into<Server>,
@@ -320,7 +326,7 @@ impl Client {
     }
 }
 
-/// A server in a protocol of the caller's.
+/// A server in the caller's own protocol.
 struct Custom<F> {
     client: Client,
     server: String,

@@ -14,14 +14,14 @@ use crate::quake3::{Password, RconAnswer, RconError, RconMode, RconQuery};
 use crate::session::Outcome;
 use crate::time::after;
 
-/// Least time to wait for the first words of an answer: a map change takes a while.
+/// Least time to wait for the beginning of an answer: a map change takes some time.
 const MIN_WAIT: Duration = Duration::from_secs(3);
 
 /// Runs console commands on one server, one after the other, no faster than servers allow.
 ///
-/// A name with several addresses is tried address by address while they are unreachable. The first
-/// one that is not gets all later commands: no other address gets the password, even while the
-/// server restarts. Nothing else of a failure is kept. A new console looks the name up again.
+/// If a name has several addresses, they are tried one by one while they are unreachable. The first
+/// reachable one gets all later commands: no other address gets the password, even while the server
+/// restarts. A new console looks the name up again.
 ///
 /// ```no_run
 /// use queryport::Client;
@@ -71,11 +71,12 @@ impl Rcon {
         with_mode(mode: RconMode) mode = mode;
     }
 
-    /// Runs a command and waits until its answer ends with a time of quiet. The command is sent
-    /// once; where no answer comes, it may have been run.
+    /// Runs a command and returns its answer, which ends when nothing arrives for a while.
+    ///
+    /// The command is sent once. If there is no answer, it may have run all the same.
     ///
     /// # Errors
-    /// [`Error::Rcon`] for a wrong password and the like, [`Error::Request`] for a command or
+    /// [`Error::Rcon`] for example for a wrong password, [`Error::Request`] for a command or
     /// password that the protocol cannot carry.
     pub async fn run(&mut self, command: &str) -> Result<Outcome<RconAnswer>, Error> {
         let query = self.query(command)?;
@@ -96,7 +97,7 @@ impl Rcon {
                 self.server.keep();
                 return text_or_refusal(outcome?);
             }
-            // Nothing was there to run the command: the name's next address.
+            // Nothing there could have run the command: try the next address of the name.
             if !self.server.advance(Tokio::now()) {
                 return text_or_refusal(outcome?);
             }
@@ -134,15 +135,15 @@ fn text_or_refusal(
     })
 }
 
-/// Between two commands: id's servers take one in 500 ms (code/server/sv_main.c of
-/// id-Software/Quake-III-Arena), Urban Terror's one in 600 ms after a bad password.
+/// The time between two commands. id's servers accept one per 500 ms (id-Software/Quake-III-Arena,
+/// code/server/sv_main.c), Urban Terror's one per 600 ms after a bad password.
 const GAP: Duration = Duration::from_millis(650);
-/// ioquake3 takes ten packets of one address in a row, then one a second (code/server/sv_main.c);
-/// two of the ten are left for other queries.
+/// Commands in a row. ioquake3 accepts ten packets of an address, then one per second
+/// (code/server/sv_main.c). Two of the ten are left for other queries.
 const BURST: u64 = 8;
 const DECAY: Duration = Duration::from_millis(1050);
 
-/// Keeps `rcon` below the limits of every known server, which silently drop excess commands.
+/// Keeps `rcon` below the rate limits of every known server, which silently drop excess commands.
 #[derive(Debug, Clone, Default)]
 struct Pace {
     gap: LeakyBucket,
@@ -150,13 +151,13 @@ struct Pace {
 }
 
 impl Pace {
-    /// The earliest moment for the next command, not before `now`.
+    /// The earliest time for the next command, not before `now`.
     fn next(&self, now: Instant) -> Instant {
         let after_last = self.gap.ready_at(now, &Rate::new(1, GAP, 1), 1);
         after_last.max(self.burst.ready_at(now, &Rate::new(1, DECAY, BURST), 1))
     }
 
-    /// A command was sent.
+    /// Records that a command was sent.
     fn sent(&mut self, now: Instant) {
         self.gap.add(now, &Rate::new(1, GAP, 1), 1);
         self.burst.add(now, &Rate::new(1, DECAY, BURST), 1);
@@ -174,7 +175,7 @@ mod tests {
     use crate::secret::Secret;
     use crate::session::Timing;
 
-    /// ioquake3's bucket: ten in a row, one leaks a second; and id's gap of 500 ms.
+    /// ioquake3's leaky bucket of ten, one per second; and id's gap of 500 ms.
     #[test]
     fn a_hurried_operator_stays_below_the_limits() {
         let start = Instant::now();
@@ -201,7 +202,7 @@ mod tests {
         );
     }
 
-    /// A command that may have arrived is not sent to another address of the name as well.
+    /// A command that may have arrived is not sent to another address of the name.
     #[tokio::test]
     async fn the_next_address_of_a_name_is_tried_where_nothing_can_have_run_the_command() {
         let sockets = [0; 3].map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());

@@ -1,4 +1,4 @@
-//! Driving a server-side state machine on sockets.
+//! Runs a server-side state machine on sockets.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -19,24 +19,26 @@ use crate::address::canonical;
 use crate::session::Machine;
 use crate::time::after;
 
-/// No request to a server or a master is longer; the rest of a longer datagram is cut off, which
-/// makes it no request.
+/// Longer than any request to a server or a master. A longer datagram is cut, and so is not a valid
+/// request.
 const MAX_REQUEST: usize = 2048;
-/// The wait where the machine has no timer.
+/// How long to wait if the machine has no timer.
 const MAX_WAIT: Duration = Duration::from_secs(3600);
 
-/// Runs a [`Responder`](crate::serve::Responder), a [`Master`](crate::quake3::master::Master), an
-/// [`Announcer`](crate::serve::Announcer) or a pair of them, until the future is dropped or a
-/// socket fails. One socket may serve both address families, or each family may have its own.
+/// Runs a state machine of the server side on sockets, until one fails or the future is dropped.
 ///
-/// A reply leaves on the socket that its request came in on. On Linux, a socket that is bound to
-/// all addresses (`0.0.0.0`, `::`) also replies from the address that was asked. Elsewhere the
-/// system chooses the address: on a machine with several, bind a socket to each. Heartbeats leave
-/// on every socket of the master's address family, so that each address is listed.
+/// The machine is a [`Responder`](crate::serve::Responder), a
+/// [`Master`](crate::quake3::master::Master), an [`Announcer`](crate::serve::Announcer), or a pair
+/// of them. One socket can serve both address families, or each family has its own.
 ///
-/// Cancel-safe: stop it in a `select!`, change the machine, and call it again. Nothing of a failure
-/// is kept but in the machine. Datagrams that the system cannot take at once are dropped, as the
-/// network would: a server must not queue for clients it does not know.
+/// A reply is sent from the socket that received its request. On Linux, a socket bound to all
+/// addresses (`0.0.0.0`, `::`) also replies from the address the request was sent to. Elsewhere the
+/// system chooses the address: if the machine has several, bind a socket to each. Heartbeats are
+/// sent from every socket of the master's address family, so that each address is listed.
+///
+/// Cancel-safe: you can stop it in a `select!`, change the machine, and call it again. Datagrams
+/// that the system cannot send immediately are dropped, because a server must not queue data for
+/// unknown clients.
 ///
 /// ```no_run
 /// use std::time::{Duration, Instant};
@@ -59,7 +61,7 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// # }
 /// ```
 ///
-/// With an announcer, the server comes onto the lists of Quake 3 masters:
+/// With an announcer, Quake 3 masters list the server:
 ///
 /// ```no_run
 /// # use std::time::{Duration, Instant};
@@ -77,8 +79,8 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// ```
 ///
 /// # Errors
-/// When a socket fails, or the runtime that it was opened in has ended. An ICMP error about an
-/// earlier reply ends nothing, and neither does a reply that cannot be sent.
+/// If a socket fails, or its runtime has ended. ICMP errors about earlier replies and replies that
+/// cannot be sent are ignored.
 pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Result<()> {
     for socket in sockets {
         let local = socket.local_addr()?;
@@ -93,10 +95,10 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.send();
         wait(sockets, machine.poll_timeout()).await?;
         let now = Tokio::now();
-        // A heartbeat that is due now leaves before a request of the same master is answered: it
-        // must not be taken for the reply.
+        // Send a due heartbeat before answering a request from the same master, or it would be
+        // taken for the reply.
         out.fill(&mut machine, now, None);
-        // No socket waits for another that always has something.
+        // Take turns, so that a busy socket does not block the others.
         for socket in sockets {
             let received = socket.try_io(Interest::READABLE, || {
                 receive_batch(socket, &mut buffer, &mut None, |arrival| {
@@ -110,18 +112,18 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
             });
             match received {
                 Err(error) if Fault::of(&error) == Fault::Socket => return Err(error),
-                // Nothing more has come, or a client sent a request and is gone.
+                // Nothing else has arrived, or an ICMP error reports a client that is gone.
                 _ => out.send(),
             }
         }
-        // A socket that always has something must not hold up the timers.
+        // A busy socket must not delay the timers.
         if machine.poll_timeout().is_some_and(|timer| timer <= now) {
             machine.handle_timeout(now);
         }
     }
 }
 
-/// Waits until a socket can be read, or until this time. An error: the runtime of a socket has
+/// Waits until a socket is readable, or until this time. Fails if the runtime of a socket has
 /// ended.
 async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     let until = until.unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
@@ -132,22 +134,22 @@ async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
 }
 
-/// A request, for the way of its replies.
+/// A request, as needed to route its replies.
 #[derive(Clone, Copy)]
 struct Request<'s> {
     socket: &'s UdpSocket,
     from: SocketAddr,
-    /// The address that was asked, where the system reports it.
+    /// The address that the request was sent to, if the system reports it.
     local: Option<LocalAddress>,
 }
 
-/// A datagram that is to be sent.
+/// A datagram to send.
 struct Datagram<'s> {
     socket: &'s UdpSocket,
-    /// The address to send from, where the system does not choose it.
+    /// The address to send from; `None` if the system chooses it.
     local: Option<LocalAddress>,
     to: SocketAddr,
-    /// Its part of the outbox's bytes.
+    /// Its range in the outbox's bytes.
     bytes: Range<usize>,
 }
 
@@ -166,13 +168,14 @@ impl<'s> Datagram<'s> {
     }
 }
 
-/// Most requests whose way is known.
+/// Most requests whose socket and address are remembered.
 const MAX_RECENT: usize = 1024;
 
-/// Datagrams that leave together, back to back in one buffer.
+/// Datagrams to send together, in one buffer.
 struct Outbox<'s> {
     sockets: &'s [UdpSocket],
-    /// The latest requests, the newest last: a master sends long lists in parts.
+    /// The latest requests, newest last. A master sends a long list in parts, after the call for
+    /// the request.
     recent: VecDeque<Request<'s>>,
     bytes: Vec<u8>,
     datagrams: Vec<Datagram<'s>>,
@@ -188,7 +191,7 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// Lets the machine handle a request, and takes its replies.
+    /// Passes a request to the machine and takes its replies.
     fn handle(
         &mut self,
         machine: &mut impl Machine,
@@ -204,7 +207,8 @@ impl<'s> Outbox<'s> {
         self.fill(machine, now, Some(request));
     }
 
-    /// Takes what the machine has to send. `request`: the latest, if it is being answered.
+    /// Takes the datagrams that the machine wants to send. `request`: the one being answered, if
+    /// any.
     fn fill(&mut self, machine: &mut impl Machine, now: Instant, request: Option<Request<'s>>) {
         loop {
             if self.datagrams.len() >= BATCH {
@@ -224,7 +228,7 @@ impl<'s> Outbox<'s> {
                     .extend(routes.map(|route| Datagram::new(route, None, bytes.clone())));
                 continue;
             }
-            // A part of a long reply, or a question of the machine's own.
+            // A part of a long reply, or a request of the machine's own.
             let request = request.or_else(|| self.recent.iter().rev().copied().find(is_from));
             let datagram = match request {
                 Some(request) => {
@@ -240,7 +244,7 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// Sends the waiting datagrams. Those that a socket cannot take are dropped.
+    /// Sends the queued datagrams. Those that a socket cannot take are dropped.
     fn send(&mut self) {
         let mut waiting = self.datagrams.as_slice();
         while let Some(first) = waiting.first() {
@@ -264,7 +268,7 @@ impl<'s> Outbox<'s> {
     }
 }
 
-/// The sockets that reach an address, each with the address as it spells it.
+/// The sockets that reach an address, each with the address in its own family.
 fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = (&UdpSocket, SocketAddr)> {
     let is_of_family = |socket: &UdpSocket, to: SocketAddr| {
         let local = socket.local_addr();
@@ -272,7 +276,7 @@ fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = (&UdpSo
     };
     let has_family = sockets.iter().any(|socket| is_of_family(socket, to));
     let to = match to.ip() {
-        // An IPv6 socket reaches IPv4 under mapped addresses.
+        // An IPv6 socket reaches IPv4 under v4-mapped addresses.
         IpAddr::V4(ip) if !has_family => SocketAddr::new(ip.to_ipv6_mapped().into(), to.port()),
         _ => to,
     };
@@ -288,7 +292,7 @@ mod tests {
     use crate::protocol::Protocol;
     use crate::session::{Handled, Transmit};
 
-    /// Answers as a master does: to the canonical form of an address.
+    /// Answers the canonical form of an address, as a master does.
     struct Answer(Option<SocketAddr>);
 
     impl Machine for Answer {
@@ -313,7 +317,7 @@ mod tests {
     #[tokio::test]
     async fn a_reply_over_ipv4_leaves_on_the_ipv6_socket_of_its_request() {
         let bind = || async { UdpSocket::bind("[::]:0").await };
-        // A machine without IPv6.
+        // The machine has no IPv6.
         let (Ok(first), Ok(second)) = (bind().await, bind().await) else {
             return;
         };

@@ -5,8 +5,9 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use super::error::Error;
 
-/// A host name or address, with a port where it is not the default: what
-/// [`Client::query`](crate::Client::query) and the others take.
+/// The host name or address of a server, as taken by [`Client::query`](crate::Client::query).
+///
+/// Without a port, the call uses its default.
 ///
 /// ```
 /// use std::net::{IpAddr, SocketAddr};
@@ -35,13 +36,13 @@ use super::error::Error;
 pub enum Server {
     /// An address with its port.
     Address(SocketAddr),
-    /// `HOST`, `HOST:PORT`, an IP address, or any other text: a query returns an error that
-    /// explains what is wrong with it.
+    /// `HOST`, `HOST:PORT`, an IP address, or any other text, for which queries return an error
+    /// that explains what is wrong.
     Name(String),
 }
 
 impl Server {
-    /// The port that is given with it. `None` for port 0, which is refused.
+    /// The given port, or `None`. Port 0 is an error.
     pub(super) fn given_port(&self) -> Result<Option<u16>, Error> {
         let port = match self {
             Self::Address(address) => address.port(),
@@ -93,7 +94,7 @@ impl fmt::Display for Server {
     }
 }
 
-/// Host and port. Several colons without brackets are an IPv6 address without a port.
+/// Splits host and port. Several colons without brackets are an IPv6 address without a port.
 pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error> {
     let bad = |why| Error::BadAddress {
         text: text.to_owned(),
@@ -126,8 +127,8 @@ pub(super) fn split(text: &str, default_port: u16) -> Result<(&str, u16), Error>
     }
 }
 
-/// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver knows
-/// the interfaces.
+/// Whether a text is an IPv6 address with an interface, such as `fe80::1%eth0`. The resolver maps
+/// the interface's name.
 fn is_scoped(text: &str) -> bool {
     let scoped = text.split_once('%');
     scoped.is_some_and(|(ip, interface)| ip.parse::<Ipv6Addr>().is_ok() && !interface.contains(':'))

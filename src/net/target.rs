@@ -23,10 +23,10 @@ use crate::time::after;
 #[cfg(feature = "games")]
 use {super::detect::query_port, super::inquiry::Listed, super::server::split, crate::games::Game};
 
-/// One server of a scan: a protocol or game, an address or host name, and options of its own where
-/// they differ from the client's.
+/// A server to scan: a protocol or game, an address or host name, and perhaps its own options.
 ///
-/// A scan queries the first address of a name; [`Client::query`](crate::Client::query) tries all.
+/// If a name has several addresses, a scan queries the first;
+/// [`Client::query`](crate::Client::query) tries all.
 ///
 /// ```
 /// use queryport::net::ScanTarget;
@@ -41,19 +41,18 @@ use {super::detect::query_port, super::inquiry::Listed, super::server::split, cr
 pub struct ScanTarget {
     protocol: Protocol,
     pub(super) server: Result<Server, Error>,
-    /// Of the game.
+    /// The game's dialect.
     dialect: Dialect,
     options: Option<QueryOptions>,
 }
 
 impl ScanTarget {
     setters! {
-        /// Queries this server with these options in place of the client's. The dialect of a game
-        /// stays.
+        /// Sets options for this server, replacing the client's. The dialect of a game stays.
         with_options(options: QueryOptions) options = Some(options);
     }
 
-    /// Its address, or the first one of its name.
+    /// Its address, or the first address of its name.
     pub(super) async fn address<I: Io>(&self, client: &Client) -> Result<SocketAddr, Error> {
         let server = self.server.as_ref().map_err(Error::clone)?;
         Ok(client
@@ -68,7 +67,7 @@ impl ScanTarget {
     }
 }
 
-/// The port is the protocol's default query port where the server has none.
+/// Uses the protocol's default query port if the server has no port.
 impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     fn from((protocol, server): (Protocol, S)) -> Self {
         Self {
@@ -80,16 +79,17 @@ impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     }
 }
 
-/// Of a list that stays the caller's.
+/// Copies a target from a borrowed list.
 impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
     fn from((protocol, server): &(Protocol, S)) -> Self {
         (*protocol, server.clone()).into()
     }
 }
 
-/// The port of the server is the one that players connect to, as in
-/// [`Client::query_game`](crate::Client::query_game), or the game's default. The query port follows
-/// by the game's rule; the scan tries no other port.
+/// The server's port is the one that players connect to, default the game's.
+///
+/// The query port follows from it by the game's rule, as in
+/// [`Client::query_game`](crate::Client::query_game). A scan tries no other port.
 #[cfg(feature = "games")]
 impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
@@ -112,7 +112,7 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     }
 }
 
-/// At the query port, which is what lists name.
+/// The listed port is the query port.
 #[cfg(feature = "games")]
 impl From<(&Game, Listed)> for ScanTarget {
     fn from((game, listed): (&Game, Listed)) -> Self {
@@ -123,30 +123,30 @@ impl From<(&Game, Listed)> for ScanTarget {
     }
 }
 
-/// A target on its way into the scanner, with its number.
+/// A target on its way to the scanner, with its number.
 pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
 
-/// Gives one after the other, and `None` at its end.
+/// Yields targets one by one, and `None` at the end.
 pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
 
-/// The pause before a request that the system does not take is sent again.
+/// The pause before a request that the system refused is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
-/// Time for which a request is sent again and again, until its server is reported as unreachable.
+/// How long a refused request is repeated before its server counts as unreachable.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The queries of a scan: a scanner, and the targets that are pushed into it.
+/// The queries of a scan: a scanner and its source of targets.
 pub(super) struct Queries<C: Conversation> {
     pub(super) scanner: Scanner<C>,
     targets: Exclusive<Source<Pulled<C>>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
-    /// Requests that the system has not taken, back to back: where each goes, and its part of the
-    /// bytes.
+    /// Requests that are not sent yet, in one buffer: their bytes, then destination and range of
+    /// each.
     requests: Vec<u8>,
     unsent: VecDeque<(SocketAddr, Range<usize>)>,
-    /// The time since which none was sent.
+    /// The time since which none could be sent.
     since: Instant,
-    /// Failures to send.
+    /// How often sending failed.
     pub(super) send_errors: u64,
 }
 
@@ -170,7 +170,7 @@ impl<C: Conversation> Queries<C> {
         }
     }
 
-    /// The next result; `None` when every target has had its own.
+    /// The next result; `None` when every target has had its result.
     pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
         if let Some(Scanned {
             index,
@@ -203,9 +203,10 @@ impl<C: Conversation> Queries<C> {
         }
     }
 
-    /// Sends up to `max` requests. Returns when to call again: at a time, or when `cx` is woken.
-    /// `send_to` takes requests to one address family, and returns how many went out before one
-    /// could not.
+    /// Sends up to `max` requests. Returns when to call again: at this time, or when `cx` is woken.
+    ///
+    /// `send_to` sends requests to one address family and returns how many were sent before one
+    /// failed.
     pub(super) fn send(
         &mut self,
         max: usize,
@@ -266,7 +267,7 @@ impl<C: Conversation> Queries<C> {
         }
     }
 
-    /// Pushes targets into the scanner while it wants some and some are here.
+    /// Moves targets into the scanner while it accepts some and the source has some.
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
             match (self.targets.get_mut())(cx) {
@@ -335,7 +336,7 @@ mod tests {
         }
         assert_eq!(tried, [peers[0]; 100]);
         assert!(queries.poll_answer().is_pending());
-        // The first one is given up, and the second one is taken.
+        // The first one is given up, the second one is sent.
         queries.send(
             2,
             || now,

@@ -1,4 +1,4 @@
-//! Clock, resolver and sockets of tokio; datagrams in batches, with one system call on Linux.
+//! Clock, resolver and sockets of tokio, with batches per system call on Linux.
 
 use std::future::{Future, poll_fn};
 use std::io;
@@ -58,7 +58,7 @@ impl Io for Tokio {
         buffer: &mut Vec<u8>,
     ) -> Option<Received> {
         loop {
-            // Without budget, a socket that is ready gives nothing, however often it is asked.
+            // Without budget, tokio reports even a ready socket as empty.
             consume_budget().await;
             let ready = first_ready(sockets);
             let index = timeout_at(until.into(), ready).await.ok()?;
@@ -103,8 +103,7 @@ impl Io for Tokio {
     }
 }
 
-/// The index of the first socket that has a datagram or an error: `recv_from` does not wake for
-/// errors.
+/// The index of the first socket with a datagram or an error. `recv_from` does not wake for errors.
 async fn first_ready(sockets: &[UdpSocket]) -> usize {
     let interest = Interest::READABLE | Interest::ERROR;
     let waits = sockets
@@ -119,14 +118,16 @@ async fn first_ready(sockets: &[UdpSocket]) -> usize {
     .await
 }
 
-/// A step of a stream, before this time.
+/// Runs a step of a stream until this time.
 async fn in_time<T>(until: Instant, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     let late = |_| Err(too_late("the list server took too long"));
     timeout_at(until.into(), step).await.unwrap_or_else(late)
 }
 
-/// Takes up to a batch of datagrams, and returns their number. `drops`: the drop counter, where
-/// there is one. Each datagram takes an equal part of the buffer; a longer one is cut.
+/// Receives up to a batch of datagrams. Returns their number.
+///
+/// `drops` receives the drop counter, if there is one. Each datagram gets an equal part of the
+/// buffer; a longer one is cut.
 pub(super) fn receive_batch(
     socket: &UdpSocket,
     buffer: &mut [u8],
@@ -146,7 +147,7 @@ pub(super) fn receive_batch(
                     bytes: buffer.get(..length).unwrap_or_default(),
                 }),
                 Err(error) if count == 0 => return Err(error),
-                // The next call meets it again.
+                // The next call reports it again.
                 Err(_) => return Ok(count),
             }
         }
@@ -154,7 +155,7 @@ pub(super) fn receive_batch(
     }
 }
 
-/// Lets the system report the local address that each datagram was sent to, where it can.
+/// Makes the system report the local address of each datagram, if it can.
 pub(super) fn report_local_addresses(socket: &UdpSocket) {
     #[cfg(target_os = "linux")]
     batch::report_local_addresses(socket);
@@ -162,7 +163,7 @@ pub(super) fn report_local_addresses(socket: &UdpSocket) {
     let _ = socket;
 }
 
-/// Sends a datagram from a local address, or from any where the system refuses that one.
+/// Sends a datagram from a local address, or from any if the system refuses that one.
 pub(super) fn send_from(
     socket: &UdpSocket,
     local: LocalAddress,
@@ -180,8 +181,8 @@ pub(super) fn send_from(
     send_batch(socket, &[(to, datagram)]).map(drop)
 }
 
-/// Sends datagrams in order, whether or not the runtime knows that the socket is writable. Returns
-/// how many went out before one could not.
+/// Sends datagrams in order, even if the runtime does not know that the socket is writable. Returns
+/// how many were sent before one failed.
 pub(super) fn send_batch(
     socket: &UdpSocket,
     datagrams: &[(SocketAddr, &[u8])],

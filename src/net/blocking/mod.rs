@@ -58,18 +58,21 @@ impl client::Client {
 }
 
 impl Client {
-    /// A client with default settings. One with others:
-    /// `queryport::Client::new()?.with_timing(timing).blocking()`.
+    /// A client with default settings.
+    ///
+    /// For other settings: `queryport::Client::new()?.with_timing(timing).blocking()`.
     ///
     /// # Errors
-    /// [`Error::Io`] when the system has no entropy to give.
+    /// [`Error::Io`] if the system provides no random bytes.
     pub fn new() -> Result<Self, Error> {
         client::Client::new().map(Self)
     }
 
-    /// Queries a server's status: the normalised [`ServerStatus`]. `server` is a host name or
-    /// address, with a port where it is not the protocol's default query port: a text, a
-    /// [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see [`Server`].
+    /// Queries a server's status: the common [`ServerStatus`].
+    ///
+    /// `server` is a host name or address, with a port if it is not the protocol's default query
+    /// port: a text, a [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see
+    /// [`Server`].
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -96,11 +99,12 @@ impl Client {
         self.ask_host(server, protocol.default_query_port(), new)
     }
 
-    /// Runs any [`Conversation`] with a host name or address. `conversation` is made from a nonce
-    /// that nobody else can guess.
+    /// Runs any [`Conversation`] with a host name or address.
+    ///
+    /// `conversation` is called with a nonce that nobody else can guess.
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the last address.
+    /// See [`Error::kind`]. Returns the error of the last address.
     pub fn ask_host<C: Conversation>(
         &self,
         server: impl Into<Server>,
@@ -113,20 +117,21 @@ impl Client {
         )
     }
 
-    /// Tries every protocol at the likely ports of a host at once, and returns those that answered,
-    /// the first answer first. It ends half a second after the first answer, or with the client's
-    /// deadline. With `:port`, only that port and the ones after it are tried.
+    /// Tries all protocols at the likely ports of a host, and returns the answers, first one first.
+    ///
+    /// It ends half a second after the first answer, or at the client's deadline. With `:port`,
+    /// only that port and the ones after it are tried. If no server answers, the list is empty.
     ///
     /// # Errors
-    /// When the host has no address, or the text names none. A host that does not answer gives an
-    /// empty list.
+    /// If the host has no address, or the text is not a host.
     pub fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
         block(self.0.detect_over::<Std>(&host.into()))
     }
 
-    /// Queries a server by its game: `server` is a host name or address, with the port that players
-    /// connect to where it is not the game's default. Further ports that servers of the game answer
-    /// on are tried, 0.6 s apart.
+    /// Queries a server of a game, by the port that players connect to.
+    ///
+    /// `server` is a host name or address, with a port if it is not the game's default. Further
+    /// ports on which servers of the game answer are tried, 0.6 s apart.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -139,18 +144,19 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]; the error of the first port. [`Error::BadAddress`] where the game has
-    /// no default port and `server` has none.
+    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if neither
+    /// the game has a default port nor `server` a port.
     #[cfg(feature = "games")]
     pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
         block(self.0.query_game_over::<Std>(game, &server.into()))
     }
 
-    /// Queries a server by its game at the ports under which the game's list servers name its host.
-    /// `None`: no list names it.
+    /// Queries a server of a game at the ports that the game's list servers give for its host.
+    ///
+    /// `None` if no list contains the host.
     ///
     /// # Errors
-    /// As of [`Self::query_game`] and [`Self::servers`].
+    /// Those of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
     pub fn query_listed(
         &self,
@@ -170,26 +176,26 @@ impl Client {
         )
     }
 
-    /// The servers that one list server knows. `master` is a host name or address, with `:port`
-    /// where it is not [`ListRequest::default_port`]. A list over TCP may take as long as
-    /// [`with_deadline`](crate::Client::with_deadline) says.
+    /// Fetches the list of one list server.
+    ///
+    /// `master` is a host name or address, with `:port` if it is not [`ListRequest::default_port`].
+    /// A list over TCP may take until [`with_deadline`](crate::Client::with_deadline).
     ///
     /// # Errors
-    /// [`Error::List`] or [`Error::Query`] when it gave no list, [`Error::BadAddress`],
-    /// [`Error::Resolve`] and [`Error::Io`] when it could not be reached.
+    /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
+    /// [`Error::Resolve`] and [`Error::Io`] if it was not reached.
     pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         servers.by_ref().for_each(drop);
         servers.gathering.into_list()
     }
 
-    /// The servers that one list server knows, as they come. See [`Self::list`].
+    /// Iterates over the list of one list server while it arrives. See [`Self::list`].
     pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
         Servers::new(Gathering::at(&self.0, master, request.into()))
     }
 
-    /// Asks all list servers of a game at once for its servers, and merges their lists. Every call
-    /// asks again.
+    /// Requests the lists of all list servers of a game, and merges them. Nothing is cached.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -202,15 +208,16 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or not the name, number or key that they
-    /// need. Failures of list servers are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key that
+    /// they need. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Gathering::of_game(&self.0, game).map(Servers::new)
     }
 
-    /// Queries every server of a list, many at a time, with this client's timing and options. A
-    /// target is a protocol or game with an address or host name, see [`ScanTarget`].
+    /// Queries every server of a list, many at a time, with this client's timing and options.
+    ///
+    /// A target is a protocol or game with an address or host name, see [`ScanTarget`].
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -234,14 +241,15 @@ impl Client {
     }
 }
 
-/// The servers that list servers name: an iterator, each server once. See [`Client::servers`].
+/// The servers in the lists of one or more list servers: an iterator, each server once. See
+/// [`Client::servers`].
 ///
-/// List servers are asked from the first call of `next` on, each in a thread of its own, which ends
-/// with its list. Where the system gives no thread, the list server's report has [`Error::Io`].
+/// The first call of `next` starts a thread for each list server, which ends with its list. If the
+/// system refuses a thread, the list server's report has [`Error::Io`].
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,
-    /// From the first call on.
+    /// `None` before the first call of `next`.
     events: Option<Receiver<(usize, Event)>>,
 }
 
@@ -268,7 +276,7 @@ impl Iterator for Servers {
     }
 }
 
-/// Asks each list server in a thread.
+/// Starts a thread for each list server.
 fn start_threads(gathering: &mut Gathering) -> Receiver<(usize, Event)> {
     let (sender, receiver) = channel();
     let report = move |origin, event| _ = sender.send((origin, event));

@@ -21,16 +21,16 @@ use crate::scan::{ScanStats, Scanned};
 use crate::session::Machine;
 use crate::status_query::{Answer, StatusQuery};
 
-/// The receive buffer that systems other than Linux give at least.
+/// The least receive buffer on systems other than Linux.
 const RECEIVE_BUFFER: usize = 64 * 1024;
 
-/// The time after which a list is slow: what has arrived is looked at between two of its targets.
+/// The time after which a list is slow. Sockets are then read between its targets.
 const SLOW: Duration = Duration::from_millis(1);
 
-/// A scan: an iterator that queries the servers of a list and gives the results as they come. See
+/// A scan: an iterator that queries the servers of a list and returns results as they arrive. See
 /// [`Client::scan`](super::Client::scan).
 ///
-/// Nothing happens between two calls of `next`, and results that are not taken count as under way.
+/// All work happens in `next`. Results that were not taken yet count as queries in flight.
 pub struct Scan {
     queries: Queries<StatusQuery>,
     sockets: Sockets,
@@ -75,7 +75,7 @@ impl Scan {
         self.queries.scanner.stats()
     }
 
-    /// The next result with the protocol's own answer; `next` has the normalised status.
+    /// The next result with the protocol's own answer; `next` returns the common status.
     pub fn next_answer(&mut self) -> Option<Scanned<Answer, Error>> {
         loop {
             if let Poll::Ready(next) = self.queries.poll_answer() {
@@ -83,12 +83,13 @@ impl Scan {
             }
             let due = self.send();
             self.receive(due.unwrap_or_else(Std::now));
-            // Last: after a pause of the caller, what has arrived comes before the timers.
+            // Last, so that datagrams that arrived while the caller was busy come before the
+            // timers.
             self.queries.scanner.handle_timeout(Std::now());
         }
     }
 
-    /// Sends what may be sent. Returns when to go on.
+    /// Sends what is due. Returns when to call again.
     fn send(&mut self) -> Option<Instant> {
         let Self {
             queries, sockets, ..
@@ -97,7 +98,7 @@ impl Scan {
         let start = Std::now();
         let mut due = None;
         for _ in 0..BATCH {
-            // One at a time: the list may take long to give its next target.
+            // One at a time, because the list may take long to yield its next target.
             due = queries.send(1, Std::now, &mut cx, |requests| sockets.send(requests));
             let is_waiting = due.is_none_or(|due| due > Std::now());
             if is_waiting || start.elapsed() > SLOW {
@@ -107,7 +108,7 @@ impl Scan {
         due
     }
 
-    /// Takes what has arrived; if nothing has, waits for it until then.
+    /// Reads what has arrived; if nothing has, waits until then.
     fn receive(&mut self, mut until: Instant) {
         let scanner = &mut self.queries.scanner;
         for _ in 0..BATCH.saturating_mul(MAX_BATCHES) {
@@ -121,7 +122,8 @@ impl Scan {
                     let datagram = self.buffer.get(..length).unwrap_or_default();
                     scanner.handle_datagram(until, from, datagram);
                 }
-                // About one of the servers: which one is in the error queue, where there is one.
+                // An ICMP error about one of the servers. The error queue, if there is one, shows
+                // which.
                 Err(_) => _ = self.sockets.take_errors(),
             }
         }
@@ -134,10 +136,10 @@ impl Scan {
 /// The sockets of a scan.
 #[derive(Default)]
 struct Sockets {
-    /// Those of families that have been queried: one is waited for, several are polled.
+    /// The sockets of families queried so far. One is waited for, several are polled.
     used: Vec<UdpSocket>,
     unused: Vec<UdpSocket>,
-    /// Servers that ICMP errors are about.
+    /// Servers that ICMP errors reported as unreachable.
     unreachable: Vec<SocketAddr>,
 }
 
@@ -156,13 +158,13 @@ impl Sockets {
         })
     }
 
-    /// Sends the first request. Returns the number of requests that went out.
+    /// Sends a batch of requests. Returns how many were sent.
     fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
         let Some((to, request)) = requests.first() else {
             return Ok(0);
         };
         let sent = self.of_family(to.is_ipv4())?.send_to(request, to);
-        // The system reports an ICMP error about an earlier request in place of sending.
+        // Instead of sending, the system reports an ICMP error about an earlier request.
         let sent = match sent {
             Err(_) if self.take_errors() => self.of_family(to.is_ipv4())?.send_to(request, to),
             sent => sent,
@@ -184,7 +186,7 @@ impl Sockets {
         socket.ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
     }
 
-    /// Takes the ICMP errors that have come; `false`: there were none.
+    /// Reads the error queue; `false` if it was empty.
     fn take_errors(&mut self) -> bool {
         let mut has_some = false;
         #[cfg(target_os = "linux")]

@@ -11,14 +11,14 @@ use crate::net::io::{Io, MAX_DATAGRAM, Received, too_late};
 #[cfg(target_os = "linux")]
 use crate::net::linux;
 
-/// Between two looks at several sockets.
+/// The pause between two polls of several sockets.
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// See [`Io`].
 #[derive(Debug)]
 pub(super) enum Std {}
 
-/// Runs a future over [`Std`], which is ready when it is first polled.
+/// Runs a future over [`Std`], which is ready on the first poll.
 pub(super) fn block<T>(future: impl Future<Output = T>) -> T {
     let (mut future, mut context) = (pin!(future), Context::from_waker(Waker::noop()));
     loop {
@@ -103,7 +103,7 @@ impl Io for Std {
         loop {
             stream.set_read_timeout(Some(left(until)))?;
             match in_time(stream.read(buffer)) {
-                // A signal that the program handles is not the end of the stream.
+                // An interrupting signal is not the end of the stream.
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => return read,
             }
@@ -111,8 +111,8 @@ impl Io for Std {
     }
 }
 
-/// Whether a call ended without a datagram or an error of the socket: nothing had arrived yet, the
-/// wait was over, or a signal came. The first two differ by system.
+/// Whether a call ended with neither a datagram nor an error of the socket: nothing had arrived,
+/// the wait timed out, or a signal came. Systems report the first two differently.
 fn has_nothing<T>(received: &io::Result<T>) -> bool {
     let passing = [
         ErrorKind::WouldBlock,
@@ -122,7 +122,7 @@ fn has_nothing<T>(received: &io::Result<T>) -> bool {
     matches!(received, Err(error) if passing.contains(&error.kind()))
 }
 
-/// Waits for a datagram of one socket, which blocks only here.
+/// Waits for a datagram on one socket. Only this call blocks.
 fn wait_for_datagram(
     socket: &UdpSocket,
     wait: Duration,
@@ -135,12 +135,12 @@ fn wait_for_datagram(
     received
 }
 
-/// The time left to wait: no socket takes a wait of nothing.
+/// The time left to wait, never zero, which sockets reject.
 fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Std::now()).max(PAUSE)
 }
 
-/// Unix calls the end of a wait `WouldBlock`.
+/// Converts Unix's error for a timeout, `WouldBlock`.
 fn in_time<T>(result: io::Result<T>) -> io::Result<T> {
     let is_late = |error: &io::Error| error.kind() == ErrorKind::WouldBlock;
     result.map_err(|error| {

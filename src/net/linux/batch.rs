@@ -1,7 +1,7 @@
-//! Many datagrams in one system call, and the number of dropped ones.
+//! Batches of datagrams per system call, and the number of dropped datagrams.
 //!
-//! nix receives and rustix sends, because nix's `sendmmsg` counts the datagrams by addresses that
-//! it has not received.
+//! nix receives, rustix sends: the count that nix's `sendmmsg` returns is wrong, because it depends
+//! on received addresses.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ use crate::net::io::{Arrival, BATCH, LocalAddress};
 /// Turns on the drop counter and the error queue of a scan's socket.
 pub(crate) fn prepare(socket: &UdpSocket) -> io::Result<()> {
     setsockopt(socket, sockopt::RxqOvfl, &1)?;
-    // A datagram that must not be fragmented needs no number, which the kernel takes long to draw.
+    // Datagrams that must not be fragmented need no IP identification, which is slow to generate.
     let _ = set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE);
     report_errors(socket)
 }
@@ -36,21 +36,21 @@ pub(crate) fn allow_fragments(socket: &UdpSocket) -> bool {
 
 /// Lets the kernel report the local address that each datagram was sent to.
 pub(crate) fn report_local_addresses(socket: &UdpSocket) {
-    // A socket of both families has both options: only the first names the address to reply from
-    // when an IPv4 datagram was a broadcast.
+    // A dual-stack socket has both options. Only this one has the address to reply from after an
+    // IPv4 broadcast.
     let _ = setsockopt(socket, sockopt::Ipv4PacketInfo, &true);
     let _ = setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true);
 }
 
-/// Takes the datagrams that have arrived, one in each part of the buffer, and the drop counter.
-/// Returns their number.
+/// Receives datagrams, one into each part of the buffer, and the drop counter. Returns their
+/// number.
 pub(crate) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     drops: &mut Option<u32>,
     mut each: impl FnMut(Arrival<'_>),
 ) -> io::Result<usize> {
-    // Room for the drop counter and the packet information of both families.
+    // Space for the drop counter and packet information of both families.
     let control = Vec::with_capacity(CONTROL_BYTES);
     let mut headers = MultiHeaders::<SockaddrStorage>::preallocate(BATCH, Some(control));
     let parts = buffer.chunks_exact_mut(buffer.len() / BATCH);
@@ -79,11 +79,11 @@ pub(crate) fn receive(
     Ok(count)
 }
 
-/// Bytes of the control messages of a datagram: 24 for the drop counter, 32 and 40 for the packet
-/// information of both families.
+/// Bytes for the control messages of a datagram: 24 for the drop counter, 32 and 40 for packet
+/// information.
 const CONTROL_BYTES: usize = 96;
 
-/// The address to reply from, which for a broadcast is not the address it was sent to.
+/// The address to reply from. For a broadcast it differs from the destination.
 fn local_v4(info: &in_pktinfo) -> LocalAddress {
     let ip = Ipv4Addr::from_bits(u32::from_be(info.ipi_spec_dst.s_addr));
     LocalAddress {
@@ -92,12 +92,12 @@ fn local_v4(info: &in_pktinfo) -> LocalAddress {
     }
 }
 
-/// `None` for a multicast group, which is not a source. `None` for IPv4 too: its packet information
-/// is separate.
+/// The address to reply from. `None` for multicast groups, which cannot be a source, and for IPv4,
+/// which has separate packet information.
 fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
     let ip = std::net::Ipv6Addr::from(info.ipi6_addr.s6_addr);
     let is_source = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
-    // Only a link-local address needs its interface; others may leave by any route.
+    // Only link-local addresses need their interface; others may use any route.
     let interface = if ip.is_unicast_link_local() {
         info.ipi6_ifindex
     } else {
@@ -109,7 +109,7 @@ fn local_v6(info: &in6_pktinfo) -> Option<LocalAddress> {
     })
 }
 
-/// Sends datagrams in order, and returns how many went out before one could not.
+/// Sends datagrams in order. Returns how many were sent before one failed.
 pub(crate) fn send(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
     let datagrams: Vec<_> = datagrams
         .iter()
@@ -160,8 +160,8 @@ pub(crate) fn send_from(
     Ok(())
 }
 
-/// The number of datagrams that the kernel has dropped, from its table of sockets. The count next
-/// to a received datagram does not include drops after it.
+/// How many datagrams the kernel has dropped, from its table of sockets. The count that comes with
+/// a datagram does not include later drops.
 pub(crate) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
     let link = format!("/proc/self/fd/{}", socket.as_raw_fd());
     let inode = std::fs::metadata(link).ok()?.ino().to_string();
@@ -182,7 +182,7 @@ pub(crate) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A scan sends again after such an error: it must not do so for ever.
+    /// A scan sends again after such an error, and must not do so forever.
     #[tokio::test]
     async fn a_socket_begins_to_fragment_once() {
         for local in ["127.0.0.1:0", "[::1]:0"] {

@@ -1,5 +1,5 @@
-//! Socket features of Linux: the error queue, which names the server that an ICMP error is about,
-//! and with tokio many datagrams in one system call.
+//! Socket features of Linux: the error queue, which shows the server of an ICMP error, and for
+//! tokio batches of datagrams per system call.
 
 #[cfg(feature = "tokio")]
 pub(super) mod batch;
@@ -12,16 +12,15 @@ use nix::sys::socket::{
     ControlMessageOwned, MsgFlags, SockaddrStorage, recvmsg, setsockopt, sockopt,
 };
 
-/// Turns on the error queue. Without it, a socket learns only of closed ports.
+/// Turns on the error queue. Without it, a socket reports only closed ports.
 pub(super) fn report_errors(socket: &impl AsFd) -> io::Result<()> {
-    // A socket has one of both families.
+    // A dual-stack socket has one for each family.
     let v4 = setsockopt(socket, sockopt::Ipv4RecvErr, &true);
     let v6 = setsockopt(socket, sockopt::Ipv6RecvErr, &true);
     Ok(v6.or(v4)?)
 }
 
-/// Takes an ICMP error off the error queue: the server that was asked, and the error. `None`: the
-/// queue is empty.
+/// Takes an ICMP error from the error queue, with the server it is about; `None` if it is empty.
 pub(super) fn take_error(socket: &impl AsRawFd) -> Option<(SocketAddr, io::Error)> {
     let mut slices = [IoSliceMut::new(&mut [])];
     let mut control = vec![0; 256];

@@ -19,17 +19,17 @@ use crate::net::tokio_io::{receive_batch, send_batch};
 /// A socket of one address family.
 pub(super) struct FamilySocket {
     socket: UdpSocket,
-    /// Size of the receive buffer, in bytes as the system counts them.
+    /// Size of the receive buffer in bytes, as the system counts them.
     pub(super) receive_buffer: usize,
-    /// Datagrams that the kernel dropped for want of space in the receive buffer, up to the latest
-    /// one received; `None` where it does not count them.
+    /// How many datagrams the kernel dropped because the receive buffer was full, up to the latest
+    /// received datagram; `None` if it does not count them.
     pub(super) drops: Option<u32>,
-    /// Servers that are unreachable, as ICMP errors say.
+    /// Servers that ICMP errors reported as unreachable.
     unreachable: Vec<SocketAddr>,
 }
 
 impl FamilySocket {
-    /// Binds a socket and asks for a receive buffer of this size; the system may give less.
+    /// Binds a socket and requests a receive buffer of this size; the system may give less.
     pub(super) fn open(local: SocketAddr, receive_buffer: usize) -> Result<Self, Error> {
         let failed = |source| Error::io("open a UDP socket", source);
         let socket = std::net::UdpSocket::bind(local).map_err(failed)?;
@@ -48,7 +48,7 @@ impl FamilySocket {
         })
     }
 
-    /// [`Self::drops`] with those after the latest datagram.
+    /// [`Self::drops`], including drops after the latest datagram.
     pub(super) fn drops_until_now(&self) -> Option<u32> {
         #[cfg(target_os = "linux")]
         return batch::drops_until_now(&self.socket).or(self.drops);
@@ -56,8 +56,8 @@ impl FamilySocket {
         self.drops
     }
 
-    /// Takes what has arrived: a batch of datagrams at most, and ICMP errors as addresses without
-    /// one. Returns the number; 0: the task will be woken when a datagram arrives.
+    /// Receives at most one batch of datagrams, and ICMP errors as addresses without a datagram.
+    /// Returns their number; after 0, the task is woken when a datagram arrives.
     pub(super) fn receive(
         &mut self,
         cx: &mut Context<'_>,
@@ -79,8 +79,8 @@ impl FamilySocket {
                         break;
                     }
                 }
-                // An ICMP error about one of the servers; which one is in the error queue, where
-                // there is one.
+                // An ICMP error about one of the servers. The error queue, if there is one, shows
+                // which.
                 Err(_) => _ = self.take_errors(),
             }
         }
@@ -100,7 +100,7 @@ impl FamilySocket {
         let mut receive = || receive_batch(socket, buffer, drops, &mut each);
         let received = socket.try_io(Interest::READABLE, &mut receive);
         match received {
-            // The runtime looks at its sockets only now and then.
+            // The runtime updates the readiness of its sockets only occasionally.
             Err(error)
                 if cfg!(target_os = "linux") && error.kind() == io::ErrorKind::WouldBlock =>
             {
@@ -110,11 +110,11 @@ impl FamilySocket {
         }
     }
 
-    /// Sends requests in order, and returns how many went out before one could not.
+    /// Sends requests in order. Returns how many were sent before one failed.
     pub(super) fn send(&mut self, requests: &[(SocketAddr, &[u8])]) -> io::Result<usize> {
         let mut sent = send_batch(&self.socket, requests);
-        // The system reports an ICMP error about an earlier datagram in place of sending: that is
-        // not a failure of this one. Each of these errors comes once.
+        // Instead of sending, the system reports an ICMP error about an earlier datagram. Each of
+        // these errors comes once, and is not a failure of this datagram.
         for _ in 0..MAX_PENDING_ERRORS {
             let may_pass = match &sent {
                 Err(_) => self.take_errors(),
@@ -125,15 +125,15 @@ impl FamilySocket {
             }
             sent = send_batch(&self.socket, requests);
         }
-        // A call that stopped short has met an error, and does not return it.
+        // A call that stopped early has met an error that it does not return.
         if sent.as_ref().is_ok_and(|&count| count < requests.len()) {
             self.take_errors();
         }
         sent
     }
 
-    /// Takes the ICMP errors that have come. Whether sending again may succeed: there were some, or
-    /// long datagrams are fragmented from now on.
+    /// Reads the error queue. Returns whether sending again may succeed: there were errors, or long
+    /// datagrams are fragmented from now on.
     fn take_errors(&mut self) -> bool {
         #[cfg(target_os = "linux")]
         {
@@ -145,7 +145,7 @@ impl FamilySocket {
                 has_some = true;
                 match Fault::of(&error) {
                     Fault::Unreachable => self.unreachable.push(server),
-                    // The datagram exceeds the MTU of the interface or of the path.
+                    // The datagram exceeds the MTU of the interface or the path.
                     Fault::Passing => _ = batch::allow_fragments(&self.socket),
                     Fault::Socket => {}
                 }
@@ -157,13 +157,13 @@ impl FamilySocket {
     }
 }
 
-/// Most errors of earlier datagrams that are taken before a request counts as not sent.
+/// Most errors about earlier datagrams to read before a request counts as not sent.
 const MAX_PENDING_ERRORS: usize = 8;
 
-/// Asks for a receive buffer of this size, and never for less than the system's default. Returns
-/// the size that the socket has.
+/// Requests a receive buffer of this size, but never less than the system's default. Returns the
+/// actual size.
 fn enlarge_receive_buffer(socket: &SockRef<'_>, wanted: usize) -> usize {
-    // Linux counts its own overhead into twice the size.
+    // Linux doubles the size for its own overhead.
     let overhead = if cfg!(any(target_os = "linux", target_os = "android")) {
         2
     } else {

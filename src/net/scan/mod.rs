@@ -28,40 +28,39 @@ use crate::session::{Conversation, Machine, Timing};
 use crate::status_query::StatusQuery;
 use crate::time::after;
 
-/// The receive buffer that is asked for, in bytes.
+/// The requested receive buffer, in bytes.
 const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
-/// The part of the buffer for one datagram: an odd number of cache lines, so that the parts do not
-/// begin in the same sets of the caches.
+/// The space for one datagram. An odd number of cache lines spreads the beginnings over different
+/// cache sets.
 const PART: usize = 65_536 + 33 * 64;
-/// Batches between two pauses for other tasks.
+/// Most batches before other tasks of the runtime get a turn.
 const MAX_ROUNDS: usize = 64;
-/// Waits for space in the receive buffer that are shorter than this are spent polling: timers of
-/// the runtime are not finer.
+/// Shorter waits for space in the receive buffer are spent polling, because the runtime's timers
+/// are not finer.
 const SHORT_WAIT: Duration = Duration::from_millis(1);
-/// Between two looks at the sockets: ICMP errors do not wake the task.
+/// The time between two polls of the error queue: ICMP errors do not wake the task.
 const LONG_WAIT: Duration = Duration::from_millis(10);
 
-/// A scan over the network: queries each server of a list and gives the results as they come.
+/// A scan over the network: queries each server of a list and returns results as they arrive.
 ///
-/// Pull it with [`Self::next`], or as a [`Stream`]. Nothing happens between two pulls, and results
-/// that are not pulled count as under way: a slow caller slows the scan down. All state is in here,
-/// so a future of `next` may be dropped at any point and the scan goes on with the next one.
+/// Call [`Self::next`], or use it as a [`Stream`]. All work happens in these calls, and results
+/// that were not taken yet count as queries in flight, so a slow caller slows the scan down. A
+/// future of `next` can be dropped at any time without losing anything.
 ///
-/// There is one socket for IPv4 and one for IPv6. On Linux the kernel's drop counter slows the scan
-/// down, and ICMP errors end the query they belong to. Elsewhere a server that does not exist times
-/// out: an unconnected socket does not say which address an ICMP error is about.
+/// There is one socket for IPv4 and one for IPv6. On Linux, the kernel's drop counter slows the
+/// scan down, and an ICMP error ends the query it is about. Elsewhere, queries of servers that do
+/// not exist time out, because an unconnected socket does not report the address of an ICMP error.
 ///
-/// Datagrams that have arrived are received before anything is sent, and a request leaves only when
-/// the receive buffer has space for what it brings, see [`Scanner`](crate::scan::Scanner). Linux's
-/// default receive buffer of 212,992 bytes is enough.
+/// Everything received is handled before more is sent. A request is sent only when the receive
+/// buffer has space for its reply, see [`Scanner`](crate::scan::Scanner). Linux's default receive
+/// buffer of 212,992 bytes is enough.
 ///
-/// Unroutable servers are reported as unreachable; requests too large for one datagram fail alone.
-/// After any other failure to send, the scan sends the same datagram again every 10 ms, for a
-/// second, and then reports its server as unreachable.
+/// Unroutable servers are reported as unreachable. A request too large for a datagram fails alone.
+/// After any other failure to send, the scan repeats the datagram every 10 ms for a second, then
+/// reports the server as unreachable.
 ///
-/// Two things outlast a failure. A rate that drops have lowered rises again with answers. A socket
-/// that has met a request longer than the MTU lets the system fragment requests, until the scan is
-/// dropped.
+/// Two effects outlast a failure. A rate reduced by drops rises again with answers. After a request
+/// longer than the MTU, the socket lets the system fragment requests until the scan is dropped.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};
@@ -83,11 +82,11 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// ```
 pub struct Scan<C: Conversation = StatusQuery> {
     queries: Queries<C>,
-    /// For IPv4 and IPv6.
+    /// One for IPv4, one for IPv6.
     sockets: [Option<FamilySocket>; 2],
     buffer: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
-    /// The time at which a short wait was last spent polling.
+    /// When a short wait was last spent polling.
     polled_at: Instant,
 }
 
@@ -105,21 +104,23 @@ pub struct Scan<C: Conversation = StatusQuery> {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct ScanIo {
-    /// Bytes of the smaller receive buffer, as the system counts them.
+    /// Size of the smaller receive buffer in bytes, as the system counts them.
     pub receive_buffer: usize,
-    /// Datagrams that the kernel dropped because the receive buffer was full; `None` where it does
+    /// How many datagrams the kernel dropped because the receive buffer was full; `None` if it does
     /// not count them.
     pub drops: Option<u64>,
-    /// Failures to send.
+    /// How often sending failed.
     pub send_errors: u64,
 }
 
 impl<C: Conversation> Scan<C> {
-    /// A scan that runs these conversations; [`Client::scan`] makes them for the usual query.
+    /// A scan that runs these conversations. For status queries, use [`Client::scan`].
     ///
     /// # Errors
-    /// [`Error::Io`] when there is no socket to be had, or no tokio runtime around. In a runtime
-    /// without its drivers, see `enable_all` of its builder, tokio panics.
+    /// [`Error::Io`] if no socket can be opened, or outside a tokio runtime.
+    ///
+    /// # Panics
+    /// In a runtime without its drivers (`enable_all` of its builder).
     pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
     where
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
@@ -160,7 +161,7 @@ impl<C: Conversation> Scan<C> {
         })
     }
 
-    /// The next result with the normalised status; `None` when every target has had its own.
+    /// The next result with the common status; `None` when every target has had its result.
     /// Cancel-safe.
     pub async fn next(&mut self) -> Option<Scanned<ServerStatus, Error>>
     where
@@ -169,7 +170,7 @@ impl<C: Conversation> Scan<C> {
         self.next_answer().await.map(with_status)
     }
 
-    /// The next result with the conversation's own answer, as [`Client::answer`] has it, see
+    /// The next result with the conversation's own answer, as in [`Client::answer`]. See
     /// [`Self::next`].
     pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
         poll_fn(|cx| self.poll_answer(cx)).await
@@ -202,12 +203,13 @@ impl<C: Conversation> Scan<C> {
             }
             let now = Tokio::now();
             let received = self.receive(now, cx);
-            // More is waiting: it comes first, or the receive buffer fills up and queries end
-            // without what has arrived.
+            // More datagrams are waiting. Receive them first, or the buffer fills up and queries
+            // time out although their replies have arrived.
             if received >= BATCH && !round.is_multiple_of(MAX_BATCHES) {
                 continue;
             }
-            // After a pause of the caller, what has arrived comes before the timers.
+            // Last, so that datagrams that arrived while the caller was busy come before the
+            // timers.
             if received < BATCH || round == MAX_ROUNDS {
                 self.queries.scanner.handle_timeout(now);
             }
@@ -225,13 +227,13 @@ impl<C: Conversation> Scan<C> {
                 return Poll::Pending;
             }
         }
-        // A flood must not hold up the other tasks of the runtime.
+        // A flood must not block other tasks of the runtime.
         cx.waker().wake_by_ref();
         Poll::Pending
     }
 
-    /// Takes what has arrived, a batch per socket. Returns the most datagrams that one had: after a
-    /// whole batch, more may be waiting.
+    /// Receives a batch per socket. Returns the larger number of datagrams: after a full batch,
+    /// more may be waiting.
     fn receive(&mut self, now: Instant, cx: &mut Context<'_>) -> usize {
         let Self {
             queries,
@@ -254,13 +256,13 @@ impl<C: Conversation> Scan<C> {
         received
     }
 
-    /// Sleeps until this time, or for a shorter time; `false` when it has passed already.
+    /// Sleeps until this time or earlier; `false` if it has passed already.
     fn sleep(&mut self, now: Instant, at: Instant, cx: &mut Context<'_>) -> bool {
         let wait = at.saturating_duration_since(now);
         if wait.is_zero() {
             return false;
         }
-        // A paused clock stands still until the task sleeps.
+        // A paused clock does not advance before the task sleeps.
         let is_short = wait < SHORT_WAIT && std::mem::replace(&mut self.polled_at, now) != now;
         if is_short && self.queries.scanner.waits_for_room() {
             cx.waker().wake_by_ref();
@@ -268,7 +270,7 @@ impl<C: Conversation> Scan<C> {
         }
         let at = at.min(after(now, LONG_WAIT)).into();
         match Handle::try_current() {
-            // The runtime of the timer before may have ended.
+            // The runtime of the previous timer may have ended.
             Ok(_) => self.sleep.set(sleep_until(at)),
             Err(_) => self.sleep.as_mut().reset(at),
         }
@@ -277,14 +279,15 @@ impl<C: Conversation> Scan<C> {
 }
 
 impl Client {
-    /// Queries every server of a list, many at a time, with this client's timing and options. A
-    /// target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
-    /// looked up while the scan runs, 32 at a time; targets after them in the list wait. A query
-    /// takes at most [`Timing::timeout`](crate::Timing::timeout), and four times as long where the
-    /// server has sent a part of its answer.
+    /// Queries every server of a list, many at a time, with this client's timing and options.
     ///
-    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a `clone`, or a
-    /// reference that is `'static`.
+    /// A target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
+    /// looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
+    /// [`Timing::timeout`](crate::Timing::timeout), or four times that if the server has sent part
+    /// of its answer.
+    ///
+    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a clone, or a
+    /// `'static` reference.
     ///
     /// # Errors
     /// See [`Scan::new`].
@@ -299,7 +302,7 @@ impl Client {
         )
     }
 
-    /// Queries servers that arrive while the scan runs, see [`Self::scan`].
+    /// Queries servers from a stream, see [`Self::scan`].
     ///
     /// # Errors
     /// See [`Scan::new`].
@@ -326,10 +329,10 @@ impl Client {
     }
 }
 
-// Nothing in it is borrowed by its own fields.
+// None of its fields borrows from another.
 impl<C: Conversation> Unpin for Scan<C> {}
 
-/// As [`Scan::next`].
+/// The results of [`Scan::next`].
 impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
     type Item = Scanned<ServerStatus, Error>;
 
@@ -349,17 +352,17 @@ impl<C: Conversation> fmt::Debug for Scan<C> {
     }
 }
 
-/// Host names that are looked up at a time.
+/// Most host names to look up at a time.
 const MAX_LOOKUPS: usize = 32;
 
-/// Looks up the targets of a scan, and numbers them. Lookups overtake one another.
+/// Looks up the targets of a scan and numbers them. Lookups may finish in any order.
 struct Lookups {
     client: Client,
     source: Source<ScanTarget>,
     /// The number of the next target.
     next_index: u64,
     running: Vec<Lookup>,
-    /// Whether the source may have more.
+    /// Whether the source may yield more.
     is_open: bool,
 }
 
