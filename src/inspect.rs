@@ -1,4 +1,5 @@
-//! Identifies datagrams whose protocol and direction are not known: from captures, logs and sniffers.
+//! Identifies datagrams whose protocol and direction are not known: from captures, logs and
+//! sniffers.
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -6,9 +7,9 @@ use crate::protocol::Protocol;
 use crate::quake3::wire::list::ListPart;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Every message that a datagram can be, the likeliest first: messages without problems, messages with problems, then those
-/// whose parser failed, the one that read furthest first. Protocols whose first bytes differ are in the list only if no
-/// other candidate is left.
+/// Every message that a datagram can be, the likeliest first: messages without problems, messages
+/// with problems, then those whose parser failed, the one that read furthest first. Protocols whose
+/// first bytes differ are in the list only if no other candidate is left.
 ///
 /// ```
 /// use queryport::{Limits, Protocol, inspect};
@@ -31,75 +32,51 @@ use crate::{gamespy1, gamespy4, quake3, ut2004};
 /// );
 /// ```
 pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
-    use Protocol::{GameSpy1, GameSpy4, Quake3, Ut2004};
-    let messages = [
-        (
-            Quake3,
-            false,
-            quake3::Request::parse(datagram).map(Message::Quake3Request),
-        ),
-        (
-            GameSpy4,
-            false,
-            gamespy4_request(datagram).map(Message::GameSpy4Request),
-        ),
-        (
-            Ut2004,
-            false,
-            ut2004::Request::parse(datagram).map(Message::Ut2004Request),
-        ),
-        (
-            GameSpy1,
-            false,
-            gamespy1::Request::parse(datagram).map(Message::GameSpy1Request),
-        ),
-        (
-            Quake3,
-            true,
-            quake3::Response::parse(datagram, limits).map(Message::Quake3Response),
-        ),
-        (
-            Quake3,
-            true,
-            quake3::Reply::parse(datagram).map(Message::Quake3Reply),
-        ),
-        (
-            Quake3,
-            true,
-            ListPart::parse(datagram).map(Message::Quake3List),
-        ),
-        (
-            GameSpy4,
-            true,
-            gamespy4::Response::parse(datagram, limits).map(Message::GameSpy4Response),
-        ),
-        (
-            Ut2004,
-            true,
-            ut2004::Response::parse(datagram, limits).map(Message::Ut2004Response),
-        ),
-        (
-            GameSpy1,
-            true,
-            gamespy1::Response::parse(datagram, limits).map(Message::GameSpy1Response),
-        ),
-    ];
-    let candidate = |(protocol, from_server, message): (_, _, Result<Message<'a>, _>)| {
-        let problems = message.as_ref().map(Message::problems).unwrap_or_default();
-        Candidate {
-            protocol,
-            from_server,
-            message,
-            problems,
-        }
-    };
-    let mut candidates: Vec<_> = messages.into_iter().map(candidate).collect();
-    let begins = |candidate: &Candidate<'_>| !matches!(&candidate.message, Err(error) if matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
-    if candidates.iter().any(begins) {
-        candidates.retain(begins);
+    let mut candidates = Vec::from(requests(datagram));
+    candidates.extend(replies(datagram, limits));
+    if candidates.iter().any(Candidate::is_of_protocol) {
+        candidates.retain(Candidate::is_of_protocol);
     }
     candidates.sort_by_key(Candidate::rank);
     candidates
+}
+
+/// The datagram as each message of a client.
+fn requests(datagram: &[u8]) -> [Candidate<'_>; 4] {
+    let quake3 = quake3::Request::parse(datagram).map(Message::Quake3Request);
+    let gamespy4 = gamespy4_request(datagram).map(Message::GameSpy4Request);
+    let ut2004 = ut2004::Request::parse(datagram).map(Message::Ut2004Request);
+    let gamespy1 = gamespy1::Request::parse(datagram).map(Message::GameSpy1Request);
+    [
+        Candidate::from_client(Protocol::Quake3, quake3),
+        Candidate::from_client(Protocol::GameSpy4, gamespy4),
+        Candidate::from_client(Protocol::Ut2004, ut2004),
+        Candidate::from_client(Protocol::GameSpy1, gamespy1),
+    ]
+}
+
+/// A request of GameSpy v4, with a challenge or, as in GameSpy v2, without one.
+fn gamespy4_request(datagram: &[u8]) -> Result<gamespy4::Request<'_>, ParseError> {
+    gamespy4::Request::parse(datagram)
+        .or_else(|error| gamespy4::Request::parse_without_challenge(datagram).map_err(|_| error))
+}
+
+/// The datagram as each message of a server or a master.
+fn replies<'a>(datagram: &'a [u8], limits: &Limits) -> [Candidate<'a>; 6] {
+    let quake3 = quake3::Response::parse(datagram, limits).map(Message::Quake3Response);
+    let short_reply = quake3::Reply::parse(datagram).map(Message::Quake3Reply);
+    let list = ListPart::parse(datagram).map(Message::Quake3List);
+    let gamespy4 = gamespy4::Response::parse(datagram, limits).map(Message::GameSpy4Response);
+    let ut2004 = ut2004::Response::parse(datagram, limits).map(Message::Ut2004Response);
+    let gamespy1 = gamespy1::Response::parse(datagram, limits).map(Message::GameSpy1Response);
+    [
+        Candidate::from_server(Protocol::Quake3, quake3),
+        Candidate::from_server(Protocol::Quake3, short_reply),
+        Candidate::from_server(Protocol::Quake3, list),
+        Candidate::from_server(Protocol::GameSpy4, gamespy4),
+        Candidate::from_server(Protocol::Ut2004, ut2004),
+        Candidate::from_server(Protocol::GameSpy1, gamespy1),
+    ]
 }
 
 /// One interpretation of a datagram, see [`inspect`].
@@ -129,7 +106,8 @@ pub struct Candidate<'a> {
     pub from_server: bool,
     /// The message, or why the datagram is not one.
     pub message: Result<Message<'a>, ParseError>,
-    /// Parts that the lenient parser skipped or repaired, see the `problems` method of each `Response`.
+    /// Parts that the lenient parser skipped or repaired, see the `problems` method of each
+    /// `Response`.
     pub problems: Vec<ParseError>,
 }
 
@@ -176,12 +154,6 @@ pub enum Message<'a> {
     Ut2004Response(ut2004::Response<'a>),
 }
 
-/// A request of GameSpy v4, with a challenge or, as in GameSpy v2, without one.
-fn gamespy4_request(datagram: &[u8]) -> Result<gamespy4::Request<'_>, ParseError> {
-    gamespy4::Request::parse(datagram)
-        .or_else(|error| gamespy4::Request::parse_without_challenge(datagram).map_err(|_| error))
-}
-
 impl Message<'_> {
     /// Its kind in its protocol: `request`, `response`, `reply` or `list`.
     pub const fn kind(&self) -> &'static str {
@@ -206,10 +178,35 @@ impl Message<'_> {
     }
 }
 
-impl Candidate<'_> {
+impl<'a> Candidate<'a> {
+    fn from_client(protocol: Protocol, message: Result<Message<'a>, ParseError>) -> Self {
+        let problems = message.as_ref().map(Message::problems).unwrap_or_default();
+        Self {
+            protocol,
+            from_server: false,
+            message,
+            problems,
+        }
+    }
+
+    fn from_server(protocol: Protocol, message: Result<Message<'a>, ParseError>) -> Self {
+        Self {
+            from_server: true,
+            ..Self::from_client(protocol, message)
+        }
+    }
+
     /// Whether the datagram is this message. If no candidate matches, the datagram is unknown.
     pub const fn is_match(&self) -> bool {
         self.message.is_ok()
+    }
+
+    /// Whether the first bytes are those of this protocol.
+    fn is_of_protocol(&self) -> bool {
+        match &self.message {
+            Ok(_) => true,
+            Err(error) => !matches!(error.kind, ParseErrorKind::NotThisProtocol(_)),
+        }
     }
 
     /// The sort key: the likeliest candidate has the lowest.
@@ -217,7 +214,8 @@ impl Candidate<'_> {
         use gamespy1::Command::Other;
         let is_known = |command| !matches!(command, Other { name, .. } if name != b"status");
         match &self.message {
-            // Any pairs of keys and values parse as commands, so only a known first command makes a request likely.
+            // Any pairs of keys and values parse as commands, so only a known first command makes a
+            // request likely.
             Ok(Message::GameSpy1Request(request))
                 if request.commands().next().is_some_and(is_known) =>
             {

@@ -21,7 +21,7 @@ pub(super) struct CaretRule {
 enum Characters {
     /// Any but a caret and NUL.
     Any,
-    /// Any but a caret, blanks and control characters.
+    /// Any but a caret, spaces and control characters.
     Graphic,
     /// ASCII letters and digits.
     Alphanumeric,
@@ -51,7 +51,7 @@ enum Other {
     ShortRgb(char),
     /// This text and six hexadecimal digits.
     LongRgb(&'static str),
-    /// This text and so many letters and digits, which are a colour if they are hexadecimal.
+    /// This text and this many letters and digits, which are a colour if they are hexadecimal.
     AlphanumericRgb(&'static str, usize),
     /// This character: the default colour.
     Default(char),
@@ -59,12 +59,39 @@ enum Other {
     Format(&'static str),
     /// `&` and the palette entries of the text and of its background, `-` for none.
     TwoColours,
-    /// `[`, a text, perhaps `\` and what it links to, `^]`: only the text shows.
+    /// `[`, a text, perhaps `\` and the target of the link, `^]`: only the text shows.
     Link,
     /// An icon: this character, three characters of size, and a name as long as the third one says.
     Icon(char),
 }
 
+/// The rule of a kind of caret codes.
+pub(super) const fn rule(colours: Colours) -> Option<&'static CaretRule> {
+    Some(match colours {
+        Colours::Caret => &CARET,
+        Colours::CaretAlphanumeric => &CARET_ALPHANUMERIC,
+        Colours::CaretBasic => &CARET_BASIC,
+        Colours::CaretDigit => &CARET_DIGIT,
+        Colours::Quake3e => &QUAKE3E,
+        Colours::OpenArena => &OPEN_ARENA,
+        Colours::EnemyTerritory => &ENEMY_TERRITORY,
+        Colours::EtLegacy => &ET_LEGACY,
+        Colours::JediOutcast102 => &JEDI_OUTCAST_102,
+        Colours::Tremulous13 => &TREMULOUS_13,
+        Colours::Daemon => &DAEMON,
+        Colours::DarkPlaces => &DARK_PLACES,
+        Colours::Warsow => &WARSOW,
+        Colours::Fte => &FTE,
+        Colours::CallOfDuty2 => &CALL_OF_DUTY_2,
+        Colours::ModernWarfare2 => &MODERN_WARFARE_2,
+        Colours::Ghosts => &GHOSTS,
+        Colours::AdvancedWarfare => &ADVANCED_WARFARE,
+        Colours::InfiniteWarfare => &INFINITE_WARFARE,
+        _ => return None,
+    })
+}
+
+/// The fields that a row leaves out.
 const PLAIN: CaretRule = CaretRule {
     characters: Characters::Any,
     entry: Entry::Distance,
@@ -73,117 +100,129 @@ const PLAIN: CaretRule = CaretRule {
     others: &[],
 };
 
-/// The rule of a kind of caret codes.
-pub(super) const fn rule(colours: Colours) -> Option<&'static CaretRule> {
-    Some(match colours {
-        Colours::Caret => &CaretRule {
-            entry: Entry::Masked(7),
-            ..PLAIN
-        },
-        Colours::CaretAlphanumeric => &CaretRule {
-            characters: Characters::Alphanumeric,
-            entry: Entry::Masked(7),
-            ..PLAIN
-        },
-        Colours::CaretBasic => &CaretRule {
-            characters: Characters::Range('0', '7'),
-            ..PLAIN
-        },
-        Colours::CaretDigit => &CaretRule {
-            characters: Characters::Range('0', '9'),
-            ..PLAIN
-        },
-        Colours::Quake3e => &CaretRule {
-            entry: Entry::DigitThenLetter,
-            ..PLAIN
-        },
-        Colours::OpenArena => &CaretRule {
-            characters: Characters::Range('0', '8'),
-            ..PLAIN
-        },
-        Colours::EnemyTerritory => &CaretRule {
-            entry: Entry::Masked(31),
-            ..PLAIN
-        },
-        Colours::EtLegacy => &CaretRule {
-            characters: Characters::Graphic,
-            entry: Entry::Masked(31),
-            ..PLAIN
-        },
-        Colours::JediOutcast102 => &CaretRule {
-            entry: Entry::Masked(15),
-            ..PLAIN
-        },
-        Colours::Tremulous13 => &CaretRule {
-            characters: Characters::Alphanumeric,
-            entry: Entry::DigitThenCase,
-            has_doubled_caret: true,
-            others: &[
-                Other::AlphanumericRgb("##", 6),
-                Other::AlphanumericRgb("#", 3),
-            ],
-            ..PLAIN
-        },
-        Colours::Daemon => &CaretRule {
-            characters: Characters::RangeInAnyCase('0', 'O'),
-            entry: Entry::Masked(31),
-            has_doubled_caret: true,
-            others: &[
-                Other::ShortRgb('x'),
-                Other::ShortRgb('X'),
-                Other::LongRgb("#"),
-                Other::Default('*'),
-            ],
-            ..PLAIN
-        },
-        Colours::DarkPlaces => &CaretRule {
-            characters: Characters::Range('0', '9'),
-            has_doubled_caret: true,
-            others: &[Other::ShortRgb('x')],
-            ..PLAIN
-        },
-        Colours::Warsow => &CaretRule {
-            characters: Characters::Range('0', '9'),
-            has_doubled_caret: true,
-            ..PLAIN
-        },
-        Colours::Fte => &CaretRule {
-            characters: Characters::Range('0', '9'),
-            has_doubled_caret: true,
-            others: &[
-                Other::ShortRgb('x'),
-                Other::TwoColours,
-                Other::Default('r'),
-                Other::Format("bdmahs"),
-                Other::Link,
-            ],
-            ..PLAIN
-        },
-        Colours::CallOfDuty2 => &CaretRule {
-            characters: Characters::Range('0', '@'),
-            is_nested: true,
-            ..PLAIN
-        },
-        Colours::ModernWarfare2 => &CaretRule {
-            characters: Characters::Range('0', 'K'),
-            others: &[Other::Icon('\u{1}'), Other::Icon('\u{2}')],
-            ..PLAIN
-        },
-        Colours::Ghosts => &CaretRule {
-            characters: Characters::Range('0', ';'),
-            ..PLAIN
-        },
-        Colours::AdvancedWarfare => &CaretRule {
-            characters: Characters::Range('0', '<'),
-            ..PLAIN
-        },
-        Colours::InfiniteWarfare => &CaretRule {
-            characters: Characters::Range('0', '?'),
-            ..PLAIN
-        },
-        _ => return None,
-    })
-}
+const CARET: CaretRule = CaretRule {
+    entry: Entry::Masked(7),
+    ..PLAIN
+};
+
+const CARET_ALPHANUMERIC: CaretRule = CaretRule {
+    characters: Characters::Alphanumeric,
+    entry: Entry::Masked(7),
+    ..PLAIN
+};
+
+const CARET_BASIC: CaretRule = CaretRule {
+    characters: Characters::Range('0', '7'),
+    ..PLAIN
+};
+
+const CARET_DIGIT: CaretRule = CaretRule {
+    characters: Characters::Range('0', '9'),
+    ..PLAIN
+};
+
+const QUAKE3E: CaretRule = CaretRule {
+    entry: Entry::DigitThenLetter,
+    ..PLAIN
+};
+
+const OPEN_ARENA: CaretRule = CaretRule {
+    characters: Characters::Range('0', '8'),
+    ..PLAIN
+};
+
+const ENEMY_TERRITORY: CaretRule = CaretRule {
+    entry: Entry::Masked(31),
+    ..PLAIN
+};
+
+const ET_LEGACY: CaretRule = CaretRule {
+    characters: Characters::Graphic,
+    entry: Entry::Masked(31),
+    ..PLAIN
+};
+
+const JEDI_OUTCAST_102: CaretRule = CaretRule {
+    entry: Entry::Masked(15),
+    ..PLAIN
+};
+
+const TREMULOUS_13: CaretRule = CaretRule {
+    characters: Characters::Alphanumeric,
+    entry: Entry::DigitThenCase,
+    has_doubled_caret: true,
+    others: &[
+        Other::AlphanumericRgb("##", 6),
+        Other::AlphanumericRgb("#", 3),
+    ],
+    ..PLAIN
+};
+
+const DAEMON: CaretRule = CaretRule {
+    characters: Characters::RangeInAnyCase('0', 'O'),
+    entry: Entry::Masked(31),
+    has_doubled_caret: true,
+    others: &[
+        Other::ShortRgb('x'),
+        Other::ShortRgb('X'),
+        Other::LongRgb("#"),
+        Other::Default('*'),
+    ],
+    ..PLAIN
+};
+
+const DARK_PLACES: CaretRule = CaretRule {
+    characters: Characters::Range('0', '9'),
+    has_doubled_caret: true,
+    others: &[Other::ShortRgb('x')],
+    ..PLAIN
+};
+
+const WARSOW: CaretRule = CaretRule {
+    characters: Characters::Range('0', '9'),
+    has_doubled_caret: true,
+    ..PLAIN
+};
+
+const FTE: CaretRule = CaretRule {
+    characters: Characters::Range('0', '9'),
+    has_doubled_caret: true,
+    others: &[
+        Other::ShortRgb('x'),
+        Other::TwoColours,
+        Other::Default('r'),
+        Other::Format("bdmahs"),
+        Other::Link,
+    ],
+    ..PLAIN
+};
+
+const CALL_OF_DUTY_2: CaretRule = CaretRule {
+    characters: Characters::Range('0', '@'),
+    is_nested: true,
+    ..PLAIN
+};
+
+const MODERN_WARFARE_2: CaretRule = CaretRule {
+    characters: Characters::Range('0', 'K'),
+    others: &[Other::Icon('\u{1}'), Other::Icon('\u{2}')],
+    ..PLAIN
+};
+
+const GHOSTS: CaretRule = CaretRule {
+    characters: Characters::Range('0', ';'),
+    ..PLAIN
+};
+
+const ADVANCED_WARFARE: CaretRule = CaretRule {
+    characters: Characters::Range('0', '<'),
+    ..PLAIN
+};
+
+const INFINITE_WARFARE: CaretRule = CaretRule {
+    characters: Characters::Range('0', '?'),
+    ..PLAIN
+};
 
 /// Codes inside a code, at most: more are text.
 const MAX_NESTED: usize = 16;
