@@ -42,8 +42,10 @@ pub struct Answer {
     pub(super) charset: Option<Charset>,
 }
 
-/// The datagrams of a list in its order as far as that is known: the one with the first rule first, the short one last, the others
-/// by falling player numbers where those of each datagram fall (the newest player comes first in every capture), else as they came.
+/// The datagrams of a list in its order, as far as that is known. The datagram with the first rule
+/// is first, and the short one is last. The others are sorted by falling player numbers where the
+/// numbers of each datagram fall: the newest player is first in every capture. Otherwise they stay
+/// in order of arrival.
 fn in_order(list: List) -> Vec<Datagram> {
     let mut datagrams = list.into_datagrams();
     let is_falling = datagrams.iter().all(|part| {
@@ -90,16 +92,17 @@ impl Answer {
         }
     }
 
-    /// Takes captured datagrams, in order of arrival, for an answer to an unknown request. Datagrams that are no reply
-    /// are passed over; the first info record counts.
+    /// Takes captured datagrams, in order of arrival, for an answer to an unknown request.
+    /// Datagrams that are not a reply are skipped; the first info record counts.
     ///
-    /// The answer is complete only where one reply can show it: rules in one short datagram that begins as the stock
-    /// game's do, and as many players as the info record counts. A datagram of another list may have been lost without a
-    /// trace: then [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first version of each
-    /// datagram counts.
+    /// The answer is complete only where one reply can prove it. The rules must be one short
+    /// datagram that begins as the stock game's does, and as many players must be listed as the
+    /// info record counts. A datagram of another list may have been lost without a trace: then
+    /// [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first
+    /// version of each datagram counts.
     ///
     /// # Errors
-    /// Why the last datagram is no reply, when none is.
+    /// That of the last datagram, if no datagram is a reply.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
@@ -173,8 +176,8 @@ impl Answer {
             .map(|(_, value)| value)
     }
 
-    /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team) included; the short
-    /// datagram is last.
+    /// The players of all datagrams, spectators and [team scores](PlayerRecord::pseudo_team)
+    /// included; the short datagram is last.
     pub fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
         self.entries(PLAYERS)
             .flat_map(|entries| PlayerList(entries).iter())
@@ -187,12 +190,12 @@ impl Answer {
 
     /// Whether all that was asked for is there.
     ///
-    /// [`Part::Info`](crate::Part::Info): the lists came and no info, so name, map and counts are unknown; or the info of
-    /// version 0x80 ends too soon, or with bytes that no known layout has.
-    /// [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list did not come, or part
-    /// of it is known to be missing, as when fewer players are listed than the server counts.
-    /// [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every reply ended with a
-    /// datagram that others could follow.
+    /// [`Part::Info`](crate::Part::Info): no info came, so name, map and counts are unknown. Or the
+    /// info of version 0x80 ends too soon, or with bytes that no known layout has.
+    /// [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list
+    /// did not come, or part of it is known to be missing, as when fewer players are listed than
+    /// the server counts. [`Part::End`](crate::Part::End): a list looks complete and nothing
+    /// confirms it, or every reply ended with a datagram that others could follow.
     pub fn completeness(&self) -> Completeness {
         self.missing
     }

@@ -13,11 +13,12 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 const UNEXPECTED: ParseError =
     ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), 4);
 
-/// Asks for everything: rules and players, then the info, whose round trip leaves time for the rest of the lists.
+/// Asks for everything: rules and players, then the info, whose round trip leaves time for the rest
+/// of the lists.
 ///
-/// A list is complete when its own bytes or the info's count of players prove it (see the [module](super)). Otherwise it is
-/// requested again, at most twice, until two replies in a row have the same entries. Parts that stay unknown are in
-/// [`Answer::completeness`].
+/// A list is complete when its own bytes or the info's count of players prove it (see the
+/// [module](super)). Otherwise it is requested again, at most twice, until two replies in a row
+/// have the same entries. Parts that stay unknown are in [`Answer::completeness`].
 ///
 /// ```
 /// use queryport::QueryOptions;
@@ -55,8 +56,8 @@ pub struct StatusQuery {
 }
 
 impl StatusQuery {
-    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all that ties a reply to
-    /// its request.
+    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all
+    /// that ties a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         Self {
             options: *options,
@@ -98,7 +99,7 @@ impl StatusQuery {
         let (rules, players) = match self.asked {
             Some(Command::Rules) => (true, false),
             Some(Command::Players) => (false, true),
-            // What comes of the lists until the info is there is judged with it.
+            // Datagrams of the lists that arrive before the info belong to the same reply.
             Some(Command::RulesAndPlayers | Command::Info) => (true, true),
             Some(Command::SmallPing) | None => (false, false),
         };
@@ -117,7 +118,8 @@ impl StatusQuery {
         if self.awaits_info() {
             return Verdict::Partial(Wait::Reply);
         }
-        // The lists begin to come, and the info's round trip is the pause for the rest; or the reply has ended.
+        // The lists begin to come, and the info's round trip is the pause for the rest; or the
+        // reply has ended.
         if self.lists.info.is_none() || self.asked.is_none() {
             return Verdict::Next;
         }
@@ -204,7 +206,7 @@ impl Conversation for StatusQuery {
         let awaits_info = self.awaits_info();
         let taken = self.lists.take(datagram, awaits_info, &self.options.limits);
         match taken {
-            // What is over the limits shows that the request has arrived.
+            // A datagram over the limits shows that the request has arrived.
             Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => {
                 return Verdict::Rejected(error);
             }

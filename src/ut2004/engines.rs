@@ -1,12 +1,30 @@
-//! The engines that speak this protocol: one row each, with the facts in which their replies differ.
+//! The engines that speak this protocol: one row each, with the facts in which their replies
+//! differ.
 //!
-//! A reply is read by the first row with one of its marks, and written by the row of the engine that is imitated.
+//! A reply is read by the first row with one of its marks, and written by the row of the engine
+//! that is imitated.
 
 use std::ops::RangeInclusive;
 
-use super::wire::info::Info;
-use super::wire::lists::SERVER_MODE;
 use crate::text::number;
+
+/// The versions that games send. The first is a demo of Pariah, whose records no source shows
+/// (`Unity-Technologies/qstat`, `qstat.c`).
+pub(super) const VERSIONS: RangeInclusive<u32> = 0x77..=0x80;
+
+/// The version of UT2004 and its relatives. Older ones have shorter info records.
+pub(super) const UT2004_VERSION: u32 = 0x80;
+
+/// The bits of the teams 0, red, and 1, blue, in a player's stats id (`Deaod/UT2004`,
+/// `Engine/GameInfo.uc`, `GetServerPlayers`). Games without these bits leave the stats id at 0.
+pub(super) const RED: u32 = 1 << 29;
+pub(super) const BLUE: u32 = 1 << 30;
+
+/// The rule with which the list of every stock game begins, and its values (`Deaod/UT2004`,
+/// `Engine/GameInfo.uc`, `GetServerDetails`).
+pub(super) const SERVER_MODE: &str = "ServerMode";
+pub(super) const DEDICATED: &str = "dedicated";
+pub(super) const NON_DEDICATED: &str = "non-dedicated";
 
 /// The facts about one engine.
 #[derive(Debug)]
@@ -14,11 +32,13 @@ pub(super) struct Profile {
     /// A reply with any of them is this engine's.
     marks: &'static [Mark],
     pub(super) info: InfoEnd,
+    players: PlayerForm,
     /// The meaning of the info record's flags; `None` where it has none, or always 0.
     pub(super) flags: Option<Flags>,
     /// Rules that have a field in the model, besides [`STOCK_KEYS`].
     own_keys: &'static [Key],
-    /// Whether the rules name every mutator, and a password where there is one, so that an absent rule means none.
+    /// Whether the rules name every mutator, and a password where there is one, so that an absent
+    /// rule means none.
     pub(super) names_all: bool,
     #[cfg(test)]
     source: &'static str,
@@ -47,14 +67,30 @@ pub(super) enum InfoEnd {
     Older,
 }
 
-impl InfoEnd {
-    const fn of(info: &Info<'_>) -> Self {
-        match (info.waves, info.flags) {
-            (Some(_), _) => Self::Waves,
-            (None, Some(_)) => Self::Standard,
-            (None, None) => Self::Older,
-        }
+/// The fields of a player's record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(super) enum PlayerForm {
+    /// Number, name, ping, score and stats id.
+    #[default]
+    Standard,
+    /// A second number after the first, and pairs at the end.
+    WithPairs,
+}
+
+impl PlayerForm {
+    pub(super) fn of_version(version: u32) -> Self {
+        let row = ENGINES.iter().find(|row| row.has_version(version));
+        row.map_or(Self::Standard, |row| row.players)
     }
+}
+
+/// The marks in the first datagram of an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Evidence {
+    pub(super) version: Option<u32>,
+    /// Of the info record, if there is one.
+    pub(super) info: Option<InfoEnd>,
+    pub(super) has_flags: bool,
 }
 
 /// Bits of the info record's flags.
@@ -108,15 +144,14 @@ impl Words {
 }
 
 impl Profile {
-    /// The row of the engine that sent these: the version, the info record and the keys of the rules.
+    /// The row of the engine that sent these: the first datagram, and rules with these keys.
     pub(super) fn find<'a>(
-        version: Option<u32>,
-        info: Option<&Info<'_>>,
+        evidence: Evidence,
         rules: impl Iterator<Item = &'a [u8]>,
     ) -> &'static Self {
         let by_rule = |key: &[u8]| ENGINES.iter().position(|row| row.has_rule_mark(key));
         let by_rules = rules.filter_map(by_rule).min();
-        let by_record = ENGINES.iter().position(|row| row.has_mark(version, info));
+        let by_record = ENGINES.iter().position(|row| row.has_mark(evidence));
         let row = by_rules.into_iter().chain(by_record).min();
         row.and_then(|row| ENGINES.get(row)).unwrap_or(&UNKNOWN)
     }
@@ -141,12 +176,22 @@ impl Profile {
     }
 
     /// Whether the version or the info record is this engine's.
-    fn has_mark(&self, version: Option<u32>, info: Option<&Info<'_>>) -> bool {
+    fn has_mark(&self, evidence: Evidence) -> bool {
         self.marks.iter().any(|mark| match mark {
-            Mark::Version(versions) => version.is_some_and(|version| versions.contains(&version)),
-            Mark::InfoEnd => info.is_some_and(|info| InfoEnd::of(info) == self.info),
-            Mark::AnyFlag => info.is_some_and(|info| info.flags.unwrap_or(0) != 0),
+            Mark::InfoEnd => evidence.info == Some(self.info),
+            Mark::AnyFlag => evidence.has_flags,
+            Mark::Version(versions) => {
+                let is_known = |version| versions.contains(&version);
+                evidence.version.is_some_and(is_known)
+            }
             Mark::Rule(_) => false,
+        })
+    }
+
+    fn has_version(&self, version: u32) -> bool {
+        self.marks.iter().any(|mark| match mark {
+            Mark::Version(versions) => versions.contains(&version),
+            Mark::InfoEnd | Mark::AnyFlag | Mark::Rule(_) => false,
         })
     }
 }
@@ -155,8 +200,8 @@ const fn key(name: &'static str, field: Field) -> Key {
     Key { name, field }
 }
 
-/// The rules of `GetServerDetails`, with which the list of every stock game begins (`Deaod/UT2004`, `Engine/GameInfo.uc`,
-/// `Engine/Mutator.uc`, `UnrealGame/DeathMatch.uc`).
+/// The rules of `GetServerDetails`, with which the list of every stock game begins (`Deaod/UT2004`,
+/// `Engine/GameInfo.uc`, `Engine/Mutator.uc`, `UnrealGame/DeathMatch.uc`).
 static STOCK_KEYS: [Key; 6] = [
     key(SERVER_MODE, Field::Dedicated),
     key("ServerVersion", Field::Version),
@@ -173,10 +218,12 @@ const FLAGS: Flags = Flags {
     anti_cheat: Some(16),
 };
 
-/// An engine without a row: no absent rule means anything, nor does a flag that games use differently.
+/// An engine without a row: no absent rule means anything, nor does a flag that games use
+/// differently.
 const UNKNOWN: Profile = Profile {
     marks: &[],
     info: InfoEnd::Standard,
+    players: PlayerForm::Standard,
     flags: Some(Flags {
         anti_cheat: None,
         ..FLAGS
@@ -190,6 +237,7 @@ const UNKNOWN: Profile = Profile {
 const KILLING_FLOOR_TURBO: Profile = Profile {
     marks: &[Mark::Rule("Server Mode"), Mark::Rule("VAC Secured")],
     info: InfoEnd::Waves,
+    players: PlayerForm::Standard,
     flags: Some(FLAGS),
     own_keys: &[
         key("Server Mode", Field::Dedicated),
@@ -205,6 +253,7 @@ const KILLING_FLOOR_TURBO: Profile = Profile {
 pub(super) const KILLING_FLOOR: Profile = Profile {
     marks: &[Mark::InfoEnd],
     info: InfoEnd::Waves,
+    players: PlayerForm::Standard,
     flags: Some(FLAGS),
     own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
     names_all: true,
@@ -212,10 +261,12 @@ pub(super) const KILLING_FLOOR: Profile = Profile {
     source: "InsultingPros/KillingFloor, Engine/Classes/GameInfo.uc",
 };
 
-/// With Darkest Hour and Mare Nostrum. UT2004 has the same version, and neither the rule nor flags in its replies.
+/// With Darkest Hour and Mare Nostrum. UT2004 has the same version, and neither the rule nor flags
+/// in its replies.
 const RED_ORCHESTRA: Profile = Profile {
     marks: &[Mark::Rule("IsVacSecured"), Mark::AnyFlag],
     info: InfoEnd::Standard,
+    players: PlayerForm::Standard,
     flags: Some(FLAGS),
     own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
     names_all: true,
@@ -227,6 +278,7 @@ const RED_ORCHESTRA: Profile = Profile {
 const UNREAL_II_XMP: Profile = Profile {
     marks: &[Mark::Version(0x7E..=0x7E)],
     info: InfoEnd::Older,
+    players: PlayerForm::WithPairs,
     flags: None,
     own_keys: &[key("password", Field::Password)],
     names_all: true,
@@ -238,6 +290,7 @@ const UNREAL_II_XMP: Profile = Profile {
 pub(super) const UT2003: Profile = Profile {
     marks: &[Mark::Version(0x78..=0x79)],
     info: InfoEnd::Older,
+    players: PlayerForm::Standard,
     flags: None,
     own_keys: &[],
     names_all: true,
@@ -247,8 +300,9 @@ pub(super) const UT2003: Profile = Profile {
 
 /// With its demo. AntiTCC adds rules of its own.
 pub(super) const UT2004: Profile = Profile {
-    marks: &[Mark::Version(0x7F..=0x80)],
+    marks: &[Mark::Version(0x7F..=UT2004_VERSION)],
     info: InfoEnd::Standard,
+    players: PlayerForm::Standard,
     flags: None,
     own_keys: &[
         key("Game Password", Field::Password),
@@ -282,7 +336,22 @@ mod tests {
         assert!(UNKNOWN.marks.is_empty());
     }
 
-    /// The table of fields on the protocol's page names the keys of the rows, each in the line of its field.
+    #[test]
+    fn the_version_tells_the_form_of_a_player() {
+        let with_pairs = |version: &u32| PlayerForm::of_version(*version) == PlayerForm::WithPairs;
+        assert!((0..=0xFF).filter(with_pairs).eq([0x7E]));
+        let versions = ENGINES.iter().flat_map(|row| row.marks);
+        let known = versions.filter(|mark| match mark {
+            Mark::Version(versions) => {
+                VERSIONS.contains(versions.start()) && VERSIONS.contains(versions.end())
+            }
+            _ => false,
+        });
+        assert_eq!(known.count(), 3);
+    }
+
+    /// The table of fields on the protocol's page names the keys of the rows, each in the line of
+    /// its field.
     #[test]
     fn the_page_has_each_key_in_the_line_of_its_field() {
         let page = include_str!("mod.rs");

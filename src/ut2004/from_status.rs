@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::engines::{Field, InfoEnd, KILLING_FLOOR, Key, Profile, UT2003, UT2004, Words};
+use super::engines::{
+    DEDICATED, Field, InfoEnd, KILLING_FLOOR, Key, NON_DEDICATED, Profile, UT2003, UT2004, Words,
+};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{DEDICATED, NON_DEDICATED, PLAYER_NUM, PlayerRecord, STATS_ID};
+use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, ServerStatus, TextRef};
 use crate::options::Engine;
@@ -14,8 +16,8 @@ use crate::text::number;
 /// Longest text that is written, in code units; longer ones are cut.
 const MAX_TEXT: usize = 400;
 
-/// The rules that stand in the info record, each with its index: the last of its name. Numbers that are none are left
-/// where they are, and so is one wave without the other.
+/// The rules that go into the info record, each with its index: the last of its name. A value that
+/// is not a number stays in the list, and so does one wave without the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InfoRules<'a> {
     skill_level: Option<TextRef<'a>>,
@@ -104,8 +106,9 @@ pub(super) fn info<R>(
     })
 }
 
-/// The list of rules: the mode, with which the game's list begins, then the status's own rules without those of the info
-/// record, then the mutators and the other fields of the model. A field is added only where the rules lack it.
+/// The list of rules. It begins with the mode, as the game's does. The status's own rules follow,
+/// without those of the info record, then the mutators and the other fields of the model. A field
+/// is added only where the rules lack it.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
@@ -192,7 +195,8 @@ fn minutes(limit: Duration) -> Option<i64> {
     minutes.filter(|_| is_whole)
 }
 
-/// The players: their names, and their records without them. One who has no number gets that of the position.
+/// The players: their names, and their records without them. One who has no number gets that of the
+/// position.
 pub(super) fn players(
     status: &ServerStatus,
 ) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
@@ -243,9 +247,9 @@ impl<'a> WireText<'a> {
         }
     }
 
-    /// Units that are the engine's already stay as they are. Other texts are decoded, other games' colour codes taken
-    /// out, and written with 8 bits a character where that is enough. NULs become 1, as in the engine's own colour
-    /// codes; what is longer than [`MAX_TEXT`] is cut.
+    /// Units that are the engine's already stay as they are. Other texts are decoded, other games'
+    /// colour codes taken out, and written with 8 bits a character where that is enough. NULs
+    /// become 1, as in the engine's own colour codes; what is longer than [`MAX_TEXT`] is cut.
     fn new(text: TextRef<'a>) -> Self {
         let style = text.style();
         let has_our_colours = matches!(style.colours, Colours::UnrealEscape | Colours::None);

@@ -2,17 +2,20 @@
 //!
 //! A list has no count, no numbers and no end mark. Three facts can prove one:
 //!
-//! - Players: at least as many are listed as the info counts. Rows with number 0 do not count, nor do spectators where
-//!   the teams of the others show them.
+//! - Players: at least as many are listed as the info counts. Rows with number 0 do not count, nor
+//!   do spectators where the teams of the others show them.
 //! - Rules: one datagram of at most [`FLUSH_LENGTH`] bytes begins with the stock game's first rule.
-//! - Either: two replies in a row have the same entries, one of them in a datagram of at most [`FLUSH_LENGTH`] bytes. A list
-//!   without such a datagram looks like one whose last datagrams never arrive.
+//! - Either: two replies in a row have the same entries, one of them in a datagram of at most
+//!   [`FLUSH_LENGTH`] bytes. A list without such a datagram looks like one whose last datagrams
+//!   never arrive.
 //!
-//! The last reply is the list. Replies are never merged: a datagram of another moment can contradict the rest. Where nothing
-//! proves a list, its largest reply is the answer, and the end of it counts as missing.
+//! The last reply is the list. Replies are never merged: a datagram of another moment can
+//! contradict the rest. Where nothing proves a list, its largest reply is the answer, and the end
+//! of it counts as missing.
 
+use super::engines::SERVER_MODE;
 use super::wire::lists::{
-    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, SERVER_MODE,
+    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList,
 };
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -142,7 +145,7 @@ impl Lists {
         taken
     }
 
-    /// The size of what has arrived for the current requests.
+    /// The datagrams that have arrived for the current requests, and their bytes.
     fn size(&self) -> Size {
         let info = self.info.as_ref().map(Vec::len);
         let datagrams = [&self.rules, &self.players]
@@ -264,7 +267,8 @@ impl List {
         self.proves_itself(count) || self.earlier.last().is_some_and(has_as_many)
     }
 
-    /// Ends the current reply, if something came: the list is proved, is given up, or needs another reply.
+    /// Ends the current reply, if something came: the list is proved, is given up, or needs another
+    /// reply.
     pub(super) fn end_reply(&mut self, count: Option<usize>) {
         if self.state != State::Asked || self.is_silent() {
             return;
@@ -287,7 +291,8 @@ impl List {
         Ok(())
     }
 
-    /// Opens an empty list again, for a request that goes out anyway: a datagram of spectators may have been lost.
+    /// Opens an empty list again, for a request that goes out anyway: a datagram of spectators may
+    /// have been lost.
     pub(super) fn ask_again_if_empty(&mut self) {
         if self.state == State::Proved && self.earlier.is_empty() && self.is_empty() {
             self.earlier.push(std::mem::take(&mut self.reply));
@@ -295,7 +300,8 @@ impl List {
         }
     }
 
-    /// Whether the bytes of the current reply, or the server's count of players, show that nothing of it is missing.
+    /// Whether the bytes of the current reply, or the server's count of players, show that nothing
+    /// of it is missing.
     fn proves_itself(&self, count: Option<usize>) -> bool {
         match self.kind {
             Kind::Rules => self.reply.is_stock_rules(),
@@ -445,8 +451,9 @@ impl Reply {
         players.windows(2).any(|pair| pair.first() == pair.last())
     }
 
-    /// What stays the same from one reply to the next: datagrams change their order on the way, and values, pings and scores
-    /// change at any time. Rules of one name, such as mutators, are told apart by their values.
+    /// The entries as two replies are compared: sorted, because datagrams overtake each other, and
+    /// without values, pings and scores, which change at any time. Rules of one name, such as
+    /// mutators, keep their values.
     fn sorted_entries(&self) -> Vec<Entry<'_>> {
         let rules = self.datagrams.iter().flat_map(Datagram::rules);
         let players = self.players().map(|player| Entry {
@@ -541,7 +548,8 @@ impl Datagram {
         })
     }
 
-    /// Whether both are one part of a list at two times: its end, or that with the same first entry.
+    /// Whether both are one part of a list at two times: its end, or that with the same first
+    /// entry.
     fn is_version_of(&self, other: &Self) -> bool {
         let first_rule = self.rules().next();
         let first_player = self.players().next().map(Entry::identity);

@@ -1,8 +1,8 @@
-//! The binary query protocol of Unreal Engine 2 (other tools say "unreal2"): Unreal Tournament 2003 and 2004, Killing
-//! Floor, Red Orchestra, Darkest Hour, Devastation and their relatives.
+//! The binary query protocol of Unreal Engine 2 (other tools say "unreal2"): Unreal Tournament 2003
+//! and 2004, Killing Floor, Red Orchestra, Darkest Hour, Devastation and their relatives.
 //!
-//! Little-endian records, no compression, no challenge. The query port is the game port plus one unless the server is
-//! configured otherwise.
+//! Little-endian records, no compression, no challenge. The query port is the game port plus one
+//! unless the server is configured otherwise.
 //!
 //! # Flow
 //! ```text
@@ -20,9 +20,10 @@
 //!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
 //!
-//! The server keeps no state, so requests may come in any order. [`StatusQuery`] asks for the lists first, as
-//! `PfAndrey/UT2004ServerStatsMonitor` does, and for the info as soon as they begin to come: its round trip leaves time
-//! for the rest of them. If nothing comes, the retry asks for the info.
+//! The server keeps no state, so requests may come in any order. [`StatusQuery`] asks for the lists
+//! first, as `PfAndrey/UT2004ServerStatsMonitor` does, and for the info as soon as they begin to
+//! come: its round trip leaves time for the rest of them. If nothing comes, the retry asks for the
+//! info.
 //!
 //! # Datagrams
 //! ```text
@@ -48,21 +49,23 @@
 //! ```
 //!
 //! # When a list is complete
-//! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is longer than 450
-//! bytes, so the last datagram of a list is usually a shorter one (every capture agrees). A datagram lost from the middle
-//! leaves no trace. Three things prove a list:
+//! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
+//! longer than 450 bytes, so the last datagram of a list is usually a shorter one (every capture
+//! agrees). A datagram lost from the middle leaves no trace. Three things prove a list:
 //!
-//! - Players: at least as many are listed as the info record counts. Team scores do not count, nor do players of no team
-//!   where others have one.
-//! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those of the stock game do.
-//! - Either: two replies in a row have the same entries, whatever happened to pings, scores and values, and a datagram that
-//!   can be the last.
+//! - Players: at least as many are listed as the info record counts. Team scores do not count, nor
+//!   do players of no team where others have one.
+//! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
+//!   of the stock game do.
+//! - Either: two replies in a row have the same entries, whatever happened to pings, scores and
+//!   values, and a datagram that can be the last.
 //!
-//! A list that is not proved is requested again, at most twice; with the rules, so is an empty list of players. The last reply is the answer; replies are never merged.
-//! Where nothing proves a list, its largest reply is the answer and [`Part::End`](crate::Part::End) is missing.
+//! A list that is not proved is requested again, at most twice. If the rules are, so is an empty
+//! list of players. The last reply is the answer; replies are never merged. Where nothing proves a
+//! list, its largest reply is the answer, and [`Part::End`](crate::Part::End) is missing.
 //!
-//! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose last datagrams never
-//! arrive, so its end counts as missing too.
+//! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose
+//! last datagrams never arrive, so its end counts as missing too.
 //!
 //! Four losses cannot be seen:
 //!
@@ -72,32 +75,40 @@
 //! - a datagram in whose place a late copy of an earlier reply came.
 //!
 //! # Traps
-//! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that take the length for one
-//!   byte break at 64 units.
+//! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that
+//!   take the length for one byte break at 64 units.
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
-//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it may be longer than the
-//!   count (captures), and shorter where a modification counts others. Some
-//!   modifications list their teams' scores as players with number 0: see [`PlayerRecord::pseudo_team`].
-//! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`].
+//! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it
+//!   may be longer than the count (captures), and shorter where a modification counts others. Some
+//!   modifications list their teams' scores as players with number 0: see
+//!   [`PlayerRecord::pseudo_team`].
+//! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`]. Its
+//!   players have no team bits (`jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`,
+//!   `GetServerPlayers`). `gamedig/node-gamedig` mentions colour codes of `^#` and one unit; no
+//!   capture has them, so they stay in the text.
 //!
 //! # Sources
-//! "Captures" are the datagrams of real servers in `Austinb/GameQ`, `tests/Protocols/Providers/Ut2004` and
-//! `Killingfloor`: all of them are read to the last byte. Script source is that of the games, `Deaod/UT2004` unless
-//! another repository is named.
+//! "Captures" are the datagrams of real servers in `Austinb/GameQ`,
+//! `tests/Protocols/Providers/Ut2004` and `Killingfloor`: all of them are read to the last byte.
+//! Script source is that of the games, `Deaod/UT2004` unless another repository is named.
 //!
-//! - Records and field names: structs `ServerResponseLine` and `PlayerResponseLine` at the head of `Engine/GameInfo.uc`;
-//!   captures.
-//! - Versions: UT2004 and Killing Floor are 0x80 (captures), UT2003 is 0x79 and its demo 0x78, Unreal II XMP is 0x7E
-//!   (`Unity-Technologies/qstat`, `qstat.c`). Servers answer requests of any version: GameQ asks in 0x79 and gets 0x80.
-//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red
-//!   Orchestra and Killing Floor: 16 VAC (`DarklightGames/DarkestHour`,
-//!   `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the difficulty (`KFPilot/KFTurbo`,
-//!   `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a capture). UT2004 always sends 0 (captures): whether there is a password is in
-//!   the rule `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`, `GetServerDetails`).
+//! - Records and field names: structs `ServerResponseLine` and `PlayerResponseLine` at the head of
+//!   `Engine/GameInfo.uc`; captures.
+//! - Versions: UT2004 and Killing Floor are 0x80 (captures), UT2003 is 0x79 and its demo 0x78,
+//!   Unreal II XMP is 0x7E (`Unity-Technologies/qstat`, `qstat.c`). Servers answer requests of any
+//!   version: GameQ asks in 0x79 and gets 0x80.
+//! - Flags: 1 password, 2 stats, 4 latest version, 8 listen server
+//!   (`GUI2K4/UT2k4Browser_ServersList.uc`, `Icons`); Red Orchestra and Killing Floor: 16 VAC
+//!   (`DarklightGames/DarkestHour`, `DH_Interface/Classes/DHBrowser_ServersList.uc`), 32–512 the
+//!   difficulty (`KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc`; a
+//!   capture). UT2004 always sends 0 (captures): whether there is a password is in the rule
+//!   `GamePassword`, which stock servers send only when there is one (`Engine/GameInfo.uc`,
+//!   `GetServerDetails`).
 //!
 //! # Fields of the status
-//! Which key becomes which field of a [`ServerStatus`](crate::ServerStatus). Rules are found in any ASCII case; all of them
-//! stay in `rules`, and so do the info record's flags, skill level and waves.
+//! Which key becomes which field of a [`ServerStatus`](crate::ServerStatus). Rules are found in any
+//! ASCII case; all of them stay in `rules`, and so do the info record's flags, skill level and
+//! waves.
 //!
 //! | field | key | source |
 //! |---|---|---|
@@ -109,15 +120,16 @@
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
 //! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
-//! | `time_limit` | rule `TimeLimit`, in minutes; 0 is none | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
+//! | `time_limit` | rule `TimeLimit`, in minutes; 0 means no limit | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
-//! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies are recognised. Flags
-//! count only where any is set: a UT2004 server sends 0 whatever it is. Nothing names the game, a modification or the
-//! network protocol: the version in the header is that of this protocol. `MinPlayers` fills up with bots that no list has,
-//! and the rule does not say how many there are; modifications that list bots do not mark them.
+//! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies
+//! are recognised. Flags count only where any is set: a UT2004 server sends 0 whatever it is.
+//! Nothing names the game, a modification or the network protocol: the version in the header is
+//! that of this protocol. Where `MinPlayers` is set, bots fill up the server. No list has them and
+//! no rule counts them; modifications that list bots do not mark them.
 //!
 //! # Reading a datagram
 //! ```

@@ -2,27 +2,31 @@
 
 use bytes::Bytes;
 
-use super::engines::{InfoEnd, Profile};
+use super::engines::{InfoEnd, PlayerForm, Profile};
 use super::from_status::{self, InfoRules};
-use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XMP_VERSION};
+use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 
-/// Answers a request as the game does: the info in one datagram; rules and players in as many as they need, a new one
-/// begun whenever the last is longer than 450 bytes; for both, the rules first; no datagram for no players.
+/// Answers a request as the game does. The info is one datagram. Rules and players take as many as
+/// they need: a new one begins whenever the last is longer than 450 bytes. A request for both gets
+/// the rules first. An empty list of players has no datagram.
 ///
-/// An empty rule list is sent as a header-only datagram. It is five bytes like a request, so it goes only to clients whose
-/// version has lower bytes than this server's own: two servers cannot be made to answer each other for ever.
+/// An empty rule list is sent as a header-only datagram, five bytes like a request. It goes only to
+/// clients whose version has lower bytes than this server's own, so that two servers cannot be made
+/// to answer each other for ever.
 ///
-/// The rules `SkillLevel`, `Flags` and, together, `CurrentWave` and `FinalWave` go into the info record instead of the
-/// list (the last of each name), unless the dialect's record has no such fields. `ServerMode`, `ServerVersion`,
-/// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` (whole minutes) and, for Killing Floor, `IsVacSecured` are added
-/// from the status where the rules lack them.
+/// The rules `SkillLevel` and `Flags` go into the info record instead of the list, the last of each
+/// name, if the engine's record has these fields. So do `CurrentWave` and `FinalWave` together.
+/// Where the rules lack them, fields of the status are added: `ServerMode`, `ServerVersion`,
+/// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` in whole minutes, and for Killing Floor
+/// `IsVacSecured`.
 ///
-/// Texts of more than 400 characters are cut to that. An entry is never split and never left out for its length.
+/// Texts of more than 400 characters are cut to that. An entry is never split and never left out
+/// for its length.
 ///
 /// ```
 /// use std::time::Instant;
@@ -78,8 +82,9 @@ pub(crate) struct ReplyKind {
     takes_header: bool,
 }
 
-/// Whether a header-only datagram may answer this request. Taken for a request by another server, it is answered with a header
-/// of higher bytes only: no chain of replies is longer than there are servers in it.
+/// Whether a header-only datagram may answer this request. Taken for a request by another server,
+/// it is answered with a header of higher bytes only: no chain of replies is longer than there are
+/// servers in it.
 fn takes_header(request: &Request, service: &Service) -> bool {
     request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
 }
@@ -118,7 +123,8 @@ impl Writer<'_> {
             }
         }
         if request.command != Command::Rules {
-            let xmp = (self.service.protocol_version == XMP_VERSION).then(Default::default);
+            let form = PlayerForm::of_version(self.service.protocol_version);
+            let xmp = (form == PlayerForm::WithPairs).then(Default::default);
             self.list(
                 PLAYERS,
                 from_status::players(status),
@@ -142,7 +148,8 @@ impl Writer<'_> {
         response.encode(&mut self.template.bytes)
     }
 
-    /// Writes entries into datagrams as the engine does: it looks at the length before it adds an entry.
+    /// Writes entries into datagrams as the engine does: it looks at the length before it adds an
+    /// entry.
     fn list<T>(
         &mut self,
         code: u8,

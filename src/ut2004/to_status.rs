@@ -5,11 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::engines::{Field, Profile};
+use super::engines::{DEDICATED, Evidence, Field, NON_DEDICATED, Profile};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
-use super::wire::lists::{
-    DEDICATED, NON_DEDICATED, PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID,
-};
+use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID};
 use super::wire::strings::FString;
 use crate::model::{
     Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
@@ -17,12 +15,13 @@ use crate::model::{
 use crate::text::number;
 
 impl ToStatus for Answer {
-    /// The normalised model. Its rules and its longer texts share this answer's bytes. The info record's fields that
-    /// the model has no name for follow the rules, under the record's own names.
+    /// The normalised model. Its rules and its longer texts share this answer's bytes. The info
+    /// record's fields that the model has no name for follow the rules, under the record's own
+    /// names.
     fn to_status(&self) -> ServerStatus {
         let info = self.info();
         let keys = self.rules().map(|(key, _)| key.raw());
-        let profile = Profile::find(self.version(), info.as_ref(), keys);
+        let profile = Profile::find(evidence(self, info.as_ref()), keys);
         let known = Known::read(self, profile);
         let flags = KnownFlags::read(info.as_ref(), profile);
         // Read once, looked at three times.
@@ -32,7 +31,8 @@ impl ToStatus for Answer {
         let some_text =
             |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
         let count = |count: i32| info.and_then(|_| u32::try_from(count).ok());
-        // A rule that servers send only where there is a password, and mutators that they list all of.
+        // A rule that servers send only where there is a password, and mutators that they list all
+        // of.
         let names_all = profile.names_all && self.has_all_rules();
         ServerStatus {
             name: some_text(record.server_name),
@@ -64,13 +64,24 @@ impl ToStatus for Answer {
     }
 }
 
+/// The marks of the engine in the version and the info record.
+fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
+    let flags = info.and_then(|info| info.flags);
+    Evidence {
+        version: answer.version(),
+        info: info.map(Info::end),
+        has_flags: flags.is_some_and(|flags| flags != 0),
+    }
+}
+
 impl Answer {
-    /// Whether all rules are here, as far as that is known. An empty list is none.
+    /// Whether all rules are here, as far as that is known. An empty list does not count.
     fn has_all_rules(&self) -> bool {
         self.count(RULES) > 0 && !self.missing.rules && !self.missing.end
     }
 
-    /// Whether the players are known. An empty server sends none: then the rules show that it was asked.
+    /// Whether the players are known. An empty server sends none: then the rules show that it was
+    /// asked.
     fn lists_players(&self) -> bool {
         let has = |kind| self.entries(kind).next().is_some();
         has(PLAYERS) || (has(RULES) && !self.missing.players)
@@ -125,7 +136,8 @@ fn set<T>(field: &mut Option<T>, value: Option<T>) {
     }
 }
 
-/// The fields that the flags of the info record fill. A server that sets none of them sends no flags at all.
+/// The fields that the flags of the info record fill. A server that sets none of them sends no
+/// flags at all.
 #[derive(Default)]
 struct KnownFlags {
     password: Option<bool>,
@@ -190,7 +202,8 @@ fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
 }
 
 fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
-    // The numbers that the model has no field for, as text in one buffer: the keys once, then two numbers for each player.
+    // The numbers that the model has no field for, as text in one buffer: the keys once, then two
+    // numbers for each player.
     let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
     // Most servers' numbers take 14 bytes or less.
     numbers.reserve(records.len().saturating_mul(14));
@@ -237,7 +250,8 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
     players
 }
 
-/// The teams that a player's bits or a team score's name speak of; names and scores where the list has team scores.
+/// The teams that a player's bits or a team score's name speak of; names and scores where the list
+/// has team scores.
 fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
     let mut teams = [None, None];
     for record in records {

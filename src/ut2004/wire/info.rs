@@ -1,4 +1,4 @@
-//! The info record: the fields that every game sends, and what the games put behind them.
+//! The info record: the fields that every game sends, and those that games add after them.
 
 use bytes::BufMut;
 use nom::Parser;
@@ -6,20 +6,22 @@ use nom::branch::alt;
 use nom::combinator::{all_consuming, eof, map_res, rest, value};
 use nom::error::context;
 
-use super::lists::{HEADER, PlayerList, RuleList, counted, int, rule, usual_player};
+use super::lists::{HEADER, PlayerList, RuleList, counted, int, rule, standard_player};
 use super::strings::{FString, string};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed};
 use crate::limits::Limits;
+use crate::ut2004::engines::InfoEnd;
 
-/// The problem of a record whose port is none.
+/// The problem of a record whose port is not a port.
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
 
-/// A server's description of itself. The fields are the engine's own (`ServerResponseLine` in `Deaod/UT2004`,
-/// `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they came.
+/// A server's description of itself. The fields are the engine's own (`ServerResponseLine` in
+/// `Deaod/UT2004`, `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they
+/// came.
 ///
-/// Which fields follow `max_players` differs between games and is inferred from which layout ends exactly where the
-/// datagram ends:
+/// Which fields follow `max_players` differs between games and is inferred from which layout ends
+/// exactly where the datagram ends:
 ///
 /// | games | fields |
 /// |---|---|
@@ -48,7 +50,7 @@ pub struct Info<'a> {
     pub server_id: i32,
     /// Empty in direct replies: the sender's address is meant.
     pub ip: FString<'a>,
-    /// The port that players connect to. Behind address translation it may be another one from outside.
+    /// The port that players connect to. Address translation may change it.
     pub port: i32,
     /// 0 in direct replies: the port that was asked is meant.
     pub query_port: i32,
@@ -66,16 +68,16 @@ pub struct Info<'a> {
     pub waves: Option<(i32, i32)>,
     /// 0 in direct replies: the client measures it.
     pub ping: Option<i32>,
-    /// Always 0 in direct replies of UT2004, whatever the server's password; see the [module](crate::ut2004) for the
-    /// bits that Red Orchestra and Killing Floor use.
+    /// Always 0 in direct replies of UT2004, whatever the server's password; see the
+    /// [module](crate::ut2004) for the bits that Red Orchestra and Killing Floor use.
     pub flags: Option<i32>,
-    /// The bots' skill, a number as text. It stands in a record with `flags`.
+    /// The bots' skill, a number as text. Records with `flags` have it.
     pub skill_level: Option<FString<'a>>,
     /// The record's own pairs and players, empty in every capture.
     pub lists: Option<(RuleList<'a>, PlayerList<'a>)>,
-    /// Everything behind `max_players`, where no known layout fits.
+    /// Everything after `max_players`, where no known layout fits.
     pub trailing: &'a [u8],
-    /// Whether the record was read one byte later than it should stand, see
+    /// Whether the record was read one byte later than it should be, see
     /// [`Response::parse`](super::Response::parse).
     pub repaired: bool,
 }
@@ -96,6 +98,15 @@ impl<'a> Info<'a> {
             Ok((_, info)) => Ok(info),
             Err(error) if error.kind == PORT => repaired(body, limits).ok_or(error),
             Err(error) => Err(error),
+        }
+    }
+
+    /// The form of its end.
+    pub(in crate::ut2004) const fn end(&self) -> InfoEnd {
+        match (self.waves, self.flags) {
+            (Some(_), _) => InfoEnd::Waves,
+            (None, Some(_)) => InfoEnd::Standard,
+            (None, None) => InfoEnd::Older,
         }
     }
 
@@ -130,7 +141,8 @@ impl<'a> Info<'a> {
 
 /// `info = int string port int string string string int int end`
 ///
-/// `end = standard / int int standard / int [lists] / *OCTET`: the first that ends with the datagram, as in [`Info`]'s table
+/// `end = standard / int int standard / int [lists] / *OCTET`: the first that ends with the
+/// datagram, as in [`Info`]'s table
 fn info<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, Info<'a>> {
     let port = map_res(int, |port| match port {
         0..=65_535 => Ok(port),
@@ -191,7 +203,7 @@ fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a
 /// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
 /// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
 fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, PlayerList<'a>)> {
-    let players = counted(limits.max_players(), usual_player);
+    let players = counted(limits.max_players(), standard_player);
     (
         counted(limits.max_rules(), rule).map(RuleList),
         players.map(PlayerList),
@@ -199,7 +211,8 @@ fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, Play
         .parse(input)
 }
 
-/// The record one byte later, where that makes sense of it: see [`Response::parse`](super::Response::parse).
+/// The record one byte later, where that makes sense of it: see
+/// [`Response::parse`](super::Response::parse).
 fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
     let (_, info) = info(body.get(1..)?, limits).ok()?;
     let names = [info.server_name, info.map_name, info.game_type];

@@ -1,4 +1,5 @@
-//! The entries of rules and players: views that were validated once and are then read without `Result`s.
+//! The entries of rules and players: views that were validated once and are then read without
+//! `Result`s.
 
 use std::fmt;
 
@@ -9,6 +10,7 @@ use nom::combinator::map_opt;
 use super::strings::{FString, index, put_index, string};
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short};
+use crate::ut2004::engines::{BLUE, PlayerForm, RED};
 
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
@@ -17,31 +19,19 @@ pub(crate) const HEADER: usize = 5;
 pub(crate) const RULES: u8 = 1;
 pub(crate) const PLAYERS: u8 = 2;
 
-/// A server adds entries to a datagram until it is longer than this, in bytes, and begins a new one for the next entry.
-/// So a list has at most one datagram of this length or less, and that one is its last (GameQ's captures,
-/// `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
+/// A server adds entries to a datagram until it is longer than this, in bytes, and begins a new one
+/// for the next entry. So a list has at most one datagram of this length or less, and that one is
+/// its last (GameQ's captures, `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
 pub(crate) const FLUSH_LENGTH: usize = 450;
 
-/// Keys of the game's rules that mean something here (`Deaod/UT2004`, `Engine/GameInfo.uc`, function
-/// `GetServerDetails`, and `UnrealGame/DeathMatch.uc`). The first begins the list.
-pub(crate) const SERVER_MODE: &str = "ServerMode";
-pub(crate) const DEDICATED: &str = "dedicated";
-pub(crate) const NON_DEDICATED: &str = "non-dedicated";
-
-/// The version of Unreal II XMP (`Unity-Technologies/qstat`, `qstat.c`), whose players have an id and pairs.
-pub(crate) const XMP_VERSION: u32 = 0x7E;
-/// Most pairs of a player: qstat reads their number as one byte, and a compact index of one byte ends at 63.
+/// Most pairs of a player: qstat reads their number as one byte, and a compact index of one byte
+/// ends at 63.
 const MAX_PAIRS: usize = 63;
 
 /// Names of a player's fields in the script source.
 pub(crate) const PLAYER_NUM: &str = "PlayerNum";
 pub(crate) const PLAYER_ID: &str = "PlayerID";
 pub(crate) const STATS_ID: &str = "StatsID";
-
-/// A team's bit in a stats id: red, team 0.
-const RED: u32 = 0x2000_0000;
-/// A team's bit in a stats id: blue, team 1.
-const BLUE: u32 = 0x4000_0000;
 
 /// Key/value pairs of one datagram or player. Order, repeated keys and empty values are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -67,13 +57,10 @@ pub struct PlayerList<'a>(pub(crate) Entries<'a>);
 impl<'a> PlayerList<'a> {
     /// The records in order.
     pub fn iter(self) -> impl Iterator<Item = PlayerRecord<'a>> + Clone {
-        let is_xmp = self.0.is_xmp;
-        self.0.iter(move |input| {
-            if is_xmp {
-                xmp_player(input)
-            } else {
-                usual_player(input)
-            }
+        let form = self.0.form;
+        self.0.iter(move |input| match form {
+            PlayerForm::Standard => standard_player(input),
+            PlayerForm::WithPairs => player_with_pairs(input),
         })
     }
 }
@@ -90,24 +77,26 @@ pub(crate) struct Entries<'a> {
     /// The rest of a datagram with them, or their bytes in an info record.
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
-    /// Whether they are players of Unreal II XMP.
-    pub(super) is_xmp: bool,
+    /// Of players.
+    pub(super) form: PlayerForm,
 }
 
 impl<'a> Entries<'a> {
-    /// The first `count` entries of a datagram of this type that was read before; none of another type.
+    /// The first `count` entries of a datagram of this type that was read before; none of another
+    /// type.
     pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
         match datagram.split_at_checked(HEADER) {
             Some(([version, .., found], bytes)) if *found == kind => Self {
                 bytes,
                 count,
-                is_xmp: u32::from(*version) == XMP_VERSION,
+                form: PlayerForm::of_version((*version).into()),
             },
             _ => Self::default(),
         }
     }
 
-    /// `*entry`: up to one that does not end, and not more than `most`; and what follows them.
+    /// `*entry`: at most `most`, up to the first that does not end. Returns the rest of the input
+    /// too.
     pub(super) fn read<T>(
         input: &'a [u8],
         most: usize,
@@ -152,7 +141,8 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// One player. The fields are the engine's own (`PlayerResponseLine` in `Deaod/UT2004`, `Engine/GameInfo.uc`).
+/// One player. The fields are the engine's own (`PlayerResponseLine` in `Deaod/UT2004`,
+/// `Engine/GameInfo.uc`).
 ///
 /// ```
 /// use queryport::ut2004::{FString, PlayerRecord};
@@ -168,8 +158,8 @@ impl<'a> Entries<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct PlayerRecord<'a> {
-    /// The player's id: unique and not 0 on stock servers. 0 is what modifications give to their teams' scores, and
-    /// what one captured server gives a real player.
+    /// The player's id: unique and not 0 on stock servers. 0 is what modifications give to their
+    /// teams' scores, and what one captured server gives a real player.
     pub player_num: i32,
     /// The name, with colour codes.
     pub name: FString<'a>,
@@ -179,9 +169,10 @@ pub struct PlayerRecord<'a> {
     pub score: i32,
     /// Statistics id in the low bits, the team's bit above them: see [`Self::team`].
     pub stats_id: u32,
-    /// Unreal II XMP, in datagrams of version 0x7E: `PlayerID`, and the pairs of `PlayerInfo`, such as `team` and `class`
-    /// (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`; `Unity-Technologies/qstat`, `qstat.c`; no capture). [`Self::encode`]
-    /// writes the record of that game where it is `Some`.
+    /// Unreal II XMP, in datagrams of version 0x7E: `PlayerID`, and the pairs of `PlayerInfo`, such
+    /// as `team` and `class` (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`;
+    /// `Unity-Technologies/qstat`, `qstat.c`; no capture). [`Self::encode`] writes the record of
+    /// that game where it is `Some`.
     pub xmp: Option<(i32, RuleList<'a>)>,
 }
 
@@ -198,7 +189,8 @@ impl<'a> PlayerRecord<'a> {
         }
     }
 
-    /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there are no teams.
+    /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there
+    /// are no teams.
     pub const fn team(self) -> Option<u8> {
         match (self.stats_id & RED != 0, self.stats_id & BLUE != 0) {
             (true, false) => Some(0),
@@ -217,8 +209,9 @@ impl<'a> PlayerRecord<'a> {
         stats_id & !(RED | BLUE) | bit
     }
 
-    /// The team whose score this record holds, where it is no player at all: number, ping and stats id 0 and a name
-    /// that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list their teams so.
+    /// The team whose score this record holds, where it is not a player: number, ping and stats id
+    /// 0 and a name that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list
+    /// their teams so.
     pub fn pseudo_team(self) -> Option<u8> {
         if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
             return None;
@@ -283,9 +276,9 @@ pub(super) fn counted<'a, T>(
     }
 }
 
-/// `usual-player = int string int int int`
+/// `standard-player = int string int int int`
 #[inline]
-pub(super) fn usual_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
+pub(super) fn standard_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, player_num) = int(input)?;
     let (rest, name) = string(rest)?;
     let (rest, ping) = int(rest)?;
@@ -304,8 +297,9 @@ pub(super) fn usual_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     ))
 }
 
-/// `xmp-player = int int string int int int counted-rules`: Unreal II XMP's, see [`PlayerRecord::xmp`]
-pub(super) fn xmp_player(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
+/// `player-with-pairs = int int string int int int counted-rules`: Unreal II XMP's, see
+/// [`PlayerRecord::xmp`]
+pub(super) fn player_with_pairs(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
     let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;
@@ -389,7 +383,10 @@ mod tests {
         PlayerRecord::new(7, FString::narrow(b"Ann"))
             .encode(&mut bytes)
             .unwrap();
-        let shown = format!("{:?}", PlayerList(Entries::read(&bytes, 1, usual_player).1));
+        let shown = format!(
+            "{:?}",
+            PlayerList(Entries::read(&bytes, 1, standard_player).1)
+        );
         assert!(
             shown.starts_with("[PlayerRecord { player_num: 7, name: \"Ann\""),
             "{shown}"

@@ -11,12 +11,13 @@ use nom::number::complete::{le_u32, u8 as byte};
 
 pub use self::info::Info;
 use self::info::PORT;
-use self::lists::{Entries, HEADER, XMP_VERSION, rule, usual_player, xmp_player};
+use self::lists::{Entries, HEADER, player_with_pairs, rule, standard_player};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed};
 use crate::limits::Limits;
+use crate::ut2004::engines::{PlayerForm, UT2004_VERSION, VERSIONS};
 
 /// A request, five bytes.
 ///
@@ -70,12 +71,12 @@ impl Request {
         }
     }
 
-    /// Reads a request of any version, as the games' servers do: query tools send 0x78 (`Unity-Technologies/qstat`), 0x79
-    /// (`gamedig/node-gamedig`, `Austinb/GameQ`), 0x80 (`PfAndrey/UT2004ServerStatsMonitor`) and 0x21212121
-    /// (`tltneon/lgsl`).
+    /// Reads a request of any version, as the games' servers do: query tools send 0x78
+    /// (`Unity-Technologies/qstat`), 0x79 (`gamedig/node-gamedig`, `Austinb/GameQ`), 0x80
+    /// (`PfAndrey/UT2004ServerStatsMonitor`) and 0x21212121 (`tltneon/lgsl`).
     ///
-    /// Replies begin with the same five bytes and go on, so a longer datagram is no request: two servers cannot be made
-    /// to answer each other.
+    /// Replies begin with the same five bytes and go on, so a longer datagram is not a request: two
+    /// servers cannot be made to answer each other.
     ///
     /// # Errors
     /// [`ParseErrorKind::CutShort`] below five bytes. Above five bytes and for another command,
@@ -84,9 +85,13 @@ impl Request {
     pub fn parse(datagram: &[u8]) -> Result<Self, ParseError> {
         let (rest, header) = grammar::read(context("the request", header), datagram, 0)?;
         let Header { version, code } = header;
-        let unexpected = |what, offset| match version {
-            0 | 0x77..=0x80 => ParseError::new(ParseErrorKind::Unexpected(what), offset),
-            _ => ParseError::new(ParseErrorKind::NotThisProtocol(what), 0),
+        let is_known = version == 0 || VERSIONS.contains(&version);
+        let unexpected = |what, offset| {
+            if is_known {
+                ParseError::new(ParseErrorKind::Unexpected(what), offset)
+            } else {
+                ParseError::new(ParseErrorKind::NotThisProtocol(what), 0)
+            }
         };
         if !rest.is_empty() {
             return Err(unexpected("a request: five bytes", 5));
@@ -116,9 +121,6 @@ impl Request {
         Ok(())
     }
 }
-
-/// The version of UT2004 and Killing Floor, and of Red Orchestra and Darkest Hour.
-const UT2004_VERSION: u32 = 0x80;
 
 /// A version that no known game has.
 const VERSION: ParseErrorKind = ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80");
@@ -159,9 +161,9 @@ pub struct Response<'a> {
 pub enum Body<'a> {
     /// Type 0: the server's description, always one datagram.
     Info(Info<'a>),
-    /// Type 1: some of the rules. Nothing says which, or how many there are.
+    /// Type 1: some of the rules, in no known place of the list.
     Rules(RuleList<'a>),
-    /// Type 2: some of the players. Nothing says which, or how many there are.
+    /// Type 2: some of the players, in no known place of the list.
     Players(PlayerList<'a>),
     /// Type 4: whatever follows; believed to be the letter `P`.
     SmallPing(&'a [u8]),
@@ -179,19 +181,22 @@ impl<'a> Response<'a> {
 
     /// Reads what it can of a reply. [`Self::problems`] lists what it passed over:
     ///
-    /// - a version that no known game has, up to 255. Known are 0x77 to 0x80 (`Unity-Technologies/qstat`, `qstat.c`);
+    /// - a version that no known game has, up to 255. Known are 0x77 to 0x80
+    ///   (`Unity-Technologies/qstat`, `qstat.c`);
     /// - an end of the info record in none of the known layouts: see [`Info::trailing`];
     /// - a last rule or player that is cut short;
-    /// - six zero bytes before the port of an info record where five belong, as in some packets made by hand. The
-    ///   fields after them would be read one byte early, with a port above 65,535. Only where all six are zero and the
-    ///   record read one byte later has a port from 1 to 65,535, a name, a map and a game type, is it read so and
-    ///   marked with [`Info::repaired`]. No packet of a server is: its port is a port.
+    /// - six zero bytes before the port of an info record where five belong, as in some packets
+    ///   made by hand. The fields after them would be read one byte early, with a port above
+    ///   65,535. Only where all six are zero and the record read one byte later has a port from 1
+    ///   to 65,535, a name, a map and a game type, is it read so and marked with
+    ///   [`Info::repaired`]. No packet of a server is: its port is a port.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255, [`ParseErrorKind::Unexpected`] for another
-    /// type (a request among them), [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for an info record
-    /// that ends before `max_players` or whose port is none, [`ParseErrorKind::Limit`] for more entries than `limits`
-    /// allow.
+    /// [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255,
+    /// [`ParseErrorKind::Unexpected`] for another type (a request among them),
+    /// [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for an info record that ends
+    /// before `max_players` or whose port is not one, [`ParseErrorKind::Limit`] for more entries
+    /// than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (rest, header) = grammar::read(context("the header", header), datagram, 0)?;
         let Header { version, code } = header;
@@ -213,17 +218,16 @@ impl<'a> Response<'a> {
                 (Body::Rules(RuleList(rules)), problem)
             }
             2 => {
-                let is_xmp = version == XMP_VERSION;
+                let form = PlayerForm::of_version(version);
+                let max = limits.max_players();
                 let names = ("players", "a player");
                 // Each is compiled by itself: counting the usual players makes no records.
-                let (players, problem) = match is_xmp {
-                    true => list(rest, xmp_player, limits.max_players(), names)?,
-                    false => list(rest, usual_player, limits.max_players(), names)?,
+                let (players, problem) = match form {
+                    PlayerForm::Standard => list(rest, standard_player, max, names)?,
+                    PlayerForm::WithPairs => list(rest, player_with_pairs, max, names)?,
                 };
-                (
-                    Body::Players(PlayerList(Entries { is_xmp, ..players })),
-                    problem,
-                )
+                let players = PlayerList(Entries { form, ..players });
+                (Body::Players(players), problem)
             }
             4 => (Body::SmallPing(rest), None),
             _ => {
@@ -240,7 +244,8 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// The problems that [`Self::parse`] passed over, by offset. A reader that wants none of it refuses a response with any:
+    /// The problems that [`Self::parse`] passed over, by offset. A reader that wants none of it
+    /// refuses a response with any:
     ///
     /// ```
     /// use queryport::ut2004::Response;
@@ -256,23 +261,23 @@ impl<'a> Response<'a> {
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
-        let version = (!(0x77..=0x80).contains(&self.version)).then(|| ParseError::new(VERSION, 0));
-        // The port of a repaired record stands behind the header and five zero bytes.
+        let version = (!VERSIONS.contains(&self.version)).then(|| ParseError::new(VERSION, 0));
+        // The port of a repaired record follows the header and five zero bytes.
         let is_repaired = matches!(self.body, Body::Info(Info { repaired: true, .. }));
         let port = is_repaired.then(|| ParseError::new(PORT, 10));
         [version, port, self.problem].into_iter().flatten()
     }
 
-    /// Whether the datagram ends before its last entry, or before the end of an info record of UT2004's version. The
-    /// repaired record, which no server sends, is exempt.
+    /// Whether the datagram ends before its last entry, or before the end of an info record of
+    /// UT2004's version. The repaired record, which no server sends, is exempt.
     pub(crate) fn is_cut(&self) -> bool {
         let is_exempt =
             matches!(self.body, Body::Info(info) if info.repaired || self.version < UT2004_VERSION);
         self.problem.is_some() && !is_exempt
     }
 
-    /// Appends the reply. What was read from a server is written byte for byte as it came, an info record where the server chose
-    /// the shortest form of its lengths.
+    /// Appends the reply. A reply that was read is written byte for byte as it came, an info record
+    /// where the server chose the shortest form of its lengths.
     ///
     /// # Errors
     /// As [`FString::encode`].
@@ -292,8 +297,8 @@ impl<'a> Response<'a> {
     }
 }
 
-/// `list = *entry [trailing]`: the entries, and the problem with what stands behind them, the beginning of an entry that does
-/// not end. `names`: of the entries and of one.
+/// `list = *entry [trailing]`: the entries, and the problem with the rest: the beginning of an
+/// entry that does not end. `names`: of the entries and of one.
 fn list<'a, T>(
     input: &'a [u8],
     entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,

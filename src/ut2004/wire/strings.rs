@@ -1,4 +1,5 @@
-//! The engine's string: a signed compact index for its length, then 8-bit or UTF-16 units with a counted NUL.
+//! The engine's string: a signed compact index for its length, then 8-bit or UTF-16 units with a
+//! counted NUL.
 //!
 //! ```text
 //!  compact index: a signed integer of one to five bytes, lowest bits first
@@ -7,8 +8,8 @@
 //!  byte 4   . . . v v v v v    the last five of 32
 //! ```
 //!
-//! Source: `openspy/openspy-core`, `code/utmaster/server/UTPeer.cpp` (`Read_CompactInt`); every string of every capture
-//! agrees.
+//! Source: `openspy/openspy-core`, `code/utmaster/server/UTPeer.cpp` (`Read_CompactInt`); every
+//! string of every capture agrees.
 
 use std::fmt;
 
@@ -47,8 +48,8 @@ impl<'a> FString<'a> {
         Self { raw, wide: false }
     }
 
-    /// A string of 16-bit little-endian units, without the NUL that [`Self::encode`] adds. An odd last byte is not part
-    /// of it.
+    /// A string of 16-bit little-endian units, without the NUL that [`Self::encode`] adds. An odd
+    /// last byte is not part of it.
     pub fn wide(raw: &'a [u8]) -> Self {
         let raw = raw.as_chunks::<2>().0.as_flattened();
         // The wire cannot tell an empty wide string from an empty narrow one: both are the byte 00.
@@ -58,8 +59,8 @@ impl<'a> FString<'a> {
         }
     }
 
-    /// The units as they came, without one NUL at the end: bytes, or pairs of bytes where [`Self::charset`] is UTF-16.
-    /// Colour codes, control characters and NULs inside are in it.
+    /// The units as they came, without one NUL at the end: bytes, or pairs of bytes where
+    /// [`Self::charset`] is UTF-16. Colour codes, control characters and NULs inside are in it.
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
@@ -69,7 +70,8 @@ impl<'a> FString<'a> {
         self.raw.is_empty()
     }
 
-    /// The character set of the units: UTF-16, or the first 256 code points, to which the engine maps bytes.
+    /// The character set of the units: UTF-16, or the first 256 code points, to which the engine
+    /// maps bytes.
     pub const fn charset(self) -> Charset {
         if self.wide {
             Charset::Utf16Le
@@ -102,7 +104,8 @@ impl<'a> FString<'a> {
         (self.shown(), self.charset())
     }
 
-    /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the units and the NUL.
+    /// Appends the string as servers write it: `00` when empty, else its length with the NUL, the
+    /// units and the NUL.
     ///
     /// # Errors
     /// [`EncodeError::TooLong`] above 2³¹ − 2 units.
@@ -127,8 +130,9 @@ impl fmt::Debug for FString<'_> {
     }
 }
 
-/// `string = index *OCTET`: as many bytes as the index says, or pairs of bytes where it is negative. Both forms of the empty
-/// string are read: `00` and a counted NUL alone. Where no NUL ends the units, all of them are text.
+/// `string = index *OCTET`: as many bytes as the index says, or pairs of bytes where it is
+/// negative. Both forms of the empty string are read: `00` and a counted NUL alone. Where no NUL
+/// ends the units, all of them are text.
 #[inline]
 pub(crate) fn string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     // Nearly all strings: 8-bit units, and a length of one byte.
