@@ -329,15 +329,23 @@ impl List {
     }
 
     fn missing(&self, count: Option<usize>) -> Missing {
-        let best = self.replies().max_by_key(|reply| reply.worth());
-        let best = best.unwrap_or(&self.reply);
-        let lacks_counted = count.is_some_and(|count| best.counted() < count);
-        let is_partial = best.datagrams.is_empty() || !best.is_uncut() || lacks_counted;
         match self.state {
-            State::Proved => Missing::Nothing,
-            State::OverLimit => Missing::Part,
-            _ if is_partial => Missing::Part,
-            State::NotAsked | State::Asked | State::GivenUp => Missing::End,
+            State::Proved => return Missing::Nothing,
+            State::OverLimit => return Missing::Part,
+            State::NotAsked | State::Asked | State::GivenUp => {}
+        }
+        let answered = self.replies().filter(|reply| !reply.is_silent());
+        let Some(best) = answered.max_by_key(|reply| reply.worth()) else {
+            return Missing::Part;
+        };
+        let has_all_known = match count {
+            Some(count) => best.counted() >= count,
+            None => !best.datagrams.is_empty(),
+        };
+        if has_all_known && best.is_uncut() {
+            Missing::End
+        } else {
+            Missing::Part
         }
     }
 
@@ -548,14 +556,13 @@ impl Datagram {
         })
     }
 
-    /// Whether both are one part of a list at two times: its end, or that with the same first
-    /// entry.
+    /// Whether both begin with the same entry: they are one part of a list at two times.
     fn is_version_of(&self, other: &Self) -> bool {
         let first_rule = self.rules().next();
         let first_player = self.players().next().map(Entry::identity);
-        let begins_alike = (first_rule.is_some() && first_rule == other.rules().next())
-            || (first_player.is_some()
-                && first_player == other.players().next().map(Entry::identity));
-        begins_alike || (self.is_end() && other.is_end())
+        let has_first_rule = first_rule.is_some() && first_rule == other.rules().next();
+        let has_first_player =
+            first_player.is_some() && first_player == other.players().next().map(Entry::identity);
+        has_first_rule || has_first_player
     }
 }
