@@ -1,11 +1,12 @@
-//! Which addresses are one, and which may be listed or answered.
+//! Canonical addresses, and which of them may be queried, listed or answered.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV6};
 use std::ops::RangeInclusive;
 
-/// The canonical form of an address: a v4-mapped IPv6 address becomes IPv4, flow labels are
-/// cleared, and the scope is kept for link-local addresses only. Dual-stack sockets report IPv4
-/// peers as v4-mapped.
+/// The canonical form of an address.
+///
+/// A v4-mapped IPv6 address becomes IPv4, because dual-stack sockets report IPv4 peers like this.
+/// Flow labels are cleared, and only link-local addresses keep their scope.
 pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     match address {
         SocketAddr::V6(v6) if v6.ip().is_unicast_link_local() => {
@@ -15,8 +16,8 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// The addresses of a network, with all ports: those that have the first bits of this one, so many
-/// of IPv4 or of IPv6. A v4-mapped address is one of IPv4.
+/// All addresses and ports of a network: those with the same first `v4` or `v6` bits. A v4-mapped
+/// address counts as IPv4.
 pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAddr> {
     let [first, last]: [IpAddr; 2] = match ip.to_canonical() {
         IpAddr::V4(ip) => {
@@ -33,9 +34,10 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
     SocketAddr::new(first, 0)..=SocketAddr::new(last, u16::MAX)
 }
 
-/// From where an address must be reachable. No scope admits what is no server's address anywhere:
-/// port 0, 0.0.0.0/8, `::`, multicast and broadcast. The crate sends no datagram to such an
-/// address, but for a search of the local network.
+/// Which addresses of a list to accept, by where they can be reached.
+///
+/// Port 0, 0.0.0.0/8, `::`, multicast and broadcast are never accepted. Only a search of the local
+/// network sends datagrams to such addresses.
 ///
 /// ```
 /// use queryport::lists::Scope;
@@ -57,13 +59,13 @@ pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAd
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Scope {
-    /// From the Internet.
+    /// Addresses on the Internet.
     Public,
-    /// From the Internet or the local network: private, link-local and other special ranges too,
-    /// not the machine itself.
+    /// Also addresses in the local network: private, link-local and other special ranges. No
+    /// loopback addresses.
     #[default]
     Lan,
-    /// From anywhere: the machine itself too.
+    /// Also loopback addresses.
     Any,
 }
 
@@ -85,7 +87,7 @@ impl Scope {
     }
 }
 
-/// Not one of the special-purpose blocks of RFC 6890.
+/// Whether an address is outside the special-purpose blocks of RFC 6890.
 const fn is_public(ip: Ipv4Addr) -> bool {
     let [a, b, c, _] = ip.octets();
     let other = matches!(
@@ -95,7 +97,7 @@ const fn is_public(ip: Ipv4Addr) -> bool {
     !(other || ip.is_private() || ip.is_loopback() || ip.is_link_local() || ip.is_documentation())
 }
 
-/// Global unicast, without the block for documentation.
+/// Whether an address is global unicast, and not for documentation.
 const fn is_public_v6(ip: Ipv6Addr) -> bool {
     let [a, b, ..] = ip.segments();
     a & 0xE000 == 0x2000 && !(a == 0x2001 && b == 0x0DB8)

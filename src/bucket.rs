@@ -5,20 +5,20 @@ use crate::time::{Duration, Instant};
 /// The leak rate and the capacity of a [`LeakyBucket`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Rate {
-    /// So many units leak in this time.
+    /// How many units leak in this time.
     units: u64,
     time: Duration,
-    /// The time in which a full bucket empties.
+    /// How long a full bucket takes to empty.
     full: Duration,
 }
 
 impl Rate {
-    /// A rate of `units` per second with a capacity of `burst` units, see [`Self::new`].
+    /// `units` per second, with a capacity of `burst` units; see [`Self::new`].
     pub(crate) fn per_second(units: u64, burst: u64) -> Self {
         Self::new(units, Duration::from_secs(1), burst)
     }
 
-    /// A rate of `units` in this time with a capacity of `burst` units. Both are at least 1.
+    /// `units` in this time, with a capacity of `burst` units. Both are at least 1.
     pub(crate) fn new(units: u64, time: Duration, burst: u64) -> Self {
         let mut rate = Self {
             units: units.max(1),
@@ -29,7 +29,7 @@ impl Rate {
         rate
     }
 
-    /// The time in which this many units leak.
+    /// How long this many units take to leak.
     fn time_for(&self, units: u64) -> Duration {
         let nanos = self
             .time
@@ -44,19 +44,19 @@ impl Rate {
     }
 }
 
-/// A leaky bucket. It stores one instant, at which it is empty, and no level: frequent calls lose
-/// no fraction of a unit.
+/// A leaky bucket, stored as the instant at which it is empty.
 ///
-/// Buckets order by the time at which they are empty.
+/// It has no level that could lose fractions of a unit in frequent calls. Buckets are ordered by
+/// that instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct LeakyBucket {
-    /// The time at which the bucket is empty; `None` before the first unit.
+    /// When the bucket is empty; `None` before the first unit.
     empty_at: Option<Instant>,
 }
 
 impl LeakyBucket {
-    /// The earliest time at which this many units fit; `now` if they fit already. More units than
-    /// the capacity fit into an empty bucket.
+    /// The earliest time at which this many units fit, at least `now`. More units than the capacity
+    /// fit into an empty bucket.
     pub(crate) fn ready_at(&self, now: Instant, rate: &Rate, units: u64) -> Instant {
         let spare = rate.full.saturating_sub(rate.time_for(units));
         let ready = self
@@ -86,7 +86,7 @@ impl LeakyBucket {
 mod tests {
     use super::*;
 
-    /// Adds units if they fit, and returns whether they did.
+    /// Adds units if they fit. Returns whether they did.
     fn try_add(bucket: &mut LeakyBucket, now: Instant, rate: &Rate, units: u64) -> bool {
         let fits = bucket.is_ready(now, rate, units);
         if fits {

@@ -1,10 +1,10 @@
-//! Values that only their owner uses.
+//! A wrapper that makes any value `Sync`.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-/// A value that is reached through `&mut` alone, and is therefore `Sync` whatever it is: a mutex
-/// that is never locked.
+/// A value that only `&mut` can access, and that is therefore always `Sync`. The mutex is never
+/// locked.
 pub(crate) struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {

@@ -1,24 +1,24 @@
 //! Proof of a game's key: the answer to `\secure\challenge`.
 //!
-//! Servers prove to masters, and clients to list servers, that they know the key of their game: six
-//! characters, the same in every copy, and long since public. The computation is a stream cipher
-//! keyed like RC4 whose output depends on the plain text, written as base64. It authenticates
-//! nobody, and a key of six characters can be found by trying within hours. So the key comes from
-//! the caller, and a server answers only where it is given one.
+//! Servers prove to masters, and clients to list servers, that they know the key of their game. It
+//! has six characters, is the same in every copy, and has long been public.
 //!
-//! Sources: the algorithm as the masters of 333networks (Masterserver-Perl,
-//! lib/MasterServer/Core/Secure.pm) and OpenSpy compute it, checked against a trace of Bridge
-//! Commander (see the tests). Clients that announce an *enctype* use two more steps, which no game
-//! server needs.
+//! The proof is a stream cipher keyed like RC4 whose output depends on the plain text, written as
+//! base64. It authenticates nobody: a key of six characters can be found by trial within hours. The
+//! key therefore comes from the caller, and a server without one does not answer.
+//!
+//! Sources: 333networks' masters (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and OpenSpy
+//! compute the proof like this. Clients that announce an *enctype* use two more steps, which no
+//! game server needs.
 
 use std::fmt;
 
 use crate::error::EncodeError;
 
-/// Longest challenge that is answered, in bytes.
+/// Longest challenge to answer, in bytes.
 pub(crate) const MAX_CHALLENGE: usize = 64;
 
-/// The key of a game. `Debug` does not show it.
+/// The key of a game. `Debug` hides it.
 ///
 /// ```
 /// use queryport::GameKey;
@@ -31,23 +31,21 @@ pub(crate) const MAX_CHALLENGE: usize = 64;
 pub struct GameKey(Vec<u8>);
 
 impl GameKey {
-    /// A key, in practice of six letters and digits. Some games of the Unreal engine have six
-    /// blanks.
+    /// A key, in practice of six letters and digits. Some games of the Unreal engine use six
+    /// spaces.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] without any byte, [`EncodeError::TooLong`] above 256 bytes.
+    /// [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] above 256 bytes.
     pub fn new(key: impl AsRef<[u8]>) -> Result<Self, EncodeError> {
         let key = key.as_ref();
         EncodeError::check("game key", key, 1..=256, |_| false)?;
         Ok(Self(key.to_vec()))
     }
 
-    /// The answer to a challenge: base64 without padding characters, four for every three bytes
-    /// begun.
+    /// The answer to a challenge: base64 without padding, four characters per three bytes or fewer.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] and [`EncodeError::TooLong`] for a challenge of no bytes or more than
-    /// 64.
+    /// [`EncodeError::Empty`] for an empty challenge, [`EncodeError::TooLong`] above 64 bytes.
     pub fn validate(&self, challenge: &[u8]) -> Result<String, EncodeError> {
         EncodeError::check("challenge", challenge, 1..=MAX_CHALLENGE, |_| false)?;
         let mut text = encrypted(challenge, &self.0);
@@ -68,7 +66,7 @@ impl fmt::Debug for GameKey {
     }
 }
 
-/// RC4, except that the first index moves by the plain byte as well.
+/// RC4, except that the first index also moves by the plain byte.
 fn encrypted(plain: &[u8], key: &[u8]) -> Vec<u8> {
     let mut table = [0_u8; 256];
     (0..=255)
@@ -115,8 +113,8 @@ mod tests {
 
     #[test]
     fn proofs_are_those_of_the_original() {
-        // The first is from a trace of Bridge Commander, the second what 333networks' master
-        // (version 0.28) asked and expected.
+        // The first is from a trace of Bridge Commander, the second from 333networks' master
+        // (version 0.28).
         for (challenge, key, proof) in [
             ("LRPOPQ", "Nm3aZ9", "hMwdTNWS"),
             ("QHTAQZ", "Z5Nfb0", "0Ag3WVDH"),

@@ -1,7 +1,7 @@
-//! The error of the wire grammars: what is wrong, where, and in which production.
+//! Errors of the wire grammars: what is wrong, where, and in which production.
 //!
-//! A production is a nom function that returns [`Parsed`]. [`read`] runs it and makes the public
-//! [`ParseError`].
+//! A production is a nom function that returns [`Parsed`]. [`read`] runs it and converts its error
+//! to the public [`ParseError`].
 //!
 //! ```text
 //! /// `entry = name port`
@@ -12,31 +12,31 @@
 //! let (rest, entry) = grammar::read(entry, datagram, 0)?;     // cut short inside an entry at byte 7
 //! ```
 //!
-//! - `context` names a production. The innermost name counts, and the position where its part
+//! - `context` names a production. The innermost name counts, with the position where its part
 //!   failed.
-//! - Bytes that run out make `CutShort`, everything else `Malformed`.
-//! - [`expect`] gives another kind:
-//!   `expect(ParseErrorKind::NotThisProtocol("four bytes 0xff"), tag(MARK))`. So does `map_res`
-//!   with a function that returns a [`ParseErrorKind`].
-//! - nom's `eof` and `all_consuming` look like bytes that run out: wrap them in [`expect`].
-//! - A leaf that is written by hand fails with [`cut_short`] or [`malformed`].
-//! - `alt` keeps the error of the alternative that read furthest.
+//! - Missing bytes give `CutShort`, all other errors `Malformed`.
+//! - To give another kind, use [`expect`],
+//!   `expect(ParseErrorKind::NotThisProtocol("four bytes 0xff"), tag(MARK))`, or `map_res` with a
+//!   function that returns a [`ParseErrorKind`].
+//! - nom's `eof` and `all_consuming` fail as if bytes were missing: wrap them in [`expect`].
+//! - A leaf written by hand fails with [`cut_short`] or [`malformed`].
+//! - `alt` keeps the error of the alternative that got furthest.
 
 use nom::error::{ContextError, ErrorKind, FromExternalError};
 use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
 
-/// The result of a production: the rest of the input, and what was read.
+/// The result of a production: the rest of the input, and the parsed value.
 pub(crate) type Parsed<'a, T> = IResult<&'a [u8], T, GrammarError>;
 
 /// The error of a production, at a position of its input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct GrammarError {
     cause: Cause,
-    /// Bytes of the input from the position of the error to its end.
+    /// The number of bytes from the error to the end of the input.
     left: usize,
-    /// The innermost production that has a name.
+    /// The innermost named production.
     production: Option<&'static str>,
 }
 
@@ -47,10 +47,10 @@ enum Cause {
     Other(ParseErrorKind),
 }
 
-/// Reads a production at the start of `input`, which begins at byte `start` of its datagram.
+/// Runs a production at the start of `input`, which begins at byte `start` of its datagram.
 ///
 /// # Errors
-/// The error of the production. One that is cut short is at the end of the input.
+/// The error of the production. If bytes are missing, its position is the end of the input.
 pub(crate) fn read<'a, T>(
     mut production: impl Parser<&'a [u8], Output = T, Error = GrammarError>,
     input: &'a [u8],
@@ -64,7 +64,7 @@ pub(crate) fn read<'a, T>(
     })
 }
 
-/// Gives the errors of a production another kind, unless a part of it has one already.
+/// Changes the kind of a production's errors, unless a part of it has set one.
 pub(crate) fn expect<'a, T>(
     kind: ParseErrorKind,
     mut production: impl Parser<&'a [u8], Output = T, Error = GrammarError>,
@@ -75,12 +75,12 @@ pub(crate) fn expect<'a, T>(
     }
 }
 
-/// The result of a leaf whose bytes run out.
+/// The error of a leaf that lacks bytes.
 pub(crate) const fn cut_short<'a, T>(input: &[u8]) -> Parsed<'a, T> {
     Err(nom::Err::Error(GrammarError::new(Cause::CutShort, input)))
 }
 
-/// The result of a leaf whose bytes are not of its form.
+/// The error of a leaf with wrong bytes.
 pub(crate) const fn malformed<'a, T>(input: &[u8]) -> Parsed<'a, T> {
     Err(nom::Err::Error(GrammarError::new(Cause::Malformed, input)))
 }
@@ -101,7 +101,7 @@ impl GrammarError {
         self
     }
 
-    /// The error of an input of this length that begins at byte `start` of its datagram.
+    /// Converts the error for an input of this length that begins at byte `start` of its datagram.
     fn in_datagram(self, start: usize, length: usize) -> ParseError {
         let end = start.saturating_add(length);
         let position = end.saturating_sub(self.left);
@@ -129,7 +129,7 @@ impl nom::error::ParseError<&[u8]> for GrammarError {
         inner
     }
 
-    /// The error that was found further on; of two at one position, the later one.
+    /// The error that is further on; at the same position, the later one.
     fn or(self, later: Self) -> Self {
         if self.left < later.left { self } else { later }
     }
@@ -158,7 +158,8 @@ mod tests {
 
     use super::*;
 
-    /// `message = "#" kind entry`, `kind = %x01-02`, `entry = 2OCTET octet`: the last below 9.
+    /// `message = "#" kind entry`, `kind = %x01-02`, `entry = 2OCTET octet`, where `octet` is below
+    /// 9.
     fn message(input: &[u8]) -> Parsed<'_, (u8, u16, u8)> {
         let mark = expect(ParseErrorKind::NotThisProtocol("a mark"), tag("#"));
         let kind = map_res(octet, |kind| match kind {

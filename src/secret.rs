@@ -1,4 +1,4 @@
-//! The secret that random-looking numbers follow from.
+//! The secret from which nonces and tokens are derived.
 
 use std::fmt;
 use std::hash::Hasher;
@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use siphasher::sip::SipHasher24;
 
-/// Sixteen secret bytes, from which nonces and tokens derive. `Debug` does not show them.
+/// Sixteen secret bytes, from which nonces and tokens are derived. `Debug` hides them.
 ///
 /// ```
 /// use queryport::Secret;
@@ -26,7 +26,7 @@ use siphasher::sip::SipHasher24;
 pub struct Secret([u8; 16]);
 
 impl Secret {
-    /// A secret of these bytes. They must come from a cryptographic random source, except in tests.
+    /// Makes a secret of these bytes, which must be cryptographically random except in tests.
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
@@ -41,7 +41,7 @@ impl Secret {
     /// ```
     ///
     /// # Errors
-    /// The operating system's error when it has no entropy.
+    /// If the operating system provides no random bytes.
     #[cfg(feature = "os-entropy")]
     pub fn from_os() -> std::io::Result<Self> {
         let mut bytes = [0; 16];
@@ -49,8 +49,10 @@ impl Secret {
         Ok(Self(bytes))
     }
 
-    /// A number that only the holder of the secret can compute, bound to a purpose, to an address
-    /// with its port, and to a counter (an attempt, a time window).
+    /// A number that only the holder of the secret can compute.
+    ///
+    /// It depends on a purpose, an address with its port, and a counter, such as an attempt or a
+    /// time window.
     pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         // The length comes first, so that no two inputs hash the same bytes.

@@ -7,26 +7,28 @@ use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 use crate::time::Instant;
 
-/// Rows of a sketch, and buckets of a row.
+/// The number of rows in a sketch, and of buckets in a row.
 const ROWS: usize = 4;
 const WIDTH: usize = 4096;
 
-/// The key of an address's network, the first `prefix` bits of an IPv4 or IPv6 address. Nobody
-/// without the secret can choose addresses whose keys share buckets.
+/// The key of an address's network: the first `prefix` bits of an IPv4 or IPv6 address. Without the
+/// secret, nobody can choose addresses whose keys share buckets.
 pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u8)) -> u64 {
     secret.number(purpose, *network(address, prefix).start(), 0)
 }
 
-/// A count-min sketch of leaky buckets. A key has one bucket in each row, and the emptiest of them
-/// counts. Keys that share buckets limit each other: what is read is never emptier than a bucket of
-/// the key's own. Nothing is ever evicted, so no flood of keys resets the bucket of another.
+/// A count-min sketch of leaky buckets, which has one bucket per row for each key.
+///
+/// The emptiest of a key's buckets counts. Keys that share buckets limit each other, so the result
+/// is never emptier than the key's own bucket would be. Nothing is evicted, so a flood of keys
+/// cannot reset another key's bucket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
     buckets: Vec<LeakyBucket>,
 }
 
 impl Sketch {
-    /// Memory of a sketch, in bytes. It is allocated with the first unit.
+    /// Memory of a sketch in bytes, allocated with the first unit.
     pub(crate) const BYTES: usize = ROWS * WIDTH * size_of::<LeakyBucket>();
 
     /// The bucket of a key.
@@ -35,8 +37,7 @@ impl Sketch {
         buckets.min().flatten().unwrap_or_default()
     }
 
-    /// Adds units to the bucket of a key, whether they fit or not. Fuller buckets that it shares
-    /// stay as they are.
+    /// Adds units to a key's bucket, whether they fit or not. Fuller shared buckets do not change.
     pub(crate) fn add(&mut self, key: u64, now: Instant, rate: &Rate, units: u64) {
         self.buckets.resize(ROWS * WIDTH, LeakyBucket::default());
         let mut sum = self.get(key);
@@ -49,7 +50,7 @@ impl Sketch {
     }
 }
 
-/// The positions of a key's buckets: in each row, from twelve of the key's bits.
+/// The positions of a key's buckets: in each row, given by twelve bits of the key.
 fn positions(key: u64) -> impl Iterator<Item = usize> {
     let [a, b, c, d, e, f, g, h] = key.to_le_bytes();
     let rows = [[a, b], [c, d], [e, f], [g, h]]
@@ -90,7 +91,7 @@ mod tests {
         assert_ne!(of("2001:db8::1", (32, 64)), of("2001:db8:0:1::1", (32, 64)));
     }
 
-    /// Senders as a dual-stack socket reports them: not all of IPv4 is one /64.
+    /// As a dual-stack socket reports senders: IPv4 addresses must not all fall into one /64.
     #[test]
     fn v4_mapped_addresses_have_the_keys_of_their_ipv4_addresses() {
         for prefix in [(32, 64), (24, 48)] {
@@ -112,7 +113,7 @@ mod tests {
             )
         };
         (0..8).for_each(|_| sketch.add(key(0), start, &rate, 1));
-        // As many keys at their limit as one in sixteen buckets of a row, and as many others again.
+        // One in sixteen buckets of a row has a key at its limit, and further keys follow.
         for n in 1..512 {
             sketch.add(key(n), start, &rate, if n < 256 { 8 } else { 1 });
         }

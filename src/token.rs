@@ -1,4 +1,4 @@
-//! Tokens that prove the address of a client.
+//! Tokens that prove a client's address.
 
 use std::net::SocketAddr;
 
@@ -8,15 +8,14 @@ use crate::time::{Duration, Instant};
 /// The default time window.
 pub(crate) const WINDOW: Duration = Duration::from_secs(15);
 
-/// Issues tokens bound to an address, its port, a purpose and a time window, and verifies them
-/// without a table: each token is a keyed hash. A flood of requests costs no memory, and a client
-/// cannot compute the token of an address at which it does not receive.
+/// Issues and verifies tokens bound to an address with its port, a purpose and a time window.
 ///
-/// A token is valid in the window in which it was issued and in the next one: for one to two
-/// windows.
+/// A token is a keyed hash, so no table is needed, and a flood of requests uses no memory. A client
+/// cannot compute a token for an address at which it does not receive. A token is valid in its own
+/// window and the next one: for one to two windows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenIssuer {
-    /// The secret that tokens derive from.
+    /// The secret from which tokens are derived.
     pub(crate) secret: Secret,
     pub(crate) window: Duration,
     /// The start of the first window.
@@ -24,14 +23,14 @@ pub(crate) struct TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// The token of this address and port for a purpose in the current window: 64 bits, which a
-    /// protocol shortens or formats as its wire format requires.
+    /// The token of this address and port for a purpose in the current window: 64 bits, which the
+    /// protocol shortens or formats.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
         self.valid(now, address, purpose).next().unwrap_or_default()
     }
 
-    /// The valid tokens of this address and port for a purpose: of the current window, and of the
-    /// one before.
+    /// The valid tokens of this address and port for a purpose: of the current window and the one
+    /// before.
     pub(crate) fn valid(
         &self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! The part of a query that depends on the protocol.
+//! The protocol-specific part of a query.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use crate::error::ParseError;
 
 /// The exchange of requests and replies with one server, implemented by each protocol.
 ///
-/// An implementation has no clock, no address and no socket. A [`Session`](super::Session) runs it
-/// with one server, a [`Scanner`](crate::scan::Scanner) runs thousands of them over one socket.
+/// An implementation has no clock, address or socket. A [`Session`](super::Session) runs it with
+/// one server, a [`Scanner`](crate::scan::Scanner) with thousands of servers over one socket.
 ///
 /// ```
 /// use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
@@ -42,28 +42,30 @@ pub trait Conversation {
     /// The result of the exchange.
     type Answer;
 
-    /// Appends the datagram of the current step to `out`. Called again for each retry of the step.
+    /// Appends the datagram of the current step to `out`. It is called again for each retry.
     fn request(&mut self, out: &mut Vec<u8>);
 
     /// Handles a datagram from the server's address.
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Self::Answer>;
 
-    /// Handles a timeout: of the wait that [`Self::receive`] asked for, or of the whole query.
+    /// Handles a timeout: of the wait that [`Self::receive`] returned, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
-    /// The shortest time after which the servers of this protocol answer a request that is sent
-    /// again; default 1 s, since DarkPlaces (DarkPlacesEngine/darkplaces, `netconn.c`) answers one
-    /// request per second and address. A scan that knows the round-trip times of its servers sends
-    /// retries as early as this, see
-    /// [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait). A
-    /// [`Session`](super::Session) by itself waits for
+    /// The least time after which servers of this protocol answer a repeated request; default 1 s.
+    ///
+    /// The default fits DarkPlaces, which answers each address once a second
+    /// (DarkPlacesEngine/darkplaces, `netconn.c`). A scan that measures round-trip times can retry
+    /// this early, see [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait).
+    /// A single [`Session`](super::Session) waits for
     /// [`Timing::with_retry_after`](crate::Timing::with_retry_after).
     fn retry_spacing(&self) -> Duration {
         Duration::from_secs(1)
     }
 
-    /// Converts the answer. Conversations of several protocols with the same answer run in one scan
-    /// as `Box<dyn Conversation<Answer = …> + Send>`.
+    /// Converts the answer.
+    ///
+    /// One scan can then run conversations of several protocols as
+    /// `Box<dyn Conversation<Answer = …> + Send>`.
     ///
     /// ```
     /// use queryport::session::Conversation;
@@ -149,7 +151,7 @@ impl<C: Conversation, B, F: FnMut(C::Answer) -> B> Conversation for Map<C, F> {
 pub enum Verdict<A> {
     /// The datagram does not answer the request. It is counted, and no timer changes.
     Rejected(ParseError),
-    /// A part of the answer, or a copy of one. The session waits for more.
+    /// A part of the answer, or a copy of one. The session waits for the rest.
     Partial(Wait),
     /// The step is complete: the session sends the next request.
     Next,
@@ -168,7 +170,7 @@ impl<A> Verdict<A> {
     }
 }
 
-/// The wait after a part of an answer, see [`Verdict::Partial`].
+/// How to wait after a part of an answer, see [`Verdict::Partial`].
 ///
 /// ```
 /// use queryport::session::{Verdict, Wait};
@@ -190,46 +192,45 @@ impl<A> Verdict<A> {
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum Wait {
-    /// More datagrams must follow: wait as long as for any reply, then call
+    /// More datagrams are needed: wait as long as for any reply, then call
     /// [`Conversation::timeout`].
     Reply,
-    /// The reply has no end mark: wait for [`Timing::quiet`](super::Timing::quiet) without a
-    /// datagram.
+    /// The reply has no end mark: wait until nothing arrives for
+    /// [`Timing::quiet`](super::Timing::quiet).
     Quiet,
-    /// The reply looks complete, and only a late datagram could follow: wait for one round-trip
-    /// time, at most for [`Timing::with_grace`](super::Timing::with_grace).
+    /// The reply looks complete, but another datagram could follow: wait for one round-trip time,
+    /// at most [`Timing::with_grace`](super::Timing::with_grace).
     Grace,
 }
 
-/// The requests that the session can still send at a timeout.
+/// What the session can still send at a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum Remaining {
-    /// The request can be sent again.
+    /// A retry of the request.
     Retry,
-    /// No retries are left. The next request can be sent.
+    /// The next request, but no retry.
     Step,
-    /// The deadline has passed, or the network reported the server as unreachable. Only
-    /// [`OnTimeout::Done`] has an effect.
+    /// Nothing: the deadline has passed, or the server is unreachable. Only [`OnTimeout::Done`] has
+    /// an effect.
     Nothing,
 }
 
-/// The decision of a [`Conversation`] at a timeout, see its example.
+/// What a [`Conversation`] wants to do at a timeout, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(
     clippy::exhaustive_enums,
     reason = "the contract between protocols and session: closed on purpose"
 )]
 pub enum OnTimeout<A> {
-    /// Send the request again. Where no retry is left, the query waits for a reply until its
-    /// deadline.
+    /// Send the request again. If no retry is left, wait for a reply until the deadline.
     Retry,
     /// Give up this step and send the next request.
     Next,
-    /// End the query with what has arrived.
+    /// End the query with the answer so far.
     Done(A),
 }
 

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use crate::error::ParseError;
 use crate::limits::Limits;
 
-/// The fragments of a reply, sorted by the number they carry. The first of a number is kept.
+/// The fragments of a reply, sorted by number. The first one with a number is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
     parts: Vec<(u32, Bytes)>,
@@ -27,7 +27,7 @@ impl Fragments {
         }
     }
 
-    /// Adds a fragment. `last`: it carries the end mark of the reply.
+    /// Adds a fragment. `last`: it has the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may
     /// repeat the number of the fragment before it, as Unreal 227 sends it without players
@@ -66,20 +66,20 @@ impl Fragments {
         Ok(())
     }
 
-    /// Whether fragments of two replies are here: two with one number differ, there are two end
-    /// marks, or one is behind the end mark. No one can tell which of them belong together.
+    /// Whether fragments of two replies are mixed, so that nobody can tell which belong together:
+    /// two with one number differ, there are two end marks, or one follows the end mark.
     pub(crate) fn is_mixed(&self) -> bool {
         self.is_mixed
             || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
     }
 
-    /// Whether every fragment from `base` to the one with the end mark has arrived, and all are of
-    /// one reply as far as can be seen.
+    /// Whether every fragment from `base` to the end mark has arrived, and nothing shows a second
+    /// reply.
     pub(crate) fn is_complete(&self, base: u32) -> bool {
         self.last.is_some() && self.missing(base) == 0 && !self.is_mixed()
     }
 
-    /// Fragments known to be missing: the gaps from `base` to the highest number.
+    /// How many fragments are missing between `base` and the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
         let Some((highest, _)) = self.parts.last() else {
             return 0;
@@ -93,7 +93,7 @@ impl Fragments {
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// Whether the fragment with this number has arrived, and not only an end mark.
+    /// Whether the fragment with this number has arrived. An end mark alone does not count.
     pub(crate) fn contains(&self, number: u32) -> bool {
         self.parts
             .iter()
@@ -105,12 +105,12 @@ impl Fragments {
         self.last
     }
 
-    /// The fragments in the order of their numbers.
+    /// The fragments in order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Bytes)> {
         self.parts.iter().map(|(number, body)| (*number, body))
     }
 
-    /// All fragments in one buffer; a single one as it came.
+    /// All fragments in one buffer. A single one is not copied.
     pub(crate) fn join(&self) -> Bytes {
         match &self.parts[..] {
             [(_, only)] => only.clone(),

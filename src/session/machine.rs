@@ -5,8 +5,7 @@ use std::net::SocketAddr;
 use crate::protocol::Protocol;
 use crate::time::Instant;
 
-/// A state machine that sends and receives datagrams: the methods that all state machines of this
-/// crate share.
+/// The methods that all state machines of this crate share: they send and receive datagrams.
 ///
 /// `net::serve` runs any `Machine`. A pair of machines is a `Machine` too: both receive every
 /// datagram of one socket.
@@ -31,22 +30,24 @@ use crate::time::Instant;
 /// }
 /// ```
 pub trait Machine {
-    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing
-    /// to send now.
+    /// Appends the next datagram to `out` and returns its destination; `None` if there is none now.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
 
-    /// Handles a datagram that arrived.
+    /// Handles a received datagram.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled;
 
-    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a datagram
-    /// or a result waits to be taken, `None` when nothing is due.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives.
+    ///
+    /// It is in the past while a datagram or a result waits to be taken, and `None` if no timer
+    /// runs.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Handles the passage of time. Early and repeated calls are harmless.
+    /// Advances time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// Whether the latest datagram to this address announces its sender, as a heartbeat does: the
-    /// receiver lists the address that it comes from. `net::serve` sends it from every socket.
+    /// Whether the latest datagram to this address announces its sender, as a heartbeat does.
+    ///
+    /// The receiver lists the sender's address, so `net::serve` sends it from every socket.
     fn announces_to(&self, _to: SocketAddr) -> bool {
         false
     }
@@ -61,11 +62,11 @@ pub trait Machine {
 pub struct Transmit {
     /// The destination.
     pub to: SocketAddr,
-    /// The number of bytes that were appended.
+    /// How many bytes were appended.
     pub len: usize,
 }
 
-/// The verdict of a machine on a datagram.
+/// What a machine did with a datagram.
 ///
 /// ```
 /// use queryport::session::Handled;
@@ -78,13 +79,13 @@ pub struct Transmit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Handled {
-    /// A request in this protocol: it was answered, or is one that servers leave unanswered.
+    /// A request in this protocol, whether it is answered or not.
     Request(Protocol),
-    /// From a server that was asked, or a master's question to this one.
+    /// A reply from a queried server, or a request from a master.
     Reply,
-    /// Nothing for this machine: on a game's own socket, it is the game's.
+    /// Not for this machine. On a game's own socket, it is for the game.
     Ignored,
-    /// From an address that must not be answered.
+    /// From an address that must not get replies.
     Refused,
 }
 
@@ -156,8 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// A machine that sends its byte when its timer has passed, and counts the datagrams that it
-    /// was given.
+    /// A machine that sends one byte when its timer expires, and counts received datagrams.
     struct Timer {
         byte: u8,
         due: Option<Instant>,

@@ -1,9 +1,9 @@
 //! Conversations with one server, without socket, clock or randomness.
 //!
-//! A protocol implements [`Conversation`]: what to send, what a datagram means, what a timeout
-//! means. [`Session`] adds what every protocol needs: retries with backoff, a deadline, the check
-//! of the sender's address, counters. The caller owns the socket and the clock, and connects them
-//! to five methods:
+//! A protocol implements [`Conversation`], which makes requests and interprets datagrams and
+//! timeouts. A [`Session`] adds what every protocol needs: retries with backoff, a deadline, the
+//! check of the sender's address, counters. You own the socket and the clock, and connect them to
+//! five methods:
 //!
 //! ```text
 //!             ┌───────────────────────────── Session ──────────────────────────────┐
@@ -15,8 +15,8 @@
 //!             └────────────────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! The [front page](crate#the-loop-of-every-state-machine) states the order of the calls. All state
-//! machines have the methods of [`Machine`]: [`Scanner`](crate::scan::Scanner),
+//! The [front page](crate#the-loop-of-every-state-machine) shows the order of the calls. All state
+//! machines share the methods of [`Machine`]: also [`Scanner`](crate::scan::Scanner),
 //! [`Responder`](crate::serve::Responder), [`Master`](crate::quake3::master::Master) and
 //! [`Announcer`](crate::serve::Announcer).
 

@@ -11,8 +11,8 @@ use crate::error::{ParseError, QueryError};
 use crate::model::json;
 use crate::time::{Duration, Instant, after};
 
-/// An event of the span of a query, with names, sizes and offsets, and no bytes of a datagram: no
-/// challenge, token or password can appear in it. Nothing without the feature `tracing`.
+/// A tracing event of a query. It has names, sizes and offsets only, so no challenge, token or
+/// password can leak. Does nothing without the feature `tracing`.
 macro_rules! event {
     ($session:expr, $($field:tt)*) => {
         #[cfg(feature = "tracing")]
@@ -20,7 +20,7 @@ macro_rules! event {
     };
 }
 
-/// A query of one server as a state machine. See the [module](super) for its methods and their
+/// A query of one server as a state machine. The [module](super) describes its methods and their
 /// order.
 ///
 /// ```
@@ -66,14 +66,14 @@ pub struct Session<C: Conversation> {
 enum State<A> {
     /// The request of the current step waits to be taken.
     Sending,
-    /// The request was sent. A new timer replaces this one; timers are not queued.
+    /// The request was sent. A new timer replaces this one: there is no queue.
     Waiting(Timer),
-    /// The query has ended. Its result stays until it is taken, in a box: of thousands of queries
-    /// few have ended and wait.
+    /// The query has ended, and its result waits to be taken. It is boxed, because few of thousands
+    /// of queries are in this state.
     Ended(Option<Box<Ended<A>>>),
 }
 
-/// The wait that ends next, unless the deadline of the query comes first.
+/// The current wait. The deadline of the query can come first.
 #[derive(Debug, Clone, Copy)]
 struct Timer {
     wait: Wait,
@@ -89,16 +89,16 @@ struct Timed<A> {
     elapsed: Duration,
 }
 
-/// One request of the conversation and its copies.
+/// One request of the conversation, including its retries.
 #[derive(Debug, Clone, Copy)]
 struct Step {
     /// Counted from 1.
     number: u8,
     /// How often the request was sent.
     sends: u8,
-    /// The time of its latest copy.
+    /// When it was last sent.
     sent_at: Micros,
-    /// The time of its first copy, until a datagram answers it.
+    /// When it was first sent; `None` once a datagram has answered it.
     unanswered_since: Option<Micros>,
 }
 
@@ -124,18 +124,18 @@ impl Step {
     }
 }
 
-/// The times that the server took to answer.
+/// How long the server took to answer.
 #[derive(Debug, Clone, Copy, Default)]
 struct RoundTrip {
-    /// The round trip of the first request that was answered and had been sent once.
+    /// The round trip of the first answered request that was sent only once.
     measured: Option<Micros>,
-    /// The longest time from the first copy of a request to its first reply; `None` before the
-    /// first reply.
+    /// The longest time from a request to its first reply, retries included; `None` before the
+    /// first.
     slowest: Option<Micros>,
 }
 
 impl RoundTrip {
-    /// Records the first reply to the request of a step.
+    /// Records the first reply to a request.
     fn answered(&mut self, step: &Step, asked_at: Micros, now: Micros) {
         // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
         if self.measured.is_none() && step.sends == 1 {
@@ -145,7 +145,7 @@ impl RoundTrip {
     }
 }
 
-/// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter: on a fast link,
+/// The shortest wait for a late datagram, unless [`Timing::with_grace`] is shorter. On a fast link,
 /// jitter exceeds the round trip.
 const MIN_GRACE: Duration = Duration::from_millis(20);
 
@@ -153,8 +153,8 @@ const MIN_GRACE: Duration = Duration::from_millis(20);
 const MAX_REQUEST: usize = 65_507;
 
 impl<C: Conversation> Session<C> {
-    /// Starts a query. It ends at `now` plus [`Timing::timeout`] at the latest.
-    /// [`Self::poll_transmit`] returns the first request.
+    /// Starts a query, which ends at `now` plus [`Timing::timeout`] at the latest. Then call
+    /// [`Self::poll_transmit`] for the first request.
     pub fn new(conversation: C, peer: SocketAddr, timing: Timing, now: Instant) -> Self {
         Self {
             conversation,
@@ -174,8 +174,7 @@ impl<C: Conversation> Session<C> {
 }
 
 impl<C: Conversation> Machine for Session<C> {
-    /// Appends the next datagram to `out` and returns its destination; `None` when there is nothing
-    /// to send.
+    /// Appends the next datagram to `out` and returns its destination; `None` if there is none.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if !self.has_request() {
             return None;
@@ -210,15 +209,16 @@ impl<C: Conversation> Machine for Session<C> {
             return Handled::Reply;
         }
         self.receive(now, datagram);
-        // What came in time may be read late, but datagrams must not keep the query alive.
+        // A busy caller may pass on a datagram late, but datagrams must not extend the query.
         if self.since_start(now) >= self.deadline() {
             self.handle_timeout(now);
         }
         Handled::Reply
     }
 
-    /// When to call [`Self::handle_timeout`] if no datagram arrives: in the past while a request or
-    /// the outcome waits to be taken, `None` once the outcome was taken.
+    /// When to call [`Self::handle_timeout`] if no datagram arrives.
+    ///
+    /// It is in the past while a request or the outcome waits to be taken, and `None` after that.
     fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
             State::Sending | State::Ended(Some(_)) => Some(self.started),
@@ -227,7 +227,7 @@ impl<C: Conversation> Machine for Session<C> {
         }
     }
 
-    /// Handles the passage of time. Early and repeated calls are harmless.
+    /// Advances time. Early and repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
         if self.timer().is_none_or(|timer| now < timer) {
             return;
@@ -256,8 +256,9 @@ impl<C: Conversation> Machine for Session<C> {
 }
 
 impl<C: Conversation> Session<C> {
-    /// Ends the query because the network reported the server's address as unreachable (ICMP). What
-    /// has arrived is the answer where the protocol allows it; otherwise the error is
+    /// Ends the query because the network reported the server as unreachable (ICMP).
+    ///
+    /// The answer is the part received so far, if the protocol allows that; otherwise the result is
     /// [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
         if self.is_running() {
@@ -265,7 +266,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// The outcome, once; `None` while the query runs and after the outcome was taken.
+    /// The outcome, returned once; `None` before and after that.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
         let State::Ended(result) = &mut self.state else {
             return None;
@@ -280,7 +281,7 @@ impl<C: Conversation> Session<C> {
         }))
     }
 
-    /// The conversation, for example to take the servers of a list before the list is complete.
+    /// The conversation, for example to take servers of a list before it is complete.
     pub const fn conversation_mut(&mut self) -> &mut C {
         &mut self.conversation
     }
@@ -300,7 +301,7 @@ impl<C: Conversation> Session<C> {
         !matches!(self.state, State::Ended(_))
     }
 
-    /// Whether [`Self::poll_transmit`] has a datagram.
+    /// Whether [`Self::poll_transmit`] would return a datagram.
     pub(crate) const fn has_request(&self) -> bool {
         matches!(self.state, State::Sending)
     }
@@ -316,8 +317,8 @@ impl<C: Conversation> Session<C> {
         )
     }
 
-    /// When the next timer expires, the deadline included; `None` before the first request and once
-    /// the query has ended.
+    /// When the next timer expires, including the deadline; `None` before the first request and
+    /// after the end.
     pub(crate) fn timer(&self) -> Option<Instant> {
         let at = match self.state {
             State::Waiting(timer) => timer.at.min(self.deadline()),
@@ -327,8 +328,8 @@ impl<C: Conversation> Session<C> {
         Some(after(self.started, at.get()))
     }
 
-    /// Bounds the wait for a reply; a wait that has begun changes with it. Before a retry, the wait
-    /// is never shorter than [`Conversation::retry_spacing`].
+    /// Bounds the wait for a reply, including the current one. Before a retry, the wait is at least
+    /// [`Conversation::retry_spacing`].
     pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
         self.longest_wait = Some(longest.into());
         let is_unanswered = self.step.unanswered_since.is_some();
@@ -337,7 +338,7 @@ impl<C: Conversation> Session<C> {
         }
     }
 
-    /// The deadline of the query, since the start.
+    /// The deadline of the query, as time since its start.
     fn deadline(&self) -> Micros {
         self.timing.longest(self.rtt.slowest.is_some())
     }
@@ -350,7 +351,7 @@ impl<C: Conversation> Session<C> {
         self.step.sends <= self.timing.retries()
     }
 
-    /// Starts the timer of this wait.
+    /// Starts the timer for this wait.
     fn start(&mut self, wait: Wait, now: Micros) {
         let duration = match wait {
             Wait::Reply => self.reply_wait(),
@@ -369,7 +370,7 @@ impl<C: Conversation> Session<C> {
             Duration::ZERO
         };
         let bound = self.longest_wait.unwrap_or(Micros::MAX).get().max(spacing);
-        // A server that took long before takes long again.
+        // A server that was slow before may be slow again.
         let least = self.rtt.slowest.unwrap_or_default().half_again();
         wait.min(bound).max(least.get())
     }
@@ -380,7 +381,7 @@ impl<C: Conversation> Session<C> {
         round_trip.map_or(longest, |rtt| rtt.max(MIN_GRACE).min(longest))
     }
 
-    /// The last request may be answered until the deadline, except in a scan that bounds each wait.
+    /// Waits until the deadline after the last retry, unless a scan bounds each wait.
     fn wait_for_last_reply(&mut self, now: Instant) {
         if self.longest_wait.is_some() {
             event!(self, "timed out");
@@ -392,7 +393,7 @@ impl<C: Conversation> Session<C> {
         });
     }
 
-    /// Gives a datagram of the server to the conversation.
+    /// Passes a datagram of the server to the conversation.
     fn receive(&mut self, now: Instant, datagram: &[u8]) {
         let verdict = self.conversation.receive(datagram);
         if let Verdict::Rejected(error) = verdict {
@@ -405,7 +406,7 @@ impl<C: Conversation> Session<C> {
         if let Some(asked_at) = self.step.unanswered_since.take() {
             self.rtt.answered(&self.step, asked_at, at);
         }
-        // Several datagrams can come before the next request is taken.
+        // Several datagrams can arrive before the next request is taken.
         let is_between_steps = self.has_request() && self.step.sends == 0;
         match verdict {
             Verdict::Partial(wait) if !self.has_request() => self.start(wait, at),
@@ -430,7 +431,7 @@ impl<C: Conversation> Session<C> {
         self.state = State::Ended(Some(Box::new(result)));
     }
 
-    /// Ends the query with what has arrived, or with an error.
+    /// Ends the query with the answer so far, or with an error.
     fn give_up(&mut self, now: Instant, because: Option<QueryError>) {
         if let OnTimeout::Done(answer) = self.conversation.timeout(Remaining::Nothing) {
             return self.end(now, Ok(answer));
@@ -471,9 +472,9 @@ impl<C: Conversation> Session<C> {
 /// ```
 ///
 /// # JSON
-/// With the feature `serde`, an outcome is an object with the fields below, and is read back from
-/// it: `answer` (see [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and
-/// `elapsed` (seconds as a number, to the microsecond; `rtt` can be `null`) and `stats` (counters).
+/// With the feature `serde`, an outcome is an object with these fields, and can be read back:
+/// `answer` (see [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and `elapsed`
+/// (seconds to the microsecond; `rtt` can be `null`) and `stats` (counters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -482,10 +483,10 @@ pub struct Outcome<A> {
     pub answer: A,
     /// The address that answered.
     pub peer: SocketAddr,
-    /// The round-trip time: from a request to the first datagram that answered it. `None` where
-    /// every answered request was sent more than once, because the reply does not say which copy it
-    /// answers. A datagram that waits in the socket while the caller does something else seems to
-    /// come later.
+    /// The round-trip time: from a request to the first datagram that answered it.
+    ///
+    /// `None` if every answered request was sent more than once, because a reply does not show
+    /// which copy it answers. Time that a datagram waits in the socket counts too.
     #[doc(alias("ping", "latency"))]
     #[cfg_attr(
         feature = "serde",
@@ -495,7 +496,7 @@ pub struct Outcome<A> {
         )
     )]
     pub rtt: Option<Duration>,
-    /// The time from the start of the query to its end.
+    /// The duration of the query.
     #[cfg_attr(
         feature = "serde",
         serde(serialize_with = "json::write_seconds", deserialize_with = "elapsed")
@@ -511,7 +512,7 @@ fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration
 }
 
 impl<A> Outcome<A> {
-    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, the
+    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, and the
     /// counters are 0.
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
         Self {
@@ -542,7 +543,7 @@ impl<A> Outcome<A> {
     }
 }
 
-/// The counters of one query.
+/// Counters of one query.
 ///
 /// ```
 /// use queryport::{Outcome, ServerStatus};
@@ -562,7 +563,7 @@ impl<A> Outcome<A> {
 pub struct QueryStats {
     /// Requests sent, retries included.
     pub requests: u32,
-    /// Retries: requests that were sent again.
+    /// Requests that were sent again.
     pub retries: u8,
     /// Datagrams from the server that did not answer the request.
     pub rejected: u32,

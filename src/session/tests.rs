@@ -6,8 +6,8 @@ use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 use crate::session::Machine;
 
-/// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race; anything
-/// else is rejected.
+/// A conversation of one-letter datagrams: `d`one, `n`ext, `p`artial, `q`uiet, `g`race. All others
+/// are rejected.
 #[derive(Debug, Default)]
 struct Script {
     received: Vec<u8>,
@@ -171,7 +171,7 @@ fn other_senders_are_ignored_and_a_mapped_address_is_the_same_server() {
     assert_eq!(rig.session.stats().late, 1);
 }
 
-/// A server that answers every step with another step must not keep the client sending.
+/// A server that answers every step with another step must not make the client send forever.
 #[test]
 fn a_conversation_ends_after_max_steps() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -187,7 +187,7 @@ fn a_conversation_ends_after_max_steps() {
     );
 }
 
-/// Batches of datagrams arrive without a chance to send in between.
+/// Several datagrams arrive before anything can be sent.
 #[test]
 fn datagrams_that_come_at_once_are_one_step() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -218,7 +218,7 @@ fn parts_do_not_extend_the_query_past_its_deadline() {
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 
-/// A busy caller reads a reply after the deadline that came before it.
+/// A busy caller reads a reply after the deadline, but it arrived before.
 #[test]
 fn a_reply_that_is_read_late_counts() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -337,7 +337,8 @@ fn an_unreachable_server_ends_the_query_at_once() {
     );
 }
 
-/// Karn's algorithm: a late reply to the first request would look like a fast reply to the second.
+/// Karn's algorithm: otherwise a late reply to the first request would look like a fast reply to
+/// the second.
 #[test]
 fn a_repeated_request_gives_no_round_trip_time() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -392,7 +393,7 @@ fn a_request_too_large_for_a_datagram_is_an_error() {
     );
 }
 
-/// The documented order never stalls: a session is due while a request or its outcome waits.
+/// In the documented order, nothing stalls: a session is due while a request or its outcome waits.
 #[test]
 fn a_session_is_due_while_something_waits_to_be_taken() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -439,7 +440,7 @@ fn the_last_request_waits_until_the_timeout() {
     assert_eq!(outcome.elapsed, Duration::from_millis(9999));
 }
 
-/// A scan that knows the round-trip times of its servers does not wait longer for a silent one.
+/// A scan that measures round-trip times does not wait longer for a silent server.
 #[test]
 fn a_bound_of_the_scan_ends_the_last_wait() {
     let mut rig = Rig::new(Script::default(), timing().with_retries(0));

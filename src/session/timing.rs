@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// Timeout, retries and waiting times of one query.
+/// Timeout, retries and waiting times of a query.
 ///
-/// With the defaults, no server gets two requests within a second: DarkPlaces answers each address
-/// once a second (xonotic/darkplaces, netconn.c), ioquake3 once a second after a burst of ten
-/// (ioquake3, code/server/sv_main.c). Setters clamp to the documented ranges; times are kept in
-/// whole microseconds.
+/// With the defaults, no server gets two requests within a second. DarkPlaces answers each address
+/// once a second (xonotic/darkplaces, netconn.c), ioquake3 once a second after ten in a row
+/// (ioquake3, code/server/sv_main.c). Setters clamp to the documented ranges. Times are whole
+/// microseconds.
 ///
 /// ```
 /// use std::time::Duration;
@@ -30,13 +30,13 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// The number of timeouts a server may take in all once it has answered something. Its silence
-    /// still ends the query, after the retries of the step.
+    /// The most timeouts that a server may take once it has answered a request. If it then falls
+    /// silent, the query ends after the retries of that step.
     pub(crate) patience: u8,
 }
 
-/// A wait in whole microseconds, up to an hour: a quarter of what a [`Duration`] takes, in each of
-/// thousands of sessions.
+/// A wait in whole microseconds, at most an hour. A scan keeps thousands of them, and a
+/// [`Duration`] is four times as large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Micros(u32);
 
@@ -44,7 +44,7 @@ impl Micros {
     pub(super) const ZERO: Self = Self(0);
     pub(super) const MAX: Self = Self(u32::MAX);
 
-    /// Half as long again.
+    /// One and a half times this wait.
     pub(super) const fn half_again(self) -> Self {
         Self(self.0.saturating_add(self.0 / 2))
     }
@@ -61,7 +61,7 @@ impl Micros {
 
 impl From<Duration> for Micros {
     fn from(wait: Duration) -> Self {
-        // Rounded up: a timer that counts from such a time must not expire early.
+        // Rounded up, so that a timer based on it never expires early.
         Self(u32::try_from(wait.as_nanos().div_ceil(1000)).unwrap_or(u32::MAX))
     }
 }
@@ -81,11 +81,11 @@ impl Default for Timing {
 }
 
 impl Timing {
-    /// The longest duration of a query of one address, from its first request to its end: 10 ms–10
-    /// min, default 4 s. Retries that would be due later are not sent, see [`Self::requests`]. In a
-    /// [`Scanner`](crate::scan::Scanner), and so in `Client::scan` and `Client::lan`, it bounds the
-    /// query of a server that sends nothing; one that has sent a part of its answer may take four
-    /// times as long, 16 s by default.
+    /// The longest duration of a query of one address: 10 ms–10 min, default 4 s.
+    ///
+    /// Retries that would come later are not sent, see [`Self::requests`]. In a
+    /// [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, this applies to servers
+    /// that send nothing. A server that has sent part of its answer may take four times as long.
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
     }
@@ -94,14 +94,12 @@ impl Timing {
         self.retry_after.get()
     }
 
-    /// Most retries of one request: 0–20, default 2. The requests that a conversation sends after
-    /// an answer have as many each.
+    /// Most retries of one request: 0–20, default 2. Each request of a conversation has this many.
     pub const fn retries(&self) -> u8 {
         self.retries
     }
 
-    /// The time without datagrams that ends a reply without an end mark: 1 ms–1 min, default 300
-    /// ms.
+    /// The silence that ends a reply without an end mark: 1 ms–1 min, default 300 ms.
     pub const fn quiet(&self) -> Duration {
         self.quiet.get()
     }
@@ -111,8 +109,8 @@ impl Timing {
         self.grace.get()
     }
 
-    /// Most request/reply steps of one conversation: 1–64, default 16. The longest real
-    /// conversation has three steps, and each retry can repeat them.
+    /// Most request/reply steps of one conversation: 1–64, default 16. Real conversations have at
+    /// most three, which retries can repeat.
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
@@ -123,8 +121,8 @@ impl Timing {
         Micros(self.timeout.0.saturating_mul(timeouts as u32))
     }
 
-    /// The number of requests sent to a server that never answers: the first, and the retries that
-    /// fit into the timeout.
+    /// How many requests a silent server gets: the first, and the retries that fit into the
+    /// timeout.
     ///
     /// ```
     /// use std::time::Duration;
@@ -150,12 +148,13 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// Shortens the [time to the first retry](Self::with_retry_after) until every retry, and the
-    /// wait for the last reply, fit into the timeout. DarkPlaces servers ignore a retry within a
-    /// second.
+    /// Shortens the [time to the first retry](Self::with_retry_after) until all retries fit into
+    /// the timeout, with a wait for the last reply.
+    ///
+    /// DarkPlaces servers ignore a retry within a second.
     #[must_use]
     pub fn fitted(self) -> Self {
-        // The sum of all waits, in units of the first.
+        // The sum of all waits, as a multiple of the first.
         let waits = (0..=self.retries)
             .fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5))
             .0;
@@ -168,9 +167,10 @@ impl Timing {
         with_timeout(timeout: Duration) timeout =
             timeout.clamp(Duration::from_millis(10), Duration::from_secs(600)).into();
 
-        /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s. Each
-        /// further retry waits half as long again. After the last retry, a silent server may answer
-        /// until the timeout. DarkPlaces servers ignore a retry within a second.
+        /// Sets the time from a request to its first retry: 10 ms–1 min, default 1.2 s.
+        ///
+        /// The wait before each further retry is 1.5 times the wait before. After the last retry,
+        /// the query waits until the timeout. DarkPlaces servers ignore a retry within a second.
         with_retry_after(retry_after: Duration) retry_after =
             retry_after.clamp(Duration::from_millis(10), Duration::from_secs(60)).into();
 
@@ -181,7 +181,7 @@ impl Timing {
         with_quiet(quiet: Duration) quiet =
             quiet.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
 
-        /// Sets the longest wait for a late datagram of a reply that looks complete: 1 ms–1 min,
+        /// Sets the longest wait for another datagram of a reply that looks complete: 1 ms–1 min,
         /// default 100 ms.
         with_grace(grace: Duration) grace =
             grace.clamp(Duration::from_millis(1), Duration::from_secs(60)).into();
@@ -190,7 +190,7 @@ impl Timing {
         with_max_steps(steps: u8) max_steps = steps.clamp(1, 64);
     }
 
-    /// The wait for a reply after this many retries: half as long again for each.
+    /// The wait for a reply after this many retries, 1.5 times the wait before.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
         (0..retry)
             .fold(self.retry_after, |wait, _| wait.half_again())
