@@ -31,8 +31,9 @@ pub(crate) const MAX_CHALLENGE: usize = 64;
 pub struct GameKey(Vec<u8>);
 
 impl GameKey {
-    /// A key, in practice of six letters and digits. Some games of the Unreal engine use six
-    /// spaces.
+    /// A key, in practice of six letters and digits.
+    ///
+    /// Some games of the Unreal engine use six spaces.
     ///
     /// # Errors
     /// [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] above 256 bytes.

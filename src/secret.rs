@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use siphasher::sip::SipHasher24;
 
-/// Sixteen secret bytes, from which nonces and tokens are derived. `Debug` hides them.
+/// Sixteen secret bytes that nonces and tokens are derived from. `Debug` hides them.
 ///
 /// ```
 /// use queryport::Secret;

@@ -70,8 +70,10 @@ enum Plan {
 }
 
 impl StatusQuery {
-    /// A query of the status. The nonce is not used, because the protocol has no challenge: only
-    /// the sender's address ties a reply to its request.
+    /// A query of the status.
+    ///
+    /// The nonce is not used, because the protocol has no challenge: only the sender's address ties
+    /// a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let status = Asked::new(&[Command::Status]);
         let short = Asked {
@@ -106,10 +108,10 @@ impl StatusQuery {
     /// table.
     ///
     /// Servers number players and teams from 0, and call fields of both `team_N` and `score_N`
-    /// (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If you
-    /// request [`Command::Teams`] together with [`Command::Players`] or [`Command::Status`], a row
-    /// is a team's in two cases: its `team_N` is followed by `size_N`, or `team_N` is not a number
-    /// and not in a player's row.
+    /// (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If you also
+    /// request [`Command::Players`] or [`Command::Status`] with [`Command::Teams`], a `team_N`
+    /// followed by `size_N` begins the row of a team. So does a `team_N` that is not a number,
+    /// outside a player's row.
     ///
     /// ```
     /// use queryport::QueryOptions;

@@ -1,5 +1,6 @@
-//! What differs between servers: a row for each family of games, and one for each engine that the
-//! serving side imitates. Code reads these rows and names no game.
+//! Facts that differ between servers, as data: code reads these rows and names no game.
+//!
+//! There is a row for each family of games, and one for each engine that the serving side imitates.
 
 use std::time::Duration;
 
@@ -177,7 +178,7 @@ impl Keys {
         Self { all, usual: None }
     }
 
-    /// The same keys, of which a server usually writes this one.
+    /// The same keys. A server usually writes this one.
     const fn usually(self, key: Key) -> Self {
         Self {
             all: self.all,
@@ -256,7 +257,7 @@ pub(crate) enum BotCount {
     MinPlayers,
 }
 
-/// What `team_N` in a player's row contains.
+/// The meaning of `team_N` in a player's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PlayerTeam {
     Number,

@@ -50,10 +50,10 @@
 //! # Traps
 //! - If fragments are not numbered, or each has an end mark, a lost datagram leaves no gap. The
 //!   client then waits one round trip after the end mark, and an answer with fewer rows of players
-//!   than `numplayers` is incomplete. Some losses stay unseen: a datagram without players, rules of
-//!   a reply that a Perl master of 333networks cut inside a section, and players in Serious Sam's
-//!   reply to `\players\`, which has no count. With numbers, `numplayers` is not compared: UT2004
-//!   counts bots that it does not list.
+//!   than `numplayers` is incomplete. Some losses stay unseen: a datagram without players, or rules
+//!   that a Perl master of 333networks cut inside a section. Serious Sam's reply to `\players\` has
+//!   no count. With numbers, `numplayers` is not compared: UT2004 counts bots that it does not
+//!   list.
 //! - A server that numbers N.M from 0 (OpenMoHAA of 2023, code/gamespy/sv_gqueryreporting.c at
 //!   commit 317aead) looks as if it counted from 1 if fragment 0 is lost. A status without name and
 //!   map is therefore incomplete: the client waits one round trip for fragment 0, then sends

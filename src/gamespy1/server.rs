@@ -23,15 +23,14 @@ const TRAILER: usize = 30;
 ///
 /// The `queryid` is derived from [`Requester::number`].
 ///
-/// The format cannot carry `\` and control bytes: they are removed from keys and values. Three
-/// kinds of rules are left out: those that a client would take for a row of a player (`player_8`)
-/// or of a team (`teamname_0`), and those too long for a datagram.
+/// The format cannot carry `\` and control bytes: they are removed from keys and values. Rules that
+/// a client would take for the row of a player (`player_8`) or team (`teamname_0`) are left out,
+/// and so are rules too long for a datagram.
 ///
 /// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
 /// left out first, from the last one on, then players. Such a reply has no `final`, so that no
-/// client takes it for complete. node-gamedig and rust-gamedig wait for it and report a failure;
-/// qstat, GameQ and this crate return the part that has arrived, and this crate marks it as
-/// incomplete.
+/// client takes it for complete. The clients node-gamedig and rust-gamedig then report a failure.
+/// qstat, GameQ and this crate return the part that has arrived; this crate marks it as incomplete.
 ///
 /// ```
 /// use std::time::Instant;
@@ -268,9 +267,9 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
 /// If the datagrams are too few, rules are left out from the last one on, then whatever follows
 /// them. A reply that was cut has no end mark, so that no client takes it for complete.
 ///
-/// A rule too long for any datagram is left out without cutting the reply: one long text must not
-/// make the server look broken to clients that wait for the mark. GameSpy's own servers lose such a
-/// pair too, and the rest of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+/// A rule too long for any datagram is left out, and the reply keeps its end mark: one long text
+/// must not make the server look broken. GameSpy's own servers lose such a pair too, and the rest
+/// of its section (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
 fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut Template) {
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
@@ -345,8 +344,8 @@ impl Packed {
         }
     }
 
-    /// Adds a text in one piece, or pair by pair if it is too long for a datagram. `None` if there
-    /// is no room for further rules.
+    /// Adds a text in one piece, or pair by pair if it is too long for a datagram. `None` if
+    /// further rules do not fit.
     fn push_text(&mut self, text: &[u8], is_rule: bool) -> Option<()> {
         if text.len() <= self.limit {
             return self.push_piece(text, is_rule);

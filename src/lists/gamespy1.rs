@@ -73,17 +73,21 @@ const QUERY_ID: &[u8] = br"\queryid\1.1\";
 pub struct GameSpy1List {
     /// The game whose servers to list.
     pub game: String,
-    /// The name to log in with: the game or program that [`Self::key`] belongs to. Default: the
-    /// game. List tools have names of their own.
+    /// The name to log in with: the game or program that [`Self::key`] belongs to.
+    ///
+    /// Default: the game. List tools have names of their own.
     pub login: String,
-    /// The key for the login. `None` for a list server that sends no challenge, such as
-    /// netPanzer's: the request is then sent immediately, without a login.
+    /// The key for the login.
+    ///
+    /// `None` for a list server that sends no challenge, such as netPanzer's: the request is then
+    /// sent immediately, without a login.
     pub key: Option<GameKey>,
     /// The version of the requesting program; default `1`.
     pub version: String,
     /// Whether to request six bytes per server instead of text; default false.
     pub compressed: bool,
     /// A condition that listed servers must meet, in the SQL-like language of the list server.
+    ///
     /// Default empty: all servers. 333networks ignores it.
     pub filter: String,
 }

@@ -65,8 +65,9 @@ pub struct GameSpy2List {
     /// A condition that listed servers must meet, in the SQL-like language of the list server; at
     /// most 256 bytes. Default empty: all servers.
     pub filter: String,
-    /// The fields to list for each server, at most 256 bytes with their separators. Default
-    /// `hostname`, because some list servers do not answer requests without a field.
+    /// The fields to list for each server, at most 256 bytes with their separators.
+    ///
+    /// Default `hostname`, because some list servers do not answer requests without a field.
     pub fields: Vec<String>,
     /// Most servers to list; default no limit.
     pub maximum: Option<u32>,
@@ -232,9 +233,9 @@ enum Part {
     Blocks,
     Head,
     FieldCount,
-    /// Fields, of which this many are left.
+    /// Fields; this many are left.
     Fields(u8),
-    /// Popular values, of which this many are left.
+    /// Popular values; this many are left.
     Popular(u8),
     Server,
     /// The value of the field with this index.

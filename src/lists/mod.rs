@@ -206,8 +206,9 @@ impl ListRequest {
         }
     }
 
-    /// The conversation over TCP, or `None` for the list of Quake 3, which a
-    /// [`Session`](crate::session::Session) runs over UDP.
+    /// The conversation over TCP; `None` for [`ListRequest::Quake3`].
+    ///
+    /// The list of Quake 3 comes over UDP: run it with a [`Session`](crate::session::Session).
     ///
     /// `nonce` is a number that nobody else can guess. The deadline is `now` plus
     /// [`Timing::timeout`]. Allow more than the default: OpenSpy takes up to half a minute for a

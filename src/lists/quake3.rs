@@ -125,8 +125,9 @@ const FULL: usize = MAX_PART - 19;
 const MAX_PASSES: u8 = 8;
 
 impl Quake3List {
-    /// Requests the list in at most two passes, see [`Self::with_passes`]. Loopback addresses are
-    /// left out, see [`Self::with_scope`].
+    /// Requests the list in at most two passes, see [`Self::with_passes`].
+    ///
+    /// Loopback addresses are left out, see [`Self::with_scope`].
     ///
     /// # Errors
     /// [`EncodeError`] if the request cannot be written.

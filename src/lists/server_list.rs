@@ -32,19 +32,19 @@ pub struct ServerList {
     pub servers: Vec<SocketAddr>,
     /// Whether all servers of the list have arrived.
     pub completeness: ListCompleteness,
-    /// The number of addresses left out because of their scope, for example loopback addresses in a
-    /// list from the Internet.
+    /// The number of addresses left out because of their scope, such as loopback addresses.
     pub out_of_scope: u32,
-    /// The number of entries left out because of [`Limits::with_max_servers`], repetitions
-    /// included.
+    /// The number of entries over [`Limits::with_max_servers`], repetitions included.
     pub over_limit: u32,
-    /// The list server's entry for each server, in the order of the list. A server listed twice has
-    /// two entries. Only lists of GameSpy v2 and UT2004 have entries.
+    /// The list server's entry for each server, in the order of the list.
+    ///
+    /// A server listed twice has two entries. Only lists of GameSpy v2 and UT2004 have entries.
     pub entries: Vec<ListedServer>,
     /// GameSpy v2: the client's address as the list server sees it.
     pub client: Option<Ipv4Addr>,
-    /// GameSpy v2: flags of the requesting game. With 128, its servers answer queries only after a
-    /// challenge.
+    /// GameSpy v2: flags of the requesting game.
+    ///
+    /// With 128, its servers answer queries only after a challenge.
     pub backend_flags: Option<u16>,
     /// UT2004: how many servers the list server announced.
     pub announced: Option<u32>,
@@ -80,8 +80,9 @@ pub struct ListedServer {
     pub ping_address: Option<Ipv4Addr>,
     /// The flags as received; their meaning depends on the protocol of the list.
     pub flags: Option<i32>,
-    /// GameSpy v2: the requested fields, and those that the list server adds. UT2004: the entry's
-    /// fields, named as in the info record.
+    /// GameSpy v2: the requested fields, and those that the list server adds.
+    ///
+    /// UT2004: the entry's fields, named as in the info record.
     pub fields: Rules,
 }
 
@@ -197,8 +198,9 @@ pub enum ListCompleteness {
 }
 
 impl ListCompleteness {
-    /// Whether the list is known to be complete. A list over UDP is so only with numbered
-    /// datagrams.
+    /// Whether the list is known to be complete.
+    ///
+    /// A list over UDP is so only with numbered datagrams.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }

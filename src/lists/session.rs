@@ -77,7 +77,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     }
 }
 
-/// What to do after an element of the stream.
+/// The step after an element of the stream.
 pub(super) enum Next {
     Read,
     /// Skip an entry that cannot be parsed: without it the list is not complete.
@@ -117,8 +117,9 @@ impl ListSession {
         with_limits(limits: Limits) servers.limits = limits;
     }
 
-    /// Appends the bytes to send to `out` and returns their length; `None` if there are none. Send
-    /// them in one write: OpenSpy drops a message that arrives in two pieces.
+    /// Appends the bytes to send to `out` and returns their length; `None` if there are none.
+    ///
+    /// Send them in one write: OpenSpy drops a message that arrives in two pieces.
     pub fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<usize> {
         let length = self.out.len();
         if length == 0 {
@@ -206,8 +207,9 @@ impl ListSession {
         }
     }
 
-    /// When to call [`Self::handle_timeout`] if nothing arrives. It is in the past while bytes or
-    /// the answer wait to be taken, `None` after that.
+    /// When to call [`Self::handle_timeout`] if nothing arrives.
+    ///
+    /// It is in the past while bytes or the answer wait to be taken, `None` after that.
     pub fn poll_timeout(&self) -> Option<Instant> {
         match &self.state {
             State::Taken => None,
@@ -217,8 +219,9 @@ impl ListSession {
         }
     }
 
-    /// Advances time. Early or repeated calls are harmless. At the deadline, the list is
-    /// incomplete.
+    /// Advances time.
+    ///
+    /// Early or repeated calls are harmless. At the deadline, the list is incomplete.
     pub fn handle_timeout(&mut self, now: Instant) {
         let State::Open { settles_at } = self.state else {
             return;

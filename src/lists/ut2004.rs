@@ -47,8 +47,9 @@ pub struct Ut2004List {
     /// The version of the game, which determines the conversation: 3369 for UT2004, 2225 for
     /// UT2003, 2226 for Unreal II XMP. Versions from 3000 on use UT2004's conversation.
     pub version: u32,
-    /// The CD key for the login, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent. Default empty:
-    /// sends zeros, which OpenSpy and the other public list servers accept.
+    /// The CD key for the login, as `AAAAA-BBBBB-CCCCC-DDDDD`; only its MD5 is sent.
+    ///
+    /// Default empty: sends zeros, which OpenSpy and the other public list servers accept.
     pub cd_key: String,
     conditions: Vec<(String, Comparison, String)>,
 }

@@ -59,7 +59,7 @@ pub(super) struct Options {
     pub(super) timeout: Duration,
 }
 
-/// What a list server has sent.
+/// Data from a list server.
 #[derive(Debug)]
 pub(super) enum Event {
     Server(SocketAddr),

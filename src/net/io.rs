@@ -114,7 +114,7 @@ pub(super) fn open_both_families<S>(
     }
 }
 
-/// What a socket's error is about. All sockets of the crate use this classification.
+/// The subject of a socket's error, as all sockets of the crate classify it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The peer: an ICMP error, no route, no usable local address, or a packet filter.

@@ -25,20 +25,21 @@ use crate::scan::options::ScanOptions;
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
 
 impl Client {
-    /// Finds servers on the local network, of one game or of all, and queries each with this
-    /// client's timing and options.
+    /// Finds servers of one or all games on the local network, and queries them.
+    ///
+    /// The queries use this client's timing and options.
     ///
     /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
     /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
-    /// covers all networks of the machine: on Linux the broadcast address of each interface and
-    /// ioquake3's multicast group; elsewhere 255.255.255.255, which reaches only the network of the
-    /// default route.
+    /// covers all networks of the machine. On Linux these are the broadcast address of each
+    /// interface and ioquake3's multicast group; elsewhere it is 255.255.255.255, which reaches
+    /// only the network of the default route.
     ///
     /// Requests are sent in two rounds to:
     ///
     /// - the game's default query port and the three after it
     /// - ports that the game's own client uses: those of Medal of Honor and Bridge Commander, and
-    ///   the one that UT2004 and Killing Floor share
+    ///   the common port of UT2004 and Killing Floor
     /// - the beacon of Unreal, Unreal Tournament and SWAT 4, which reports the query port
     ///
     /// Over IPv6, only servers of Quake 3 are found. The search ends when no new address has

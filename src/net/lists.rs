@@ -16,8 +16,9 @@ use super::tokio_io::Tokio;
 use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 
-/// The servers in the lists of one or more list servers: a `Stream`, each server once. See
-/// [`Client::servers`] and [`Client::servers_at`].
+/// The servers in the lists of one or more list servers: a `Stream`, each server once.
+///
+/// See [`Client::servers`] and [`Client::servers_at`].
 ///
 /// The first call of [`Self::next`] sends the requests. Dropping it closes all connections.
 #[derive(Debug)]
@@ -117,8 +118,9 @@ impl Servers {
 
     servers_options!();
 
-    /// The next server; `None` after the last list has ended. Cancel-safe: you can race it with a
-    /// timer, and show progress from [`Self::masters`].
+    /// The next server; `None` after the last list has ended.
+    ///
+    /// Cancel-safe: you can race it with a timer, and show progress from [`Self::masters`].
     pub async fn next(&mut self) -> Option<Listed> {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

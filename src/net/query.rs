@@ -20,8 +20,8 @@ use {super::inquiry::Listed, crate::games::Game, crate::lists::Scope};
 impl Client {
     /// Queries a server's status: the common [`ServerStatus`].
     ///
-    /// `server` is a host name or address, with a port if it is not the protocol's default query
-    /// port: a text, a [`SocketAddr`], or a pair of host and port, see [`Server`].
+    /// `server` is a host name or address, as a text, a [`SocketAddr`], or a pair of host and port,
+    /// see [`Server`]. Without a port, the protocol's default query port is used.
     ///
     /// # Errors
     /// See [`Error::kind`].

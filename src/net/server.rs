@@ -36,8 +36,8 @@ use super::error::Error;
 pub enum Server {
     /// An address with its port.
     Address(SocketAddr),
-    /// `HOST`, `HOST:PORT`, an IP address, or any other text, for which queries return an error
-    /// that explains what is wrong.
+    /// `HOST`, `HOST:PORT` or an IP address. For any other text, queries return an error that
+    /// explains the problem.
     Name(String),
 }
 

@@ -86,7 +86,7 @@ impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
     }
 }
 
-/// The server's port is the one that players connect to, default the game's.
+/// The server's port is the one for players; default: the game's.
 ///
 /// The query port follows from it by the game's rule, as in
 /// [`Client::query_game`](crate::Client::query_game). A scan tries no other port.

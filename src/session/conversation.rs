@@ -203,7 +203,7 @@ pub enum Wait {
     Grace,
 }
 
-/// What the session can still send at a timeout.
+/// The requests that a session can still send at a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[allow(
     clippy::exhaustive_enums,
@@ -219,7 +219,7 @@ pub enum Remaining {
     Nothing,
 }
 
-/// What a [`Conversation`] wants to do at a timeout, see its example.
+/// The decision of a [`Conversation`] at a timeout, see its example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(
     clippy::exhaustive_enums,

@@ -66,7 +66,7 @@ pub struct Transmit {
     pub len: usize,
 }
 
-/// What a machine did with a datagram.
+/// The verdict of a machine on a datagram.
 ///
 /// ```
 /// use queryport::session::Handled;

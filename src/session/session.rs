@@ -20,8 +20,9 @@ macro_rules! event {
     };
 }
 
-/// A query of one server as a state machine. The [module](super) describes its methods and their
-/// order.
+/// A query of one server as a state machine.
+///
+/// The [module](super) describes its methods and their order.
 ///
 /// ```
 /// use std::time::Instant;
@@ -137,7 +138,7 @@ struct RoundTrip {
 impl RoundTrip {
     /// Records the first reply to a request.
     fn answered(&mut self, step: &Step, asked_at: Micros, now: Micros) {
-        // Karn's algorithm: a reply does not say which copy of a repeated request it answers.
+        // Karn's algorithm: a reply does not show which copy of a repeated request it answers.
         if self.measured.is_none() && step.sends == 1 {
             self.measured = Some(now.since(step.sent_at));
         }
@@ -153,8 +154,9 @@ const MIN_GRACE: Duration = Duration::from_millis(20);
 const MAX_REQUEST: usize = 65_507;
 
 impl<C: Conversation> Session<C> {
-    /// Starts a query, which ends at `now` plus [`Timing::timeout`] at the latest. Then call
-    /// [`Self::poll_transmit`] for the first request.
+    /// Starts a query, which ends at `now` plus [`Timing::timeout`] at the latest.
+    ///
+    /// Then call [`Self::poll_transmit`] for the first request.
     pub fn new(conversation: C, peer: SocketAddr, timing: Timing, now: Instant) -> Self {
         Self {
             conversation,
@@ -471,10 +473,12 @@ impl<C: Conversation> Session<C> {
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 ///
-/// # JSON
-/// With the feature `serde`, an outcome is an object with these fields, and can be read back:
-/// `answer` (see [`ServerStatus`](crate::ServerStatus#json)), `peer` (text), `rtt` and `elapsed`
-/// (seconds to the microsecond; `rtt` can be `null`) and `stats` (counters).
+/// # JSON With the feature `serde`, an outcome is an object, and can be read back. Its fields:
+///
+/// - `answer`: see [`ServerStatus`](crate::ServerStatus#json)
+/// - `peer`: a text
+/// - `rtt` and `elapsed`: seconds to the microsecond; `rtt` can be `null`
+/// - `stats`: counters
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
@@ -512,8 +516,9 @@ fn elapsed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Duration
 }
 
 impl<A> Outcome<A> {
-    /// An outcome for a mock or a cache. [`Self::elapsed`] is the round-trip time or 0, and the
-    /// counters are 0.
+    /// An outcome for a mock or a cache.
+    ///
+    /// [`Self::elapsed`] is the round-trip time or 0, and the counters are 0.
     pub fn new(answer: A, peer: SocketAddr, rtt: Option<Duration>) -> Self {
         Self {
             answer,

@@ -109,8 +109,9 @@ impl Timing {
         self.grace.get()
     }
 
-    /// Most request/reply steps of one conversation: 1–64, default 16. Real conversations have at
-    /// most three, which retries can repeat.
+    /// Most request/reply steps of one conversation: 1–64, default 16.
+    ///
+    /// Real conversations have at most three; retries can repeat them.
     pub const fn max_steps(&self) -> u8 {
         self.max_steps
     }
@@ -148,8 +149,9 @@ impl Timing {
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
     }
 
-    /// Shortens the [time to the first retry](Self::with_retry_after) until all retries fit into
-    /// the timeout, with a wait for the last reply.
+    /// Shortens the [time to the first retry](Self::with_retry_after) so that all retries fit.
+    ///
+    /// The wait for the last reply fits into the timeout too.
     ///
     /// DarkPlaces servers ignore a retry within a second.
     #[must_use]
@@ -190,7 +192,7 @@ impl Timing {
         with_max_steps(steps: u8) max_steps = steps.clamp(1, 64);
     }
 
-    /// The wait for a reply after this many retries, 1.5 times the wait before.
+    /// The wait for a reply after this many retries; each is 1.5 times the one before.
     pub(crate) fn reply_wait(&self, retry: u8) -> Duration {
         (0..retry)
             .fold(self.retry_after, |wait, _| wait.half_again())

@@ -141,8 +141,9 @@ impl Answer {
         Self { body, asked }
     }
 
-    /// Joins captured datagrams, in any order, of an unknown request. Datagrams with another reply
-    /// number than the first are ignored, and so are datagrams of other protocols.
+    /// Joins captured datagrams, in any order, of an unknown request.
+    ///
+    /// Datagrams with another reply number than the first are ignored, and so are rejected ones.
     ///
     /// # Errors
     /// The error of the last rejected datagram, if none is a reply.
@@ -183,6 +184,7 @@ impl Answer {
     }
 
     /// The first value of this key that is not empty, else an empty one; `None` without the key.
+    ///
     /// ASCII case is ignored.
     ///
     /// Battlefield 1942 sends some keys twice with different values; the first is the current one.
@@ -194,8 +196,9 @@ impl Answer {
         self.fields().get(key)
     }
 
-    /// The numbered rows that are not teams, in the order of their first keys. Most are players; a
-    /// row without [`Row::name`] is not. Allocates.
+    /// The numbered rows that are not teams, in the order of their first keys.
+    ///
+    /// Most are players; a row without [`Row::name`] is not. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         let [players, _] = rows(self.fields(), &self.asked);
         players.into_iter()
@@ -212,8 +215,9 @@ impl Answer {
         &self.body.bytes
     }
 
-    /// The server's number of this reply, if it sends one. Servers count up, some from 1 to 100 and
-    /// again.
+    /// The server's number of this reply, if it sends one.
+    ///
+    /// Servers count up, some from 1 to 100 and again.
     pub const fn reply_number(&self) -> Option<u64> {
         self.body.reply
     }
@@ -330,7 +334,7 @@ pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 #[derive(Clone)]
 pub struct Row<'a> {
     index: u32,
-    /// The fields of all rows, of which a range belongs to this one.
+    /// The fields of all rows. A range of them belongs to this one.
     all: Arc<Vec<Field<'a>>>,
     range: Range<usize>,
 }

@@ -184,6 +184,7 @@ impl<'a> Request<'a> {
     }
 
     /// Parses a request as the Unreal engine does: `\name\` followed by another `\` has no value.
+    ///
     /// Otherwise the next token is its value, and one `\` after it is skipped.
     ///
     /// # Errors

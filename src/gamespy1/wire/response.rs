@@ -1,5 +1,6 @@
-//! One datagram of a reply, viewed in place, and its encoding. Its end has one of the dialects that
-//! the page of [`gamespy1`](crate::gamespy1) lists:
+//! One datagram of a reply, viewed in place, and its encoding.
+//!
+//! The page of [`gamespy1`](crate::gamespy1) lists the dialects of its end:
 //!
 //! ```text
 //! reply       = message [ trailer ] [ NUL ] / "\statusresponse\" M message [ part-end ] [ NUL ]
@@ -90,8 +91,9 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
-    /// Every key and value in wire order, rows of players and teams included, without numbers and
-    /// end mark.
+    /// Every key and value in wire order, without numbers and end mark.
+    ///
+    /// Rows of players and teams are included.
     ///
     /// In a fragment from SWAT 4's AdminMod, the first token can be the value of a key in the
     /// fragment before. Only an [`Answer`](crate::gamespy1::Answer) joins them.
@@ -109,8 +111,10 @@ impl<'a> Response<'a> {
         self.body
     }
 
-    /// The problems that the parser skipped or repaired: names with a backslash, keys of the
-    /// trailer among the pairs, a last key without a value.
+    /// The problems that the parser skipped or repaired.
+    ///
+    /// These are names with a backslash, keys of the trailer among the pairs, and a last key
+    /// without a value.
     ///
     /// ```
     /// use queryport::gamespy1::Response;

@@ -70,9 +70,9 @@ impl Client {
 
     /// Queries a server's status: the common [`ServerStatus`].
     ///
-    /// `server` is a host name or address, with a port if it is not the protocol's default query
-    /// port: a text, a [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see
-    /// [`Server`].
+    /// `server` is a host name or address, as a text, a [`SocketAddr`](std::net::SocketAddr), or a
+    /// pair of host and port, see [`Server`]. Without a port, the protocol's default query port is
+    /// used.
     ///
     /// # Errors
     /// See [`Error::kind`].
@@ -241,8 +241,9 @@ impl Client {
     }
 }
 
-/// The servers in the lists of one or more list servers: an iterator, each server once. See
-/// [`Client::servers`].
+/// The servers in the lists of one or more list servers: an iterator, each server once.
+///
+/// See [`Client::servers`].
 ///
 /// The first call of `next` starts a thread for each list server, which ends with its list. If the
 /// system refuses a thread, the list server's report has [`Error::Io`].

@@ -27,8 +27,9 @@ const RECEIVE_BUFFER: usize = 64 * 1024;
 /// The time after which a list is slow. Sockets are then read between its targets.
 const SLOW: Duration = Duration::from_millis(1);
 
-/// A scan: an iterator that queries the servers of a list and returns results as they arrive. See
-/// [`Client::scan`](super::Client::scan).
+/// A scan: an iterator that queries the servers of a list and returns results as they arrive.
+///
+/// See [`Client::scan`](super::Client::scan).
 ///
 /// All work happens in `next`. Results that were not taken yet count as queries in flight.
 pub struct Scan {

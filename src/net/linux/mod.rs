@@ -1,5 +1,6 @@
-//! Socket features of Linux: the error queue, which shows the server of an ICMP error, and for
-//! tokio batches of datagrams per system call.
+//! Socket features of Linux: the error queue, and batches of datagrams for tokio.
+//!
+//! The error queue shows which server an ICMP error is about.
 
 #[cfg(feature = "tokio")]
 pub(super) mod batch;

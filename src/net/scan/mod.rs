@@ -106,8 +106,7 @@ pub struct Scan<C: Conversation = StatusQuery> {
 pub struct ScanIo {
     /// Size of the smaller receive buffer in bytes, as the system counts them.
     pub receive_buffer: usize,
-    /// How many datagrams the kernel dropped because the receive buffer was full; `None` if it does
-    /// not count them.
+    /// How many datagrams the kernel dropped for lack of buffer space; `None` if it does not count.
     pub drops: Option<u64>,
     /// How often sending failed.
     pub send_errors: u64,
@@ -162,6 +161,7 @@ impl<C: Conversation> Scan<C> {
     }
 
     /// The next result with the common status; `None` when every target has had its result.
+    ///
     /// Cancel-safe.
     pub async fn next(&mut self) -> Option<Scanned<ServerStatus, Error>>
     where
@@ -170,8 +170,9 @@ impl<C: Conversation> Scan<C> {
         self.next_answer().await.map(with_status)
     }
 
-    /// The next result with the conversation's own answer, as in [`Client::answer`]. See
-    /// [`Self::next`].
+    /// The next result with the conversation's own answer, as in [`Client::answer`].
+    ///
+    /// See [`Self::next`].
     pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
         poll_fn(|cx| self.poll_answer(cx)).await
     }
