@@ -31,7 +31,7 @@ const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];
 
 /// Reserve a player slot on a Quake 3 server.
 #[derive(Debug, Parser)]
-#[command(name = "connect", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "connect", version, after_help = command_line::example_help(EXAMPLES, command_line::EXIT_STATUS))]
 struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     #[arg(value_parser = command_line::server)]

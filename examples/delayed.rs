@@ -40,7 +40,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Answer UT2004 queries on 127.0.0.1 with a delay.
 #[derive(Debug, Parser)]
-#[command(name = "delayed", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "delayed", version, after_help = command_line::example_help(EXAMPLES, command_line::EXIT_STATUS))]
 struct Arguments {
     /// The UDP port; 0 is any free one.
     port: u16,

@@ -1,8 +1,8 @@
 //! Runs console commands on a Quake 3 server.
 //!
 //! ```text
-//! cargo run --example rcon -- HOST[:PORT] status       one command
-//! cargo run --example rcon -- HOST[:PORT]              a prompt; `quit` ends it (`rcon quit` stops the server)
+//! cargo run -p queryport-cli -- rcon HOST[:PORT] status  one command
+//! cargo run -p queryport-cli -- rcon HOST[:PORT]         a prompt; `quit` ends it (`rcon quit` stops the server)
 //! ```
 //!
 //! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks for it on the terminal. It
@@ -31,8 +31,6 @@ use queryport::quake3::{Password, RconAnswer, RconMode};
 use queryport::{Client, Error, ErrorKind, Timing};
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
-/// The exit code after Ctrl-C, as shells have it.
-const INTERRUPTED: i32 = 130;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -42,7 +40,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Run console commands on a Quake 3 server.
 #[derive(Debug, Parser)]
-#[command(name = "rcon", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     #[arg(value_parser = command_line::server)]
@@ -98,9 +96,8 @@ fn main() -> ExitCode {
     start(&command_line::parse())
 }
 
-#[tokio::main]
-pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
-    command_line::exit(run(arguments).await)
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
+    command_line::exit(command_line::block_on_threads(run(arguments)))
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
@@ -141,12 +138,12 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
         .as_ref()
         .is_err_and(|error| error.kind() == io::ErrorKind::Interrupted)
     {
-        std::process::exit(INTERRUPTED);
+        std::process::exit(command_line::INTERRUPTED.into());
     }
     #[cfg(unix)]
     tokio::spawn(async move {
         interrupts.recv().await;
-        std::process::exit(INTERRUPTED);
+        std::process::exit(command_line::INTERRUPTED.into());
     });
     Ok(password)
 }

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -14,6 +14,9 @@ use queryport::UnknownProtocol;
 /// The exit codes of every program, as `--help` says them.
 pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
 
+/// The exit code after Ctrl-C, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// Reads the command line. `--help`, `--version` and a wrong one end the program.
 pub(crate) fn parse<A: clap::Parser>() -> A {
     A::try_parse().unwrap_or_else(|error| leave(&error))
@@ -21,17 +24,16 @@ pub(crate) fn parse<A: clap::Parser>() -> A {
 
 /// The end of a program's `--help`: command lines as examples, and the exit codes.
 pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
-    // A program is an example of the library, and a command of `queryport`.
-    let program = if option_env!("CARGO_BIN_NAME") == Some("queryport") {
-        "queryport "
-    } else {
-        ""
-    };
     let examples: String = examples
         .iter()
-        .map(|line| format!("  {program}{line}\n"))
+        .map(|line| format!("  queryport {line}\n"))
         .collect();
     format!("Examples:\n{examples}\n{exit_status}")
+}
+
+/// The same for an example that is not a command of `queryport`.
+pub(crate) fn example_help(examples: &[&str], exit_status: &str) -> String {
+    help(examples, exit_status).replace("  queryport ", "  cargo run --example ")
 }
 
 /// A character set by its name, for texts that are not valid UTF-8.
@@ -44,6 +46,70 @@ pub(crate) fn charset(name: &str) -> Result<queryport::model::Charset, String> {
         _ => Err("expected windows-1251, windows-1252 or latin-1".to_owned()),
     }
 }
+
+/// What a name is here that other tools or people use, where it is no name of a game.
+pub(crate) fn other_name(text: &str) -> Option<&'static str> {
+    let folded = text.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
+    let hint = match folded.as_str() {
+        "gamespy" | "gs1" => "the protocol is gamespy1 here",
+        "gamespy2" | "gs2" => {
+            "the protocol is gamespy4 here; the name of a game, as halo, asks in its own form"
+        }
+        "gamespy3" | "gs3" | "gs4" => {
+            "the protocol is gamespy4 here; other tools call it gamespy3 too"
+        }
+        "q3" | "idtech3" => "the protocol is quake3 here",
+        "unreal" | "unrealengine2" => {
+            "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
+        }
+        "quake" | "quake1" | "qw" | "quakeworld" => {
+            "QuakeWorld has a protocol of its own, which this crate does not speak; \
+             q3a is Quake III Arena, quake3 its protocol"
+        }
+        "a2s" | "valve" | "source" | "steam" => VALVE,
+        name if VALVE_GAMES.contains(&name) => VALVE,
+        _ => return None,
+    };
+    Some(hint)
+}
+
+const VALVE: &str = "speaks Valve's A2S, which this crate does not; see examples/fifth_protocol";
+
+/// Well-known games whose servers answer Valve's queries.
+const VALVE_GAMES: [&str; 32] = [
+    "7daystodie",
+    "7d2d",
+    "ark",
+    "arma3",
+    "conanexiles",
+    "counterstrike",
+    "counterstrike2",
+    "cs",
+    "cs16",
+    "cs2",
+    "csgo",
+    "css",
+    "dayz",
+    "garrysmod",
+    "gmod",
+    "halflife",
+    "halflife2",
+    "hl",
+    "hl2",
+    "hl2dm",
+    "insurgency",
+    "l4d",
+    "l4d2",
+    "left4dead",
+    "left4dead2",
+    "rust",
+    "squad",
+    "teamfortress2",
+    "tf2",
+    "unturned",
+    "valheim",
+    "zomboid",
+];
 
 /// A parser for a number of seconds in this range.
 pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
@@ -70,7 +136,7 @@ pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Host and port; a text with several colons and no brackets has no port.
-fn split(server: &str) -> (&str, Option<&str>) {
+pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = server
         .strip_prefix('[')
         .and_then(|rest| rest.split_once(']'))
@@ -94,6 +160,15 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
             text.escape_debug()
         ));
     }
+    // Only an IPv6 address has several colons; its interface may follow after `%`.
+    let address = host.split('%').next().unwrap_or_default();
+    let is_ipv6 = address.parse::<Ipv6Addr>().is_ok();
+    if (host.contains(':') || text.starts_with('[')) && !is_ipv6 {
+        return Err(format!(
+            "\"{}\" is no IPv6 address: write HOST:PORT or [IPv6]:PORT",
+            text.escape_debug()
+        ));
+    }
     match port.map(str::parse::<u16>) {
         None | Some(Ok(1..)) => Ok(text.to_owned()),
         _ => Err(format!(
@@ -106,18 +181,27 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
 /// The columns of the terminal that standard output is; `None` where it is no terminal.
 pub(crate) fn columns() -> Option<usize> {
     let out = io::stdout();
-    if !out.is_terminal() {
-        return None;
-    }
-    #[cfg(target_os = "linux")]
-    let known = rustix::termios::tcgetwinsize(&out)
+    out.is_terminal().then(|| columns_of(&out))
+}
+
+/// The columns of a terminal, 80 where it does not tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
+    rustix::termios::tcgetwinsize(terminal)
         .ok()
-        .map(|size| usize::from(size.ws_col));
-    #[cfg(not(target_os = "linux"))]
-    let known = std::env::var("COLUMNS")
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0)
+        .unwrap_or(80)
+}
+
+/// The columns of a terminal as the environment says, 80 where it does not.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn columns_of<T>(_terminal: &T) -> usize {
+    std::env::var("COLUMNS")
         .ok()
-        .and_then(|columns| columns.parse().ok());
-    Some(known.filter(|columns| *columns > 0).unwrap_or(80))
+        .and_then(|columns| columns.parse().ok())
+        .filter(|columns| *columns > 0)
+        .unwrap_or(80)
 }
 
 /// Prints the help, or what is wrong with a command line, and ends the program.
@@ -180,6 +264,19 @@ pub(crate) fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let result = runtime.block_on(program);
+    runtime.shutdown_background();
+    result
+}
+
+/// The same with threads, for a program that blocks on its input.
+pub(crate) fn block_on_threads<T>(
+    program: impl Future<Output = Result<T, Box<dyn Error>>>,
+) -> Result<T, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
         .enable_all()
         .build()?;
     let result = runtime.block_on(program);

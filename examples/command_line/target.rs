@@ -8,6 +8,7 @@ use queryport::Protocol;
 use queryport::games::Game;
 use queryport::net::ScanTarget;
 
+use super::command_line::other_name;
 pub(crate) use super::command_line::server;
 
 /// How a server is queried.
@@ -31,7 +32,7 @@ impl What {
         let protocols = || Protocol::ALL.map(Protocol::as_str).join(", ");
         Game::find(text)
             .map(Self::Game)
-            .map_err(|error| match other_tools(text) {
+            .map_err(|error| match other_name(text) {
                 Some(here) => format!("unknown game {text:?}: {here}"),
                 None => format!("{error} (protocols: {})", protocols()),
             })
@@ -95,27 +96,6 @@ impl fmt::Display for What {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
     }
-}
-
-/// What other tools' names of protocols are here.
-fn other_tools(text: &str) -> Option<&'static str> {
-    Some(
-        match text.to_lowercase().replace([' ', '-', '_'], "").as_str() {
-            "gamespy" | "gs1" => "the protocol is gamespy1 here",
-            "gamespy2" | "gs2" => {
-                "the protocol is gamespy4 here; the name of a game, as halo, asks in its own form"
-            }
-            "gamespy3" | "gs3" | "gs4" | "ut3" => {
-                "the protocol is gamespy4 here; other tools call it gamespy3 too"
-            }
-            "q3" | "quake" | "idtech3" => "the protocol is quake3 here",
-            "unreal" | "unrealengine2" => {
-                "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
-            }
-            "a2s" | "valve" | "source" | "steam" => "Valve's protocol is not implemented",
-            _ => return None,
-        },
-    )
 }
 
 /// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line is queried that names neither

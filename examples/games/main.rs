@@ -1,9 +1,9 @@
 //! Lists the games that are known by name.
 //!
 //! ```text
-//! cargo run --example games                        all of them, one line each
-//! cargo run --example games -- openarena "ut 2004"  everything about these
-//! cargo run --example games -- --protocol quake3 --listed --json
+//! cargo run -p queryport-cli -- games                      all of them, one line each
+//! cargo run -p queryport-cli -- games openarena "ut 2004"  everything about these
+//! cargo run -p queryport-cli -- games --protocol quake3 --listed --json
 //! ```
 #![allow(
     missing_docs,
@@ -32,7 +32,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Games by name: protocol, ports and list servers.
 #[derive(Debug, Parser)]
-#[command(name = "games", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "games", bin_name = "queryport games", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// Ids, former ids or names; all games without any.
     #[arg(value_parser = game)]
@@ -49,7 +49,10 @@ pub(crate) struct Arguments {
 }
 
 fn game(text: &str) -> Result<&'static Game, String> {
-    Game::find(text).map_err(|error| error.to_string())
+    Game::find(text).map_err(|error| match command_line::other_name(text) {
+        Some(here) => format!("unknown game {text:?}: {here}"),
+        None => error.to_string(),
+    })
 }
 
 fn main() -> ExitCode {

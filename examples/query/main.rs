@@ -1,15 +1,15 @@
 //! Queries a game server and prints its status.
 //!
 //! ```text
-//! cargo run --example query                                   embedded servers, over UDP on loopback
-//! cargo run --example query -- openarena HOST[:PORT]          a server by its game, see the example `games`
-//! cargo run --example query -- quake3 HOST[:PORT]             a server by its protocol and query port
-//! cargo run --example query -- quake3 HOST --json --timeout 2 --retries 0
-//! cargo run --example query -- gamespy4 HOST:25565 --short     the short answer of a Minecraft server
-//! cargo run --example query -- HOST                           a server of unknown game: the usual ports of many games
-//! cargo run --example query -- --lan                          the servers of the local network
-//! cargo run --example query -- --lan openarena --json         those of a game
-//! cargo run --example query -- quake3 HOST --record FILE       writes the datagrams down, for a bug report
+//! cargo run -p queryport-cli -- query                              embedded servers, over UDP on loopback
+//! cargo run -p queryport-cli -- query openarena HOST[:PORT]        a server by its game, see `queryport games`
+//! cargo run -p queryport-cli -- query quake3 HOST[:PORT]           a server by its protocol and query port
+//! cargo run -p queryport-cli -- query quake3 HOST --json --timeout 2 --retries 0
+//! cargo run -p queryport-cli -- query gamespy4 HOST:25565 --short  the short answer of a Minecraft server
+//! cargo run -p queryport-cli -- query HOST                         a server of unknown game: the usual ports of many games
+//! cargo run -p queryport-cli -- query --lan                        the servers of the local network
+//! cargo run -p queryport-cli -- query --lan openarena --json       those of a game
+//! cargo run -p queryport-cli -- query quake3 HOST --record FILE    writes the datagrams down, for a bug report
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
@@ -23,6 +23,8 @@
 mod command_line;
 pub(crate) mod embedded;
 mod gamespy1;
+#[path = "../command_line/json.rs"]
+mod json;
 mod lan;
 mod print;
 mod settings;
@@ -61,9 +63,9 @@ const EXAMPLES: &[&str] = &[
 
 /// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
-#[command(name = "query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "query", bin_name = "queryport query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// The game, by its id or name (the example `games` lists them), or the protocol; or the server alone: then the usual
+    /// The game, by its id or name (`queryport games` lists them), or the protocol; or the server alone: then the usual
     /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
@@ -83,13 +85,13 @@ pub(crate) struct Arguments {
     /// The key of the game, which checks the answer to the command `secure`.
     #[arg(long, requires = "commands")]
     key: Option<String>,
-    /// Print one JSON object per server and line, with `status` or `error`.
+    /// Print one JSON object per server and line, with `answer` or `error`.
     #[arg(long)]
     json: bool,
     /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have one.
     #[arg(long, requires = "server")]
     short: bool,
-    /// Write the datagrams of the query into this file, as a transcript that the example `decode` reads. It holds what the
+    /// Write the datagrams of the query into this file, as a transcript that `queryport decode` reads. It holds what the
     /// server said, and neither its address nor yours.
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
@@ -122,10 +124,9 @@ enum Asked<'a> {
     Server(What, &'a str),
 }
 
-#[tokio::main]
-pub(crate) async fn start(arguments: &Arguments) -> ExitCode {
+pub(crate) fn start(arguments: &Arguments) -> ExitCode {
     match asked(arguments) {
-        Ok(asked) => command_line::exit(run(arguments, asked).await),
+        Ok(asked) => command_line::exit(command_line::block_on(run(arguments, asked))),
         Err(why) => {
             command_line::leave(&Arguments::command().error(UsageError::ArgumentConflict, why))
         }
@@ -281,7 +282,7 @@ fn show(
         }
         Err(error) => {
             if is_json {
-                writeln!(out, "{}", print::json_error(protocol, server, error))?;
+                writeln!(out, "{}", print::json_error(Some(protocol), server, error))?;
             } else {
                 let advice = advice(error, protocol.into());
                 command_line::complain(&format!("{}{advice}", command_line::message(error)));
@@ -336,14 +337,28 @@ async fn detect(
     host: &str,
     is_json: bool,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let found = client.detect(host).await?;
-    if found.is_empty() {
-        return Err(format!(
-            "{host}: no answer at the usual ports of any game: name the game or its port"
-        )
-        .into());
-    }
     let mut out = io::stdout();
+    let found = match client.detect(host).await {
+        Err(error) if is_json => {
+            writeln!(out, "{}", print::json_error(None, host, &error))?;
+            return Ok(ExitCode::FAILURE);
+        }
+        found => found?,
+    };
+    if found.is_empty() {
+        let why =
+            format!("{host}: no answer at the usual ports of any game: name the game or its port");
+        if !is_json {
+            return Err(why.into());
+        }
+        let error = serde_json::json!({
+            "kind": ErrorKind::Offline.as_str(), "message": why, "address": null
+        });
+        let mut line = json::server(host, None, None);
+        line.insert("error".to_owned(), error);
+        writeln!(out, "{}", json::line(line))?;
+        return Ok(ExitCode::FAILURE);
+    }
     for found in &found {
         match is_json {
             true => writeln!(out, "{}", print::json(found.protocol, host, &found.outcome))?,
@@ -392,6 +407,9 @@ async fn by_game(
                 false => print::readable(found.protocol, about, &found.outcome),
             };
             write!(out, "{text}")?;
+            if let Some(other) = found.game().filter(|other| other.id != game.id) {
+                command_line::complain(&other_game(game, other));
+            }
             Ok(ExitCode::from(
                 if found.outcome.answer.completeness.is_complete() {
                     0
@@ -402,7 +420,11 @@ async fn by_game(
         }
         Err(error) => {
             if is_json {
-                writeln!(out, "{}", print::json_error(game.protocol, server, &error))?;
+                writeln!(
+                    out,
+                    "{}",
+                    print::json_error(Some(game.protocol), server, &error)
+                )?;
             } else {
                 command_line::complain(&format!(
                     "{}{}",
@@ -413,6 +435,14 @@ async fn by_game(
             Ok(ExitCode::FAILURE)
         }
     }
+}
+
+/// A warning about a server that runs another game than was named.
+fn other_game(named: &Game, found: &Game) -> String {
+    format!(
+        "warning: the server says that it runs {} ({}), not {} ({})",
+        found.name, found.id, named.name, named.id
+    )
 }
 
 /// Whether the lists of a game can name another port of a silent host: they name public ones.
@@ -452,7 +482,7 @@ fn advice(error: &Error, what: What) -> String {
         }
         ErrorKind::NotThisProtocol => {
             format!(
-                "\n  The replies are not in {protocol}: leave it out, as in `query HOST:PORT`, and it is found out."
+                "\n  The replies are not in {protocol}: leave it out, as in `queryport query HOST:PORT`, and it is found out."
             )
         }
         _ => String::new(),

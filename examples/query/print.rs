@@ -8,29 +8,22 @@ use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, Player, Protocol, ServerStatus, Text};
-use serde_json::json;
 
-use super::{Answered, command_line};
+use super::{Answered, json};
 
 /// An outcome as one line of JSON.
 pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> String {
-    json!({
-        "server": server,
-        "address": outcome.peer.to_string(),
-        "protocol": protocol.as_str(),
-        "game": Game::of(&outcome.answer, protocol).map(|game| game.id),
-        "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
-        "requests": outcome.stats.requests,
-        "rejected": outcome.stats.rejected,
-        "status": outcome.answer,
-    })
-    .to_string()
+    let game = Game::of(&outcome.answer, protocol).map(|game| game.id);
+    let mut line = json::server(server, Some(protocol), game);
+    json::add_outcome(&mut line, outcome);
+    json::line(line)
 }
 
 /// A failure as one line of JSON.
-pub(crate) fn json_error(protocol: Protocol, server: &str, error: &Error) -> String {
-    json!({ "server": server, "protocol": protocol.as_str(), "error": command_line::message(error) })
-        .to_string()
+pub(crate) fn json_error(protocol: Option<Protocol>, server: &str, error: &Error) -> String {
+    let mut line = json::server(server, protocol, None);
+    line.insert("error".to_owned(), serde_json::json!(error));
+    json::line(line)
 }
 
 /// An outcome as lines of text. What is said about the server is its game, if nothing else.

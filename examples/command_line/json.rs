@@ -1,0 +1,75 @@
+//! Results and errors as one line of JSON, with the names and units that the library gives them.
+#![allow(dead_code, reason = "each program uses a part of it")]
+
+use queryport::{Outcome, Protocol, ServerStatus};
+use serde_json::{Map, Value, json};
+
+/// JSON in one line that a terminal can show: controls, and characters that change the direction of text, are escaped.
+pub(crate) fn line(json: Map<String, Value>) -> String {
+    let json = Value::Object(json).to_string();
+    if json.is_ascii() && !json.contains('\u{7f}') {
+        return json;
+    }
+    let mut line = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_acted_on(c) {
+            line.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// Whether a terminal acts on a character that JSON allows in a string.
+const fn is_acted_on(c: char) -> bool {
+    matches!(
+        c,
+        '\u{7f}'..='\u{9f}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// What a line says of a server: as it was given, its protocol and, where it is known, the id of its game.
+pub(crate) fn server(
+    server: &str,
+    protocol: Option<Protocol>,
+    game: Option<&str>,
+) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("server".to_owned(), json!(server));
+    object.insert("protocol".to_owned(), json!(protocol));
+    object.insert("game".to_owned(), json!(game));
+    object
+}
+
+/// Adds the fields of an outcome, from which it can be read back.
+pub(crate) fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStatus>) {
+    if let Value::Object(fields) = json!(outcome) {
+        object.extend(fields);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_moves_a_cursor_and_the_value_is_the_same() {
+        let mut object = Map::new();
+        object.insert(
+            "name".to_owned(),
+            json!("\u{9b}31m \u{7f} \u{202e}x \u{1b}[2J D\u{e6}mia"),
+        );
+        let line = line(object.clone());
+        assert_eq!(
+            line,
+            "{\"name\":\"\\u009b31m \\u007f \\u202ex \\u001b[2J D\u{e6}mia\"}"
+        );
+        let read: Value = serde_json::from_str(&line).unwrap_or_default();
+        assert_eq!(read, Value::Object(object));
+    }
+}
