@@ -1,8 +1,8 @@
 //! The servers of a game, from its list servers or from the file with their last answer.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use queryport::games::{Game, Master, MasterForm};
@@ -100,13 +100,10 @@ pub(crate) fn servers(
     output: Shared,
 ) -> Result<mpsc::Receiver<Target>, Error> {
     let (sender, receiver) = mpsc::channel(1024);
-    let file = file(game).filter(|_| lists.is_known);
-    if let Some(known) = file
-        .as_ref()
-        .and_then(|file| remembered(file, lists.least_interval))
-    {
+    let file = cache_file(game, lists.scope).filter(|_| lists.is_known);
+    if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists)) {
         output.lock().complain(&format!(
-            "scan: {} servers of {} from the last answers of its list servers",
+            "{} servers of {} from the last answers of its list servers",
             known.len(),
             game.name
         ));
@@ -153,7 +150,7 @@ pub(crate) fn servers(
             && let Err(error) = remember(&file, &listed)
         {
             output.complain(&format!(
-                "scan: {}: {}",
+                "{}: {}",
                 file.display(),
                 command_line::message(&error)
             ));
@@ -198,7 +195,7 @@ fn report(servers: &Servers, output: &mut Output) {
                     .map(|(count, why)| format!(", {count} left out: {why}"))
                     .collect();
                 output.complain(&format!(
-                    "scan: {address}: {count} servers, {completeness}{left_out}"
+                    "{address}: {count} servers, {completeness}{left_out}"
                 ));
             }
             Some(Err(error)) => {
@@ -207,40 +204,102 @@ fn report(servers: &Servers, output: &mut Output) {
                     .strip_prefix(address)
                     .and_then(|words| words.strip_prefix(": "))
                     .unwrap_or(&words);
-                output.complain(&format!("scan: {address}: {words}"));
+                output.complain(&format!("{address}: {words}"));
             }
             None => {}
         }
     }
 }
 
-/// `queryport/GAME.list` in the user's cache.
-fn file(game: &Game) -> Option<PathBuf> {
+/// `queryport/GAME-SCOPE.list` in the user's cache: a list of public servers lacks those of a wider scope.
+fn cache_file(game: &Game, scope: Scope) -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;
-    Some(cache.join("queryport").join(format!("{}.list", game.id)))
+    let name = format!("{}-{}.list", game.id, super::scope_name(scope));
+    Some(cache.join("queryport").join(name))
 }
 
-fn remembered(file: &PathBuf, interval: Duration) -> Option<Vec<SocketAddr>> {
+/// The servers of a file that is young enough. An empty file is no list.
+fn remembered(file: &Path, lists: &Lists) -> Option<Vec<SocketAddr>> {
     let age = std::fs::metadata(file)
         .ok()?
         .modified()
         .ok()?
         .elapsed()
         .ok()?;
-    let text = (age < interval)
-        .then(|| std::fs::read_to_string(file).ok())
-        .flatten()?;
-    text.lines().map(|line| line.parse().ok()).collect()
+    if age >= lists.least_interval {
+        return None;
+    }
+    let text = std::fs::read_to_string(file).ok()?;
+    let servers: Option<Vec<SocketAddr>> = text.lines().map(|line| line.parse().ok()).collect();
+    let mut servers = servers?;
+    servers.retain(|server| lists.scope.admits(*server));
+    (!servers.is_empty()).then_some(servers)
 }
 
-fn remember(file: &PathBuf, servers: &[SocketAddr]) -> std::io::Result<()> {
+/// Writes the whole list or leaves the file as it was.
+fn remember(file: &Path, servers: &[SocketAddr]) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)?;
     }
-    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+    let unfinished = file.with_extension(std::process::id().to_string());
+    let written =
+        write_list(&unfinished, servers).and_then(|()| std::fs::rename(&unfinished, file));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&unfinished);
+    }
+    written
+}
+
+fn write_list(file: &Path, servers: &[SocketAddr]) -> io::Result<()> {
+    let mut out = io::BufWriter::new(std::fs::File::create(file)?);
     for server in servers {
         writeln!(out, "{server}")?;
     }
-    out.flush()
+    out.into_inner()?.sync_all()
+}
+
+#[cfg(test)]
+#[allow(
+    clippy::unwrap_used,
+    reason = "a failed assumption in a test is a failed test"
+)]
+mod tests {
+    use super::*;
+
+    fn lists(scope: Scope) -> Lists {
+        Lists {
+            least_interval: Duration::from_secs(300),
+            timeout: Duration::from_secs(1),
+            scope,
+            is_known: true,
+        }
+    }
+
+    #[test]
+    fn a_remembered_list_is_whole_and_within_its_scope() {
+        let folder = std::env::temp_dir().join(format!("queryport-lists-{}", std::process::id()));
+        let file = folder.join("openarena-any.list");
+        let servers = ["127.0.0.1:27960", "8.8.8.8:27960"].map(|server| server.parse().unwrap());
+        remember(&file, &servers).unwrap();
+        assert_eq!(
+            remembered(&file, &lists(Scope::Any)),
+            Some(servers.to_vec())
+        );
+        assert_eq!(
+            remembered(&file, &lists(Scope::Public)),
+            Some(servers[1..].to_vec())
+        );
+        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "one file");
+        // What a full disk left of an earlier version.
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(remembered(&file, &lists(Scope::Any)), None);
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_written_leaves_the_file_as_it_was() {
+        let full = Path::new("/dev/full/openarena.list");
+        assert!(remember(full, &[]).is_err());
+    }
 }

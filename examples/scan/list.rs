@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -34,11 +34,7 @@ impl Filter {
     /// Whether the target with this number in the list is asked. Host names are not looked up for it.
     fn admits(&self, number: u64, target: &Target) -> bool {
         let (_, server) = target;
-        let ip = server
-            .parse::<SocketAddr>()
-            .map(|address| address.ip())
-            .or_else(|_| server.parse::<IpAddr>());
-        let is_excluded = ip.is_ok_and(|ip| {
+        let is_excluded = numeric_address(server).is_some_and(|ip| {
             self.exclude
                 .iter()
                 .any(|network| network.contains(&ip.to_canonical()))
@@ -48,6 +44,45 @@ impl Filter {
             .is_none_or(|(part, parts)| number % parts == part - 1);
         number >= self.skip && is_ours && !is_excluded
     }
+}
+
+/// The address of a server that is written in numbers, in every form that the resolver reads without a look-up: `[::1]:27960`,
+/// `127.0.0.1`, and as in inet_aton `127.1`, `0x7f.1` and `2130706433`.
+fn numeric_address(server: &str) -> Option<IpAddr> {
+    let (host, _) = command_line::split(server);
+    let host = host.split('%').next()?;
+    host.parse()
+        .ok()
+        .or_else(|| short_ipv4(host.trim_end_matches('.')).map(IpAddr::V4))
+}
+
+/// One to four numbers with dots; the last one fills the bytes that are left.
+fn short_ipv4(host: &str) -> Option<Ipv4Addr> {
+    let numbers: Option<Vec<u32>> = host.split('.').map(c_number).collect();
+    let numbers = numbers?;
+    let (last, first) = numbers.split_last()?;
+    let bits_left = 32_u32.checked_sub(u32::try_from(first.len()).ok()? * 8)?;
+    let fits = bits_left > 0 && u64::from(*last) < 1 << bits_left;
+    if !fits || first.iter().any(|number| *number > 255) {
+        return None;
+    }
+    let leading = first
+        .iter()
+        .zip([24, 16, 8])
+        .map(|(number, shift)| number << shift);
+    Some(Ipv4Addr::from(leading.sum::<u32>() | last))
+}
+
+/// A number as C writes it: decimal, octal after `0`, hexadecimal after `0x`.
+fn c_number(text: &str) -> Option<u32> {
+    let lower = text.to_ascii_lowercase();
+    let is_number = lower.starts_with(|c: char| c.is_ascii_digit()) && !lower.contains('+');
+    let number = match lower.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None if lower.len() > 1 && lower.starts_with('0') => u32::from_str_radix(&lower, 8),
+        None => lower.parse(),
+    };
+    number.ok().filter(|_| is_number)
 }
 
 /// Targets that were handed to the scan, by the number the scan gives them, until their results are here.
@@ -148,16 +183,12 @@ pub(crate) fn from_file(
                         }
                     }
                     Ok(None) => {}
-                    Err(why) => output
-                        .lock()
-                        .reject(&format!("scan: {path}:{number}: {why}")),
+                    Err(why) => output.lock().reject(&format!("{path}:{number}: {why}")),
                 },
                 Ok(None) => break,
                 Err(error) => {
                     let why = command_line::message(&error);
-                    output
-                        .lock()
-                        .reject(&format!("scan: {path}:{number}: {why}"));
+                    output.lock().reject(&format!("{path}:{number}: {why}"));
                     break;
                 }
             }
@@ -185,4 +216,50 @@ fn target(line: &[u8], usual: What) -> Result<Option<Target>, String> {
         return Err(format!("a line of more than {MAX_LINE} bytes"));
     }
     of_line(&String::from_utf8_lossy(line), Some(usual))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_excluded_in_every_form_of_it() {
+        let loopback = [
+            "127.0.0.1",
+            "127.0.0.1:27960",
+            "127.1",
+            "127.1:27960",
+            "127.0.1",
+            "2130706433",
+            "0x7f000001:27960",
+            "0177.0.0.1",
+            "127.0.0.1.",
+        ];
+        for text in loopback {
+            assert_eq!(
+                numeric_address(text),
+                Some(Ipv4Addr::LOCALHOST.into()),
+                "{text}"
+            );
+        }
+        for text in ["::1", "[::1]", "[::1]:27960"] {
+            let ip = numeric_address(text);
+            assert!(
+                ip.is_some_and(|ip| ip.is_ipv6() && ip.is_loopback()),
+                "{text}"
+            );
+        }
+        for text in [
+            "example.org",
+            "256.1.1.1",
+            "1.2.3.4.5",
+            "4294967296",
+            "08",
+            "",
+            "1..2",
+            "face.b00c",
+        ] {
+            assert_eq!(numeric_address(text), None, "{text}");
+        }
+    }
 }

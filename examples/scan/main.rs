@@ -1,22 +1,22 @@
 //! Asks a whole list of servers, thousands at a time, and prints what each says as it comes.
 //!
 //! ```text
-//! cargo run --release --example scan -- servers.txt                      one IP:PORT a line, # comments
-//! cargo run --release --example scan -- --protocol ut2004 servers.txt    for lines that name no protocol
-//! echo 'quake3 192.0.2.1:27960' | cargo run --release --example scan -- --json -
-//! cargo run --release --example scan -- openarena --json                 the servers of a game, from its list servers
-//! cargo run --release --example scan -- openarena --master HOST          from this list server
-//! cargo run --release --example scan -- --master HOST --game Nexuiz --game-protocol 3     a game by its name on dpmaster
-//! cargo run --release --example scan -- --rate 20000 --timeout 2 --retries 1 servers.txt
-//! cargo run --release --example scan -- --adaptive-wait --retries 0 servers.txt      shorter waits for silent servers
-//! cargo run --release --example scan -- --exclude 192.0.2.0/24 --shard 1/4 servers.txt
-//! cargo run --release --example scan -- --bytes-per-second 1000000 --skip 5000 servers.txt
+//! cargo run -p queryport-cli -- scan servers.txt                                    one IP:PORT a line, # comments
+//! cargo run -p queryport-cli -- scan --protocol ut2004 servers.txt                  for lines that name no protocol
+//! echo 'quake3 192.0.2.1:27960' | cargo run -p queryport-cli -- scan --json -
+//! cargo run -p queryport-cli -- scan openarena --json                               the servers of a game, from its list servers
+//! cargo run -p queryport-cli -- scan openarena --master HOST                        from this list server
+//! cargo run -p queryport-cli -- scan --master HOST --game Nexuiz --game-protocol 3  a game by its name on dpmaster
+//! cargo run -p queryport-cli -- scan --rate 20000 --timeout 2 --retries 1 servers.txt
+//! cargo run -p queryport-cli -- scan --adaptive-wait --retries 0 servers.txt        shorter waits for silent servers
+//! cargo run -p queryport-cli -- scan --exclude 192.0.2.0/24 --shard 1/4 servers.txt
+//! cargo run -p queryport-cli -- scan --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
 //!
 //! Answers go to standard output, one line each, as they come; the progress, where there is a terminal for it, and the summary
 //! go to standard error. Ctrl-C and a closed pipe end the scan with a summary of what it did. Each JSON line says in `skip`
 //! how many targets at the start of the list were finished then: `--skip` with that number goes on from there. Exit status: 0
-//! when a server answered, 1 when none did or a line of the list names no server, 2 for a wrong command line.
+//! when a server answered, 1 when none did or a line of the list names no server, 2 for a wrong command line, 130 after Ctrl-C.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -27,6 +27,8 @@
 #[path = "../command_line/mod.rs"]
 mod command_line;
 mod game;
+#[path = "../command_line/json.rs"]
+mod json;
 mod list;
 mod output;
 #[path = "../command_line/safe_text.rs"]
@@ -47,20 +49,18 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use command_line::{WrongArgument, seconds};
 use futures_core::Stream;
+use game::Lists;
 use ipnet::IpNet;
+use list::{Filter, Targets, UnderWay};
+use output::Shared;
 use queryport::games::{Game, Master, MasterForm};
 use queryport::lists::Scope;
 use queryport::model::Charset;
 use queryport::scan::Scanned;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing};
-use serde_json::json;
-
-use game::Lists;
-use list::{Filter, Targets, UnderWay};
-use output::Shared;
 use safe_text::fit;
 use summary::Summary;
-use target::Target;
+use target::{Target, What};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -69,9 +69,13 @@ const EXAMPLES: &[&str] = &[
     "scan --rate 500 --exclude 192.0.2.0/24 -  a list from standard input, slowly",
 ];
 
+/// The exit codes, as `--help` says them.
+const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a line of the list was rejected,\n2 wrong command line, \
+                           130 after Ctrl-C";
+
 /// Query every server of a list: who it is, what is being played and who is on.
 #[derive(Debug, Parser)]
-#[command(name = "scan", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "scan", bin_name = "queryport scan", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input, read as it
     /// comes; or a game, whose list servers are asked.
@@ -81,7 +85,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
     /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
-    /// (see the example `games`) is not that of the first known one. Without a game: a Quake 3 master.
+    /// (see `queryport games`) is not that of the first known one. Without a game: a Quake 3 master.
     #[arg(long)]
     master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
@@ -154,6 +158,15 @@ pub(crate) struct Arguments {
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
+}
+
+/// The word for a scope on the command line.
+pub(crate) const fn scope_name(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Public => "public",
+        Scope::Any => "any",
+        _ => "lan",
+    }
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
@@ -269,7 +282,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut summary = Summary::new();
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut closed = std::pin::pin!(output::closed());
-    let mut is_interrupted = false;
+    let mut end = End::List;
     let mut ticks = tokio::time::interval(Duration::from_millis(200));
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     let started = Instant::now();
@@ -278,7 +291,12 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     let mut failed = None;
     loop {
         let next = poll_fn(|cx| {
-            if interrupted.as_mut().poll(cx).is_ready() || closed.as_mut().poll(cx).is_ready() {
+            if interrupted.as_mut().poll(cx).is_ready() {
+                end = End::Interrupt;
+                return Poll::Ready(None);
+            }
+            if closed.as_mut().poll(cx).is_ready() {
+                end = End::Output;
                 return Poll::Ready(None);
             }
             // The line of progress goes on where no result comes.
@@ -291,12 +309,12 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                 && let Err(error) = output.flush()
             {
                 failed = Some(error);
+                end = End::Output;
                 return Poll::Ready(None);
             }
             next
         });
         let Some(next) = next.await else {
-            is_interrupted = true;
             break;
         };
         let Some(scanned) = next else { break };
@@ -313,7 +331,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         let mut output = output.lock();
         let failure = scanned.result.as_ref().err().filter(|_| arguments.failures);
         if let (Some(error), Some((_, server))) = (failure, &target) {
-            output.complain(&format!("scan: {server}: {}", command_line::message(error)));
+            output.complain(&failure_line(server, scanned.peer, error));
         }
         let line = match () {
             () if arguments.same_game && other.is_some() => None,
@@ -324,7 +342,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
             && let Err(error) = output.print(&line)
         {
             failed = Some(error);
-            is_interrupted = true;
+            end = End::Output;
             break;
         }
     }
@@ -335,7 +353,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if output.rejected > 0 {
         command_line::complain(&format!("  lines rejected    {}", output.rejected));
     }
-    if is_interrupted {
+    if end != End::List {
         let finished = under_way
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -345,12 +363,42 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if let Some(error) = failed.filter(|error| error.kind() != ErrorKind::BrokenPipe) {
         return Err(error.into());
     }
+    if end == End::Interrupt {
+        return Ok(ExitCode::from(command_line::INTERRUPTED));
+    }
     let is_whole = summary.answered() > 0 && output.rejected == 0;
     Ok(if is_whole {
         ExitCode::SUCCESS
     } else {
         ExitCode::FAILURE
     })
+}
+
+/// The end of a scan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Every server of the list has a result.
+    List,
+    /// Ctrl-C.
+    Interrupt,
+    /// Nobody reads the output, or it cannot be written.
+    Output,
+}
+
+/// A server without a usable answer, named once; its address too where it was given by name.
+fn failure_line(server: &str, peer: Option<SocketAddr>, error: &Error) -> String {
+    let message = command_line::message(error);
+    let address = peer.map(|peer| peer.to_string()).unwrap_or_default();
+    let named = message
+        .strip_prefix(&address)
+        .and_then(|rest| rest.strip_prefix(": "));
+    let (host, _) = command_line::split(server);
+    match named {
+        Some(reason) if address == server => format!("{server}: {reason}"),
+        Some(reason) => format!("{server} ({address}): {reason}"),
+        None if message.contains(host) => message,
+        None => format!("{server}: {message}"),
+    }
 }
 
 /// A list that is no file that can be read, and no game.
@@ -385,31 +433,24 @@ fn json_line(
     target: Option<Target>,
     finished: u64,
 ) -> String {
-    let address = scanned.peer.map(|peer| peer.to_string());
-    let target_protocol = target.as_ref().map(|(what, _)| what.protocol());
-    let (protocol, server) = target
-        .map(|(what, server)| (what.protocol().as_str(), server))
-        .unzip();
-    match &scanned.result {
-        Ok(outcome) => json!({
-            "address": address,
-            "server": server,
-            "protocol": protocol,
-            "skip": finished,
-            "rtt_ms": outcome.rtt.map(|rtt| rtt.as_secs_f64() * 1000.0),
-            "requests": outcome.stats.requests,
-            "game": game_of(&outcome.answer, target_protocol),
-            "status": outcome.answer,
-        }),
-        Err(error) => json!({
-            "address": address,
-            "server": server,
-            "protocol": protocol,
-            "skip": finished,
-            "error": error.to_string(),
-        }),
-    }
-    .to_string()
+    let (what, server) = target.unzip();
+    let protocol = what.map(What::protocol);
+    let server = server.unwrap_or_default();
+    let mut line = match &scanned.result {
+        Ok(outcome) => {
+            let game = game_of(&outcome.answer, protocol);
+            let mut line = json::server(&server, protocol, game);
+            json::add_outcome(&mut line, outcome);
+            line
+        }
+        Err(error) => {
+            let mut line = json::server(&server, protocol, None);
+            line.insert("error".to_owned(), serde_json::json!(error));
+            line
+        }
+    };
+    line.insert("skip".to_owned(), finished.into());
+    json::line(line)
 }
 
 /// The game that answered, if it says that it is not the expected one.

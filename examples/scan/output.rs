@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::safe_text::fit;
+
 /// The line of progress is drawn again no sooner.
 const DRAWN_AFTER: Duration = Duration::from_millis(100);
 /// Results that are held back at most, in bytes.
@@ -31,7 +33,9 @@ pub(crate) struct Shared(Arc<Mutex<Output>>);
 
 impl Shared {
     pub(crate) fn new() -> Self {
-        let has_progress = io::stderr().is_terminal();
+        // A dumb terminal has no command that erases a line.
+        let can_erase = std::env::var_os("TERM").is_some_and(|term| term != "dumb" && term != "");
+        let has_progress = io::stderr().is_terminal() && can_erase;
         let (held, progress, lists) = Default::default();
         Self(Arc::new(Mutex::new(Output {
             held,
@@ -116,7 +120,10 @@ impl Output {
 
     fn draw(&self) {
         if self.has_progress {
-            let _ = write!(io::stderr(), "{}{}", self.lists, self.progress);
+            let line = format!("{}{}", self.lists, self.progress);
+            // A terminal wraps a longer line, and only its last row could be erased.
+            let columns = super::command_line::columns_of(&io::stderr());
+            let _ = write!(io::stderr(), "{}", fit(&line, columns.saturating_sub(1)));
         }
     }
 }
