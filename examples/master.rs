@@ -1,10 +1,10 @@
 //! A Quake 3 master server, and a client for the lists of Quake 3 and GameSpy v1 masters.
 //!
 //! ```text
-//! cargo run --example master -- serve 127.0.0.1:27950 --loopback      lists the servers that send heartbeats
-//! cargo run --example master -- list HOST[:PORT] Quake3Arena 71       prints a master's list as it arrives
-//! cargo run --example master -- list HOST[:PORT] --plain 68           without the name of the game
-//! cargo run --example master -- list HOST[:PORT] ut --key Z5Nfb0      the list of a GameSpy v1 master
+//! cargo run -p queryport-cli -- master serve 127.0.0.1:27950 --loopback  lists the servers that send heartbeats
+//! cargo run -p queryport-cli -- master list HOST[:PORT] Quake3Arena 71   prints a master's list as it arrives
+//! cargo run -p queryport-cli -- master list HOST[:PORT] --plain 68       without the name of the game
+//! cargo run -p queryport-cli -- master list HOST[:PORT] ut --key Z5Nfb0  the list of a GameSpy v1 master
 //! ```
 //!
 //! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two passes), 1 no answer, 2 wrong command
@@ -17,6 +17,8 @@
 
 #[path = "command_line/mod.rs"]
 mod command_line;
+#[path = "command_line/listen.rs"]
+mod listen;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
@@ -26,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use command_line::WrongArgument;
+use listen::listen;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::serve as serve_master;
@@ -33,7 +36,6 @@ use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
-use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -44,7 +46,7 @@ const EXAMPLES: &[&str] = &[
 
 /// Run a master server, or request the list of one.
 #[derive(Debug, Parser)]
-#[command(name = "master", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "master", bin_name = "queryport master", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     task: Task,
@@ -134,12 +136,13 @@ fn main() -> ExitCode {
     start(command_line::parse())
 }
 
-#[tokio::main]
-pub(crate) async fn start(arguments: Arguments) -> ExitCode {
-    command_line::exit(match arguments.task {
-        Task::Serve(arguments) => serve(arguments).await,
-        Task::List(arguments) => list(&arguments).await,
-    })
+pub(crate) fn start(arguments: Arguments) -> ExitCode {
+    command_line::exit(command_line::block_on(async {
+        match arguments.task {
+            Task::Serve(arguments) => serve(arguments).await,
+            Task::List(arguments) => list(&arguments).await,
+        }
+    }))
 }
 
 /// A master that keeps the heartbeats that it refused.
@@ -199,7 +202,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     let mut sockets = Vec::new();
     for address in &arguments.addresses {
         let cannot_listen = |error| command_line::cannot_listen(address, &error);
-        let socket = UdpSocket::bind(address).await.map_err(cannot_listen)?;
+        let socket = listen(*address).map_err(cannot_listen)?;
         writeln!(io::stdout(), "listening on {}", socket.local_addr()?)?;
         sockets.push(socket);
     }

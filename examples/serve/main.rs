@@ -1,18 +1,18 @@
 //! Runs one of the servers that `query` embeds, for other programs to query.
 //!
 //! ```text
-//! cargo run --example serve -- quake3 27960
-//! cargo run --example serve -- quake3 27960 --players 64
-//! cargo run --example serve -- quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
-//! cargo run --example serve -- quake3 27960 --status status.json
-//! cargo run --example serve -- gamespy4 25565 --game minecraft
-//! cargo run --example serve -- quake3,gamespy1 27960                        both on one port
-//! cargo run --example serve -- quake3 27960 --address 0.0.0.0 --address ::
-//! cargo run --example serve -- quake3 27960 --crowd 64 --who                players come and go; says who asks
-//! cargo run --example serve -- quake3 27960 --metrics 127.0.0.1:9100        counters for Prometheus
-//! cargo run --example serve -- quake3 27960 --announce 127.0.0.1:27950     sends heartbeats too, and says who received one
-//! cargo run --example serve -- gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
-//! cargo run --example serve -- gamespy1 7778 --echo --level-property Title=Coret   `query --commands echo=x,…`
+//! cargo run -p queryport-cli -- serve quake3 27960
+//! cargo run -p queryport-cli -- serve quake3 27960 --players 64
+//! cargo run -p queryport-cli -- serve quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
+//! cargo run -p queryport-cli -- serve quake3 27960 --status status.json
+//! cargo run -p queryport-cli -- serve gamespy4 25565 --game minecraft
+//! cargo run -p queryport-cli -- serve quake3,gamespy1 27960                              both on one port
+//! cargo run -p queryport-cli -- serve quake3 27960 --address 0.0.0.0 --address ::
+//! cargo run -p queryport-cli -- serve quake3 27960 --crowd 64 --who                      players come and go; shows who asks
+//! cargo run -p queryport-cli -- serve quake3 27960 --metrics 127.0.0.1:9100              counters for Prometheus
+//! cargo run -p queryport-cli -- serve quake3 27960 --announce 127.0.0.1:27950            sends heartbeats too
+//! cargo run -p queryport-cli -- serve gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
+//! cargo run -p queryport-cli -- serve gamespy1 7778 --echo --level-property Title=Coret  `query --commands echo=x,…`
 //! ```
 #![allow(
     missing_docs,
@@ -26,10 +26,12 @@ mod command_line;
 #[path = "../query/embedded/mod.rs"]
 #[allow(dead_code, reason = "`query` uses all of it")]
 mod embedded;
+#[path = "../command_line/listen.rs"]
+mod listen;
 mod metrics;
 mod reporting;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -38,6 +40,7 @@ use std::time::{Duration, Instant};
 
 use clap::Parser;
 use command_line::WrongArgument;
+use listen::listen;
 use queryport::GameKey;
 use queryport::model::Detailed;
 use queryport::net::serve;
@@ -58,19 +61,23 @@ const EXAMPLES: &[&str] = &[
 
 /// Answer queries.
 #[derive(Debug, Parser)]
-#[command(name = "serve", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "serve", bin_name = "queryport serve", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// The protocol, or several with commas: the first one has the game.
-    #[arg(value_parser = protocols)]
-    protocol: (Protocol, Vec<Protocol>),
+    #[arg(value_parser = protocols, required_unless_present = "list")]
+    protocol: Option<(Protocol, Vec<Protocol>)>,
     /// The UDP port; 0 is any free one.
-    port: u16,
+    #[arg(required_unless_present = "list")]
+    port: Option<u16>,
+    /// List the protocols and games, and exit.
+    #[arg(long, exclusive = true)]
+    list: bool,
     /// The address to listen on; may be given more than once.
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
     address: Vec<IpAddr>,
-    /// The game, for a protocol with several: killing (ut2004), unreal, battlefield, minecraft (gamespy4).
-    #[arg(long, default_value = "", hide_default_value = true)]
-    game: String,
+    /// The game, for a protocol with several; `serve --list` lists them.
+    #[arg(long)]
+    game: Option<String>,
     /// This many invented players in place of the embedded ones.
     #[arg(long)]
     players: Option<u16>,
@@ -81,7 +88,7 @@ pub(crate) struct Arguments {
     /// `mutators=["Instagib"]`; may be given more than once.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
-    /// A file with fields of the status as JSON, as in the `status` of `query --json`.
+    /// A file with fields of the status as JSON, as in the `answer` of `query --json`.
     #[arg(long, value_name = "FILE")]
     status: Option<PathBuf>,
     /// Send as much as anybody requests, without the usual bounds: for tests with many clients on one address.
@@ -137,16 +144,18 @@ fn main() -> ExitCode {
     start(command_line::parse())
 }
 
-#[tokio::main]
-pub(crate) async fn start(arguments: Arguments) -> ExitCode {
-    command_line::exit(run(arguments).await)
+pub(crate) fn start(arguments: Arguments) -> ExitCode {
+    command_line::exit(command_line::block_on_threads(run(arguments)))
 }
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (protocol, others) = &arguments.protocol;
+    let (Some((protocol, others)), Some(port)) = (&arguments.protocol, arguments.port) else {
+        write!(io::stdout(), "{}", list_of_worlds())?;
+        return Ok(ExitCode::SUCCESS);
+    };
     let protocol = *protocol;
-    let mut world = world(protocol, &arguments.game).map_err(WrongArgument)?;
+    let mut world = world(protocol, arguments.game.as_deref()).map_err(WrongArgument)?;
     if let Some(players) = arguments.players {
         world.status = with_players(
             &world.status,
@@ -177,7 +186,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     }
     let now = Instant::now();
     let mut sockets = Vec::new();
-    let mut port = arguments.port;
+    let mut port = port;
     for address in &arguments.address {
         let address = SocketAddr::new(*address, port);
         sockets
@@ -238,8 +247,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     let mut server = Reporting::new(responder, arguments.who);
     let end = arguments
         .seconds
-        .map(|seconds| now + Duration::from_secs(seconds));
+        .and_then(|seconds| now.checked_add(Duration::from_secs(seconds)));
     let mut tick = now;
+    let (mut accept_at, mut has_accept_failed) = (now, false);
     let mut silent = masters;
     // One future for all turns: a new one would miss a signal that comes between two of them.
     let interrupted = tokio::signal::ctrl_c();
@@ -252,6 +262,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
             }
         };
         let metrics = async {
+            tokio::time::sleep_until(accept_at.into()).await;
             match &listener {
                 Some(listener) => listener.accept().await,
                 None => std::future::pending().await,
@@ -261,11 +272,19 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
             () = until(end) => break,
             failed = serving => failed?,
             interrupted = &mut interrupted => { interrupted?; break }
-            client = metrics => {
-                if let Ok((client, _)) = client {
+            client = metrics => match client {
+                Ok((client, _)) => {
                     tokio::spawn(metrics::answer(client, metrics::text(&server.responder)));
                 }
-            }
+                // Without a free descriptor, accepting fails at once, again and again.
+                Err(error) => {
+                    accept_at = Instant::now() + ACCEPT_AGAIN;
+                    if !std::mem::replace(&mut has_accept_failed, true) {
+                        let why = command_line::message(&error);
+                        command_line::complain(&format!("metrics: cannot accept: {why}"));
+                    }
+                }
+            },
             () = tokio::time::sleep_until(tick.into()) => {
                 server.write_left_out();
                 if tick >= now + ASKED_WITHIN {
@@ -350,6 +369,9 @@ async fn until(end: Option<Instant>) {
     }
 }
 
+/// The pause after a connection could not be accepted.
+const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
+
 /// Masters ask soon after a heartbeat.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -386,21 +408,6 @@ async fn masters(
     Ok(masters)
 }
 
-/// A socket of one address family: one for `::` does not take the port of `0.0.0.0` as well.
-fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
-    let socket = socket2::Socket::new(
-        socket2::Domain::for_address(address),
-        socket2::Type::DGRAM,
-        None,
-    )?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.set_nonblocking(true)?;
-    socket.bind(&address.into())?;
-    UdpSocket::from_std(socket.into())
-}
-
 /// The status with invented players, each with a number and a score.
 fn with_players(
     status: &ServerStatus,
@@ -430,25 +437,45 @@ fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
     with_players(status, players, most)
 }
 
-/// The embedded server of a protocol whose description has this text.
-fn world(protocol: Protocol, game: &str) -> Result<embedded::World, String> {
-    let worlds = embedded::worlds()
-        .into_iter()
-        .filter(|world| world.protocol == protocol);
-    let (mut fitting, others): (Vec<_>, Vec<_>) =
-        worlds.partition(|world| world.about.to_lowercase().contains(&game.to_lowercase()));
-    let games = || {
-        others
-            .iter()
-            .map(|world| world.about)
-            .collect::<Vec<_>>()
-            .join("; ")
+/// The embedded server of a protocol and a game, by its word or name; the first of the protocol without a game.
+fn world(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, String> {
+    let mut worlds = embedded::worlds();
+    worlds.retain(|world| world.protocol == protocol);
+    let wanted = game.map(folded);
+    let fits = |world: &&embedded::World| {
+        wanted.as_ref().is_none_or(|wanted| {
+            [world.game, world.name]
+                .iter()
+                .any(|word| folded(word) == *wanted)
+        })
     };
-    if fitting.is_empty() {
-        Err(format!("no {game:?} in {protocol}; there are: {}", games()))
-    } else {
-        Ok(fitting.remove(0))
+    if let Some(at) = worlds.iter().position(|world| fits(&world)) {
+        return Ok(worlds.swap_remove(at));
     }
+    let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
+    Err(format!(
+        "{protocol} has no game {:?} here: give {}",
+        game.unwrap_or_default(),
+        words.join(" or ")
+    ))
+}
+
+/// Letters and digits in lower case.
+fn folded(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// A line for each embedded server: the words that start it, and its name.
+fn list_of_worlds() -> String {
+    let mut list = format!("{:<9} {:<13} description\n", "PROTOCOL", "--game");
+    for world in embedded::worlds() {
+        let (protocol, game) = (world.protocol, world.game);
+        list += &format!("{protocol:<9} {game:<13} {}\n", world.name);
+    }
+    list
 }
 
 /// The status with another value of this field: JSON, or text without quotes.

@@ -8,7 +8,9 @@ use queryport::{Player, ServerStatus, Team, Text};
 use super::{World, player};
 
 pub(super) fn worlds() -> [World; 3] {
-    let world = |about, flavour, status| World {
+    let world = |game, name, about, flavour, status| World {
+        game,
+        name,
         about,
         protocol: Protocol::GameSpy4,
         service: Service::new(flavour),
@@ -16,16 +18,22 @@ pub(super) fn worlds() -> [World; 3] {
     };
     [
         world(
+            "ut3",
+            "Unreal Tournament 3",
             "an embedded Unreal Tournament 3 server",
             Engine::UnrealTournament3,
             ut3(),
         ),
         world(
+            "battlefield2",
+            "Battlefield 2",
             "an embedded Battlefield 2 server",
             Engine::Battlefield2,
             battlefield2(),
         ),
         world(
+            "minecraft",
+            "Minecraft",
             "an embedded Minecraft server",
             Engine::Minecraft,
             minecraft(),

@@ -18,6 +18,10 @@ use tokio::task::JoinHandle;
 /// A server to embed: its description, protocol and status.
 #[derive(Debug)]
 pub(crate) struct World {
+    /// The word for its game on a command line.
+    pub(crate) game: &'static str,
+    /// The name of its game.
+    pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) protocol: Protocol,
     pub(crate) service: Service,
@@ -25,8 +29,16 @@ pub(crate) struct World {
 }
 
 impl World {
-    fn new(about: &'static str, protocol: Protocol, status: ServerStatus) -> Self {
+    fn new(
+        game: &'static str,
+        name: &'static str,
+        about: &'static str,
+        protocol: Protocol,
+        status: ServerStatus,
+    ) -> Self {
         Self {
+            game,
+            name,
             about,
             protocol,
             service: protocol.into(),
@@ -39,16 +51,22 @@ impl World {
 pub(crate) fn worlds() -> Vec<World> {
     let mut worlds = vec![
         World::new(
+            "quake3",
+            "Quake III Arena",
             "an embedded Quake 3 server",
             Protocol::Quake3,
             quake3::deathmatch(),
         ),
         World::new(
+            "ut99",
+            "Unreal Tournament (UT99)",
             "an embedded UT99 server, whose reply takes several datagrams",
             Protocol::GameSpy1,
             gamespy1::capture_the_flag(),
         ),
         World::new(
+            "ut2004",
+            "Unreal Tournament 2004",
             "an embedded UT2004 server",
             Protocol::Ut2004,
             ut2004::capture_the_flag(),
@@ -56,6 +74,8 @@ pub(crate) fn worlds() -> Vec<World> {
         World {
             service: ut2004::killing_floor(),
             ..World::new(
+                "killingfloor",
+                "Killing Floor",
                 "an embedded Killing Floor server",
                 Protocol::Ut2004,
                 ut2004::specimens(),
