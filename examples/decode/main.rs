@@ -1,17 +1,23 @@
-//! Decodes captured datagrams: JSON objects, transcripts, pcap and pcapng files in, JSON lines out.
+//! Decodes datagrams: captures, dumps, hexadecimal, base64 and raw files in, JSON lines out.
 //!
 //! ```text
-//! cargo run --release --example decode -- FILE...      "-" is standard input
-//! cargo run --release --example decode -- --normalised FILE
+//! cargo run -p queryport-cli -- decode FILE...  "-" is standard input
+//! cargo run -p queryport-cli -- decode --normalised FILE
 //! ```
 //!
-//! A transcript is what the example `query` records with `--record`. A pcap or pcapng file brings one line for each server
-//! that replied to one client; its IP packets must not be fragments.
+//! The program recognises the format of a file:
 //!
-//! Another input is a JSON object with `protocol` and `packets` (hexadecimal, one string per datagram, in order of arrival); other
-//! keys are ignored. Without `protocol`, the program identifies the protocol and names it in the output. The datagrams are all
-//! that arrived, and the request is not known. The output line has `complete` or `incomplete`, and `rules`, `players`, `teams`
-//! and `info` as they are on the wire, with one code point per byte of text. Exit status 1 when any line is an error.
+//! - pcap and pcapng: one line for each server that replied to one client; its IP packets must not be fragments;
+//! - a transcript, as `queryport query --record` writes it;
+//! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of arrival); other keys are
+//!   ignored;
+//! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
+//! - else the file is one datagram.
+//!
+//! An output line has `datagrams`, with what each of them is, and the answer of the server that its replies make:
+//! `complete` or `incomplete`, and `rules`, `players`, `teams` and `info` as they are on the wire, with one code point per
+//! byte of text. Where the file does not name the protocol, the line does. The request is not known. Exit status 1 when any
+//! line has an `error`.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -21,6 +27,9 @@
 mod capture;
 #[path = "../command_line/mod.rs"]
 mod command_line;
+#[path = "../command_line/json.rs"]
+mod json;
+mod text;
 #[path = "../command_line/transcript.rs"]
 mod transcript;
 mod wire;
@@ -40,15 +49,17 @@ use transcript::Transcript;
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
     "decode capture.pcap",
-    "decode transcript.txt                     what `query --record` wrote",
-    "decode --normalised -                     from standard input",
+    "decode transcript.txt          what `queryport query --record` wrote",
+    "decode datagrams.hex           hexadecimal text, a datagram a line",
+    "decode --normalised -          from standard input",
 ];
 
-/// Decode captured datagrams of game servers.
+/// Decode datagrams of game servers, and say what each one is.
 #[derive(Debug, Parser)]
-#[command(name = "decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// JSON files with `protocol` and `packets`, transcripts, pcap or pcapng files; "-" is standard input.
+    /// Files with hexadecimal or base64 text (a datagram a line), dumps by `xxd` or `hexdump -C`, pcap or pcapng, transcripts,
+    /// JSON with `protocol` and `packets`, or a datagram as it is; "-" is standard input.
     #[arg(required = true)]
     files: Vec<String>,
     /// Add `status`, the normalised status, and `game`, the id of the game that answered, as far as the answer tells.
@@ -80,7 +91,7 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
                 line.insert("error".to_owned(), json!(error));
                 code = ExitCode::FAILURE;
             }
-            writeln!(out, "{}", Value::Object(line))?;
+            writeln!(out, "{}", json::line(line))?;
         }
     }
     out.flush()?;
@@ -100,17 +111,36 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     if capture::is_capture(file) {
         return captured(file);
     }
-    let text = std::str::from_utf8(file)
-        .map_err(|_| "no text, and no capture of the network".to_owned())?;
-    let reply = if text
-        .trim_start()
-        .starts_with(['#', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
-    {
-        from_transcript(text)
-    } else {
-        from_json(text)
+    let of_unknown = |datagrams| Reply {
+        protocol: None,
+        server: None,
+        datagrams,
     };
-    Ok(vec![reply])
+    let raw = || vec![Ok(of_unknown(vec![Bytes::copy_from_slice(file)]))];
+    let Ok(text) = std::str::from_utf8(file) else {
+        return Ok(raw());
+    };
+    let text = text.trim_start_matches('\u{feff}');
+    if text.trim().is_empty() {
+        return Err("the file is empty".to_owned());
+    }
+    if text.trim_start().starts_with('{') {
+        return Ok(from_json(text));
+    }
+    if is_transcript(text) {
+        return Ok(vec![from_transcript(text)]);
+    }
+    Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
+}
+
+/// Whether the first line that is no comment has a direction.
+fn is_transcript(text: &str) -> bool {
+    let first = text
+        .lines()
+        .find(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    first.map_or(text.contains("# protocol "), |line| {
+        matches!(line.split_whitespace().nth(1), Some(">" | "<"))
+    })
 }
 
 /// Each server of a capture that sent a client replies of a known protocol.
@@ -126,21 +156,30 @@ fn captured(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
             None => flows.push((flow, vec![datagram.payload])),
         }
     }
-    let reply = |((server, _), datagrams): ((SocketAddr, SocketAddr), Vec<Bytes>)| {
-        let protocol = identify(&datagrams).ok()?;
-        Some(Ok(Reply {
-            protocol: Some(protocol),
-            server: Some(server),
-            datagrams,
-        }))
-    };
     let count = flows.len();
-    let replies: Vec<_> = flows.into_iter().filter_map(reply).collect();
-    match replies.is_empty() {
-        true => Err(format!(
-            "none of {count} UDP flows is a reply of a known protocol"
-        )),
-        false => Ok(replies),
+    let mut replies = Vec::new();
+    let mut requests = Vec::new();
+    for ((from, _), datagrams) in flows {
+        let side = identify(&datagrams);
+        let protocol = match side {
+            Ok(Side::Server(protocol)) => Some(protocol),
+            _ => None,
+        };
+        let reply = Reply {
+            protocol,
+            server: Some(from),
+            datagrams,
+        };
+        match side {
+            Ok(Side::Server(_)) => replies.push(Ok(reply)),
+            Ok(Side::Client) => requests.push(Ok(reply)),
+            Err(_) => {}
+        }
+    }
+    match (replies.is_empty(), requests.is_empty()) {
+        (false, _) => Ok(replies),
+        (true, false) => Ok(requests),
+        (true, true) => Err(format!("none of {count} UDP flows is of a known protocol")),
     }
 }
 
@@ -155,8 +194,17 @@ fn from_transcript(text: &str) -> Result<Reply, String> {
     })
 }
 
-fn from_json(text: &str) -> Result<Reply, String> {
-    let object: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
+/// An object, or several one after the other.
+fn from_json(text: &str) -> Vec<Result<Reply, String>> {
+    let objects = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    let reply = |object: Result<Value, serde_json::Error>| {
+        let object = object.map_err(|error| format!("not JSON: {error}"))?;
+        from_object(&object)
+    };
+    objects.map(reply).collect()
+}
+
+fn from_object(object: &Value) -> Result<Reply, String> {
     let packets = object
         .get("packets")
         .and_then(Value::as_array)
@@ -195,15 +243,23 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
         server,
         datagrams,
     } = reply;
-    let is_known = protocol.is_some() && server.is_none();
-    let protocol = protocol.map_or_else(|| identify(&datagrams), Ok)?;
-    let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
-    let answer = answer.map_err(|error| error.to_string())?;
-    if !is_known {
-        line.insert("protocol".to_owned(), json!(protocol.as_str()));
-    }
     if let Some(server) = server {
         line.insert("server".to_owned(), json!(server.to_string()));
+    }
+    let descriptions = datagrams.iter().map(|datagram| description(datagram));
+    line.insert("datagrams".to_owned(), descriptions.collect());
+    let is_named = protocol.is_some() && server.is_none();
+    let side = match protocol {
+        Some(protocol) => Side::Server(protocol),
+        None => identify(&datagrams)?,
+    };
+    let Side::Server(protocol) = side else {
+        return Ok(());
+    };
+    let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
+    let answer = answer.map_err(|error| error.to_string())?;
+    if !is_named {
+        line.insert("protocol".to_owned(), json!(protocol.as_str()));
     }
     let complete = answer.completeness().is_complete();
     line.insert(
@@ -223,29 +279,71 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
     Ok(())
 }
 
-/// The protocol of the first datagram whose likeliest candidate is a reply.
-fn identify(datagrams: &[Bytes]) -> Result<Protocol, String> {
+/// What a datagram is: the likeliest message, or why it is none.
+fn description(datagram: &Bytes) -> Value {
+    const SHOWN: usize = 32;
+    let mut about = Map::new();
+    about.insert("bytes".to_owned(), json!(datagram.len()));
+    if let Some(candidate) = inspect(datagram, &Limits::default()).first() {
+        match &candidate.message {
+            Ok(message) => {
+                let from = if candidate.from_server {
+                    "server"
+                } else {
+                    "client"
+                };
+                about.insert("protocol".to_owned(), json!(candidate.protocol));
+                about.insert("from".to_owned(), json!(from));
+                about.insert("message".to_owned(), json!(message.kind()));
+            }
+            Err(error) => {
+                let why = format!("{}: {error}", candidate.protocol);
+                about.insert("unknown".to_owned(), json!(why));
+            }
+        }
+        if !candidate.problems.is_empty() {
+            let problems = candidate.problems.iter().map(ToString::to_string);
+            about.insert("problems".to_owned(), problems.collect());
+        }
+    }
+    let begins = datagram.get(..SHOWN).unwrap_or(datagram);
+    about.insert(
+        "begins".to_owned(),
+        json!(begins.escape_ascii().to_string()),
+    );
+    Value::Object(about)
+}
+
+/// Who sent the datagrams.
+enum Side {
+    Server(Protocol),
+    Client,
+}
+
+/// The protocol of the first datagram whose likeliest candidate is a reply; a client's where there are requests only.
+fn identify(datagrams: &[Bytes]) -> Result<Side, String> {
+    let mut has_request = false;
     let mut likeliest = None;
     for datagram in datagrams {
         let Some(candidate) = inspect(datagram, &Limits::default()).into_iter().next() else {
             continue;
         };
         match &candidate.message {
-            Ok(_) if candidate.from_server => return Ok(candidate.protocol),
-            Ok(_) => {
-                likeliest =
-                    likeliest.or_else(|| Some(format!("a request of {}", candidate.protocol)));
-            }
+            Ok(_) if candidate.from_server => return Ok(Side::Server(candidate.protocol)),
+            Ok(_) => has_request = true,
             Err(error) => {
                 likeliest = likeliest.or_else(|| Some(format!("{}: {error}", candidate.protocol)));
             }
         }
     }
+    if has_request {
+        return Ok(Side::Client);
+    }
     let likeliest = likeliest
         .map(|likeliest| format!("; the likeliest: {likeliest}"))
         .unwrap_or_default();
     Err(format!(
-        "no \"protocol\", and no datagram is a reply of a known one{likeliest}"
+        "no datagram is a message of a known protocol{likeliest}"
     ))
 }
 
