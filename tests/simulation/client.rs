@@ -1,4 +1,4 @@
-//! The clients of the simulation: what they ask for, and how long they wait.
+//! The clients of the simulation: their requests and timing.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -23,14 +23,14 @@ pub const SERVER: SocketAddr = SocketAddr::new(
 pub type AnyQuery = Box<dyn Conversation<Answer = Answer>>;
 pub type AnyResult = Result<Outcome<Answer>, QueryError>;
 
-/// What a client asks for.
+/// A client and its requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
     pub protocol: Protocol,
     pub detail: Detail,
     pub limits: Limits,
     dialect: usize,
-    /// Whether the protocol's own type asks, and not the one of all protocols.
+    /// Whether the query uses the protocol's own type, instead of the type for all protocols.
     is_typed: bool,
 }
 
@@ -56,7 +56,7 @@ impl Client {
         }
     }
 
-    /// A client that asks for everything.
+    /// The same client with full requests.
     pub fn full(&self) -> Self {
         Self {
             detail: Detail::Full,
@@ -65,7 +65,7 @@ impl Client {
         }
     }
 
-    /// The same in every dialect, with the default limits.
+    /// The same client in every dialect, with the default limits.
     pub fn of_each_dialect(&self) -> [Self; 4] {
         [0, 1, 2, 3].map(|dialect| Self {
             dialect,
@@ -113,7 +113,7 @@ impl Client {
     }
 }
 
-/// How long a client waits.
+/// A random timing.
 pub fn timing(random: &mut Random) -> Timing {
     let timing = Timing::default();
     match random.below(10) {

@@ -1,5 +1,5 @@
-//! Why an answer is complete and wrong: which fault it takes, and whether the datagrams that
-//! arrived could have shown it.
+//! Explains complete but wrong answers: which fault causes them, and whether the client could have
+//! detected it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn wrong(reason: &str) -> Judgement {
     Judgement::Wrong(reason.to_owned())
 }
 
-/// The server's replies that datagrams arrived of.
+/// The server's replies from which at least one datagram arrived.
 pub fn replies(played: &Played) -> BTreeSet<Reply> {
     played
         .log
@@ -26,7 +26,7 @@ pub fn replies(played: &Played) -> BTreeSet<Reply> {
         .collect()
 }
 
-/// Why an answer is complete and wrong.
+/// Explains why an answer is complete and wrong.
 pub fn explain(family: &Family, played: &Played) -> Judgement {
     let is_wrong_without = |is_dropped: &dyn Fn(&Datagram) -> bool| {
         is_wrong(
@@ -43,7 +43,7 @@ pub fn explain(family: &Family, played: &Played) -> Judgement {
         .iter()
         .filter_map(|datagram| datagram.suspect)
         .collect();
-    // Where each of several faults is needed, the one that the protocol cannot tell is the reason.
+    // If several faults are needed, the undetectable one is the explanation.
     let needed = suspects
         .iter()
         .filter(|fault| !is_wrong_without(&|datagram| datagram.suspect == Some(**fault)));
@@ -66,7 +66,7 @@ pub fn explain(family: &Family, played: &Played) -> Judgement {
     if !is_wrong_without(&|datagram| datagram.suspect.is_some() || datagram.is_misasked) {
         return Judgement::Excepted(Exception::ChangedRequest);
     }
-    // What follows looks at the server's own datagrams alone.
+    // From here on, all datagrams are the server's own.
     match family.client.protocol {
         Protocol::Ut2004 => explain_lists(family, played),
         _ => explain_fragments(family, played),
@@ -80,7 +80,7 @@ fn is_told(judgement: &Judgement) -> bool {
 /// The first byte of GameSpy v4's challenge.
 const CHALLENGE: u8 = 9;
 
-/// Whether the protocol cannot tell this fault.
+/// Judges a fault: excepted if the protocol cannot detect it.
 fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
     let protocol = family.client.protocol;
     let verification = played
@@ -98,8 +98,7 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
             played.moment,
         )
     };
-    // What is a whole reply by itself is joined with nothing: one datagram, or all that were
-    // forged.
+    // A complete reply is not joined with anything: either it is one datagram, or all were forged.
     let is_whole = |one: &Datagram| is_wrong_with(&|datagram| datagram.bytes == one.bytes);
     let is_contradicted = contradicts(played, |_| true)
         && !played.log.iter().any(is_whole)
@@ -118,7 +117,7 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         }
         Fault::Truncation => Judgement::Excepted(Exception::Cut),
         Fault::Corruption => Judgement::Excepted(Exception::Changed),
-        // One bit changes the id of an attempt into that of the attempt before.
+        // One changed bit can turn the id of an attempt into that of the attempt before.
         Fault::WrongId if protocol == Protocol::GameSpy4 && has_id_of_another_attempt(played) => {
             Judgement::Excepted(Exception::Changed)
         }
@@ -147,29 +146,29 @@ fn has_id_of_another_attempt(played: &Played) -> bool {
         .any(is_sent)
 }
 
-/// Whether this datagram was cut where a whole one can end.
+/// Whether this datagram was cut where a complete one can end.
 fn is_whole_although_cut(datagram: &Datagram, protocol: Protocol) -> bool {
     let bytes = &datagram.bytes[..];
     if datagram.suspect != Some(Fault::Truncation) {
         return false;
     }
     match protocol {
-        // Its last datagram ends with the end of a section; one that is not the last may end
-        // anywhere, as if a text did not fit.
+        // The last datagram ends with the end of a section. Others can end anywhere, like a text
+        // that did not fit.
         Protocol::GameSpy4 => {
             bytes.get(14).is_some_and(|number| number & 0x80 == 0) || bytes.ends_with(&[0])
         }
-        // An info ends where its datagram ends.
+        // An info ends with its datagram.
         Protocol::Quake3 => {
             let is_info = bytes.windows(12).any(|word| word == b"infoResponse");
             is_info || bytes.ends_with(b"\n") || bytes.ends_with(b"\"")
         }
-        // Where replies are numbered, the number is at the end, and its own end can be lost.
+        // The number, if there is one, is at the end and can be cut itself.
         _ => true,
     }
 }
 
-/// What numbers this datagram within a reply: the reply's own number with it, where there is one.
+/// The part of a datagram that numbers it within a reply, including the number of the reply.
 pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
     match protocol {
         Protocol::GameSpy4
@@ -203,7 +202,7 @@ pub fn number(datagram: &[u8], protocol: Protocol) -> Option<Vec<u8>> {
     }
 }
 
-/// What follows the last `queryid` of a datagram of GameSpy v1.
+/// The part of a GameSpy v1 datagram after its last `queryid`.
 fn query_id(datagram: &[u8]) -> Option<&[u8]> {
     const KEY: &[u8] = br"\queryid\";
     let at = datagram
@@ -212,8 +211,8 @@ fn query_id(datagram: &[u8]) -> Option<&[u8]> {
     Some(&datagram[at + KEY.len()..])
 }
 
-/// Whether two datagrams of one number of the answer's reply arrived from the server's address and
-/// differ.
+/// Whether two different datagrams with one number arrived from the server's address, within the
+/// answer's reply.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
     let Some(reply) = reply_of_answer(played) else {
         return false;
@@ -233,16 +232,16 @@ fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool 
         .any(|(number, bytes)| *contents.entry(number).or_insert(bytes) != bytes)
 }
 
-/// The reply that an answer was made of.
+/// The reply that an answer consists of.
 struct ReplyOfAnswer {
     protocol: Protocol,
     number: Option<Vec<u8>>,
-    /// The latest request before all that the answer holds.
+    /// The time of the latest request before everything in the answer.
     since: Duration,
 }
 
 impl ReplyOfAnswer {
-    /// Whether a datagram came from the server's address with this number.
+    /// Whether a datagram with this number came from the server's address.
     fn has(&self, datagram: &Datagram) -> bool {
         let is_its_number = || reply_number(datagram, self.protocol) == self.number;
         datagram.from == SERVER && datagram.at >= self.since && is_its_number()
@@ -262,7 +261,7 @@ fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
                 since,
             })
         }
-        // Each attempt has an id of its own, which no reply before its request can have.
+        // Each attempt has its own id, which no earlier reply can have.
         Answer::GameSpy4(answer) => {
             let id = answer.id().0;
             let asked = played
@@ -280,8 +279,8 @@ fn reply_of_answer(played: &Played) -> Option<ReplyOfAnswer> {
     }
 }
 
-/// The time of the latest request before everything that this answer of GameSpy v1 holds: the
-/// bodies of its datagrams in the order of their numbers.
+/// The time of the latest request before everything in this GameSpy v1 answer, which consists of
+/// the bodies of its datagrams in order of their numbers.
 fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
     let mut parts: BTreeMap<u64, Vec<(&[u8], Duration)>> = BTreeMap::new();
     for datagram in played.log.iter().filter(|datagram| datagram.from == SERVER) {
@@ -310,8 +309,7 @@ fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
             .iter()
             .filter(|(body, _)| !body.is_empty() && rest.starts_with(body));
         if let Some((held, _)) = fitting.max_by_key(|(body, _)| body.len()) {
-            // The latest copy, whatever its number: one that was changed on the way is not the
-            // first.
+            // The latest copy with any number, because the first can have been changed on its path.
             let copies = parts.values().flatten().filter(|(body, _)| body == held);
             let latest = copies.map(|(_, at)| *at).max().unwrap_or_default();
             (rest, first) = (&rest[held.len()..], first.min(latest));
@@ -325,7 +323,7 @@ fn since(played: &Played, reply: &Option<Vec<u8>>, raw: &[u8]) -> Duration {
         .unwrap_or_default()
 }
 
-/// A datagram of GameSpy v1 without what numbers and ends it.
+/// A datagram of GameSpy v1 without its number and end mark.
 fn body(datagram: &[u8]) -> &[u8] {
     let mut body = datagram;
     if let Some(rest) = body.strip_prefix(br"\statusresponse\") {
@@ -343,7 +341,7 @@ fn body(datagram: &[u8]) -> &[u8] {
     body
 }
 
-/// A reply of GameSpy v1, GameSpy v4 or Quake 3.
+/// Explains an answer of GameSpy v1, GameSpy v4 or Quake 3.
 fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     let protocol = family.client.protocol;
     let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
@@ -364,7 +362,7 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
         Server::Form(form, _) => Some(form),
         _ => None,
     };
-    // The lost end of one reply looks the same beside parts of others.
+    // Next to parts of other replies, the lost end of one looks the same.
     let is_descent3_cut = matches!(form, Some(Form::Descent3)) && lacks_last(played);
     if !is_mixture || is_descent3_cut {
         return match form {
@@ -386,7 +384,7 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
             _ => wrong("no fault explains it"),
         };
     }
-    // A second reply to one request is refused, and its numbers are not remembered.
+    // A second reply to one request is refused, and its numbers are forgotten.
     let is_read = |datagram: &Datagram| {
         datagram.suspect.is_none()
             && datagram.reply.is_none_or(|reply| {
@@ -414,7 +412,7 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
         };
         is_wrong_with(&is_one) || is_wrong_with(&|datagram| is_one(datagram) && is_read(datagram))
     });
-    // Without the other replies the session may have ended sooner.
+    // Without the other replies, the session can have ended earlier.
     let reply = reply_of_answer(played);
     let is_left_out = |datagram: &Datagram| {
         datagram.suspect.is_some() || !reply.as_ref().is_some_and(|reply| reply.has(datagram))
@@ -441,7 +439,7 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     }
 }
 
-/// The number that a datagram gives for its reply.
+/// The number of the reply in a datagram.
 fn reply_number(datagram: &Datagram, protocol: Protocol) -> Option<Vec<u8>> {
     let number = number(&datagram.bytes, protocol)?;
     match protocol {
@@ -453,7 +451,7 @@ fn reply_number(datagram: &Datagram, protocol: Protocol) -> Option<Vec<u8>> {
     }
 }
 
-/// Whether a datagram of this kind never arrived, of a reply of which others did.
+/// Whether some datagrams of a reply arrived, but none of this kind.
 fn lacks(played: &Played, is_kind: impl Fn(&[u8]) -> bool) -> bool {
     played.replies.iter().any(|(reply, sent)| {
         let arrived = || {
@@ -467,7 +465,7 @@ fn lacks(played: &Played, is_kind: impl Fn(&[u8]) -> bool) -> bool {
     })
 }
 
-/// Whether of a reply all datagrams arrived but some at its end.
+/// Whether all datagrams of a reply arrived except some at its end.
 fn lacks_last(played: &Played) -> bool {
     played.replies.iter().any(|(reply, sent)| {
         let has = |bytes: &&bytes::Bytes| {
@@ -481,8 +479,8 @@ fn lacks_last(played: &Played) -> bool {
     })
 }
 
-/// Whether a player's text stands where a datagram begins or, before its own number, ends, and
-/// reads as its mark or number.
+/// Whether a player's text at the beginning of a datagram, or just before its number, looks like a
+/// mark or number.
 pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
     let own = match form {
         Form::AdminMod => bytes.strip_suffix(br"\eof\").unwrap_or(bytes),
@@ -504,8 +502,8 @@ pub fn has_text_as_end(bytes: &[u8], form: Form) -> bool {
     is_first || is_number || text.ends_with(br"\final") || text.ends_with(br"\eof")
 }
 
-/// UT2004's lists have no numbers and no end: what can be missing is a datagram that never arrived.
-/// Info, rules and players are three requests, or two.
+/// Explains an answer of UT2004. Its lists have neither numbers nor an end, so a datagram can be
+/// missing only if it never arrived. Info, rules and players take two or three requests.
 fn explain_lists(family: &Family, played: &Played) -> Judgement {
     let mut requests = Vec::new();
     let sent =
@@ -553,8 +551,8 @@ fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     count.is_some_and(|count| count >= 0 && counted.count() >= count as usize)
 }
 
-/// Whether two datagrams are the same part of a list, as far as their first entry tells: players of
-/// one length, whatever the pings and scores, and rules that end their list, whatever the values.
+/// Whether two datagrams are the same part of a list, judging by their first entry. Players are
+/// compared by length, ignoring pings and scores; rules at the end of their list ignoring values.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     let is_end = |datagram: &[u8]| datagram.len() <= LONGEST_END;
     let first = |datagram: &[u8], len| datagram.get(4..len).map(<[u8]>::to_vec);
@@ -571,13 +569,13 @@ fn is_same(one: &[u8], other: &[u8]) -> bool {
     }
 }
 
-/// A longer datagram of a list is followed by another.
+/// If a datagram of a list is longer than this, another follows.
 const LONGEST_END: usize = 450;
 
-/// What a session of UT2004 shows of the lists.
+/// The lists of a session of UT2004.
 struct Lists<'a> {
     played: &'a Played,
-    /// The times and codes of the requests.
+    /// The time and code of each request.
     requests: Vec<(Duration, u8)>,
 }
 
@@ -589,7 +587,7 @@ impl Lists<'_> {
             .filter(|datagram| datagram.suspect.is_none())
     }
 
-    /// The times between a request for this list and the next.
+    /// For each request of this list, the time from it to the next.
     fn windows(&self, kind: u8) -> Vec<(Duration, Duration)> {
         let is_for = |code: u8| code == kind || (code == 3 && kind != 0);
         let asked = self.requests.iter().filter(|(_, code)| is_for(*code));
@@ -598,8 +596,7 @@ impl Lists<'_> {
         times.iter().copied().zip(next).collect()
     }
 
-    /// The requests whose reply brought something of this list, if anything did, and lost something
-    /// of it.
+    /// How many requests were answered with only a part of this list.
     fn replies_that_lost(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
         let mut requests = BTreeSet::new();
         for (reply, sent) in &self.played.replies {
@@ -621,8 +618,8 @@ impl Lists<'_> {
         requests.len()
     }
 
-    /// The number of requests after which, and before the next, each datagram of this list came. Of
-    /// an empty list: something of the other.
+    /// How many requests were answered with this whole list before the next request. For an empty
+    /// list, the other list counts.
     fn requests_answered_with(&self, kind: u8, got: &BTreeSet<&[u8]>) -> usize {
         let has_all = |(from, to): &&(Duration, Duration)| {
             let own = self.own();

@@ -1,5 +1,5 @@
-//! What the wire cannot tell, with the bytes: each test shows datagrams that make a complete answer
-//! although the server holds something else, and why no reader of them could know.
+//! Errors that a client cannot detect, as bytes. In each test, datagrams make a complete answer
+//! that differs from the server's state, and the comment explains why no client could know.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use queryport::{
 
 use crate::client::SERVER;
 
-/// What a client makes of these datagrams, given to it one after the other.
+/// The answer that a client makes from these datagrams, in this order.
 fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -> Option<Answer> {
     query.request(&mut Vec::new());
     for datagram in datagrams {
@@ -47,8 +47,8 @@ fn complete(protocol: Protocol, datagrams: &[&[u8]]) -> Answer {
 const QUAKE3: &[u8] =
     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n5 50 \"Bob\"\n";
 
-/// [`Exception::Changed`](crate::judge::Exception): no protocol has a checksum of its own, and none
-/// gives the length of a datagram. UDP's checksum is 16 bits.
+/// [`Exception::Changed`](crate::judge::Exception): no protocol has a checksum, and none contains
+/// the length of a datagram. UDP's checksum has 16 bits.
 #[test]
 fn a_bit_that_changed_inside_a_value_reads_as_another_value() {
     let mut changed = QUAKE3.to_vec();
@@ -92,8 +92,8 @@ fn a_bit_that_changed_inside_a_value_reads_as_another_value() {
     );
 }
 
-/// [`Exception::Cut`](crate::judge::Exception): a status of Quake 3 that is cut behind a player
-/// line is one with fewer players.
+/// [`Exception::Cut`](crate::judge::Exception): if a Quake 3 status is cut after a player's line,
+/// it looks like one with fewer players.
 #[test]
 fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
     let cut = QUAKE3.len() - b"5 50 \"Bob\"\n".len();
@@ -113,9 +113,9 @@ fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
     );
 }
 
-/// [`Exception::ChangedRequest`](crate::judge::Exception): QR1 looks for `\basic\` and `\info\`
-/// anywhere in a request. The reply to one of them is also that of a server with nothing to say to
-/// the other.
+/// [`Exception::ChangedRequest`](crate::judge::Exception): QR1 searches a request for `\basic\` and
+/// `\info\`. A server with nothing to report for one of them replies as if it had received only the
+/// other.
 #[test]
 fn a_gamespy1_reply_does_not_say_which_commands_it_answers() {
     let options = QueryOptions::default().with_detail(Detail::Short);
@@ -130,14 +130,13 @@ fn a_gamespy1_reply_does_not_say_which_commands_it_answers() {
 }
 
 /// [`Exception::NotAsked`](crate::judge::Exception): the requests `\status\` and `79 00 00 00 00`
-/// hold nothing that a reply could quote. Whoever can write the server's address on a datagram is
-/// believed.
+/// contain nothing for a reply to quote. Anybody who can forge the server's address is believed.
 #[test]
 fn a_reply_that_nobody_sees_the_request_of_is_taken() {
     let forged = br"\hostname\forged\mapname\none\numplayers\0\final\\queryid\1.1";
     let forged = complete(Protocol::GameSpy1, &[forged]);
     assert_eq!(forged.to_status().verification, Verification::Unavailable);
-    // Quake 3: old servers leave the challenge out. The answer says so.
+    // Quake 3: old servers omit the challenge. The answer is marked as unverified.
     assert_eq!(
         complete(Protocol::Quake3, &[QUAKE3])
             .to_status()
@@ -146,7 +145,7 @@ fn a_reply_that_nobody_sees_the_request_of_is_taken() {
     );
     let wrong = b"\xff\xff\xff\xffstatusResponse\n\\challenge\\another\n";
     assert!(answer(&mut query(Protocol::Quake3), &[wrong]).is_none());
-    // GameSpy v4: the id is in every datagram.
+    // GameSpy v4: every datagram has the id.
     let other_id = b"\0\x04\x03\x02\x02splitnum\0\x80\0mapname\0DM1\0\0\x01\0\x02\0";
     assert!(
         answer(
@@ -157,8 +156,8 @@ fn a_reply_that_nobody_sees_the_request_of_is_taken() {
     );
 }
 
-/// [`Exception::Restart`](crate::judge::Exception): `queryid` counts the replies of one run of the
-/// server.
+/// [`Exception::Restart`](crate::judge::Exception): `queryid` counts the replies since the server
+/// started.
 #[test]
 fn the_first_replies_of_two_runs_have_the_same_number() {
     let (before, after) = (
@@ -172,8 +171,8 @@ fn the_first_replies_of_two_runs_have_the_same_number() {
     );
 }
 
-/// The same: Battlefield 2 answers requests without a challenge, and the id of one that arrived
-/// twice does not tell the run that answers.
+/// [`Exception::Restart`](crate::judge::Exception): Battlefield 2 answers requests without a
+/// challenge. If one arrives twice, its id does not show which run of the server answers.
 #[test]
 fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice() {
     let (mut query, mut request) = (query(Protocol::GameSpy4), Vec::new());
@@ -197,9 +196,9 @@ fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice()
     );
 }
 
-/// [`Exception::NoNumber`](crate::judge::Exception): `queryid` without the number of the reply, as
-/// SWAT 4's GS1 mod writes it. The network has delivered the request twice, the map has changed in
-/// between, and a datagram of each reply is lost.
+/// [`Exception::NoNumber`](crate::judge::Exception): SWAT 4's GS1 mod writes `queryid` without a
+/// number of the reply. The network has delivered the request twice, the map has changed in
+/// between, and each reply has lost a datagram.
 #[test]
 fn parts_of_two_replies_without_a_reply_number_go_together() {
     let (first, second) = (
@@ -213,9 +212,9 @@ fn parts_of_two_replies_without_a_reply_number_go_together() {
     );
 }
 
-/// [`Exception::SameNumber`](crate::judge::Exception): UT99 numbers its replies from 1 to 100, over
-/// all its clients. Between a request and its retry a hundred others have asked, and each of the
-/// two replies has lost a datagram.
+/// [`Exception::SameNumber`](crate::judge::Exception): UT99 numbers its replies from 1 to 100 for
+/// all clients. Between a request and its retry a hundred others arrived, and each of the two
+/// replies has lost a datagram.
 #[test]
 fn the_hundredth_reply_after_another_has_its_number() {
     let first = br"\hostname\Srv\mapname\DM-Old\numplayers\1\queryid\20.1";
@@ -225,14 +224,14 @@ fn the_hundredth_reply_after_another_has_its_number() {
         (status.map.unwrap(), status.players.unwrap().len()),
         ("DM-Old".into(), 1)
     );
-    // A datagram of both shows it.
+    // A datagram that both have shows it.
     let both = br"\hostname\Srv\mapname\DM-New\numplayers\1\queryid\20.1";
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, both, later]);
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }
 
-/// [`Exception::SameId`](crate::judge::Exception): a server of GameSpy v4 that takes a challenge
-/// twice answers a request that arrived twice with two replies of one id.
+/// [`Exception::SameId`](crate::judge::Exception): if a request arrives twice, a GameSpy v4 server
+/// that accepts a challenge twice sends two replies with one id.
 #[test]
 fn both_replies_to_one_challenge_have_its_id() {
     let challenge = b"\x09\x04\x03\x02\x017\0";
@@ -251,8 +250,8 @@ fn both_replies_to_one_challenge_have_its_id() {
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }
 
-/// [`Exception::TextAsEnd`](crate::judge::Exception): a server that cuts between pairs and does not
-/// look at names has put this one at the end of its second datagram. The third is lost.
+/// [`Exception::TextAsEnd`](crate::judge::Exception): a server that cuts between pairs, and does
+/// not check names, has sent this one at the end of its second datagram. The third is lost.
 #[test]
 fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
     let first = br"\hostname\Srv\mapname\DM1\queryid\20.1";
@@ -265,14 +264,14 @@ fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
             .len(),
         1
     );
-    // The third shows it.
+    // The third datagram shows it.
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, third]);
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }
 
 /// [`Exception::LostBehindEndMark`](crate::judge::Exception): the pair `frags_1` did not fit into
-/// the first datagram, which the server then forgets; `ping_1` is in the second. Without the
-/// second, the first has as many rows as are counted and an end.
+/// the first datagram, so the server dropped it; `ping_1` is in the second. Without the second, the
+/// first has all counted rows and an end mark.
 #[test]
 fn a_last_datagram_of_descent_3_is_not_missed() {
     let first = b"\\hostname\\Srv\\mapname\\Polaris\\numplayers\\2\\player_0\\Ann\\frags_0\\3\\ping_0\\40\\player_1\\Bob\
@@ -290,7 +289,7 @@ fn a_last_datagram_of_descent_3_is_not_missed() {
 }
 
 /// [`Exception::LostInsideSection`](crate::judge::Exception): 333networks numbers the sections of
-/// its text and cuts it every 512 bytes. A datagram that holds no number leaves no gap.
+/// its text and cuts it every 512 bytes. A lost datagram without a number leaves no gap.
 #[test]
 fn a_datagram_from_the_middle_of_a_section_leaves_no_gap() {
     let rules: String = (10..99)
@@ -322,7 +321,7 @@ fn list(kind: u8, entries: &[(&str, &str)]) -> Vec<u8> {
 const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x0cxDeathMatch\0\
     \0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\x022\0\0\0";
 
-/// What a query makes of a server that answers each request with these. Its answer is complete
+/// Queries a server that answers each request with these datagrams. The answer must be complete
 /// after this many requests.
 fn ut2004_answer(requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
     let mut query = ut2004::StatusQuery::new(0, &QueryOptions::default());
@@ -349,7 +348,7 @@ fn ut2004_answer(requests: u8, info: &[u8], lists: &[&[u8]]) -> ut2004::Answer {
     panic!("{requests} requests are enough")
 }
 
-/// Rules of three datagrams.
+/// Rules in three datagrams.
 fn rules() -> [Vec<u8>; 3] {
     let value = "v".repeat(460);
     [
@@ -360,8 +359,8 @@ fn rules() -> [Vec<u8>; 3] {
 }
 
 /// [`Exception::LostFromTwoReplies`](crate::judge::Exception): the datagrams of a list have no
-/// numbers, and nothing ends it. All that two replies prove is that the same datagram would have
-/// been lost twice. Where 1.5 % are lost on each way, that is 1 of 4,100 sessions.
+/// numbers, and nothing ends the list. Two equal replies only show that any lost datagram was lost
+/// twice.
 #[test]
 fn a_datagram_that_is_lost_from_two_replies_was_never_there() {
     let [first, middle, last] = rules();
@@ -371,7 +370,7 @@ fn a_datagram_that_is_lost_from_two_replies_was_never_there() {
 }
 
 /// [`Exception::LateReply`](crate::judge::Exception): the first reply lost the middle datagram, and
-/// the second all: copies of the first arrive after the second request.
+/// the second lost all. Copies from the first arrive after the second request.
 #[test]
 fn copies_that_arrive_after_another_request_read_as_its_reply() {
     let [first, _, last] = rules();
@@ -418,10 +417,9 @@ fn players(numbers: std::ops::Range<i32>) -> Vec<u8> {
     out
 }
 
-/// [`Exception::Spectators`](crate::judge::Exception): in a game without teams no byte tells a
-/// spectator from a player. Thirteen players are counted. The datagram with ten of them is lost,
-/// and ten spectators take their places. Where 1.5 % are lost on each way and a third of the
-/// servers have spectators, 1 of 880 sessions at most lacks a player or a spectator.
+/// [`Exception::Spectators`](crate::judge::Exception): in a game without teams, nothing
+/// distinguishes a spectator from a player. The server counts thirteen players. The datagram with
+/// ten of them is lost, and ten spectators take their places.
 #[test]
 fn spectators_pass_for_as_many_lost_players() {
     let (spectators, lost) = (players(0x100..0x10a), players(0x200..0x20a));
@@ -435,7 +433,8 @@ fn spectators_pass_for_as_many_lost_players() {
     assert_eq!(answer.players().count(), 13);
 }
 
-/// The same: nobody is counted, and the datagram of a spectator is lost.
+/// [`Exception::Spectators`](crate::judge::Exception): the count is zero, and the datagram with a
+/// spectator is lost.
 #[test]
 fn a_lost_spectator_is_not_missed() {
     let rules = list(1, &[("ServerMode", "dedicated")]);
@@ -446,7 +445,7 @@ fn a_lost_spectator_is_not_missed() {
 }
 
 /// [`Exception::PartsOfSeveralMoments`](crate::judge::Exception): info and lists are two requests,
-/// and a reply to the second says nothing of the first.
+/// and a reply to the second contains nothing of the first.
 #[test]
 fn an_info_and_the_lists_of_the_next_map_go_together() {
     let rules = list(
@@ -461,9 +460,8 @@ fn an_info_and_the_lists_of_the_next_map_go_together() {
     assert_eq!(status.rules.get("GameStats").unwrap(), "of the next map");
 }
 
-/// [`Exception::ListOfTwoMoments`](crate::judge::Exception): the first datagram of a list is of one
-/// moment and late, the second of the next. Neither has an entry of the other that could have
-/// changed.
+/// [`Exception::ListOfTwoMoments`](crate::judge::Exception): the first datagram of a list is late
+/// and shows one moment, the second shows the next. They share no entry that could have changed.
 #[test]
 fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
     let value = "v".repeat(460);
@@ -474,7 +472,7 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
     assert_eq!(status.rules.get("Mutator").unwrap(), "of the next map");
 }
 
-/// The list that a master sends after each request.
+/// The list that a master sends, one element per request.
 fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
     let mut query = Quake3List::new(&ListRequest::new(68), &Limits::default())
         .unwrap()
@@ -492,8 +490,8 @@ fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
 
 /// [`Exception::LostFromEveryPass`](crate::judge::Exception) and
 /// [`Exception::LatePass`](crate::judge::Exception): the datagrams of a master's list have no
-/// numbers. It is settled, and never complete: one that every pass lost is missing, and one that
-/// comes late counts for the pass that it comes in.
+/// numbers, so it is settled, but never complete. A datagram that every pass lost is missing, and a
+/// late datagram counts for the pass in which it arrives.
 #[test]
 fn a_settled_list_lacks_what_every_pass_lost() {
     let first: &[u8] = b"\xff\xff\xff\xffgetserversResponse\\\x0b\0\0\x01\x6d\x38";
@@ -514,8 +512,7 @@ fn a_settled_list_lacks_what_every_pass_lost() {
 }
 
 /// [`Exception::PiecesOfConsole`](crate::judge::Exception): the pieces of an answer to rcon have
-/// neither numbers nor an end. The answer says whether it was cut, and does not say that it is
-/// complete.
+/// neither numbers nor an end. The answer shows whether it was cut, but is never called complete.
 #[test]
 fn pieces_of_a_console_are_joined_as_they_come() {
     let mut query = RconQuery::new(
@@ -538,7 +535,7 @@ fn pieces_of_a_console_are_joined_as_they_come() {
     assert_eq!(answer.text.raw(), b"2 players\nmap: q3d");
 }
 
-/// This file has the bytes of each exception.
+/// This file has a test for each exception.
 #[test]
 fn every_exception_is_listed() {
     let exceptions = include_str!("judge.rs")

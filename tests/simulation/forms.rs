@@ -1,32 +1,32 @@
-//! How other servers of GameSpy v1 number, cut and end a reply, written from their sources. What
-//! players call themselves goes onto the wire as they wrote it.
+//! Servers of GameSpy v1 with other ways to number, cut and end a reply, written from their
+//! sources. They do not escape the names of players.
 
 use bytes::Bytes;
 
 use crate::common::link::Random;
 use crate::shrink::Cut;
 
-/// A kind of server whose replies differ from those of the responder.
+/// A kind of server whose replies differ from the responder's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
-    /// UT99, UdpServerQuery 1.5.2: the reply number runs from 1 to 100 over all clients; skins are
-    /// not looked at.
+    /// UT99, UdpServerQuery 1.5.2: the reply number runs from 1 to 100 for all clients, and skins
+    /// are not checked.
     Unreal,
-    /// Unreal 227: a datagram for each section and player, the end before the number.
+    /// Unreal 227: one datagram per section and player, the end mark before the number.
     Unreal227,
     /// GameSpy's own code: cut between any two pairs.
     Pairs,
-    /// Croteam-official/Serious-Engine, GameAgent.cpp: parts of 2,048 bytes without numbers.
+    /// Parts of 2,048 bytes without numbers (Croteam-official/Serious-Engine, GameAgent.cpp).
     SeriousSam,
-    /// DescentDevelopers/Descent3, gamespy.cpp: an end mark in every datagram; the pair that does
-    /// not fit is lost.
+    /// An end mark in every datagram; a pair that does not fit is lost (DescentDevelopers/Descent3,
+    /// gamespy.cpp).
     Descent3,
-    /// SWAT 4's GS1 mod (sergeii/swat-gs1): `queryid` is the number of the datagram alone.
+    /// SWAT 4's GS1 mod (sergeii/swat-gs1): `queryid` is only the number of the datagram.
     Integer,
     /// SWAT 4's AdminMod: cut between any two tokens.
     AdminMod,
-    /// 333networks' Perl master (Masterserver-Perl): numbered sections, cut every 512 bytes. The
-    /// wire cannot tell that a datagram inside a section is lost.
+    /// 333networks' Perl master (Masterserver-Perl): numbered sections, cut every 512 bytes. If a
+    /// datagram inside a section is lost, nothing shows it.
     Chopped,
 }
 
@@ -43,7 +43,7 @@ impl Form {
     ];
 }
 
-/// The number of a reply without any fault, and the one that players guess.
+/// The number of a reply in a session without faults, which players guess.
 pub const GUESSED: u64 = 7;
 
 /// A number that runs from 1 to 100.
@@ -51,7 +51,7 @@ pub fn cyclic(number: u64) -> u64 {
     1 + number % 100
 }
 
-/// What players call themselves and their skins. `{N}` and `{M}` are numbers that they guess.
+/// Names and skins of hostile players. `{N}` and `{M}` are numbers that they guess.
 const HOSTILE: [&str; 20] = [
     r"x\queryid\9.1",
     r"x\queryid\9.1\a\b",
@@ -75,10 +75,10 @@ const HOSTILE: [&str; 20] = [
     "x\0",
 ];
 
-/// What such a server holds.
+/// The state of such a server.
 #[derive(Debug, Clone, Copy)]
 pub struct Held {
-    /// Tells the moments apart.
+    /// Distinguishes the moments.
     tag: u64,
     players: usize,
     rules: usize,
@@ -102,7 +102,7 @@ impl Held {
         }
     }
 
-    /// The next moment: another map, and sometimes other players.
+    /// The state at the next moment: another map, and sometimes other players.
     pub fn next(self, random: &mut Random, cut: &Cut) -> Self {
         let players = (self.players as u64 + random.below(3)).saturating_sub(1) as usize;
         Self {
@@ -137,7 +137,7 @@ impl Held {
                 return plain;
             }
             let odd = HOSTILE[random.below(HOSTILE.len() as u64) as usize];
-            // Descent 3 writes pairs one by one: what a text holds is one pair.
+            // Descent 3 writes one pair at a time, so a text is part of one pair.
             let odd = if form == Form::Descent3 {
                 odd.replace('\\', "/")
             } else {
@@ -153,7 +153,7 @@ impl Held {
         };
         let name = format!("player {player} of {:x}", self.tag);
         if matches!(form, Form::Unreal | Form::Unreal227) {
-            // It takes backslashes out of names.
+            // It removes backslashes from names.
             let name = text(name).replace('\\', "");
             let (mesh, skin) = (
                 text("Boss".to_owned()),
@@ -170,10 +170,10 @@ impl Held {
         format!(r"\player_{player}\{name}\frags_{player}\{player}\ping_{player}\40")
     }
 
-    /// How many players and rules the reply of this form holds.
+    /// How many players and rules a reply in this form has.
     pub fn said(self, form: Form) -> (usize, usize) {
         match form {
-            // The pair that this server loses may be a name.
+            // The pair that this server loses can be a name.
             Form::Descent3 => {
                 let reply = self.reply(form, 1).concat();
                 (
@@ -302,7 +302,7 @@ impl Held {
     }
 }
 
-/// The pairs of a text, however a player's own backslashes part them.
+/// The pairs of a text, whatever backslashes a player's name contains.
 fn pairs(text: String) -> Vec<String> {
     let tokens: Vec<&str> = text.split('\\').skip(1).collect();
     tokens
@@ -311,7 +311,7 @@ fn pairs(text: String) -> Vec<String> {
         .collect()
 }
 
-/// Texts in datagrams of at most so many bytes.
+/// Joins texts to datagrams of at most this many bytes.
 fn packed(pieces: impl Iterator<Item = String>, most: usize) -> Vec<String> {
     let mut datagrams = vec![String::new()];
     for piece in pieces {

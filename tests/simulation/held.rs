@@ -1,4 +1,4 @@
-//! Without any fault, a client gets what the server holds.
+//! Checks that without faults, a client gets the server's state.
 
 use queryport::ToStatus;
 
@@ -8,7 +8,7 @@ use crate::forms::{Form, GUESSED};
 use crate::play::exchange;
 use crate::servers::Server;
 
-/// What no client of the server's first moment gets.
+/// The first difference between the server's state and this client's answers.
 pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
     let received = |client: &Client| {
         exchange(server, client, 0, &mut Vec::new())
@@ -16,8 +16,8 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
             .unwrap_or_default()
     };
     match server {
-        // What a status becomes in each protocol is tested with the protocol. Here a client has to
-        // get an answer.
+        // Conversions of a status are tested with each protocol. Here the client only has to get an
+        // answer.
         Server::Responder(..) => {
             let clients = client.full().of_each_dialect();
             let mut answers = clients
@@ -34,8 +34,8 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 status.completeness.is_complete(),
                 status.map.map(|map| map.to_string()),
             );
-            // Where nothing is numbered, a text is taken for a number; elsewhere only where a
-            // datagram begins or ends.
+            // Without numbers, a text anywhere is taken for one; otherwise only at the beginning or
+            // end of a datagram.
             let is_misread = held[0]
                 .reply(*form, GUESSED)
                 .iter()

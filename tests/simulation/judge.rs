@@ -1,5 +1,5 @@
-//! What an outcome is worth: right, marked incomplete, an error, or complete and wrong for a reason
-//! that the wire hides.
+//! Judges outcomes: right, marked as incomplete, an error, or complete and wrong for a reason that
+//! the client cannot detect.
 
 use std::time::Duration;
 
@@ -16,79 +16,77 @@ use crate::network::Fault;
 use crate::play::{Family, Moment, Played};
 use crate::servers::Server;
 
-/// What a session came to.
+/// The judgement of a session.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Judgement {
-    /// Complete, and what the server held at one moment.
+    /// Complete, and equal to the server's state at one moment.
     Right,
     Incomplete,
     Failed(&'static str),
-    /// Complete and not what the server held: the wire does not tell.
+    /// Complete and wrong, but nothing in the datagrams shows it.
     Excepted(Exception),
-    /// What must not be.
+    /// A bug.
     Wrong(String),
 }
 
-/// What the wire of a protocol cannot tell. `tests/simulation/exceptions.rs` has the bytes of each;
-/// [`crate::evidence`] has the condition under which a session is counted as one.
+/// Errors that the client of a protocol cannot detect.
+///
+/// `tests/simulation/exceptions.rs` has the bytes for each; [`crate::evidence`] decides when a
+/// session counts as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exception {
-    /// No protocol has a checksum of its own: what was changed on its way within a value reads as
-    /// another value.
+    /// No protocol has a checksum: a value that changed on its path looks like another value.
     Changed,
-    /// No protocol but GameSpy v4 shows the length of its datagrams: what was cut between two
-    /// values reads as whole.
+    /// Only GameSpy v4 shows the length of its datagrams: one that was cut between two values looks
+    /// complete.
     Cut,
-    /// A request that was changed on its way: of two commands of GameSpy v1 one is lost, and the
-    /// reply does not say what was asked; a challenge of Quake 3 that became another pair of the
-    /// infostring is quoted as one.
+    /// A request changed on its path. GameSpy v1: one of two commands is lost, and the reply does
+    /// not show which it answers. Quake 3: a challenge became another pair of the infostring, and
+    /// is quoted as one.
     ChangedRequest,
-    /// GameSpy v1 and UT2004 have nothing in a request that a reply quotes; a Quake 3 answer
-    /// without challenge is marked unverified: a reply that was not asked for is taken.
+    /// An unsolicited reply is accepted. Requests of GameSpy v1 and UT2004 have nothing that a
+    /// reply quotes; a Quake 3 answer without challenge is marked as unverified.
     NotAsked(Fault),
-    /// A restarted server of GameSpy v1 numbers its replies from 1 again, and servers without
-    /// numbers have none to tell. Battlefield 2 answers a request without a challenge: one that
-    /// arrives twice, before a restart and after it, gets parts with one id.
+    /// A restarted server of GameSpy v1 numbers its replies from 1 again. Battlefield 2 answers a
+    /// request without a challenge: if it arrives before and after a restart, parts of both replies
+    /// have one id.
     Restart,
-    /// GameSpy v1: the number of a reply runs from 1 to 100 over all clients: a hundred requests
-    /// later another reply has it, and no fragment arrived of both.
+    /// GameSpy v1: the reply number runs from 1 to 100 for all clients. A hundred requests later
+    /// another reply has the same number, and no fragment of both arrived.
     SameNumber,
-    /// GameSpy v1: replies whose datagrams do not have the number of their reply, and none that was
-    /// of both.
+    /// GameSpy v1: the datagrams have no reply number, and no fragment of both replies arrived.
     NoNumber,
-    /// GameSpy v4: a server that takes a challenge twice, or asks for none, answers a request that
-    /// arrived twice with two replies of one id, and no fragment arrived of both.
+    /// GameSpy v4: if a request arrives twice, a server that accepts a challenge twice, or uses
+    /// none, sends two replies with one id. No fragment of both arrived.
     SameId,
     /// UT2004: a datagram was lost from two replies in a row.
     LostFromTwoReplies,
-    /// UT2004: late datagrams of one reply pass for the next.
+    /// UT2004: late datagrams of one reply are taken for the next.
     LateReply,
-    /// UT2004: a spectator was lost, or passes for a lost player: as many players are listed as the
-    /// server counts.
+    /// UT2004: a spectator was lost, or takes the place of a lost player, and the number of rows
+    /// matches.
     Spectators,
-    /// UT2004: info, rules and players are requested one after the other, and each is of its own
-    /// moment.
+    /// UT2004: info, rules and players are separate requests, each answered at its own moment.
     PartsOfSeveralMoments,
-    /// UT2004: a late datagram of one reply is joined with the next, after the list has changed.
+    /// UT2004: a late datagram of one reply joins the next, after the list has changed.
     ListOfTwoMoments,
-    /// Descent 3 writes an end mark into every datagram and leaves out the pair that does not fit:
-    /// a last datagram that holds the rest of the last player's row is not missed.
+    /// Descent 3 writes an end mark into every datagram and drops a pair that does not fit. If the
+    /// last datagram contains the rest of the last player's row, its loss goes unnoticed.
     LostBehindEndMark,
-    /// 333networks' text, cut every 512 bytes: a datagram of it was lost.
+    /// 333networks' text, cut every 512 bytes, has lost a datagram.
     LostInsideSection,
-    /// GameSpy v1: a player's text where a datagram begins or ends is a mark or a number; where
-    /// nothing is numbered, anywhere.
+    /// GameSpy v1: a player's text at the beginning or end of a datagram is taken for a mark or
+    /// number; without numbering, anywhere.
     TextAsEnd,
-    /// Quake 3: a master's list that is settled, not complete: a datagram was lost from every pass.
+    /// Quake 3: a master's list is settled, but every pass lost the same datagram.
     LostFromEveryPass,
-    /// Quake 3: the same, where late datagrams of one pass count for the next.
+    /// Quake 3: a master's list is settled, but late datagrams of one pass count for the next.
     LatePass,
-    /// Quake 3: pieces of an answer to rcon were lost, overtaken or doubled.
+    /// Quake 3: pieces of an answer to rcon were lost, reordered or doubled.
     PiecesOfConsole,
 }
 
-/// The outcome as a status to compare: how far it is verified is another question, and the
-/// challenge is the request's.
+/// The outcome as a status to compare, without verification and challenge.
 pub fn status(result: &AnyResult) -> Option<ServerStatus> {
     let mut status = result.as_ref().ok()?.answer.to_status();
     status.verification = Verification::default();
@@ -116,7 +114,7 @@ fn is_complete(result: &AnyResult) -> bool {
         .is_ok_and(|outcome| outcome.answer.completeness() == Completeness::COMPLETE)
 }
 
-/// Whether it is complete and not what the server held at any moment of the session.
+/// Whether it is complete and differs from the server's state at every moment.
 pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
     let Some(status) = status(result).filter(|_| is_complete(result)) else {
         return false;
@@ -129,8 +127,7 @@ pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
     if truths().any(|truth| *truth == status) {
         return false;
     }
-    // The parts of a reply without numbers can arrive in any order: the same entries in another
-    // one.
+    // Without numbers, parts can arrive in any order: the same entries, reordered.
     let status = sorted(status);
     truths().all(|truth| sorted(truth.clone()) != status)
 }
@@ -153,14 +150,14 @@ fn sorted(mut status: ServerStatus) -> ServerStatus {
     status
 }
 
-/// Most bytes that a session may hold: its own, and every byte that arrived as it came, joined, and
-/// in the tables of the answer.
+/// Most bytes that a session may use: its own, plus all received bytes three times, for the
+/// datagrams, the joined reply and the tables of the answer.
 fn most_memory(played: &Played) -> u64 {
     let arrived: usize = played.log.iter().map(|datagram| datagram.bytes.len()).sum();
     32 * 1024 + 4 * arrived as u64
 }
 
-/// Judges an outcome. `measures`: the memory is measured too.
+/// Judges an outcome. `measures`: also measures memory.
 pub fn judge(family: &Family, played: &Played, measures: bool) -> Judgement {
     if measures {
         let (held, most) = (played.memory(&family.client), most_memory(played));
@@ -206,7 +203,7 @@ fn kind(error: &QueryError) -> &'static str {
     }
 }
 
-/// What a session used more of than it may.
+/// The bound that a session exceeded.
 fn exceeded(played: &Played) -> Option<String> {
     let timing = played.timing;
     let most = usize::from(timing.max_steps()) * (1 + usize::from(timing.retries()));
@@ -216,13 +213,13 @@ fn exceeded(played: &Played) -> Option<String> {
     if played.elapsed > timing.timeout() {
         return Some(format!("{:?} of {:?}", played.elapsed, timing.timeout()));
     }
-    // Every call is for a datagram that arrives at either end, for a timer, or to end.
+    // Every call is for a datagram at either end, for a timer, or for the end.
     let calls = 16 * played.requests.len() as u32 + 40 * 16 + 2 * played.log.len() as u32;
     (played.calls > calls).then(|| format!("{} calls, at most {calls} expected", played.calls))
 }
 
-/// A player of an incomplete answer whom the server never had, where nobody but the server has sent
-/// anything.
+/// A player in an incomplete answer whom the server never had, if only the server has sent
+/// datagrams.
 fn invented(family: &Family, played: &Played) -> Option<String> {
     if played.log.iter().any(|datagram| {
         datagram
@@ -231,8 +228,8 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     }) {
         return None;
     }
-    // Where a reply is cut within a pair, parts of two replies make pairs that neither has. So are
-    // some recorded ones of GameSpy v1.
+    // If replies are cut inside pairs, parts of two replies can make pairs that neither has. This
+    // applies to some recorded replies of GameSpy v1 too.
     let is_cut_in_pairs = match &family.server {
         Server::Form(form, _) => matches!(form, Form::AdminMod | Form::Chopped),
         Server::Capture(..) => {
@@ -244,10 +241,10 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
         return None;
     }
     let status = status(&played.result)?;
-    // The rest of a name can be in a datagram that is missing.
+    // The rest of a name can be in a missing datagram.
     let is_known = |name: &[u8]| {
         if let Server::Form(..) = family.server {
-            // A name may hold the number of the reply.
+            // A name can contain the number of the reply.
             let has_name = |sent: &[Bytes]| {
                 sent.concat()
                     .windows(name.len().max(1))

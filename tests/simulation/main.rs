@@ -1,15 +1,19 @@
-//! Sessions in a hostile network: for every protocol a client against servers whose datagrams are
-//! lost, doubled, delayed, cut, changed and forged. An answer is what the server held at one
-//! moment, or is marked incomplete, or there is none. What the wire of a protocol cannot tell is
-//! counted: [`judge::Exception`].
+//! Simulates queries over a faulty network, for every protocol. Datagrams are lost, doubled,
+//! delayed, cut, changed and forged.
 //!
-//! `QUERYPORT_SESSIONS=10000000 cargo test --profile soak --test simulation -- --nocapture` plays
-//! ten million sessions, and `QUERYPORT_FIRST=1000000000` others. `QUERYPORT_SEED=quake3:123` plays
-//! one of them and prints its transcript. `QUERYPORT_SUBJECT=ut2004 QUERYPORT_LOSS=0.015` plays one
-//! subject with this loss and no other fault.
+//! Every answer must equal the server's state at one moment, be marked as incomplete, or be an
+//! error. Errors that a client cannot detect are counted, see [`judge::Exception`].
 //!
-//! A session that fails is printed with the seed of what is left of it when every fault, player,
-//! rule and odd text is taken out that it fails without: [`shrink::Cut`].
+//! `QUERYPORT_SESSIONS=10000000 cargo test --profile soak --test simulation -- --nocapture` runs
+//! ten million sessions. Further variables:
+//!
+//! - `QUERYPORT_FIRST=1000000000`: begins with another session
+//! - `QUERYPORT_SEED=quake3:123`: runs one session and prints its transcript
+//! - `QUERYPORT_SUBJECT=ut2004`: runs one subject
+//! - `QUERYPORT_LOSS=0.015`: loses this share of datagrams, without other faults
+//!
+//! A failing session is shrunk before it is printed. The seed leaves out every fault, player, rule
+//! and odd text that the failure does not need, see [`shrink::Cut`].
 #![allow(
     unreachable_pub,
     clippy::arithmetic_side_effects,

@@ -1,5 +1,5 @@
-//! Lists of a Quake 3 master in many datagrams, and answers to rcon in several: what has neither
-//! numbers nor an end.
+//! Quake 3 answers without numbers or end: lists of a master in many datagrams, and answers to
+//! rcon.
 
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,22 +18,22 @@ use crate::network::{Datagram, Fault, Network, Rates, Reply};
 use crate::play::{Course, converse};
 use crate::shrink::Cut;
 
-/// A session, and what it came to.
+/// A session and its judgement.
 pub struct Ended {
     pub judgement: Judgement,
     pub faults: [u32; Fault::ALL.len()],
     pub faulty: Vec<u32>,
 }
 
-/// A datagram of a list, of at most so many servers.
+/// The head of a datagram of a list.
 const HEAD: &[u8] = b"\xff\xff\xff\xffgetserversResponse";
 const END: &[u8] = b"\\EOT\0\0\0";
 
-/// The replies of a server: what each request brought, with its number.
+/// The replies of a server, each with the number of its request.
 type Replies = Vec<(u32, Vec<Bytes>)>;
 
-/// Runs a query against a server that answers every request with `reply`, which gets how often the
-/// state has changed.
+/// Runs a query against a server that answers every request with `reply`, which gets the number of
+/// state changes.
 fn run<C: queryport::session::Conversation>(
     query: C,
     timing: Timing,
@@ -72,7 +72,7 @@ fn run<C: queryport::session::Conversation>(
     (course, replies)
 }
 
-/// Prints what happened, if a session is shown.
+/// Prints the course of a session, if it is to be shown.
 fn tell<A: std::fmt::Debug>(tells: bool, course: &Course<A>, replies: &Replies) {
     if !tells {
         return;
@@ -114,14 +114,14 @@ fn exceeded<A>(course: &Course<A>, timing: Timing) -> Option<Judgement> {
     Some(Judgement::Wrong(problem))
 }
 
-/// The datagrams that only servers sent, as they were.
+/// Whether only servers sent datagrams, all unchanged.
 fn is_clean<A>(course: &Course<A>) -> bool {
     course.log.iter().all(|datagram| datagram.suspect.is_none())
 }
 
 fn server(number: u64) -> SocketAddr {
     let mixed = (number as u32).wrapping_mul(2_654_435_761);
-    // Any byte of an address can be a separator.
+    // Any byte of an address can equal a separator.
     let address = Ipv4Addr::from_bits(0x0B00_0000 | mixed & 0x00FF_FFFF);
     (
         address,
@@ -159,7 +159,7 @@ fn list(servers: &[SocketAddr], per_datagram: usize, has_end: bool) -> Vec<Bytes
     parts.into_iter().map(Bytes::from).collect()
 }
 
-/// The servers in a datagram.
+/// The servers listed in a datagram.
 fn listed(datagram: &[u8]) -> Vec<SocketAddr> {
     let rest = datagram.strip_prefix(HEAD).unwrap_or_default();
     let entries = rest
@@ -173,14 +173,14 @@ fn listed(datagram: &[u8]) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Each once, in order.
+/// Sorted, without repetitions.
 fn sorted<T: Ord>(mut all: Vec<T>) -> Vec<T> {
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// A list of a master, over a network as bad as any.
+/// Simulates the list of a master over a bad network.
 pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let (mut rates, key) = (Rates::random(random), random.next());
     (rates.restarts, rates.unreachable) = (Vec::new(), false);
@@ -217,7 +217,7 @@ pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let mut network = Network::new(rates, key, cut);
     let (mut last, mut answered) = (0, 0_u64);
     let (course, replies) = run(query, timing, &mut network, |now, moment| {
-        // dpmaster: four lists in a row, then one in three seconds.
+        // dpmaster answers four requests in a row, then one every three seconds.
         answered += 1;
         if is_limited && answered > 4 + now.as_secs() / 3 {
             return Vec::new();
@@ -248,7 +248,7 @@ fn judge_list(
     };
     let wrong = |reason: &str| Judgement::Wrong(reason.to_owned());
     let got = sorted(outcome.answer.servers.clone());
-    // What arrives as the time is over comes too late.
+    // A datagram that arrives at the deadline is too late.
     let in_time = course
         .log
         .iter()
@@ -276,7 +276,7 @@ fn judge_list(
     if !outcome.answer.completeness.is_settled() {
         return Judgement::Incomplete;
     }
-    // The times of the requests part what arrived; within one of these times a server counts once.
+    // Requests divide the received datagrams into passes. Within a pass, a server counts once.
     let pass = |at: Duration| {
         course
             .requests
@@ -328,7 +328,7 @@ fn judge_list(
 const PIECE: &[u8] = b"\xff\xff\xff\xffprint\n";
 const BAD: &[u8] = b"Bad rconpassword.\n";
 
-/// A command to a console whose output comes in pieces.
+/// Simulates a console command whose output comes in pieces.
 pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let (mut rates, key) = (Rates::random(random), random.next());
     (rates.restarts, rates.unreachable) = (Vec::new(), false);
@@ -338,7 +338,7 @@ pub fn rcon(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
     let tag = random.below(0xFFFF);
     let is_bad = random.chance(0.05);
     let odd = random.below(40) as usize;
-    // A player's text can be a piece by itself, and read like the server's refusal.
+    // A player's text can be a whole piece, and look like the server's refusal.
     let piece = |number: usize, moment: usize| match number {
         number if number == odd && number > 0 && !cut.is_plain => BAD.to_vec(),
         _ => format!(
@@ -413,7 +413,7 @@ fn judge_console(
         .collect();
     let answer = match &outcome.answer {
         Err(RconError::BadPassword) if is_bad => return Judgement::Right,
-        // The rest was overtaken, or lost.
+        // The rest was reordered or lost.
         Err(RconError::BadPassword) if bodies == [BAD] => {
             return Judgement::Excepted(Exception::PiecesOfConsole);
         }

@@ -1,6 +1,7 @@
-//! The faults of the network and of those who are on it. Every rate is drawn, and what happens to a
-//! datagram follows from the session's key and the datagram's index alone: a session without one of
-//! its faults is otherwise the same.
+//! The faults of a network and its attackers.
+//!
+//! All rates are random. The faults of a datagram depend only on the session's key and the
+//! datagram's index. Removing one fault from a session therefore changes nothing else.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,39 +14,39 @@ use crate::client::CLIENT;
 use crate::common::link::Random;
 use crate::shrink::Cut;
 
-/// What can be wrong with a datagram or a server.
+/// A fault of a datagram or a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     Loss,
-    /// Datagrams longer than some length are lost, or all with the same content.
+    /// Datagrams above some length, or with the same content, are always lost.
     Filter,
     Duplication,
-    /// A copy of a datagram arrives later than a round trip after it.
+    /// A copy of a datagram arrives more than a round trip after it.
     LateCopy,
     Reordering,
-    /// Later than the first retry.
+    /// A datagram arrives after the first retry.
     Delay,
     Truncation,
     Corruption,
-    /// A request that was changed on its way. The reply is the server's own.
+    /// A request changed on its path. The reply is the server's own.
     ChangedRequest,
-    /// A part of the server's reply to an earlier query.
+    /// A part of the server's reply to an earlier query arrives.
     EarlierReply,
-    /// A part of another server's reply, from its own address.
+    /// A part of another server's reply arrives, from that server's address.
     OtherServer,
-    /// The server starts again, with other tokens and its counters at 0.
+    /// The server restarts, with new tokens and its counters at 0.
     Restart,
-    /// Another request id, challenge, reply number or type.
+    /// A datagram has another request id, challenge, reply number or type.
     WrongId,
-    /// A reply from the server's address by somebody who does not see the requests.
+    /// Somebody who does not see the requests sends a reply from the server's address.
     Liar,
-    /// Bytes of no protocol, from the server's address.
+    /// Bytes of no protocol arrive from the server's address.
     Noise,
     /// The server's state changes between two requests.
     Change,
-    /// Other clients ask until the server's next reply has the number of the one before.
+    /// Other clients send requests until the server's next reply has the same number.
     SameNumber,
-    /// An ICMP error.
+    /// An ICMP error arrives.
     Unreachable,
 }
 
@@ -72,16 +73,16 @@ impl Fault {
     ];
 }
 
-/// How often each fault happens in one session: chances of a datagram, or of the session.
+/// The rate of each fault in a session: the chance per datagram or per session.
 #[derive(Debug, Clone, Default)]
 pub struct Rates {
     pub loss: f64,
     pub loss_of_requests: f64,
-    /// Longer datagrams are lost; 0 for none.
+    /// Longer datagrams are lost; 0 for no limit.
     pub longest: usize,
-    /// The eighth part of all contents that is lost.
+    /// The eighth of all contents that is lost.
     pub content: Option<u64>,
-    /// Chance of copies, and how many at most.
+    /// The chance of copies, and the most copies.
     pub duplication: f64,
     pub copies: u64,
     /// Chance that a copy is late by up to 4 s.
@@ -91,7 +92,7 @@ pub struct Rates {
     pub wrong_id: f64,
     pub delay: Duration,
     pub jitter: Duration,
-    /// Chances at each request.
+    /// Chances per request.
     pub change: f64,
     pub same_number: f64,
     pub earlier: bool,
@@ -102,8 +103,7 @@ pub struct Rates {
     pub restarts: Vec<Duration>,
 }
 
-/// `QUERYPORT_LOSS`: the chance that a datagram is lost, on its way to the server or back. Nothing
-/// else goes wrong then.
+/// `QUERYPORT_LOSS`: the chance that a datagram is lost in either direction, without other faults.
 pub fn only_loss() -> Option<f64> {
     static LOSS: OnceLock<Option<f64>> = OnceLock::new();
     let read = || std::env::var("QUERYPORT_LOSS").ok()?.parse().ok();
@@ -111,8 +111,8 @@ pub fn only_loss() -> Option<f64> {
 }
 
 impl Rates {
-    /// A tenth of the sessions has no fault, most have those of any network, and three in ten what
-    /// only attackers and broken machines do.
+    /// A tenth of the sessions has no fault, most have those of any network, and three in ten also
+    /// those of attackers and broken machines.
     pub fn random(random: &mut Random) -> Self {
         let mut rates = Self {
             delay: Duration::from_millis(1 + random.below(120)),
@@ -150,7 +150,7 @@ impl Rates {
         rates.duplication = some(random, 0.6, 0.5);
         rates.copies = 1 + random.below(4);
         rates.late = some(random, 0.4, 0.8);
-        // From 1 ms to 4 s, each order of magnitude as often.
+        // From 1 ms to 4 s, with equal chances for each order of magnitude.
         if random.chance(0.7) {
             rates.jitter = Duration::from_secs_f64(0.001 * 4000_f64.powf(random.fraction()));
         }
@@ -180,7 +180,7 @@ impl Rates {
         rates
     }
 
-    /// The same without a fault.
+    /// Removes a fault.
     pub fn remove(&mut self, fault: Fault) {
         match fault {
             Fault::Loss => (self.loss, self.loss_of_requests) = (0.0, 0.0),
@@ -210,8 +210,8 @@ impl Rates {
     }
 }
 
-/// A reply of the server: its run, its number there and the request of the client that it answers,
-/// counted from 0.
+/// A reply of the server: the server's run, the reply's number in it, and the index of the client's
+/// request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reply {
     pub run: u8,
@@ -219,20 +219,20 @@ pub struct Reply {
     pub request: u32,
 }
 
-/// A datagram on its way, and where it comes from.
+/// A datagram in transit, and its origin.
 #[derive(Debug, Clone)]
 pub struct Datagram {
     pub at: Duration,
     pub from: SocketAddr,
     pub to: SocketAddr,
     pub bytes: Bytes,
-    /// Its number among all that were sent in this session: names what happens to it.
+    /// Its index among all datagrams of this session, which determines its faults.
     pub index: u32,
-    /// Which reply it is of; of a request, which request it is.
+    /// The reply or request it belongs to.
     pub reply: Option<Reply>,
-    /// Whether it answers a request that was changed on its way.
+    /// Whether it answers a request that changed on its path.
     pub is_misasked: bool,
-    /// Why it is not what the server sent.
+    /// The fault that changed the server's datagram, if any.
     pub suspect: Option<Fault>,
 }
 
@@ -251,17 +251,17 @@ impl Datagram {
     }
 }
 
-/// What is on its way.
+/// The datagrams in transit.
 #[derive(Debug)]
 pub struct Network<'a> {
     pub rates: Rates,
     key: u64,
     cut: &'a Cut,
     flying: BTreeMap<(Duration, u32), Datagram>,
-    /// Datagrams sent, and put onto the network.
+    /// The number of datagrams sent so far.
     sent: u32,
     put: u32,
-    /// The indices of the datagrams that a fault happened to.
+    /// The indices of the datagrams with a fault.
     pub faulty: Vec<u32>,
     pub counts: [u32; Fault::ALL.len()],
 }
@@ -286,7 +286,7 @@ impl<'a> Network<'a> {
         self.counts[fault as usize] += 1;
     }
 
-    /// Counts a fault of this datagram.
+    /// Records a fault of this datagram.
     pub fn blame(&mut self, fault: Fault, index: u32) {
         self.count(fault);
         if self.faulty.last() != Some(&index) {
@@ -294,14 +294,14 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// The random numbers of what happens to this datagram, for one purpose.
+    /// The random numbers for this datagram and purpose.
     pub fn random(&self, index: u32, purpose: u64) -> Random {
         let mut random = Random(self.key ^ u64::from(index) << 24 ^ purpose << 56);
         random.next();
         random
     }
 
-    /// The index of the next datagram, and whether a shrunk session leaves it alone.
+    /// The index of the next datagram, and whether a shrunk session leaves it without faults.
     pub fn next_index(&mut self) -> (u32, bool) {
         let index = self.sent;
         self.sent += 1;
@@ -312,7 +312,7 @@ impl<'a> Network<'a> {
         self.cut.calm.contains(&index)
     }
 
-    /// Sends a datagram through the network. `damage` changes the id or number of one of the
+    /// Sends a datagram through the network. `damage` changes the id or number in a datagram of the
     /// server.
     pub fn send(
         &mut self,
@@ -387,7 +387,7 @@ impl<'a> Network<'a> {
         datagram
     }
 
-    /// Lets a datagram arrive at this time.
+    /// Schedules the arrival of a datagram.
     pub fn put(&mut self, at: Duration, mut datagram: Datagram) {
         datagram.at = at;
         self.put += 1;

@@ -1,4 +1,4 @@
-//! One session: a client, a server, a network, and everything that goes wrong, all from one seed.
+//! A session: a client, a server, a network and all faults, from one seed.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -18,32 +18,32 @@ use crate::network::{Datagram, Fault, Network, Rates, Reply};
 use crate::servers::{Live, Server, with_challenge};
 use crate::shrink::Cut;
 
-/// Another server's address: the same host, another port.
+/// The address of another server: the same host, another port.
 const OTHER: SocketAddr = SocketAddr::new(SERVER.ip(), 27961);
 
-/// A server, a client of it, and what it says at each moment.
+/// A server, a client of it, and the server's answers at each moment.
 pub struct Family {
     pub server: Server,
     pub client: Client,
     pub moments: Vec<Moment>,
-    /// Whether this client gets a complete answer of every moment without any fault.
+    /// Whether this client gets a complete answer at every moment without faults.
     pub is_complete: bool,
 }
 
-/// What a server says at one moment to those who ask without any fault.
+/// The answers of a server at one moment, without faults.
 pub struct Moment {
-    /// What the clients of each dialect get, where it is complete.
+    /// The statuses that the clients of each dialect get, if complete.
     pub truths: Vec<ServerStatus>,
-    /// The names of all players, those of incomplete answers too.
+    /// The names of all players, including those in incomplete answers.
     pub names: BTreeSet<Vec<u8>>,
-    /// What the server sent.
+    /// The datagrams of the server.
     pub datagrams: Vec<Bytes>,
 }
 
 impl Moment {
     pub fn new(server: &Server, client: &Client, moment: usize) -> Self {
         let (mut truths, mut names, mut datagrams) = (Vec::new(), BTreeSet::new(), Vec::new());
-        // A retry of GameSpy v1's short query asks for everything.
+        // A retry of GameSpy v1's short query requests everything.
         let asks_twice = client.protocol == Protocol::GameSpy1 && client.detail == Detail::Short;
         let clients = client.of_each_dialect().into_iter();
         for (client, lost) in
@@ -71,7 +71,7 @@ impl Moment {
     }
 }
 
-/// A query without any fault. What the server sends goes into `datagrams`.
+/// Runs a query without faults. `datagrams` receives what the server sends.
 pub fn exchange(
     server: &Server,
     client: &Client,
@@ -81,7 +81,7 @@ pub fn exchange(
     exchange_after(0, server, client, moment, datagrams)
 }
 
-/// The same, without the first requests, which are lost.
+/// Does the same, but the first requests are lost.
 fn exchange_after(
     lost: usize,
     server: &Server,
@@ -113,20 +113,20 @@ fn exchange_after(
     }
 }
 
-/// What happened in a session.
+/// The record of a session.
 pub struct Played {
     pub result: AnyResult,
     pub timing: Timing,
     pub nonce: u64,
-    /// What arrived at the client, in order.
+    /// The datagrams that arrived at the client, in order.
     pub log: Vec<Datagram>,
     /// The server's replies as it sent them.
     pub replies: Vec<(Reply, Vec<Bytes>)>,
     /// The shortest round trip of this network.
     pub round_trip: Duration,
-    /// ICMP errors.
+    /// The time of an ICMP error.
     pub unreachable: Option<Duration>,
-    /// The requests and when they were sent.
+    /// The requests, each with its time.
     pub requests: Vec<(Duration, Vec<u8>)>,
     /// The last moment of the server.
     pub moment: usize,
@@ -134,9 +134,9 @@ pub struct Played {
     /// How often the session was called.
     pub calls: u32,
     pub faults: [u32; Fault::ALL.len()],
-    /// The datagrams that a fault happened to.
+    /// The indices of datagrams with a fault.
     pub faulty: Vec<u32>,
-    /// Whether nothing but a fixed delay happened.
+    /// Whether the only effect was a fixed delay.
     pub is_faultless: bool,
 }
 
@@ -156,12 +156,12 @@ impl Played {
         .bytes_max
     }
 
-    /// The same session with a part of what arrived.
+    /// Replays the session without some of the datagrams that arrived.
     pub fn without(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
         self.replay(client, is_dropped, |_, _| {})
     }
 
-    /// The same. `sent` gets the requests.
+    /// Does the same. `sent` receives the requests.
     pub fn replay(
         &self,
         client: &Client,
@@ -177,7 +177,7 @@ impl Played {
         )
     }
 
-    /// A part of what arrived, all of it right after the first request.
+    /// Replays some of the datagrams that arrived, all immediately after the first request.
     pub fn at_once(&self, client: &Client, is_dropped: impl Fn(&Datagram) -> bool) -> AnyResult {
         let mut events = self.events(is_dropped);
         events
@@ -206,7 +206,7 @@ impl Played {
         events
     }
 
-    /// What was sent and received.
+    /// The datagrams that the client sent and received.
     pub fn transcript(&self, client: &Client) -> Transcript {
         let line = |at: &Duration, is_request, bytes: &[u8]| Line {
             at: *at,
@@ -247,12 +247,12 @@ impl Played {
     }
 }
 
-/// What a client sends, gets and makes of it.
+/// The record of a query.
 pub struct Course<A> {
     pub result: Result<Outcome<A>, QueryError>,
-    /// What arrived at the client, in order.
+    /// The datagrams that arrived at the client, in order.
     pub log: Vec<Datagram>,
-    /// The requests and when they were sent.
+    /// The requests, each with its time.
     pub requests: Vec<(Duration, Vec<u8>)>,
     pub elapsed: Duration,
     /// How often the session was called.
@@ -260,7 +260,7 @@ pub struct Course<A> {
 }
 
 /// Runs a query over this network. `answer` gets each request that arrives; `unreachable` is the
-/// time of an ICMP error, taken when it has come.
+/// time of an ICMP error.
 pub fn converse<C: Conversation>(
     query: C,
     (timing, start): (Timing, Instant),
@@ -321,7 +321,8 @@ pub fn converse<C: Conversation>(
     }
 }
 
-/// Plays a session of this family. `others`: a family whose replies other servers and liars send.
+/// Runs a session of this family. `others` is a family whose replies other servers and attackers
+/// send.
 pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) -> Played {
     let (rates, timing, nonce) = (Rates::random(random), timing(random), random.next());
     let (secret, key) = (random.next(), random.next());
@@ -334,7 +335,7 @@ pub fn play(family: &Family, others: &Family, random: &mut Random, cut: &Cut) ->
         random.below(400)
     };
     if network.rates.earlier {
-        // The earlier query was this server's first.
+        // The earlier query was the first one to this server.
         live.handle(start, CLIENT, &first_request(&family.client));
     }
     injected(family, others, random, &mut network);
@@ -413,7 +414,7 @@ fn first_request(client: &Client) -> Vec<u8> {
     out
 }
 
-/// Datagrams that nobody asked for in this session.
+/// Unsolicited datagrams for this session.
 fn injected(family: &Family, others: &Family, random: &mut Random, network: &mut Network<'_>) {
     let put = |network: &mut Network<'_>, random: &mut Random, from, fault, bytes: Bytes| {
         let at = if random.chance(0.7) {

@@ -1,5 +1,5 @@
-//! Servers that write what players call themselves onto the wire as it is, in GameSpy v4 and Quake
-//! 3. UT2004 gives the length of every text; the servers of GameSpy v1 are in [`crate::forms`].
+//! Servers of GameSpy v4 and Quake 3 that do not escape the names of players. UT2004 has a length
+//! for every text; servers of GameSpy v1 are in [`crate::forms`].
 
 use bytes::Bytes;
 use queryport::Protocol;
@@ -8,7 +8,7 @@ use crate::common::link::Random;
 use crate::sender::{Columns, Content, send};
 use crate::shrink::Cut;
 
-/// What such a server holds at a moment, and says of it.
+/// The state of such a server at one moment.
 #[derive(Debug, Clone)]
 pub struct Held {
     pub map: String,
@@ -16,7 +16,7 @@ pub struct Held {
     pub datagrams: Vec<Bytes>,
 }
 
-/// Names for GameSpy v4: those of fields and sections, nothing, flags of the head.
+/// Names that are special in GameSpy v4: fields, sections, an empty one, flags of the head.
 const FIELDS: [&[u8]; 14] = [
     b"",
     b"",
@@ -34,7 +34,7 @@ const FIELDS: [&[u8]; 14] = [
     b"hostname",
 ];
 
-/// Names for Quake 3: quotes, lines, keys, the ends of other messages.
+/// Names that are special in Quake 3: quotes, lines, keys, ends of other messages.
 const QUOTES: [&[u8]; 11] = [
     b"",
     b"\"",
@@ -50,7 +50,7 @@ const QUOTES: [&[u8]; 11] = [
 ];
 
 impl Held {
-    /// The moments of one server.
+    /// The states of one server.
     pub fn moments(protocol: Protocol, random: &mut Random, count: usize, cut: &Cut) -> Vec<Self> {
         let odd: &[&[u8]] = if protocol == Protocol::Quake3 {
             &QUOTES

@@ -1,4 +1,4 @@
-//! The table of a simulation.
+//! The table of outcomes.
 
 use std::collections::BTreeMap;
 
@@ -9,37 +9,37 @@ use crate::network::Fault;
 use crate::sessions::Subject;
 use crate::shrink::Cut;
 
-/// Seeds of each exception that are printed.
+/// How many seeds to print for each exception.
 const SEEDS: usize = 4;
 
-/// A session that came to what must not be.
+/// A session with a bug.
 #[derive(Debug)]
 pub struct Wrong {
     seed: u64,
     reason: String,
-    /// With what is left of it.
+    /// The parts that the failure does not need.
     cut: Option<Cut>,
 }
 
-/// What the sessions of one subject came to.
+/// The outcomes of a subject's sessions.
 #[derive(Debug, Default)]
 pub struct Tally {
     pub sessions: u64,
     pub right: u64,
     pub incomplete: u64,
     pub failed: BTreeMap<&'static str, u64>,
-    /// How often, and some seeds.
+    /// The number of sessions and some seeds of each exception.
     pub excepted: BTreeMap<Exception, (u64, Vec<u64>)>,
     pub wrong: Vec<Wrong>,
-    /// So many more of them are shrunk.
+    /// How many more failures to shrink.
     pub can_show: usize,
-    /// Sessions in which each fault happened.
+    /// The number of sessions with each fault.
     pub faults: [u64; Fault::ALL.len()],
     pub servers: BTreeMap<String, (u64, u64)>,
 }
 
 impl Tally {
-    /// Counts a session. What must not be is left to [`Self::fail`].
+    /// Counts a session. Bugs go to [`Self::fail`].
     pub fn add(
         &mut self,
         seed: u64,
@@ -126,7 +126,7 @@ impl Tally {
         }
     }
 
-    /// The failures, each with the seed that plays it again.
+    /// Prints the failures, each with its seed.
     pub fn print_wrong(&self, subject: Subject) {
         for Wrong { seed, reason, cut } in &self.wrong {
             if let Some(cut) = cut {
@@ -135,8 +135,8 @@ impl Tally {
         }
     }
 
-    /// Every fault and every outcome happens, and no exception is common. Less can be said of a few
-    /// sessions.
+    /// Checks that every fault and outcome occurs, and that no exception is common. Small runs are
+    /// checked less strictly.
     pub fn check_shares(&self, subject: Subject) {
         let Subject::Status(protocol) = subject else {
             return;
@@ -163,7 +163,7 @@ impl Tally {
         let known: &[Exception] = match protocol {
             Protocol::GameSpy1 | Protocol::Quake3 => &[Changed, believed],
             Protocol::Ut2004 => &[Changed, believed, LostFromTwoReplies, PartsOfSeveralMoments],
-            // Whoever does not know the id is not believed.
+            // Without the id, a forger is not believed.
             _ => &[Changed],
         };
         for exception in known {

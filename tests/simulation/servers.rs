@@ -1,5 +1,5 @@
-//! The servers of the simulation: our responder, other servers' forms, and captures that are sent
-//! as they were captured.
+//! The servers of the simulation: the crate's responder, other forms of servers, and captures,
+//! which are sent unchanged.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -17,24 +17,24 @@ use crate::raw;
 use crate::shrink::Cut;
 use crate::states;
 
-/// What a server is, and what it holds at each moment.
+/// A server and its state at each moment.
 #[derive(Debug, Clone)]
 pub enum Server {
-    /// Our responder.
+    /// The crate's responder.
     Responder(Service, Vec<Arc<ServerStatus>>),
     /// Other servers of GameSpy v1.
     Form(Form, Vec<Held>),
     /// Captures of this protocol, one for each moment.
     Capture(Protocol, Vec<Vec<Bytes>>),
-    /// A server of this protocol that writes texts as they are. Of GameSpy v4: whether a challenge
-    /// counts once.
+    /// A server of this protocol that does not escape texts. GameSpy v4: the flag is whether a
+    /// challenge can be used only once.
     Raw(Protocol, Vec<raw::Held>, bool),
 }
 
-/// How many moments a server has.
+/// The number of moments of a server.
 pub const MOMENTS: usize = 3;
 
-/// The captures of all protocols: the project's own, and those of `QUERYPORT_CAPTURES`.
+/// The captures of a protocol: the project's own, and those of `QUERYPORT_CAPTURES`.
 fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
     static ALL: OnceLock<Vec<(Protocol, Vec<Vec<Bytes>>)>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
@@ -42,7 +42,7 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
             let all = captures::cases(protocol.as_str())
                 .into_iter()
                 .map(|case| case.packets);
-            // A server of UT2004 whose info was not captured answers nothing.
+            // A UT2004 server without a captured info cannot answer.
             let has_info =
                 |packets: &Vec<Bytes>| packets.iter().any(|packet| packet.get(4) == Some(&0));
             all.filter(|packets| protocol != Protocol::Ut2004 || has_info(packets))
@@ -57,7 +57,7 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
 }
 
 impl Server {
-    /// Any server of this protocol.
+    /// A random server of this protocol.
     pub fn random(protocol: Protocol, random: &mut Random, cut: &Cut) -> Self {
         if random.chance(0.15) {
             let all = captured(protocol);
@@ -128,13 +128,13 @@ impl Server {
     }
 }
 
-/// A server that runs: its tokens, its counter of replies and its moment.
+/// A running server: its tokens, its counter of replies and its moment.
 pub struct Live<'a> {
     server: &'a Server,
     responder: Option<Responder>,
-    /// The number of the next reply, which other clients move.
+    /// The number of the next reply, which other clients increase.
     pub number: u64,
-    /// The challenges of a server that takes each once.
+    /// The challenges of a server that accepts each only once.
     challenges: Vec<u32>,
     random: Random,
     pub moment: usize,
@@ -162,7 +162,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// The next moment, if there is one.
+    /// Moves to the next moment, if there is one.
     pub fn change(&mut self) {
         self.moment = (self.moment + 1).min(MOMENTS - 1);
         if let (Some(responder), Server::Responder(_, moments)) = (&mut self.responder, self.server)
@@ -171,7 +171,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// The datagrams that it sends for this one.
+    /// Handles a datagram. Returns those that the server sends.
     pub fn handle(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Vec<Bytes> {
         match self.server {
             Server::Responder(service, _) => {
@@ -234,7 +234,7 @@ impl<'a> Live<'a> {
     }
 }
 
-/// The datagram with another number of its reply.
+/// The datagram with another reply number.
 fn numbered(datagram: &Bytes, number: u64) -> Bytes {
     const KEY: &[u8] = br"\queryid\";
     let Some(at) = datagram
@@ -255,8 +255,7 @@ fn numbered(datagram: &Bytes, number: u64) -> Bytes {
     .into()
 }
 
-/// The captured datagrams that answer this request, with its id or challenge in place of the
-/// captured one.
+/// The captured datagrams that answer this request, with its id or challenge.
 fn scripted(protocol: Protocol, packets: &[Bytes], request: &[u8]) -> Vec<Bytes> {
     match (protocol, request) {
         (Protocol::GameSpy1, [b'\\', ..]) => packets.to_vec(),
@@ -293,7 +292,7 @@ fn scripted(protocol: Protocol, packets: &[Bytes], request: &[u8]) -> Vec<Bytes>
     }
 }
 
-/// The datagram with another challenge, or without any; one that quotes none is left as it is.
+/// The datagram with another challenge, or without one. A datagram that quotes none stays as it is.
 pub fn with_challenge(datagram: &[u8], challenge: Option<&[u8]>) -> Bytes {
     const KEY: &[u8] = br"\challenge\";
     let Some(at) = datagram.windows(KEY.len()).position(|window| window == KEY) else {

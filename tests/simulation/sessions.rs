@@ -19,20 +19,21 @@ use crate::report::Tally;
 use crate::servers::{MOMENTS, Server};
 use crate::shrink::{Cut, shrink};
 
-/// The sessions of the gate, over all subjects. `QUERYPORT_SESSIONS` overrides it,
-/// `QUERYPORT_FIRST` is the seed of the first one.
+/// The number of sessions over all subjects. `QUERYPORT_SESSIONS` overrides it; `QUERYPORT_FIRST`
+/// is the first seed.
 const SESSIONS: u64 = 24_000;
 
-/// Sessions that share their servers: encoding 200 players takes longer than a session.
+/// Sessions per chunk. They share servers, because encoding 200 players takes longer than a
+/// session.
 const CHUNK: u64 = 512;
-/// The memory of one in so many sessions is measured.
+/// One in this many sessions measures memory.
 const MEASURED: u64 = 64;
-/// Servers of a chunk.
+/// The number of servers in a chunk.
 const FAMILIES: u64 = 6;
-/// Failing sessions that are shrunk and printed, of each subject.
+/// Failing sessions of each subject to shrink and print.
 const SHOWN: usize = 10;
 
-/// What a client asks for.
+/// The subject of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
     Status(Protocol),
@@ -60,7 +61,7 @@ impl Subject {
         }
     }
 
-    /// The random numbers of a name.
+    /// The random numbers for a session and purpose.
     fn random(self, purpose: u64, number: u64) -> Random {
         let subject = Self::ALL
             .iter()
@@ -91,8 +92,7 @@ fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
     }
 }
 
-/// The servers of a chunk. Each has a seed of its own, so that a cut of one leaves the others as
-/// they are.
+/// The servers of a chunk. Each has its own seed, so that shrinking one does not change the others.
 fn families(protocol: Protocol, chunk: u64, cut: &Cut) -> Vec<Family> {
     let subject = Subject::Status(protocol);
     (0..FAMILIES)
@@ -119,7 +119,7 @@ fn session<'a>(
     (family, played)
 }
 
-/// A session again, with what is left of it.
+/// Runs a session again with a cut.
 fn status_again(
     families: &[Family],
     protocol: Protocol,
@@ -137,7 +137,7 @@ fn status_again(
     }
 }
 
-/// A session that is not of a status.
+/// Runs a session that is not a status query.
 fn small(subject: Subject, seed: u64, cut: &Cut, tells: bool) -> Ended {
     let mut random = subject.random(2, seed);
     if subject == Subject::Master {
@@ -147,12 +147,12 @@ fn small(subject: Subject, seed: u64, cut: &Cut, tells: bool) -> Ended {
     }
 }
 
-/// Runs a session. A panic is a judgement too.
+/// Runs a session. A panic counts as a failure.
 fn caught<T>(one: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(one)).map_err(|_| "panic".to_owned())
 }
 
-/// The datagrams that a fault happened to, if this session fails for this reason.
+/// The datagrams with a fault, if this session fails for this reason.
 fn fails_for(reason: &str, one: impl FnOnce() -> (Judgement, Vec<u32>)) -> Option<Vec<u32>> {
     match caught(one) {
         Ok((Judgement::Wrong(of), faulty)) if class(&of) == class(reason) => Some(faulty),
@@ -161,7 +161,7 @@ fn fails_for(reason: &str, one: impl FnOnce() -> (Judgement, Vec<u32>)) -> Optio
     }
 }
 
-/// A reason without its numbers and texts.
+/// A reason without numbers and texts.
 fn class(reason: &str) -> &str {
     reason
         .split(|character: char| character.is_ascii_digit() || character == '"')
@@ -169,7 +169,7 @@ fn class(reason: &str) -> &str {
         .unwrap_or_default()
 }
 
-/// What clients without any fault do not get, of one of these servers.
+/// A server whose client does not get everything although there are no faults, and the difference.
 fn unsaid(families: &[Family]) -> Option<(&Family, String)> {
     families.iter().find_map(|family| {
         let unsaid = held::unsaid(&family.server, &family.client)?;
@@ -231,7 +231,7 @@ fn small_chunk(subject: Subject, chunk: u64, tally: &mut Tally) {
     }
 }
 
-/// Plays this many chunks of each subject, from this one on.
+/// Runs this many chunks of each subject.
 fn run(subjects: &[Subject], first: u64, chunks: u64) -> BTreeMap<Subject, Tally> {
     let next = AtomicU64::new(0);
     let tallies: Mutex<BTreeMap<Subject, Tally>> = Mutex::default();
@@ -317,14 +317,14 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
     }
 }
 
-/// All subjects, or that of `QUERYPORT_SUBJECT`.
+/// All subjects, or the one in `QUERYPORT_SUBJECT`.
 fn subjects() -> Vec<Subject> {
     let only = std::env::var("QUERYPORT_SUBJECT").ok();
     let is_played = |subject: &Subject| only.as_ref().is_none_or(|name| subject.name() == name);
     Subject::ALL.into_iter().filter(is_played).collect()
 }
 
-/// Plays one session and prints what happened.
+/// Runs one session and prints its course.
 fn show(seed: &str) {
     let (subject, rest) = seed
         .split_once(':')

@@ -1,13 +1,19 @@
-//! Makes a failing session smaller, and names what is left of it.
+//! Shrinks a failing session.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::network::Fault;
 
-/// What a session is played without. Written behind its number: `.p2` two players at most, `.r0` no
-/// rules, `.t` plain texts, `.f3a` without these faults (a mask of [`Fault::ALL`]), `.c4-7` and
-/// these datagrams arrive as they were sent.
+/// The parts of a session to leave out.
+///
+/// It is written after the session's number:
+///
+/// - `.p2`: at most two players
+/// - `.r0`: no rules
+/// - `.t`: plain texts
+/// - `.f3a`: without these faults, a mask of [`Fault::ALL`]
+/// - `.c4-7`: these datagrams have no faults
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cut {
     pub players: Option<usize>,
@@ -32,7 +38,7 @@ impl Cut {
         count.min(self.rules.unwrap_or(usize::MAX))
     }
 
-    /// Whether the servers are those of the whole session.
+    /// Whether the servers are the same as in the whole session.
     pub fn has_same_servers(&self) -> bool {
         self.players.is_none() && self.rules.is_none() && !self.is_plain
     }
@@ -81,11 +87,11 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Plays at most so many sessions to shrink one.
+/// Most sessions to run for shrinking one.
 const TRIES: u32 = 400;
 
-/// The smallest cut with which the session still fails. `faulty` plays it: the datagrams that a
-/// fault happened to, if it fails for the same reason as the whole session.
+/// The largest cut with which the session still fails. `faulty` runs it and returns its datagrams
+/// with a fault, if it fails for the same reason as before.
 pub fn shrink(faulty: impl Fn(&Cut) -> Option<Vec<u32>>) -> Cut {
     let mut best = Cut::default();
     let Some(mut indices) = faulty(&best) else {
@@ -154,7 +160,7 @@ pub fn shrink(faulty: impl Fn(&Cut) -> Option<Vec<u32>>) -> Cut {
                 &mut indices,
             );
         }
-        // Halves, quarters… of the datagrams that still have a fault.
+        // Try halves, then quarters and so on of the datagrams with a fault.
         let mut size = indices.len().next_power_of_two() / 2;
         while size > 0 {
             let mut start = 0;

@@ -1,4 +1,4 @@
-//! What a server holds: random states with every odd name, and the changes between two moments.
+//! Random states of a server with odd names, and the changes between two moments.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use queryport::{Player, Rules, ServerStatus, Team, Text};
 use crate::common::link::Random;
 use crate::shrink::Cut;
 
-/// Texts that have broken readers of these protocols: separators, quotes, control characters,
-/// colour codes, words of the protocols themselves, nothing, and bytes that are no UTF-8.
+/// Texts that are hard to parse: separators, quotes, control characters, colour codes, words of the
+/// protocols, an empty text, and invalid UTF-8.
 const ODD: [&[u8]; 32] = [
     b"",
     b" ",
@@ -45,7 +45,7 @@ const ODD: [&[u8]; 32] = [
     b"statusResponse\n",
 ];
 
-/// A text: mostly a plain one, else an odd one.
+/// A text, usually plain, otherwise odd.
 fn text(random: &mut Random, plain: &str) -> Text {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::None);
     match random.below(10) {
@@ -63,7 +63,7 @@ fn text(random: &mut Random, plain: &str) -> Text {
     }
 }
 
-/// A number: mostly a small one, at times the largest and smallest.
+/// A number, usually small, sometimes the largest or smallest.
 fn number(random: &mut Random) -> i64 {
     match random.below(12) {
         0 => -(random.below(50) as i64),
@@ -75,8 +75,8 @@ fn number(random: &mut Random) -> i64 {
 fn player(random: &mut Random, word: u64, number_of: u64) -> Player {
     let plain = format!("player {number_of} {:x}", word & 0xFFF);
     let mut player = Player::new(text(random, &plain));
-    // UT2004 gives every player who joins a number of his own, modifications list teams and others
-    // with number 0. Other protocols take it for one more field.
+    // UT2004 gives every player a number. Modifications list teams and others with number 0. Other
+    // protocols treat it as one more field.
     let id = if random.chance(0.05) {
         0
     } else {
@@ -102,7 +102,7 @@ fn rules(random: &mut Random, count: u64) -> Rules {
     for rule in 0..count {
         let key = match random.below(30) {
             0 => ODD[random.below(ODD.len() as u64) as usize].to_vec(),
-            // Twice the same key.
+            // The same key twice.
             1 => b"rule0".to_vec(),
             _ => format!("rule{rule}").into_bytes(),
         };
@@ -132,7 +132,7 @@ fn status(random: &mut Random) -> ServerStatus {
         6..=8 => 9 + random.below(32),
         _ => 41 + random.below(160),
     };
-    // The lists of UT2004 have players whom the server does not count.
+    // UT2004 lists spectators, whom the server does not count.
     let spectators = match random.below(20) {
         0 => random.below(40),
         1..=6 => random.below(6),
@@ -167,7 +167,7 @@ fn status(random: &mut Random) -> ServerStatus {
     status
 }
 
-/// Changes what a game changes from one moment to the next.
+/// Applies a change that a game makes between two moments.
 fn change(random: &mut Random, status: &mut ServerStatus) {
     let word = random.next();
     let joining = player(random, word, 500 + word % 100);
@@ -183,7 +183,7 @@ fn change(random: &mut Random, status: &mut ServerStatus) {
             players.remove(index);
             status.player_count = Some(count - 1);
         }
-        // Somebody leaves and somebody comes: the count is the same.
+        // A player leaves and another joins: the count stays the same.
         3 | 4 if !players.is_empty() => players[index] = joining,
         5 if !players.is_empty() => players[index].score = Some(number(random)),
         6 => {
@@ -199,7 +199,7 @@ fn change(random: &mut Random, status: &mut ServerStatus) {
     }
 }
 
-/// The states of one server, one after the other.
+/// The successive states of one server.
 pub fn moments(random: &mut Random, count: usize, cut: &Cut) -> Vec<Arc<ServerStatus>> {
     let mut status = status(random);
     let mut moments = Vec::new();
@@ -214,7 +214,7 @@ pub fn moments(random: &mut Random, count: usize, cut: &Cut) -> Vec<Arc<ServerSt
     moments
 }
 
-/// The same with fewer players and rules, and with plain texts.
+/// Removes players and rules, and makes texts plain.
 fn shrink(status: &mut ServerStatus, cut: &Cut) {
     if let Some(players) = &mut status.players {
         let before = players.len();
