@@ -12,7 +12,7 @@ use std::sync::Arc;
 use queryport::UnknownProtocol;
 
 /// The exit codes of every program, as `--help` says them.
-pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line, 3 incomplete answer";
+pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
 
 /// The exit code after Ctrl-C, as shells have it.
 pub(crate) const INTERRUPTED: u8 = 130;

@@ -143,8 +143,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
-            let what = What::parse(what)
-                .map_err(|why| format!("{why}; without a name, it is found out"))?;
+            let what = What::parse(what).map_err(|why| unknown(what, &why))?;
             Asked::Server(what, server)
         }
         (None, Some(host), None) if What::parse(host).is_err() => {
@@ -171,6 +170,14 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         return Err("--record applies to a server by its protocol".to_owned());
     }
     Ok(asked)
+}
+
+/// Why a name is unknown. Where it leads nowhere, the server alone does.
+fn unknown(name: &str, why: &str) -> String {
+    match command_line::other_name(name) {
+        Some(_) => why.to_owned(),
+        None => format!("{why}; without a name, it is found out"),
+    }
 }
 
 async fn run(

@@ -56,16 +56,17 @@ const EXAMPLES: &[&str] = &[
     "serve quake3 27960",
     "serve quake3,gamespy1 27960 --crowd 64 --who",
     "serve quake3 27960 --players 64 --set map=q3dm6",
-    "serve gamespy4 25565 --game minecraft",
+    "serve minecraft 25565",
+    "serve --list",
 ];
 
 /// Answer queries.
 #[derive(Debug, Parser)]
 #[command(name = "serve", bin_name = "queryport serve", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// The protocol, or several with commas: the first one has the game.
-    #[arg(value_parser = protocols, required_unless_present = "list")]
-    protocol: Option<(Protocol, Vec<Protocol>)>,
+    /// The protocol, or several with commas; or a game in place of the first one.
+    #[arg(value_name = "PROTOCOL|GAME", value_parser = served, required_unless_present = "list")]
+    served: Option<Served>,
     /// The UDP port; 0 is any free one.
     #[arg(required_unless_present = "list")]
     port: Option<u16>,
@@ -75,7 +76,7 @@ pub(crate) struct Arguments {
     /// The address to listen on; may be given more than once.
     #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
     address: Vec<IpAddr>,
-    /// The game, for a protocol with several; `serve --list` lists them.
+    /// The game, for a protocol with several; `queryport serve --list` lists them.
     #[arg(long)]
     game: Option<String>,
     /// This many invented players in place of the embedded ones.
@@ -129,11 +130,36 @@ fn field(text: &str) -> Result<(String, String), String> {
     Ok((field.to_owned(), value.to_owned()))
 }
 
-fn protocols(text: &str) -> Result<(Protocol, Vec<Protocol>), String> {
-    let read = |name: &str| name.parse().map_err(|error| format!("{error}"));
+/// The protocols that are answered, and the game where it is given in place of a protocol.
+#[derive(Debug, Clone)]
+struct Served {
+    protocol: Protocol,
+    game: Option<&'static str>,
+    others: Vec<Protocol>,
+}
+
+fn served(text: &str) -> Result<Served, String> {
+    let protocol = |name: &str| {
+        let parsed = name.parse::<Protocol>();
+        parsed.map_err(|error| format!("{error}, or a game of --list"))
+    };
     let (first, others) = text.split_once(',').unwrap_or((text, ""));
-    let others = others.split(',').filter(|name| !name.is_empty()).map(read);
-    Ok((read(first)?, others.collect::<Result<_, String>>()?))
+    let others = others.split(',').filter(|name| !name.is_empty());
+    let others = others.map(protocol).collect::<Result<_, String>>()?;
+    let wanted = folded(first);
+    let world = embedded::worlds()
+        .into_iter()
+        .find(|world| folded(world.game) == wanted || folded(world.name) == wanted);
+    let (protocol, game) = match (first.parse(), world) {
+        (Ok(protocol), _) => (protocol, None),
+        (Err(_), Some(world)) => (world.protocol, Some(world.game)),
+        (Err(_), None) => (protocol(first)?, None),
+    };
+    Ok(Served {
+        protocol,
+        game,
+        others,
+    })
 }
 
 fn key(text: &str) -> Result<GameKey, String> {
@@ -150,12 +176,13 @@ pub(crate) fn start(arguments: Arguments) -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (Some((protocol, others)), Some(port)) = (&arguments.protocol, arguments.port) else {
+    let (Some(served), Some(port)) = (&arguments.served, arguments.port) else {
         write!(io::stdout(), "{}", list_of_worlds())?;
         return Ok(ExitCode::SUCCESS);
     };
-    let protocol = *protocol;
-    let mut world = world(protocol, arguments.game.as_deref()).map_err(WrongArgument)?;
+    let protocol = served.protocol;
+    let game = arguments.game.as_deref().or(served.game);
+    let mut world = world(protocol, game).map_err(WrongArgument)?;
     if let Some(players) = arguments.players {
         world.status = with_players(
             &world.status,
@@ -177,7 +204,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     for (field, value) in &arguments.fields {
         world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
     }
-    let mut services: Vec<Service> = others.iter().copied().map(Service::from).collect();
+    let mut services: Vec<Service> = served.others.iter().copied().map(Service::from).collect();
     if let Some(service) = gamespy1_service(&arguments, &world.service, &services)? {
         let all = services.iter_mut().chain([&mut world.service]);
         for known in all.filter(|known| known.engine() == service.engine()) {
