@@ -65,7 +65,7 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn wrong_arguments_are_named_and_have_an_exit_code() {
-    let wrong: [(&[&str], i32, &str); 20] = [
+    let wrong: [(&[&str], i32, &str); 28] = [
         (
             &["query", "quake3", "127.0.0.1:99999"],
             2,
@@ -81,6 +81,34 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
             2,
             "the protocol is gamespy4 here",
         ),
+        (
+            &["query", "quake3", "a:b:c"],
+            2,
+            "\"a:b:c\" is no IPv6 address",
+        ),
+        (
+            &["query", "csgo", "192.0.2.1"],
+            2,
+            "speaks Valve's A2S, which this crate does not; see examples/fifth_protocol",
+        ),
+        (
+            &["query", "quake", "192.0.2.1"],
+            2,
+            "unknown game \"quake\": QuakeWorld",
+        ),
+        (&["games", "csgo"], 2, "speaks Valve's A2S"),
+        (
+            &["serve", "gamespy4", "0", "--game", "doom"],
+            2,
+            "give ut3 or battlefield2 or minecraft",
+        ),
+        (
+            &["serve", "gamespy4", "0", "--game", "server"],
+            2,
+            "has no game \"server\"",
+        ),
+        (&["serve", "quake3"], 2, "Usage: queryport serve"),
+        (&["serve", "quake9", "0"], 2, "or a game of --list"),
         (&["query", "--bind", "here"], 2, "expected an IP address"),
         (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
         (
@@ -175,24 +203,26 @@ fn an_unusual_command_of_gamespy1_is_named() {
 
 /// A server of Quake 3 whose name is longer than a terminal is wide.
 fn long_named() -> std::net::SocketAddr {
+    let name = "x".repeat(200);
+    quake3_server(&format!(
+        r"\mapname\a_very_long_map_name\sv_hostname\Name{name}"
+    ))
+}
+
+/// A server of Quake 3 with this infostring.
+fn quake3_server(infostring: &str) -> std::net::SocketAddr {
     let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let address = server.local_addr().unwrap();
+    let infostring = infostring.as_bytes().to_vec();
     std::thread::spawn(move || {
         let mut buffer = [0; 256];
         while let Ok((length, from)) = server.recv_from(&mut buffer) {
             let challenge = buffer[..length]
                 .strip_prefix(b"\xff\xff\xff\xffgetstatus ")
                 .unwrap_or_default();
-            let name = [b"Name".as_slice(), &[b'x'; 200]].concat();
-            let head = [
-                b"\xff\xff\xff\xffstatusResponse\n\\mapname\\a_very_long_map_name\\sv_hostname\\",
-                &name[..],
-            ]
-            .concat();
-            let _ = server.send_to(
-                &[&head[..], b"\\challenge\\", challenge, b"\n"].concat(),
-                from,
-            );
+            let head = b"\xff\xff\xff\xffstatusResponse\n";
+            let reply = [head, &infostring[..], b"\\challenge\\", challenge, b"\n"].concat();
+            let _ = server.send_to(&reply, from);
         }
     });
     address
@@ -218,7 +248,12 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
         code == Some(0) && out.contains("a_very_long_map_name Namexxx"),
         "{out}{err}"
     );
-    assert!(err.contains("scan: 127.0.0.1:9: "), "{err}");
+    let failures: Vec<&str> = err.lines().filter(|line| line.contains(":9")).collect();
+    assert_eq!(failures.len(), 1, "{err}");
+    assert!(
+        failures[0].starts_with("127.0.0.1:9: ") && failures[0].matches("127.0.0.1").count() == 1,
+        "{err}"
+    );
     let wrong = list(
         "wrong",
         &format!("openarna {server}\nquake3 {server}\nquake3 127.0.0.1:70000\n"),
@@ -288,6 +323,19 @@ fn the_shards_of_a_list_are_its_parts() {
 
 /// What a terminal of 80 columns has on its lines after a program has ended.
 fn on_a_terminal(run: &[&str]) -> Vec<String> {
+    on_a_terminal_of(run, "xterm", 80)
+}
+
+fn on_a_terminal_of(run: &[&str], kind: &str, columns: u16) -> Vec<String> {
+    // What a line of progress was is erased before anything else stands there.
+    written_to_a_terminal(run, kind, columns)
+        .split("\r\n")
+        .map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned())
+        .collect()
+}
+
+/// All that a program writes to a terminal.
+fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -303,7 +351,7 @@ fn on_a_terminal(run: &[&str]) -> Vec<String> {
         &end,
         Winsize {
             ws_row: 24,
-            ws_col: 80,
+            ws_col: columns,
             ws_xpixel: 0,
             ws_ypixel: 0,
         },
@@ -311,6 +359,8 @@ fn on_a_terminal(run: &[&str]) -> Vec<String> {
     .unwrap();
     // The command has ends of its own, which close with it.
     let spawned = command(run)
+        .env("TERM", kind)
+        .env("NO_COLOR", "1")
         .stdout(end.try_clone().unwrap())
         .stderr(end.try_clone().unwrap())
         .spawn();
@@ -325,11 +375,7 @@ fn on_a_terminal(run: &[&str]) -> Vec<String> {
     });
     process::wait(&mut child);
     drop(end);
-    let text = reader.join().unwrap();
-    // What a line of progress was is erased before anything else stands there.
-    text.split("\r\n")
-        .map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned())
-        .collect()
+    reader.join().unwrap()
 }
 
 #[test]
@@ -505,4 +551,365 @@ async fn the_servers_on_the_list_of_alterwares_master_are_scanned() {
         "{out}{err}"
     );
     assert!(err.contains("127.77.8.1:20810: 1 servers"), "{err}");
+}
+
+#[test]
+fn a_server_of_another_game_than_was_named_is_pointed_out() {
+    let info = r"\version\ioQ3 1.35 urt 4.3.4 linux-x86_64\gamename\q3urt43\mapname\ut4_abbey\sv_hostname\Srv";
+    let server = quake3_server(info).to_string();
+    let (code, out, err) = output(&["query", "openarena", &server]);
+    let warning = "warning: the server says that it runs Urban Terror";
+    assert!(code == Some(0) && err.starts_with(warning), "{out}{err}");
+    let (_, out, err) = output(&["query", "openarena", &server, "--json"]);
+    assert!(out.contains("\"game\":\"urbanterror\""), "{out}{err}");
+    assert!(err.starts_with(warning), "{err}");
+    let (code, _, err) = output(&["query", "urbanterror", &server]);
+    assert!(code == Some(0) && err.is_empty(), "{err}");
+}
+
+#[test]
+fn lines_of_json_have_the_names_of_the_library_and_errors_a_kind() {
+    let server = long_named().to_string();
+    let file = list("json", &format!("quake3 {server}\nquake3 127.0.0.1:9\n"));
+    let (_, scanned, _) = output(&["scan", &file, "--json", "--timeout", "0.5"]);
+    let (_, answered, _) = output(&["query", "quake3", &server, "--json"]);
+    let (code, failed, _) = output(&[
+        "query",
+        "quake3",
+        "127.0.0.1:9",
+        "--json",
+        "--timeout",
+        "0.5",
+    ]);
+    assert_eq!(code, Some(1));
+    let (mut outcomes, mut errors) = (0, 0);
+    for line in [scanned, answered, failed]
+        .iter()
+        .flat_map(|out| out.lines())
+    {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["protocol"], "quake3", "{line}");
+        if let Some(error) = line.get("error") {
+            errors += 1;
+            assert_eq!(error["address"], "127.0.0.1:9", "{line}");
+            assert!(
+                error["kind"].is_string() && error["message"].is_string(),
+                "{line}"
+            );
+        } else {
+            outcomes += 1;
+            let outcome: queryport::Outcome<queryport::ServerStatus> =
+                serde_json::from_value(line.clone()).unwrap();
+            assert_eq!(outcome.peer.to_string(), server);
+            assert!(line["rtt"].as_f64().is_some_and(|rtt| rtt < 2.0), "{line}");
+        }
+    }
+    assert_eq!((outcomes, errors), (2, 2));
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_interrupted_scan_has_a_status_of_its_own() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let file = list(
+        "interrupted",
+        &format!("quake3 {}\n", silent.local_addr().unwrap()),
+    );
+    let child = command(&["scan", &file, "--timeout", "60"])
+        .spawn()
+        .unwrap();
+    let mut buffer = [0; 64];
+    silent.recv(&mut buffer).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let (code, _, err) = judge(&["scan"], &process::finish(child));
+    assert!(
+        code == Some(130) && err.contains("interrupted; to go on"),
+        "{err}"
+    );
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_excluded_address_is_excluded_in_every_form() {
+    let server = long_named().port();
+    let servers = [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f.1",
+        "[::ffff:127.0.0.1]",
+    ]
+    .map(|host| format!("quake3 {host}:{server}\n"));
+    let file = list("excluded", &servers.concat());
+    let (_, out, err) = output(&[
+        "scan",
+        &file,
+        "--exclude",
+        "127.0.0.0/8",
+        "--timeout",
+        "0.5",
+    ]);
+    assert!(out.is_empty() && err.starts_with("0 asked"), "{out}{err}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn the_last_list_of_a_game_is_taken_for_the_same_scope_only() {
+    let server = long_named();
+    let cache = std::env::temp_dir().join(format!("queryport-cache-{}", std::process::id()));
+    let folder = cache.join("queryport");
+    std::fs::create_dir_all(&folder).unwrap();
+    for scope in ["any", "public"] {
+        std::fs::write(
+            folder.join(format!("openarena-{scope}.list")),
+            format!("{server}\n"),
+        )
+        .unwrap();
+    }
+    let scan = |scope| {
+        let run = [
+            "scan",
+            "openarena",
+            "--scope",
+            scope,
+            "--timeout",
+            "0.5",
+            "--list-timeout",
+            "0.2",
+        ];
+        process::output(command(&run).env("XDG_CACHE_HOME", &cache))
+    };
+    let any = judge(&["any"], &scan("any"));
+    assert!(any.0 == Some(0) && any.1.lines().count() == 1, "{any:?}");
+    let public = judge(&["public"], &scan("public"));
+    assert!(
+        !public.1.contains("127.0.0.1") && !public.2.contains("last answers"),
+        "{public:?}"
+    );
+    std::fs::remove_dir_all(cache).unwrap();
+}
+
+#[test]
+fn a_terminal_that_cannot_erase_has_no_line_of_progress() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let file = list(
+        "dumb",
+        &format!("quake3 {}\n", silent.local_addr().unwrap()),
+    );
+    let lines = on_a_terminal_of(&["scan", &file, "--timeout", "0.6"], "dumb", 80);
+    assert!(
+        !lines
+            .iter()
+            .any(|line| line.contains('\u{1b}') || line.contains("0 of 1")),
+        "{lines:#?}"
+    );
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_line_of_progress_fits_a_narrow_terminal() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let file = list(
+        "narrow",
+        &format!("quake3 {}\n", silent.local_addr().unwrap()),
+    );
+    let text = written_to_a_terminal(&["scan", &file, "--timeout", "0.6"], "xterm", 20);
+    let drawn: Vec<&str> = text
+        .split("\r\x1b[K")
+        .filter(|line| line.contains(" of 1"))
+        .collect();
+    assert!(
+        !drawn.is_empty() && drawn.iter().all(|line| line.chars().count() < 20),
+        "{drawn:?}"
+    );
+    std::fs::remove_file(file).unwrap();
+}
+
+/// A service: its process, its further output and its first line.
+fn started(
+    run: &[&str],
+) -> (
+    std::process::Child,
+    std::io::BufReader<std::process::ChildStdout>,
+    String,
+) {
+    use std::io::BufRead;
+
+    let mut child = command(run).spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    out.read_line(&mut line).unwrap();
+    (child, out, line)
+}
+
+#[test]
+fn services_run_for_any_number_of_seconds() {
+    let long = "18446744073709551615";
+    for run in [
+        &["serve", "quake3", "0", "--seconds", long][..],
+        &["master", "serve", "127.0.0.1:0", "--seconds", long],
+    ] {
+        let (mut child, _out, line) = started(run);
+        assert!(line.contains(" on 127.0.0.1:"), "{run:?}: {line}");
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(child.try_wait().unwrap().is_none(), "{run:?}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_master_listens_on_the_same_port_of_both_families() {
+    let port = std::net::UdpSocket::bind("[::]:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let addresses = [format!("0.0.0.0:{port}"), format!("[::]:{port}")];
+    let run = [
+        "master",
+        "serve",
+        &addresses[0],
+        &addresses[1],
+        "--seconds",
+        "0",
+    ];
+    let (code, out, err) = output(&run);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert_eq!(out.matches("listening on").count(), 2, "{out}");
+}
+
+#[test]
+fn serve_lists_the_words_for_its_games_and_takes_each() {
+    let (code, out, _) = output(&["serve", "--list"]);
+    assert_eq!(code, Some(0));
+    let mut games = 0;
+    for line in out.lines().skip(1) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let run = [
+            "serve",
+            words[0],
+            "0",
+            "--game",
+            words[1],
+            "--players",
+            "400",
+            "--seconds",
+            "0",
+        ];
+        let (code, out, err) = output(&run);
+        assert!(
+            code == Some(0) && err.lines().count() <= 1,
+            "{line}: {out}{err}"
+        );
+        let (code, named, err) = output(&["serve", words[1], "0", "--seconds", "0"]);
+        assert!(code == Some(0) && err.is_empty(), "{line}: {named}{err}");
+        games += 1;
+    }
+    assert_eq!(games, 7, "{out}");
+}
+
+#[test]
+fn metrics_wait_for_a_free_descriptor() {
+    let script = "ulimit -n 40; exec \"$0\" serve quake3 0 --metrics 127.0.0.1:0 --seconds 60";
+    let mut shell = process::interruptible("sh");
+    shell
+        .args(["-c", script, env!("CARGO_BIN_EXE_queryport")])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let mut child = shell.spawn().unwrap();
+    let mut line = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut line).unwrap();
+    let (_, address) = line.split_once("http://").unwrap();
+    let address = address.trim_end().trim_end_matches("/metrics");
+    let held: Vec<_> = (0..60)
+        .map(|_| std::net::TcpStream::connect(address).unwrap())
+        .collect();
+    std::thread::sleep(Duration::from_millis(1000));
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+    let ticks: Vec<u64> = stat
+        .split_whitespace()
+        .skip(13)
+        .take(2)
+        .map(|ticks| ticks.parse().unwrap())
+        .collect();
+    drop(held);
+    child.kill().unwrap();
+    let (_, _, err) = judge(&["serve"], &child.wait_with_output().unwrap());
+    assert!(
+        ticks.iter().sum::<u64>() < 40,
+        "{ticks:?} hundredths of a second"
+    );
+    assert_eq!(err.matches("metrics: cannot accept").count(), 1, "{err}");
+}
+
+#[test]
+fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
+    let request = "ffffffff676574737461747573";
+    let reply = format!(
+        "ffffffff{}",
+        hex::encode("statusResponse\n\\mapname\\q3dm17\\sv_hostname\\\u{9b}31m\n")
+    );
+    let raw = list("raw", "");
+    std::fs::write(&raw, hex::decode(&reply).unwrap()).unwrap();
+    let text = list("hex", &format!("# both\n{request}\n{reply}\n"));
+    let (code, out, err) = output(&["decode", &raw, &text]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    assert!(!out.contains('\u{9b}'), "{out}");
+    let lines: Vec<serde_json::Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 2);
+    for line in &lines {
+        assert_eq!(
+            (&line["protocol"], &line["command"]),
+            (&"quake3".into(), &"statusResponse".into()),
+            "{line}"
+        );
+    }
+    let of = |number: usize| lines[1]["datagrams"][number].clone();
+    assert_eq!(
+        (&of(0)["from"], &of(0)["message"]),
+        (&"client".into(), &"request".into()),
+        "{}",
+        lines[1]
+    );
+    assert_eq!(
+        (&of(1)["from"], &of(1)["message"]),
+        (&"server".into(), &"response".into()),
+        "{}",
+        lines[1]
+    );
+    let noise = list("noise", "GET / HTTP/1.1");
+    let (code, out, _) = output(&["decode", &noise]);
+    assert!(
+        code == Some(1) && out.contains("no datagram is a message of a known protocol"),
+        "{out}"
+    );
+    for file in [raw, text, noise] {
+        std::fs::remove_file(file).unwrap();
+    }
+}
+
+#[test]
+fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
+    for program in [
+        "query", "scan", "browser", "monitor", "serve", "games", "master", "rcon", "decode",
+    ] {
+        let lines = on_a_terminal_of(&[program, "--help"], "xterm", 80);
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.starts_with(&format!("Usage: queryport {program}"))),
+            "{lines:#?}"
+        );
+        for line in lines {
+            assert!(
+                line.chars().count() <= 80 && !line.contains("the example"),
+                "{line:?}"
+            );
+        }
+    }
 }
