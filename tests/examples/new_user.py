@@ -45,11 +45,11 @@ SUBSTITUTIONS = [
     # The local network: the broadcast address of loopback, where a server answers at the port of the game.
     (r"--lan( openarena| \[GAME\])?", r"--lan openarena --network 127.255.255.255"),
     # A server with a console, and one that players connect to.
-    (r"\b(rcon|connect) -- HOST(\[:PORT\])?", r"\1 -- {console}"),
+    (r"\b(rcon|connect( --)?) HOST(\[:PORT\])?", r"\1 {console}"),
     # Any other server speaks Quake 3.
     (r"\bHOST(\[:PORT\])?|\bexample\.org(:27960)?|\b192\.0\.2\.1:27960|\[HOST:PORT\]", "{quake3}"),
     # Files, which are written before (`files`).
-    (r"\bdecode -- (--normalised )?FILE(\.\.\.)?", r"decode -- \1transcript.txt"),
+    (r"\bdecode (--normalised )?FILE(\.\.\.)?", r"decode \1transcript.txt"),
     (r"--record FILE", "--record recorded.txt"),
     (r"\bFILE\b", "servers.txt"),
     # The list is shorter than that.
@@ -62,11 +62,11 @@ SUBSTITUTIONS = [
 LEFT = re.compile(r"[\[\]…]|\b(HOST|PORT|FILE|GAME|SERVER|PROTOCOL)\b|example\.(org|net)|\b192\.0\.2\.\d+(?!/24)")
 
 # Commands that go on until Ctrl-C.
-SERVICES = re.compile(r"--example (serve|game_server)\b|-- browser\b(?!.*\|)|-- monitor\b(?!.*--once)|--example master -- serve"
+SERVICES = re.compile(r"--example game_server\b|-- (serve\b(?!.*--list)|browser\b(?!.*\|)|monitor\b(?!.*--once)|master serve)"
                       r"|--example delayed(?!.*--time)")
 # What is typed, once the words on the left were shown.
-TYPED = [(r"--example rcon -- \S+$", [("password: ", "secret\n"), ("> ", "status\n"), ("> ", "quit\n")]),
-         (r"--example rcon -- \S+ status", [("password: ", "secret\n")]),
+TYPED = [(r"-- rcon \S+$", [("password: ", "secret\n"), ("> ", "status\n"), ("> ", "quit\n")]),
+         (r"-- rcon \S+ status", [("password: ", "secret\n")]),
          (r"-- browser\b(?!.*\|)", [("quit", "q")])]
 # Longest seconds of a command, by the first that fits.
 BOUNDS = [(r"cargo test", 3000), (r"cargo install", 900), (r"--release", 900), (r"", 600)]
@@ -185,7 +185,7 @@ def files(home, words):
     shutil.copy(ROOT / "tests/vectors/transcripts/own-quake3.txt", home / "queryport/transcript.txt")
     # The last answer of OpenArena's list servers, which `scan` takes while it is young.
     (home / ".cache/queryport").mkdir(parents=True, exist_ok=True)
-    (home / ".cache/queryport/openarena.list").write_text(words["quake3"] + "\n")
+    (home / ".cache/queryport/openarena-lan.list").write_text(words["quake3"] + "\n")
     (home / ".config/queryport").mkdir(parents=True, exist_ok=True)
     (home / ".config/queryport/favourites").write_text(f"quake3 {words['quake3']}\n")
 

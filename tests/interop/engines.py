@@ -90,7 +90,7 @@ def answers(examples, engine, port):
         "info": run(examples, "query", "quake3", address, "--short", "--json"),
     }
     info = json.loads(said["info"])
-    shown = {key: info.get("status", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}
+    shown = {key: info.get("answer", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}
     # Only ET: Legacy's info says how many slots are private; the others leave them out.
     slots = SLOTS if engine == "ET: Legacy" else SLOTS - PRIVATE
     right = {

@@ -127,7 +127,7 @@ def our_status(examples, port):
     """What our client shows, in the form of `clients/`."""
     command = [examples / "query", "quake3", f"127.0.0.1:{port}", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
-    status = answer.get("status") or {}
+    status = answer.get("answer") or {}
     return status | {"rules": dict(status.get("rules", []))}
 
 
@@ -231,15 +231,15 @@ def games_behind(examples, command, master):
                     address, game = f"127.0.0.1:{ports[server]}", GAMES[server]
                     scanned, errors = our_lines(examples, "scan", game, "--master", master, "--scope", "any")
                     # DarkPlaces answers one request a second and address: one of ours could cost the master's `getinfo` its answer.
-                    if all(line["address"] != address for line in scanned):
+                    if all(line.get("peer") != address for line in scanned):
                         said = f"{server}: not listed\n{errors}"
                         continue
                     time.sleep(1.1)
                     queried, more = our_lines(examples, "query", game, address)
                     time.sleep(1.1)
                     raw = raw_status(ports[server])
-                    names = [line["status"]["name"] for line in scanned if line["address"] == address and "status" in line]
-                    names += [line["status"]["name"] for line in queried if "status" in line]
+                    names = [line["answer"]["name"] for line in scanned if line.get("peer") == address and "answer" in line]
+                    names += [line["answer"]["name"] for line in queried if "answer" in line]
                     # The model's names are without colours.
                     if raw and len(names) == 2 and {compare.plain(name) for name in names} == {compare.plain(raw["name"])}:
                         wanted.remove(server)
