@@ -1,8 +1,9 @@
 //! Checks that without faults, a client gets the server's state.
 
-use queryport::ToStatus;
+use queryport::{ServerStatus, ToStatus};
 
 use crate::client::Client;
+use crate::common::served::difference;
 use crate::evidence::has_text_as_end;
 use crate::forms::{Form, GUESSED};
 use crate::play::exchange;
@@ -16,14 +17,20 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
             .unwrap_or_default()
     };
     match server {
-        // Conversions of a status are tested with each protocol. Here the client only has to get an
-        // answer.
-        Server::Responder(..) => {
+        Server::Responder(service, moments) => {
             let clients = client.full().of_each_dialect();
-            let mut answers = clients
+            let answers: Vec<ServerStatus> = clients
                 .iter()
-                .map(|client| exchange(server, client, 0, &mut Vec::new()));
-            (!answers.any(|answer| answer.is_ok())).then(|| "no answer".to_owned())
+                .filter_map(|client| exchange(server, client, 0, &mut Vec::new()).ok())
+                .map(|outcome| outcome.answer.to_status())
+                .collect();
+            if answers.is_empty() {
+                return Some("no answer".to_owned());
+            }
+            let engine = service.engine();
+            answers
+                .iter()
+                .find_map(|answer| difference(engine, &moments[0], answer))
         }
         Server::Form(form, held) if held[0].is_hostile => {
             let status = match exchange(server, &client.full(), 0, &mut Vec::new()) {

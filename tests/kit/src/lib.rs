@@ -22,6 +22,7 @@ pub mod pair;
 pub mod process;
 pub mod replay;
 pub mod sender;
+pub mod served;
 pub mod shapes;
 /// Transcripts. The example `query` writes them, and an example takes no code from elsewhere.
 #[cfg(feature = "vectors")]

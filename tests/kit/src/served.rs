@@ -1,0 +1,222 @@
+//! Compares what a client received with the status that the server holds.
+//!
+//! Only plain texts are compared: every protocol carries them as they are. [`CARRIED`] lists what
+//! the protocol of each engine carries besides the name, the map, the slots and the players' names.
+
+use std::collections::BTreeMap;
+
+use queryport::model::TextRef;
+use queryport::{Completeness, Engine, Part, Player, ServerStatus, Text};
+
+/// What the protocol of an engine carries.
+struct Carried {
+    engine: Engine,
+    /// The type of match as text, not as a number that clients look up.
+    game_type: bool,
+    version: bool,
+    /// How many play, apart from the list of players.
+    count: bool,
+    scores: bool,
+    /// The rules arrive if the texts of a status have at most this many bytes together. A longer
+    /// reply may leave some out.
+    rule_bytes: usize,
+}
+
+impl Carried {
+    /// Everything.
+    const fn all(engine: Engine) -> Self {
+        Self {
+            engine,
+            game_type: true,
+            version: true,
+            count: true,
+            scores: true,
+            rule_bytes: usize::MAX,
+        }
+    }
+
+    /// A status of Quake 3: everything but the count, which is the number of its lines, within the
+    /// 1023 bytes of an infostring. The keys and numbers of the fields need the rest.
+    const fn infostring(engine: Engine) -> Self {
+        Self {
+            count: false,
+            rule_bytes: 600,
+            ..Self::all(engine)
+        }
+    }
+}
+
+const CARRIED: &[Carried] = &[
+    Carried::all(Engine::Unreal),
+    Carried::all(Engine::Qr1),
+    Carried::all(Engine::UnrealTournament3),
+    Carried::all(Engine::Battlefield2),
+    // A player is a name alone.
+    Carried {
+        scores: false,
+        ..Carried::all(Engine::Minecraft)
+    },
+    Carried::infostring(Engine::Quake3),
+    Carried::infostring(Engine::DarkPlaces),
+    Carried::infostring(Engine::Warsow),
+    // A player is a name and a ping.
+    Carried {
+        scores: false,
+        ..Carried::infostring(Engine::MedalOfHonor)
+    },
+    Carried::infostring(Engine::SoldierOfFortune2),
+    Carried::all(Engine::Ut2004),
+    Carried::all(Engine::KillingFloor),
+    Carried::all(Engine::Ut2003),
+];
+
+/// The first difference between a status and what a client received of it; `None` where everything
+/// that the protocol of the engine carries has arrived, or is marked as missing.
+pub fn difference(engine: Engine, held: &ServerStatus, received: &ServerStatus) -> Option<String> {
+    let carried = CARRIED
+        .iter()
+        .find(|carried| carried.engine == engine)
+        .unwrap_or_else(|| panic!("no row for {engine:?}"));
+    if !lacks(received.completeness, Part::Info) {
+        let difference = field_difference(carried, held, received);
+        if difference.is_some() {
+            return difference;
+        }
+    }
+    player_difference(carried, held, received).or_else(|| rule_difference(carried, held, received))
+}
+
+fn field_difference(
+    carried: &Carried,
+    held: &ServerStatus,
+    received: &ServerStatus,
+) -> Option<String> {
+    let texts = [
+        ("name", true, &held.name, &received.name),
+        ("map", true, &held.map, &received.map),
+        (
+            "game type",
+            carried.game_type,
+            &held.game_type,
+            &received.game_type,
+        ),
+        ("version", carried.version, &held.version, &received.version),
+    ];
+    for (field, is_carried, held, received) in texts {
+        let held = held
+            .as_ref()
+            .filter(|held| is_carried && is_plain(held.as_ref()));
+        let Some(held) = held else { continue };
+        if received.as_ref().map(Text::plain) != Some(held.plain()) {
+            return Some(format!("{field} {held:?} arrives as {received:?}"));
+        }
+    }
+    let count = held.player_count.filter(|_| carried.count);
+    let counts = [
+        ("player count", count, received.player_count),
+        ("slots", held.max_players, received.max_players),
+    ];
+    counts
+        .into_iter()
+        .find(|(_, held, received)| held.is_some() && held != received)
+        .map(|(field, held, received)| format!("{field} {held:?} arrives as {received:?}"))
+}
+
+fn player_difference(
+    carried: &Carried,
+    held: &ServerStatus,
+    received: &ServerStatus,
+) -> Option<String> {
+    let listed = held.players.as_ref()?;
+    let identity = |player: &Player| {
+        let score = player.score.filter(|_| carried.scores);
+        (player.name.plain().into_owned(), score)
+    };
+    let mut others = received.listed_players().iter().map(identity).collect();
+    let is_whole = !lacks(received.completeness, Part::Players);
+    if is_whole && received.listed_players().len() != listed.len() {
+        let arrived = received.listed_players().len();
+        return Some(format!("{arrived} of {} players arrive", listed.len()));
+    }
+    for player in listed
+        .iter()
+        .filter(|player| is_plain(player.name.as_ref()))
+    {
+        let is_there = take(&mut others, &identity(player));
+        if is_whole && !is_there {
+            return Some(format!("player {:?} does not arrive", identity(player)));
+        }
+    }
+    None
+}
+
+fn rule_difference(
+    carried: &Carried,
+    held: &ServerStatus,
+    received: &ServerStatus,
+) -> Option<String> {
+    if lacks(received.completeness, Part::Rules) || size(held) > carried.rule_bytes {
+        return None;
+    }
+    let mut repetitions: BTreeMap<String, usize> = BTreeMap::new();
+    for (key, _) in &held.rules {
+        *repetitions
+            .entry(key.plain().to_ascii_lowercase())
+            .or_default() += 1;
+    }
+    for (key, value) in &held.rules {
+        let is_repeated = repetitions.get(&key.plain().to_ascii_lowercase()) != Some(&1);
+        if is_repeated || !is_plain(key) || !is_plain(value) {
+            continue;
+        }
+        let arrived = received.rules.get(&key.plain());
+        if arrived.map(|arrived| arrived.plain().into_owned()) != Some(value.plain().into_owned()) {
+            return Some(format!("rule {key:?} {value:?} arrives as {arrived:?}"));
+        }
+    }
+    None
+}
+
+/// Whether a part may lack something: itself, datagrams or the end is missing.
+fn lacks(completeness: Completeness, part: Part) -> bool {
+    completeness.lacks(part)
+        || completeness.lacks(Part::End)
+        || completeness.missing_fragments() > 0
+}
+
+/// Takes one element out of a list, if it is there.
+fn take<T: PartialEq>(list: &mut Vec<T>, element: &T) -> bool {
+    let index = list.iter().position(|other| other == element);
+    if let Some(index) = index {
+        list.swap_remove(index);
+    }
+    index.is_some()
+}
+
+/// The bytes of a status's texts and rules, with two separators for each pair.
+fn size(status: &ServerStatus) -> usize {
+    let texts = [
+        &status.name,
+        &status.map,
+        &status.game,
+        &status.game_type,
+        &status.version,
+    ];
+    let texts = texts.into_iter().flatten().map(|text| text.raw().len());
+    let rules = status
+        .rules
+        .iter()
+        .map(|(key, value)| key.raw().len() + value.raw().len() + 2);
+    texts.chain(rules).sum()
+}
+
+/// A short text of letters and digits, with single characters between them that no protocol gives
+/// a meaning.
+fn is_plain(text: TextRef<'_>) -> bool {
+    let bytes = text.raw();
+    let is_word = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_alphanumeric);
+    (1..=24).contains(&bytes.len())
+        && bytes
+            .split(|byte| matches!(byte, b' ' | b'_' | b'.'))
+            .all(is_word)
+}
