@@ -9,6 +9,7 @@ use super::answer::reassembly::Reassembly;
 use super::answer::{Answer, Asked};
 use super::wire::request::{Command, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::model::completeness::Part;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -185,7 +186,7 @@ impl Conversation for StatusQuery {
             Err(error) => return Verdict::Rejected(error),
             Ok(Some(wait)) => wait,
             Ok(None) => match Answer::best(&self.replies, &self.asked) {
-                Some(best) if !best.completeness().info => return Verdict::Done(best),
+                Some(best) if !best.completeness().lacks(Part::Info) => return Verdict::Done(best),
                 // Fragment 0 can still arrive, or the reply to another request can have the
                 // description.
                 _ => Wait::Grace,

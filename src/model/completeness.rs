@@ -28,17 +28,29 @@ use crate::error::counted;
     serde(into = "Json", try_from = "Json")
 )]
 pub struct Completeness {
+    missing: MissingParts,
+}
+
+/// The missing parts, as the answers of the protocols collect them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(default)
+)]
+pub(crate) struct MissingParts {
     pub(crate) info: bool,
     pub(crate) rules: bool,
     pub(crate) players: bool,
     pub(crate) teams: bool,
+    /// The end mark.
     pub(crate) end: bool,
+    /// Datagrams.
     pub(crate) fragments: u16,
 }
 
-impl Completeness {
-    /// Nothing is missing: the whole reply has arrived, as far as the protocol shows.
-    pub const COMPLETE: Self = Self {
+impl MissingParts {
+    pub(crate) const NOTHING: Self = Self {
         info: false,
         rules: false,
         players: false,
@@ -46,43 +58,6 @@ impl Completeness {
         end: false,
         fragments: 0,
     };
-
-    /// Whether nothing is missing.
-    pub fn is_complete(self) -> bool {
-        self == Self::COMPLETE
-    }
-
-    /// Whether this part is missing, in whole or in part.
-    pub const fn lacks(mut self, part: Part) -> bool {
-        *self.part(part)
-    }
-
-    /// The parts that are missing, in whole or in part.
-    pub fn missing_parts(self) -> impl Iterator<Item = Part> {
-        use Part::{End, Info, Players, Rules, Teams};
-        [Info, Rules, Players, Teams, End]
-            .into_iter()
-            .filter(move |part| self.lacks(*part))
-    }
-
-    /// Datagrams that exist and did not arrive, as the numbers of the others show.
-    pub const fn missing_fragments(self) -> u16 {
-        self.fragments
-    }
-
-    /// Adds a missing part.
-    #[must_use]
-    pub const fn without(mut self, part: Part) -> Self {
-        *self.part(part) = true;
-        self
-    }
-
-    /// Adds missing datagrams; 0 changes nothing.
-    #[must_use]
-    pub const fn without_fragments(mut self, count: u16) -> Self {
-        self.fragments = self.fragments.saturating_add(count);
-        self
-    }
 
     const fn part(&mut self, part: Part) -> &mut bool {
         match part {
@@ -95,9 +70,61 @@ impl Completeness {
     }
 }
 
+impl From<MissingParts> for Completeness {
+    fn from(missing: MissingParts) -> Self {
+        Self { missing }
+    }
+}
+
+impl Completeness {
+    /// Nothing is missing: the whole reply has arrived, as far as the protocol shows.
+    pub const COMPLETE: Self = Self {
+        missing: MissingParts::NOTHING,
+    };
+
+    /// Whether nothing is missing.
+    pub fn is_complete(self) -> bool {
+        self == Self::COMPLETE
+    }
+
+    /// Whether this part is missing, in whole or in part.
+    pub const fn lacks(mut self, part: Part) -> bool {
+        *self.missing.part(part)
+    }
+
+    /// The parts that are missing, in whole or in part.
+    pub fn missing_parts(self) -> impl Iterator<Item = Part> {
+        use Part::{End, Info, Players, Rules, Teams};
+        [Info, Rules, Players, Teams, End]
+            .into_iter()
+            .filter(move |part| self.lacks(*part))
+    }
+
+    /// Datagrams that exist and did not arrive, as the numbers of the others show.
+    pub const fn missing_fragments(self) -> u16 {
+        self.missing.fragments
+    }
+
+    /// Adds a missing part.
+    #[must_use]
+    pub const fn without(mut self, part: Part) -> Self {
+        *self.missing.part(part) = true;
+        self
+    }
+
+    /// Adds missing datagrams; 0 changes nothing.
+    #[must_use]
+    pub const fn without_fragments(mut self, count: u16) -> Self {
+        self.missing.fragments = self.missing.fragments.saturating_add(count);
+        self
+    }
+}
+
 impl fmt::Display for Completeness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let datagrams = (self.fragments > 0).then(|| counted(self.fragments.into(), "datagram"));
+        let missing = self.missing;
+        let datagrams =
+            (missing.fragments > 0).then(|| counted(missing.fragments.into(), "datagram"));
         let words = |part| match part {
             Part::Info => "the description",
             Part::Rules => "rules",
@@ -107,8 +134,12 @@ impl fmt::Display for Completeness {
         };
         let mut words: Vec<&str> = self.missing_parts().map(words).collect();
         words.extend(datagrams.as_deref());
-        let one = words.len() == 1 && (self.info || self.end || self.fragments == 1);
-        let verb = if one { "is" } else { "are" };
+        let is_one_thing = missing.info || missing.end || missing.fragments == 1;
+        let verb = if words.len() == 1 && is_one_thing {
+            "is"
+        } else {
+            "are"
+        };
         match words.split_last() {
             Some((last, [])) => write!(f, "incomplete: {last} {verb} missing"),
             Some((last, rest)) => write!(
@@ -127,19 +158,7 @@ impl fmt::Display for Completeness {
 #[serde(rename_all = "snake_case")]
 enum Json {
     Complete,
-    Incomplete(#[serde(with = "Parts")] Completeness),
-}
-
-#[cfg(feature = "serde")]
-#[derive(Default, serde::Serialize, serde::Deserialize)]
-#[serde(remote = "Completeness", default)]
-struct Parts {
-    info: bool,
-    rules: bool,
-    players: bool,
-    teams: bool,
-    end: bool,
-    fragments: u16,
+    Incomplete(MissingParts),
 }
 
 #[cfg(feature = "serde")]
@@ -148,7 +167,7 @@ impl From<Completeness> for Json {
         if completeness.is_complete() {
             Self::Complete
         } else {
-            Self::Incomplete(completeness)
+            Self::Incomplete(completeness.missing)
         }
     }
 }
@@ -160,8 +179,10 @@ impl TryFrom<Json> for Completeness {
     fn try_from(json: Json) -> Result<Self, Self::Error> {
         match json {
             Json::Complete => Ok(Self::COMPLETE),
-            Json::Incomplete(Self::COMPLETE) => Err("an incomplete answer lacks at least one part"),
-            Json::Incomplete(partial) => Ok(partial),
+            Json::Incomplete(MissingParts::NOTHING) => {
+                Err("an incomplete answer lacks at least one part")
+            }
+            Json::Incomplete(missing) => Ok(missing.into()),
         }
     }
 }

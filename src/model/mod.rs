@@ -13,7 +13,7 @@ pub(crate) mod text;
 
 pub use crate::text::charset::Charset;
 pub use crate::text::colour::{Colour, Colours};
-pub(crate) use completeness::{Completeness, Verification};
+pub(crate) use completeness::{Completeness, MissingParts, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;
 pub(crate) use rules::{Rules, RulesBuilder};

@@ -6,7 +6,7 @@ use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Charset, Completeness, Verification};
+use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
 
@@ -124,29 +124,30 @@ impl Answer {
     ) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
-        match (self.layout.detail, self.asked) {
-            (Detail::Short, Detail::Full) => Completeness {
+        let missing = match (self.layout.detail, self.asked) {
+            (Detail::Short, Detail::Full) => MissingParts {
                 rules: true,
                 players: true,
-                ..Completeness::COMPLETE
+                ..MissingParts::NOTHING
             },
-            (Detail::Short, Detail::Short) => Completeness {
+            (Detail::Short, Detail::Short) => MissingParts {
                 info: has_odd_key || response.info().iter().next().is_none(),
-                ..Completeness::COMPLETE
+                ..MissingParts::NOTHING
             },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
                 let is_short = clients
                     .and_then(number)
                     .is_some_and(|clients: usize| listed < clients);
-                Completeness {
+                MissingParts {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,
                     end: cut || !response.closes_lines(),
-                    ..Completeness::COMPLETE
+                    ..MissingParts::NOTHING
                 }
             }
-        }
+        };
+        missing.into()
     }
 
     pub(super) fn response(&self) -> Response<'_> {

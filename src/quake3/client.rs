@@ -172,7 +172,7 @@ impl Conversation for StatusQuery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Completeness;
+    use crate::model::completeness::{Completeness, Part};
 
     fn reply(word: &str, infostring: &str) -> Vec<u8> {
         [
@@ -250,11 +250,9 @@ mod tests {
         };
         assert_eq!(
             answer.completeness(),
-            Completeness {
-                rules: true,
-                players: true,
-                ..Completeness::COMPLETE
-            }
+            Completeness::COMPLETE
+                .without(Part::Rules)
+                .without(Part::Players)
         );
         assert!(matches!(
             query.receive(&reply("infoResponse", "\\a\\b")),

@@ -11,7 +11,7 @@ use super::wire::strings::FString;
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Charset, Completeness, Verification};
+use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::{Detail, QueryOptions};
 
 /// The replies of one query: it owns the datagrams, the views borrow from it.
@@ -36,7 +36,7 @@ pub struct Answer {
     pub(super) bytes: Bytes,
     /// Each datagram, a slice of these bytes, and its whole entries.
     parts: Vec<(Bytes, usize)>,
-    pub(super) missing: Completeness,
+    pub(super) missing: MissingParts,
     limits: Limits,
     /// The character set of the texts, if the caller knows it.
     pub(super) charset: Option<Charset>,
@@ -63,11 +63,11 @@ impl Answer {
         let is_cut =
             |info: &Vec<u8>| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
         let missing = if options.detail == Detail::Short {
-            Completeness::COMPLETE
+            MissingParts::NOTHING
         } else {
             lists.missing()
         };
-        let missing = Completeness {
+        let missing = MissingParts {
             info: lists.info.as_ref().is_none_or(is_cut),
             ..missing
         };
@@ -197,7 +197,7 @@ impl Answer {
     /// the server counts. [`Part::End`](crate::Part::End): a list looks complete and nothing
     /// confirms it, or every reply ended with a datagram that others could follow.
     pub fn completeness(&self) -> Completeness {
-        self.missing
+        self.missing.into()
     }
 
     /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.

@@ -20,7 +20,7 @@ use super::wire::lists::{
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::Completeness;
+use crate::model::MissingParts;
 
 /// Most replies to one list. Real lists that change with every reply exist.
 const MAX_REPLIES: usize = 3;
@@ -156,14 +156,14 @@ impl Lists {
     }
 
     /// The parts of the answer that are missing, the info aside.
-    pub(super) fn missing(&self) -> Completeness {
+    pub(super) fn missing(&self) -> MissingParts {
         let rules = self.rules.missing(None);
         let players = self.players.missing(self.count);
-        Completeness {
+        MissingParts {
             rules: matches!(rules, Missing::Part),
             players: matches!(players, Missing::Part),
             end: matches!(rules, Missing::End) || matches!(players, Missing::End),
-            ..Completeness::COMPLETE
+            ..MissingParts::NOTHING
         }
     }
 

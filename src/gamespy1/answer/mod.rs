@@ -224,7 +224,7 @@ impl Answer {
 
     /// Whether every fragment has arrived, as far as the reply shows.
     pub fn completeness(&self) -> Completeness {
-        self.body.missing
+        self.body.missing.into()
     }
 
     /// Always [`Verification::Unavailable`]: the protocol has no challenge.

@@ -7,7 +7,7 @@ use crate::gamespy1::engines::ConstantReply;
 use crate::gamespy1::wire::response::{Counts, Response, Trailer, is_sectioned, split};
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
-use crate::model::Completeness;
+use crate::model::MissingParts;
 use crate::session::{Fragments, Wait};
 use crate::text::share;
 
@@ -18,7 +18,7 @@ pub(crate) struct Body {
     /// See [`Fields::runs`].
     pub(crate) runs: Vec<(usize, usize)>,
     pub(crate) reply: Option<u64>,
-    pub(crate) missing: Completeness,
+    pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
     /// The order of preference among replies: more evidence of loss than the length, then all
@@ -294,12 +294,12 @@ impl Reply {
             } else {
                 None
             },
-            missing: Completeness {
+            missing: MissingParts {
                 fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
                 end: exceeds || !is_ended,
                 info: lacks_first,
                 players: lacks_first,
-                ..Completeness::COMPLETE
+                ..MissingParts::NOTHING
             },
             is_proven: self.is_proven(),
             rank: (

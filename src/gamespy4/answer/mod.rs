@@ -12,7 +12,7 @@ use super::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
 use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, Verification};
+use crate::model::{Completeness, MissingParts, Verification};
 use crate::session::Fragments;
 
 /// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
@@ -43,7 +43,7 @@ pub struct Answer {
     bytes: Bytes,
     form: Form,
     index: Index,
-    pub(super) missing: Completeness,
+    pub(super) missing: MissingParts,
     verification: Verification,
 }
 
@@ -103,9 +103,9 @@ impl Answer {
         let body = bytes.get(HEAD..).unwrap_or_default();
         let (form, index, missing) = match minecraft::basic(body) {
             Some(basic) => {
-                let missing = Completeness {
+                let missing = MissingParts {
                     info: !basic.is_regular,
-                    ..Completeness::COMPLETE
+                    ..MissingParts::NOTHING
                 };
                 (Form::MinecraftBasic, Index::default(), missing)
             }
@@ -153,7 +153,7 @@ impl Answer {
         let Reader { index, missing, .. } = reader;
         // Just Cause 2 does not mark the last datagram: there it is the only one.
         let has_end = form == Form::JustCause2 || fragments.last().is_some();
-        let missing = Completeness {
+        let missing = MissingParts {
             fragments: u16::try_from(missing_fragments).unwrap_or(u16::MAX),
             end: missing.end || !has_end,
             ..missing
@@ -276,7 +276,7 @@ impl Answer {
 
     /// Whether every datagram arrived, and none was shortened in transit.
     pub fn completeness(&self) -> Completeness {
-        self.missing
+        self.missing.into()
     }
 
     /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.

@@ -19,7 +19,7 @@ use crate::gamespy4::wire::sections::{
     rows_without_count, server_pair, text, token, word,
 };
 use crate::limits::Limits;
-use crate::model::Completeness;
+use crate::model::MissingParts;
 use crate::text::locate;
 
 /// Most columns of one reply; real ones have at most ten.
@@ -98,7 +98,7 @@ pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     limits: Limits,
     pub(super) index: Index,
-    pub(super) missing: Completeness,
+    pub(super) missing: MissingParts,
     /// The datagram being read, what the next one begins with, and what is left to read.
     body: Body<'a>,
     next: Option<Opening<'a>>,
