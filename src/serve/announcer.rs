@@ -48,21 +48,40 @@ const MAX_MASTERS: usize = 32;
 #[derive(Debug, Clone)]
 pub struct Announcer {
     protocol: Protocol,
-    /// None after [`Self::close`].
     masters: Vec<SocketAddr>,
     interval: Duration,
     occupancy: Occupancy,
-    next: Instant,
-    /// The time at which the latest heartbeats were due; at the start, when there were none.
-    last: Instant,
-    queue: VecDeque<SocketAddr>,
+    phase: Phase,
+    schedule: Schedule,
     /// The master of the latest heartbeat.
     latest: Option<SocketAddr>,
-    /// The state that the queued heartbeats report.
-    state: ServerState,
-    /// Whether the next ones report a change.
-    has_changed: bool,
+    /// Masters that asked for the status, until [`Self::poll_event`] reports them.
     asked: BTreeSet<SocketAddr>,
+}
+
+/// What the announcer does at the moment.
+#[derive(Debug, Clone)]
+enum Phase {
+    /// Every heartbeat that was due is sent. The next ones are due at [`Schedule::next`].
+    Waiting,
+    /// Heartbeats with this report are due for these masters.
+    Sending {
+        report: ServerState,
+        masters: VecDeque<SocketAddr>,
+    },
+    /// After [`Announcer::close`]: the last heartbeats are due for these masters.
+    Closing { masters: VecDeque<SocketAddr> },
+    /// The last heartbeats are sent.
+    Closed,
+}
+
+/// When heartbeats are due, and what the next ones report.
+#[derive(Debug, Clone)]
+struct Schedule {
+    /// When the latest ones became due; before the first ones, the start.
+    last: Instant,
+    next: Instant,
+    report: ServerState,
 }
 
 /// The parts of a heartbeat.
@@ -156,12 +175,13 @@ impl Announcer {
             masters: masters.take(MAX_MASTERS).collect(),
             interval: Duration::from_secs(300),
             occupancy,
-            next: now,
-            last: now,
-            queue: VecDeque::new(),
+            phase: Phase::Waiting,
+            schedule: Schedule {
+                last: now,
+                next: now,
+                report: ServerState::Running,
+            },
             latest: None,
-            state: ServerState::Running,
-            has_changed: false,
             asked: BTreeSet::new(),
         })
     }
@@ -181,8 +201,10 @@ impl Announcer {
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {
-            self.has_changed = true;
-            self.next = self.next.min(after(self.last, MIN_INTERVAL).max(now));
+            let schedule = &mut self.schedule;
+            let earliest = after(schedule.last, MIN_INTERVAL).max(now);
+            schedule.next = schedule.next.min(earliest);
+            schedule.report = ServerState::Changed;
         }
         Ok(())
     }
@@ -191,35 +213,64 @@ impl Announcer {
     /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
     /// engines send them, and no answer to their query: the protocol has no message to leave a list.
     pub fn close(&mut self) {
-        let times = if matches!(self.protocol, Protocol::Quake3 { .. }) {
-            2
-        } else {
-            1
+        let times = match self.protocol {
+            Protocol::Quake3 { .. } => 2,
+            Protocol::GameSpy1 { .. } => 1,
         };
-        self.queue
-            .extend(std::mem::take(&mut self.masters).repeat(times));
-        self.state = ServerState::Ended;
+        let mut masters = match std::mem::replace(&mut self.phase, Phase::Closed) {
+            Phase::Waiting => VecDeque::new(),
+            Phase::Sending { masters, .. } => masters,
+            closed @ (Phase::Closing { .. } | Phase::Closed) => {
+                self.phase = closed;
+                return;
+            }
+        };
+        masters.extend(self.masters.repeat(times));
+        self.phase = Phase::Closing { masters };
     }
+
+    /// Begins to send the heartbeats that are due.
+    fn begin(&mut self, now: Instant) {
+        let report = std::mem::replace(&mut self.schedule.report, ServerState::Running);
+        self.schedule.last = now;
+        self.schedule.next = after(now, self.interval);
+        self.phase = Phase::Sending {
+            report,
+            masters: self.masters.iter().copied().collect(),
+        };
+    }
+
+    /// The next heartbeat that is due, if one is left.
+    fn next_heartbeat(&mut self) -> Option<Heartbeat> {
+        let (masters, report, after_last) = match &mut self.phase {
+            Phase::Waiting | Phase::Closed => return None,
+            Phase::Sending { masters, report } => (masters, *report, Phase::Waiting),
+            Phase::Closing { masters } => (masters, ServerState::Ended, Phase::Closed),
+        };
+        let to = masters.pop_front();
+        if masters.is_empty() {
+            self.phase = after_last;
+        }
+        Some(Heartbeat { to: to?, report })
+    }
+}
+
+/// A heartbeat that is due.
+struct Heartbeat {
+    to: SocketAddr,
+    report: ServerState,
 }
 
 impl Machine for Announcer {
     /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
-        if self.queue.is_empty() && now >= self.next {
-            self.queue.extend(&self.masters);
-            let has_changed = std::mem::take(&mut self.has_changed);
-            self.state = if has_changed {
-                ServerState::Changed
-            } else {
-                ServerState::Running
-            };
-            self.last = now;
-            self.next = after(now, self.interval);
+        if matches!(self.phase, Phase::Waiting) && now >= self.schedule.next {
+            self.begin(now);
         }
-        let to = self.queue.pop_front()?;
+        let Heartbeat { to, report } = self.next_heartbeat()?;
         self.latest = Some(to);
         let start = out.len();
-        self.protocol.encode(self.state, out);
+        self.protocol.encode(report, out);
         Some(Transmit {
             to,
             len: out.len().saturating_sub(start),
@@ -229,6 +280,9 @@ impl Machine for Announcer {
     /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
     /// answer them.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
+        if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
+            return Handled::Ignored;
+        }
         let from = canonical(from);
         // GameSpy v1 masters also ask from other ports.
         let any_port = matches!(self.protocol, Protocol::GameSpy1 { .. });
@@ -237,18 +291,21 @@ impl Machine for Announcer {
             master == from || (any_port && master.ip() == from.ip())
         };
         let sender = self.masters.iter().find(is_sender);
-        self.asked
-            .extend(sender.filter(|_| self.protocol.is_query(datagram)));
+        if let Some(master) = sender
+            && self.protocol.is_query(datagram)
+        {
+            self.asked.insert(*master);
+        }
         Handled::Ignored
     }
 
-    /// `None` after [`Self::close`] and without masters.
+    /// When the next heartbeat is due; `None` after the last one, and without masters.
     fn poll_timeout(&self) -> Option<Instant> {
-        let next = (!self.masters.is_empty()).then_some(self.next);
-        if self.queue.is_empty() {
-            next
-        } else {
-            Some(self.last)
+        match self.phase {
+            _ if self.masters.is_empty() => None,
+            Phase::Waiting => Some(self.schedule.next),
+            Phase::Sending { .. } | Phase::Closing { .. } => Some(self.schedule.last),
+            Phase::Closed => None,
         }
     }
 
@@ -469,7 +526,7 @@ mod tests {
         assert_eq!(
             check("DarkPlaces", |_, service| service.protocol_version =
                 u32::MAX),
-            missing("protocol", "protocol in the options")
+            missing("protocol", "protocol_version in the service")
         );
         assert_eq!(
             check("DarkPlaces", |_, service| service.max_reply = 60),

@@ -223,7 +223,8 @@ impl Description {
             return Err(missing("sv_maxclients", "max_players"));
         }
         let protocol = info.get("protocol").and_then(number::number);
-        let protocol = protocol.ok_or_else(|| missing("protocol", "protocol in the options"))?;
+        let protocol =
+            protocol.ok_or_else(|| missing("protocol", "protocol_version in the service"))?;
         Ok(Self {
             game: (word(game, "gamename", "game")?, protocol),
             occupancy: Occupancy::new(clients, most),
