@@ -126,8 +126,14 @@ pub struct Master {
     stats: MasterStats,
 }
 
-/// A server to be asked, and the challenge with its length.
-type GetInfo = (SocketAddr, [u8; request::CHALLENGE], usize);
+/// A `getinfo` that waits to be sent.
+#[derive(Debug)]
+struct GetInfo {
+    server: SocketAddr,
+    challenge: [u8; request::CHALLENGE],
+    /// Bytes of the challenge that are sent.
+    length: usize,
+}
 
 /// Something that happened to the list.
 ///
@@ -217,13 +223,11 @@ impl Machine for Master {
         self.now = self.now.max(now);
         let before = out.len();
         let to = match self.requests.pop_front() {
-            Some((server, challenge, length)) => {
+            Some(request) => {
                 // Our challenges hold letters and digits.
-                Request::new(Command::GetInfo {
-                    challenge: challenge.get(..length),
-                })
-                .put(out);
-                server
+                let challenge = request.challenge.get(..request.length);
+                Request::new(Command::GetInfo { challenge }).put(out);
+                request.server
             }
             None => self.lists.write(&self.servers, now, out)?,
         };
@@ -321,8 +325,15 @@ impl Master {
         let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
         let room =
             self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
-        (self.options.scope.admits(server) && CHALLENGE.contains(&length) && room)
-            .then(|| self.requests.push_back((server, challenge, length)))
+        if !self.options.scope.admits(server) || !CHALLENGE.contains(&length) || !room {
+            return None;
+        }
+        self.requests.push_back(GetInfo {
+            server,
+            challenge,
+            length,
+        });
+        Some(())
     }
 
     /// A request for the list. `None`: it is refused.
