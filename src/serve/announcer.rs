@@ -526,7 +526,7 @@ mod tests {
         assert_eq!(
             check("DarkPlaces", |_, service| service.protocol_version =
                 u32::MAX),
-            missing("protocol", "protocol_version in the service")
+            missing("protocol", "protocol_version")
         );
         assert_eq!(
             check("DarkPlaces", |_, service| service.max_reply = 60),

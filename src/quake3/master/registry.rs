@@ -223,8 +223,7 @@ impl Description {
             return Err(missing("sv_maxclients", "max_players"));
         }
         let protocol = info.get("protocol").and_then(number::number);
-        let protocol =
-            protocol.ok_or_else(|| missing("protocol", "protocol_version in the service"))?;
+        let protocol = protocol.ok_or_else(|| missing("protocol", "protocol_version"))?;
         Ok(Self {
             game: (word(game, "gamename", "game")?, protocol),
             occupancy: Occupancy::new(clients, most),
