@@ -17,7 +17,8 @@ use crate::session::{Conversation, Timing, Verdict};
 use crate::status_query::StatusQuery;
 use crate::time::{Duration, Instant, after};
 
-/// Ports from a default query port on: id's client asks so many (ioquake/ioq3, `NUM_SERVER_PORTS`).
+/// Number of ports from a default query port on, as in id's client (ioquake/ioq3,
+/// `NUM_SERVER_PORTS`).
 const PORTS: u16 = 4;
 /// Ports of Unreal's beacon, the first one included (Unreal Tournament, `UBrowserLocalLink`).
 const BEACON_PORTS: u16 = 10;
@@ -29,8 +30,8 @@ const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
 const BURST: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// The requests to broadcast, and the addresses that have answered them. An address counts once, whatever it sends, and their
-/// number is bounded: anybody can answer a broadcast.
+/// The requests to broadcast, and the addresses that have answered them. An address counts once,
+/// whatever it sends, and their number is bounded: anybody can answer a broadcast.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     probes: Vec<Probe>,
@@ -50,7 +51,7 @@ pub(crate) struct Discovery {
 /// A server that has answered: where to query it, and how.
 pub(crate) type Found = (Protocol, SocketAddr, QueryOptions);
 
-/// One request and what answers it.
+/// One request and the query that it begins.
 #[derive(Debug)]
 struct Probe {
     protocol: Protocol,
@@ -58,12 +59,14 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// Its destination. For a port that the servers of a host share: the way from the game port in the answer to the query port.
+    /// Its destination. For a port that the servers of a host share: the rule that leads from the
+    /// game port in the answer to the query port.
     ports: Vec<(u16, Option<QueryPort>)>,
 }
 
 impl Discovery {
-    /// The search for servers of one game, or of all. The nonces are numbers that nobody else can guess.
+    /// The search for servers of one game, or of all. The nonces are numbers that nobody else can
+    /// guess.
     pub(crate) fn new(
         game: Option<&Game>,
         options: QueryOptions,
@@ -108,8 +111,8 @@ impl Discovery {
         }
     }
 
-    /// Appends the next request to `out`, and returns its protocol and the port to send it to on every network; `None` when
-    /// nothing may be sent now.
+    /// Appends the next request to `out`, and returns its protocol and the port to send it to on
+    /// every network; `None` when nothing may be sent now.
     pub(crate) fn poll_transmit(
         &mut self,
         now: Instant,
@@ -168,8 +171,8 @@ impl Discovery {
         }
     }
 
-    /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`]; at the latest
-    /// [`Timing::timeout`] after the last request.
+    /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`];
+    /// at the latest [`Timing::timeout`] after the last request.
     pub(crate) fn is_finished(&self, now: Instant) -> bool {
         self.waiting.is_empty() && now >= self.poll_timeout()
     }
@@ -202,7 +205,8 @@ impl Probe {
         }
     }
 
-    /// The query port of the server that sent this datagram from this port; `None` if it does not answer the request.
+    /// The query port of the server that sent this datagram from this port; `None` if it does not
+    /// answer the request.
     fn query_port(&self, from: u16, datagram: &[u8]) -> Option<u16> {
         let Some(query) = &self.query else {
             return beacon(datagram);
@@ -232,7 +236,8 @@ impl Probe {
     }
 }
 
-/// The ports that servers of a game listen at: whether for the beacon's request, and the rule of shared ones.
+/// The ports that servers of a game listen at: whether for the beacon's request, and the rule of
+/// shared ones.
 fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
     let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
     let usual = game
@@ -247,7 +252,8 @@ fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option
         }))
 }
 
-/// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament, `UdpBeacon`).
+/// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament,
+/// `UdpBeacon`).
 fn beacon(datagram: &[u8]) -> Option<u16> {
     let text = std::str::from_utf8(datagram).ok()?;
     let (product, port) = text.trim_end_matches('\0').split_once(' ')?;
@@ -444,7 +450,8 @@ mod tests {
         let mut ut2004 = search(Some("ut2004"), now);
         let (sent, _) = send(&mut ut2004, now);
         assert_eq!(sent[&10777], [[0x79, 0, 0, 0, 0]; 2]);
-        // From the shared port; then the same server from its query port, and another that answers there only.
+        // From the shared port; then the same server from its query port, and another that answers
+        // there only.
         for from in ["192.0.2.1:10777", "192.0.2.1:7798", "192.0.2.2:7778"] {
             ut2004.handle_datagram(now, at(from), &ut2004_info());
         }

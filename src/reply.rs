@@ -13,7 +13,8 @@ use crate::service::Service;
 use crate::time::Instant;
 use crate::token::{TokenIssuer, WINDOW};
 
-/// The sender of a request, and the state that a server keeps across requests. Each protocol uses the fields that it needs.
+/// The sender of a request, and the state that a server keeps across requests. Each protocol uses
+/// the fields that it needs.
 ///
 /// ```
 /// use std::time::Instant;
@@ -45,13 +46,14 @@ pub struct Requester {
     pub now: Instant,
     /// The number of this reply, where the protocol numbers replies (GameSpy v1's `queryid`).
     pub number: u64,
-    /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge, Quake 3's `getchallenge`).
+    /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge,
+    /// Quake 3's `getchallenge`).
     pub(crate) tokens: TokenIssuer,
 }
 
 impl Requester {
-    /// The sender of a server's first request: reply number 1, and tokens that derive from `secret` and are valid for 15 to
-    /// 30 seconds.
+    /// The sender of a server's first request: reply number 1, and tokens that derive from `secret`
+    /// and are valid for 15 to 30 seconds.
     pub fn new(address: SocketAddr, now: Instant, secret: Secret) -> Self {
         Self {
             address,
@@ -66,7 +68,8 @@ impl Requester {
     }
 }
 
-/// The parts of replies that do not come from the request. `K` is the kind of a reply in its protocol.
+/// The parts of replies that do not come from the request. `K` is the kind of a reply in its
+/// protocol.
 pub(crate) struct Context<'a, K> {
     pub(crate) status: &'a ServerStatus,
     pub(crate) service: &'a Service,
@@ -118,8 +121,8 @@ const MAX_PATCH: usize = 128;
 const MAX_TEMPLATES: usize = 64;
 const MAX_BYTES: usize = 256 << 10;
 
-/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the request only. Or texts that
-/// replies to other requests are made of.
+/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the
+/// request only. Or texts that replies to other requests are made of.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     /// The datagrams, one after the other.
@@ -127,8 +130,8 @@ pub(crate) struct Template {
     starts: Vec<Start>,
 }
 
-/// Where a datagram of a template starts in its bytes, and where its patch goes: at the same place, unless
-/// [`Template::patch_here`] is called.
+/// Where a datagram of a template starts in its bytes, and where its patch goes: at the same place,
+/// unless [`Template::patch_here`] is called.
 #[derive(Debug, Clone, Copy)]
 struct Start {
     datagram: usize,
@@ -181,7 +184,8 @@ impl Template {
     }
 }
 
-/// The bytes specific to one request: the challenge or the id that its reply quotes, the reply's number.
+/// The bytes specific to one request: the challenge or the id that its reply quotes, the reply's
+/// number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patch {
     length: usize,
@@ -240,8 +244,8 @@ impl Patched {
         self.template.len()
     }
 
-    /// The first datagrams that fit into these bounds, 128 at most. One always fits into `max_bytes`: a bound below it must not
-    /// silence a server that counts the request as answered.
+    /// The first datagrams that fit into these bounds, 128 at most. One always fits into
+    /// `max_bytes`: a bound below it must not silence a server that counts the request as answered.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> Fitting {
         let mut fitting = Fitting::default();
         for datagram in self.template.iter() {
@@ -285,7 +289,8 @@ impl Encoded {
     }
 }
 
-/// The latest templates of one status in one protocol, so that the replies of an unchanged status are encoded once.
+/// The latest templates of one status in one protocol, so that the replies of an unchanged status
+/// are encoded once.
 ///
 /// The one used last comes first. Of two services of one engine, the first answers everything.
 #[derive(Debug, Clone)]
@@ -339,8 +344,8 @@ impl<K: PartialEq> Cache<K> {
 }
 
 impl<K: PartialEq> Context<'_, K> {
-    /// The template of this kind of reply: the one in the cache, or what `encode` writes. Without a kind it is not kept.
-    /// `encode` may use other templates.
+    /// The template of this kind of reply: the one in the cache, or what `encode` writes. Without a
+    /// kind it is not kept. `encode` may use other templates.
     pub(crate) fn template(
         &mut self,
         kind: impl Into<Option<K>>,

@@ -1,4 +1,4 @@
-//! What a server answers: the protocol, the implementation that it imitates, and its options.
+//! A service: the protocol of a server, the engine that it imitates, and its options.
 
 use crate::game_key::GameKey;
 use crate::model::Rules;
@@ -64,39 +64,47 @@ impl Service {
     }
 
     setters! {
-        /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where the status has none
-        /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3 for DarkPlaces, else 68, Quake
-        /// III Arena 1.32. UT2004: the version in every datagram; default 0x80, for UT2003 0x79.
+        /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where
+        /// the status has none
+        /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3
+        /// for DarkPlaces, else 68, Quake III Arena 1.32. UT2004: the version in every datagram;
+        /// default 0x80, for UT2003 0x79.
         with_protocol_version(version: u32) protocol_version = version;
 
         /// Sets the most bytes of a reply.
         ///
-        /// Quake 3: players that do not fit are left out, for the format has no second datagram, and the key `clients` says how
-        /// many there are. The default, 1,396, stays below the Internet's usual packet size.
+        /// Quake 3: players that do not fit are left out, because the format has no second
+        /// datagram. The key `clients` has their number. The default, 1,396, stays below the
+        /// Internet's usual packet size.
         ///
-        /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as fit, then each rule in turn
-        /// that still fits; `numplayers` keeps the true number. It lacks its end, so that a client can see that it is incomplete.
-        /// The default, 11,200, is what eight datagrams hold. Minecraft's basic reply has no end to lack and is not bounded by
-        /// it; each of its texts is cut at 1,200 bytes.
+        /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as
+        /// fit, then each rule in turn that still fits; `numplayers` keeps the true number. It
+        /// lacks its end, so that a client can see that it is incomplete. The default, 11,200, is
+        /// what eight datagrams hold. Minecraft's basic reply has no end to lack and is not bounded
+        /// by it; each of its texts is cut at 1,200 bytes.
         with_max_reply(bytes: usize) max_reply = bytes;
 
-        /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes. Entries beyond them are left
-        /// out. Clients can tell: such a list ends with a datagram that others could follow, and the info record counts every
-        /// player. With 0 a list is not sent at all.
+        /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes.
+        /// Entries beyond them are left out. Clients can tell: such a list ends with a datagram
+        /// that others could follow, and the info record counts every player. With 0 a list is not
+        /// sent at all.
         with_max_datagrams(datagrams: usize) max_datagrams = datagrams;
 
         /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
         ///
-        /// A program that takes the answer for a request and answers it is kept busy for ever by one datagram with a forged
-        /// source: UT2004 switched the command off for that (IpDrv/UdpGamespyQuery.uc of Deaod/UT2004). OpenSpy's master
-        /// (code/qr/server/v1/handle_echo.cpp of openspy-core) answers a reply that begins `\echo\`, as GameSpy's own code and
-        /// Unreal 227 write it. The keys here are `echo_replay`, as in UT99, and `echoresponse` for [`Engine::Qr1`], as in
-        /// OpenMoHAA of 2023: no known program reads them as a request.
+        /// A program that takes the answer for a request and answers it can be kept busy for ever
+        /// by one datagram with a forged source. UT2004 switched the command off for that reason
+        /// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc). OpenSpy's master
+        /// (code/qr/server/v1/handle_echo.cpp of openspy-core) answers a reply that begins
+        /// `\echo\`, as GameSpy's own code and Unreal 227 write it. The keys here are
+        /// `echo_replay`, as in UT99, and `echoresponse` for [`Engine::Qr1`], as in OpenMoHAA of
+        /// 2023: no known program reads them as a request.
         with_echo() echo = true;
 
-        /// Lets clients of GameSpy v1 read these properties of the level and of the game by name, and with `players` each
-        /// player's [`extra`](crate::Player::extra). Without it, `\level_property\`, `\game_property\` and `\player_property\` get
-        /// no reply: stock UT99 servers reveal passwords this way.
+        /// Lets clients of GameSpy v1 read these properties of the level and of the game by name,
+        /// and with `players` each player's [`extra`](crate::Player::extra). Without it,
+        /// `\level_property\`, `\game_property\` and `\player_property\` get no reply: stock UT99
+        /// servers reveal passwords this way.
         with_properties(level: Rules, game: Rules, players: bool) properties =
             Some(Properties { level, game, players });
 

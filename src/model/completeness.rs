@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::error::counted;
 
-/// Whether an answer is complete, and what is missing.
+/// Whether an answer is complete, and which parts are missing.
 ///
 /// `Display` writes it in words:
 ///
@@ -152,7 +152,7 @@ impl fmt::Display for Completeness {
     }
 }
 
-/// [`Completeness`] in JSON: `"complete"`, or an object with what is missing.
+/// [`Completeness`] in JSON: `"complete"`, or an object with the missing parts.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -212,8 +212,8 @@ pub enum Part {
 
 /// Whether a reply is proved to answer the request.
 ///
-/// Anybody who guesses the port of a query can forge a reply. A reply that repeats the random challenge of the request comes
-/// from a host that received the request.
+/// Anybody who guesses the port of a query can forge a reply. A reply that repeats the random
+/// challenge of the request comes from a host that received it.
 ///
 /// ```
 /// use queryport::{ServerStatus, Verification};
@@ -235,7 +235,8 @@ pub enum Part {
 )]
 #[non_exhaustive]
 pub enum Verification {
-    /// The protocol has no challenge, or the request is not known. Only the sender's address was checked.
+    /// The protocol has no challenge, or the request is not known. Only the sender's address was
+    /// checked.
     #[default]
     Unavailable,
     /// The request had a challenge, and the reply has none: an old server, or a forgery.

@@ -14,8 +14,8 @@ use crate::text::colour::{Colours, hex};
 
 /// Serializes a status with the raw bytes and colours of its texts.
 ///
-/// A text is an object: `plain`, `raw` (hexadecimal), `charset`, `colours` and `spans`. A text in UTF-8 without colour codes is
-/// a string. Deserializing gives the exact bytes.
+/// A text is an object: `plain`, `raw` (hexadecimal), `charset`, `colours` and `spans`. A text in
+/// UTF-8 without colour codes is a string. Deserializing gives the exact bytes.
 ///
 /// ```
 /// use queryport::model::{Charset, Colours, Detailed, Style};
@@ -43,7 +43,8 @@ impl Serialize for Detailed<'_> {
 /// A part of the model, and whether its texts are written in detail.
 struct As<T>(T, bool);
 
-/// Writes a part of the model with these fields, in this order. Those in parentheses hold texts or durations.
+/// Writes a part of the model with these fields, in this order. Those in parentheses hold texts or
+/// durations.
 macro_rules! serialize_fields {
     ($part:ident: $(($($texts:ident)*) $($values:ident)*)*) => {
         impl Serialize for As<&$part> {
@@ -85,7 +86,8 @@ pub(crate) fn write_seconds<S: Serializer>(
     };
     match time.subsec_micros() {
         0 => serializer.serialize_u64(time.as_secs()),
-        // A quotient of whole numbers is the number nearest to the decimal fraction, and prints as it.
+        // A quotient of whole numbers is the number nearest to the decimal fraction, and prints as
+        // it.
         _ => serializer.serialize_f64(time.as_micros() as f64 / 1e6),
     }
 }
@@ -181,7 +183,8 @@ impl Serialize for TextRef<'_> {
 }
 
 impl<'de> Deserialize<'de> for Text {
-    /// From a string, which is UTF-8 without colour codes, or from the object of a [`Detailed`] text.
+    /// From a string, which is UTF-8 without colour codes, or from the object of a [`Detailed`]
+    /// text.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
         #[serde(

@@ -1,8 +1,9 @@
 //! The status of a server, normalised: the same types for every protocol.
 //!
-//! A [`ServerStatus`] owns its data. Its texts are slices of the answer's bytes and are decoded when read. [`Rules`] has every
-//! key and value of the server, and [`Completeness`] says which parts are missing. The types that most programs need are at
-//! the root of the crate: [`ServerStatus`] and its parts.
+//! A [`ServerStatus`] owns its data. Its texts are slices of the answer's bytes and are decoded
+//! when read. [`Rules`] has every key and value of the server, and [`Completeness`] lists the
+//! missing parts. The types that most programs need are at the root of the crate: [`ServerStatus`]
+//! and its parts.
 
 pub(crate) mod completeness;
 #[cfg(feature = "serde")]

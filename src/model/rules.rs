@@ -34,7 +34,8 @@ use crate::text::locate;
 /// There is no `rules["key"]`: it would panic where the server did not send the key.
 #[derive(Clone, Default)]
 pub struct Rules {
-    /// `None` before the first pair. The players of an answer share one list; each has a part of it.
+    /// `None` before the first pair. The players of an answer share one list; each has a part of
+    /// it.
     list: Option<Arc<List>>,
     /// The range of entries in the list.
     start: u32,
@@ -121,14 +122,14 @@ impl Rules {
     /// Appends a pair of raw bytes, each with its own character set.
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         let list = Arc::make_mut(self.list.get_or_insert_default());
-        // The entries behind are of others that share the list.
+        // The later entries are of others that share the list.
         list.entries.truncate(self.end as usize);
         list.push(key, value);
         self.end = to_u32(list.entries.len());
     }
 
-    /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that of the latest value
-    /// that has any.
+    /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that
+    /// of the latest value that has any.
     pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
         self.push_with(
             (key.raw(), key.style().charset),
@@ -244,7 +245,8 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without copying them, or one list that several `Rules` share.
+/// Builds [`Rules`] over the bytes of an answer without copying them, or one list that several
+/// `Rules` share.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
     list: List,
@@ -291,7 +293,8 @@ impl RulesBuilder {
         }
     }
 
-    /// Sets the list of the parts taken. The kind of colour codes is often known only after the last pair.
+    /// Sets the list of the parts taken. The kind of colour codes is often known only after the
+    /// last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
         let list = Arc::new(List {
             colours,

@@ -1,5 +1,5 @@
-//! Admission of requests: by the replies that the receive buffer holds, and by the bytes that a line carries a second.
-//! Timeouts from the round trips of other servers.
+//! Admission of requests: by the replies that the receive buffer holds, and by the bytes that a
+//! line carries a second. Timeouts from the round trips of other servers.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,9 @@ use super::options::ScanOptions;
 
 use crate::time::{Duration, Instant, after};
 
-/// Bytes of the receive buffer that the kernel charges for a full datagram. Linux charges about 1,400 bytes of payload as
-/// 2,304, and gives back what was read only when it comes to a quarter of the buffer.
+/// Bytes of the receive buffer that the kernel charges for a full datagram. Linux charges about
+/// 1,400 bytes of payload as 2,304, and gives back what was read only when it comes to a quarter of
+/// the buffer.
 pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Linux's default receive buffer, in bytes.
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
@@ -28,7 +29,8 @@ const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
 /// The same once [`REQUESTS_PER_SAMPLE`] servers have answered.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line survives for the first round trip.
+/// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line survives
+/// for the first round trip.
 const INITIAL_RATE: f64 = 20e6;
 /// Bytes a second: 2 Mbit/s.
 const MIN_RATE: f64 = 256e3;
@@ -44,23 +46,25 @@ const MIN_REVIEW: Duration = Duration::from_millis(5);
 const MAX_REVIEW: Duration = Duration::from_millis(250);
 /// The time between two reviews while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
-/// A line is full if its queue makes every round trip longer by this. Half of what RFC 6817 (LEDBAT) allows: a scan is short.
+/// A line is full if its queue makes every round trip longer by this. RFC 6817 (LEDBAT) allows
+/// twice as much, but a scan is short.
 const MAX_QUEUE_DELAY: Duration = Duration::from_millis(50);
 /// Round trips whose shortest one tells the delay of the queue.
 const RTT_WINDOW: u32 = 16;
 
 /// Admits requests: a window of slots, and a rate at which silent requests free them.
 ///
-/// A request holds a slot until its reply has arrived. Without a reply, it frees the slot after the *hold*, which is
-/// slots ÷ rate. So servers that answer within the hold are bounded by the receive buffer alone, and all others by the
-/// rate as well: a token bucket whose tokens are the slots.
+/// A request holds a slot until its reply has arrived. Without a reply, it frees the slot after the
+/// *hold*, which is slots ÷ rate. So servers that answer within the hold are bounded by the receive
+/// buffer alone, and all others by the rate as well: a token bucket whose tokens are the slots.
 ///
 /// ```text
 ///   poll_transmit ──▶ [ slot ][ slot ][ slot ][      ] ── reply within the hold ──▶ free at once
 ///                        │ oldest                      ── no reply: slots ÷ rate ─▶ free
 /// ```
 ///
-/// A caller who bounds datagrams a second has the bucket of [`Scanner`](super::Scanner) instead of the rate.
+/// A caller who bounds datagrams a second has the bucket of [`Scanner`](super::Scanner) instead of
+/// the rate.
 #[derive(Debug)]
 pub(super) struct Admission {
     slots: Slots,
@@ -129,7 +133,8 @@ impl Admission {
         self.slots.release(request);
     }
 
-    /// Accounts for a datagram of this many bytes, headers included, and for the request that it answers; 0 for none.
+    /// Accounts for a datagram of this many bytes, headers included, and for the request that it
+    /// answers; 0 for none.
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.silence.since = Some(now);
         self.silence.answered = self.silence.answered.max(request);
@@ -180,7 +185,7 @@ impl Admission {
         self.slots.held.len() as f64 >= self.allowed_slots()
     }
 
-    /// Requests that may hold a slot: what fits the buffer, and what the rate lets leave at once.
+    /// Requests that may hold a slot: those that fit the buffer, within the burst of the rate.
     fn allowed_slots(&self) -> f64 {
         let fitting = self.slots.fitting();
         let allowed = match &self.rate {
@@ -191,8 +196,8 @@ impl Admission {
     }
 }
 
-/// The latest time at which anything was heard. A silence can be a pause of a busy machine: then replies wait in the
-/// buffer, and their requests keep their slots.
+/// The latest time at which anything was heard. A silence can be a pause of a busy machine: then
+/// replies wait in the buffer, and their requests keep their slots.
 #[derive(Debug, Default)]
 struct Silence {
     /// The latest datagram, or the first request.
@@ -201,7 +206,8 @@ struct Silence {
     answered: u64,
 }
 
-/// Slots for replies in the receive buffer: datagrams that fit it ÷ datagrams that one request brings.
+/// Slots for replies in the receive buffer: datagrams that fit it ÷ datagrams that one request
+/// brings.
 #[derive(Debug)]
 struct Slots {
     /// Datagrams that the receive buffer holds.
@@ -278,7 +284,8 @@ impl Slots {
     }
 }
 
-/// The mean number of datagrams that one request brings. It follows a rise at once, and a fall by a quarter a sample.
+/// The mean number of datagrams that one request brings. It follows a rise at once, and a fall by a
+/// quarter a sample.
 #[derive(Debug)]
 struct DatagramsPerRequest {
     per_request: f64,
@@ -311,7 +318,7 @@ impl DatagramsPerRequest {
         self.per_request = self.per_request.max(self.measured());
     }
 
-    /// What the datagrams of this sample come to, over all of its requests.
+    /// The mean of this sample: its datagrams divided by its requests.
     fn measured(&self) -> f64 {
         f64::from(self.datagrams) / f64::from(REQUESTS_PER_SAMPLE)
     }
@@ -319,9 +326,10 @@ impl DatagramsPerRequest {
 
 /// Learns how many bytes a second the line carries, as a congestion controller does.
 ///
-/// The rate doubles at each review up to a threshold, and grows by an eighth above it. It halves if the kernel dropped
-/// datagrams, and falls to half of what arrived if every round trip became longer; the threshold is then half of the rate
-/// before. A review that did not find all slots held changes nothing.
+/// The rate doubles at each review up to a threshold, and grows by an eighth above it. It halves if
+/// the kernel dropped datagrams. If every round trip became longer, it falls to half of the bytes
+/// that arrived. The threshold is then half of the rate before. A review that did not find all
+/// slots held changes nothing.
 #[derive(Debug)]
 struct RateControl {
     /// Bytes a second, both directions.
@@ -367,7 +375,8 @@ impl RateControl {
         }
         if let Some(delayed) = shortest.filter(|rtt| rtts.is_delayed(*rtt)) {
             self.cut(arrived / 2.0);
-            // The next review counts what requests of the new rate bring: they are answered after a round trip.
+            // The next review counts what requests of the new rate bring: they are answered after a
+            // round trip.
             self.reviewed_at = after(now, delayed);
             rtts.accept_delay(delayed);
         } else if has_drops {
@@ -446,7 +455,8 @@ impl RttWindow {
         estimate.is_some_and(|estimate| shortest > estimate.min.saturating_add(MAX_QUEUE_DELAY))
     }
 
-    /// Raises the minimum half of the way: round trips that stay long are those of servers further away.
+    /// Raises the minimum by half of the difference: round trips that stay long are those of
+    /// servers further away.
     fn accept_delay(&mut self, shortest: Duration) {
         if let Some(estimate) = &mut self.estimate {
             let sum = estimate.min.saturating_add(shortest);
@@ -482,8 +492,8 @@ impl RttEstimator {
         }
     }
 
-    /// Records a round trip; returns the wait for the others when it has changed. It is computed at each doubling of the samples
-    /// and at every 1,024th.
+    /// Records a round trip; returns the wait for the others when it has changed. It is computed at
+    /// each doubling of the samples and at every 1,024th.
     pub(super) fn record(&mut self, rtt: Duration) -> Option<Duration> {
         let count = self.counts.entry(step(rtt)).or_default();
         *count = count.saturating_add(1);
@@ -546,7 +556,8 @@ mod rtt_tests {
         }
         let first = waits.record(ms(40)).expect("enough is known");
         assert!((ms(160)..ms(200)).contains(&first), "{first:?}");
-        // One straggler in five thousand says nothing of the others; one in a hundred does.
+        // One straggler in five thousand does not change the wait for others; one in a hundred
+        // does.
         for number in 0..5000 {
             waits.record(if number == 100 { ms(3000) } else { ms(40) });
         }

@@ -1,7 +1,7 @@
 //! Thousands of conversations over one socket: [`Scanner`], without socket or clock.
 //!
-//! `net::Scan` drives one over real sockets. What a scan costs and how it is bounded is in the docs of [`Scanner`] and
-//! [`ScanOptions`](crate::ScanOptions).
+//! `net::Scan` drives one over real sockets. [`Scanner`] and [`ScanOptions`](crate::ScanOptions)
+//! document the cost and the bounds of a scan.
 
 pub(crate) mod admission;
 pub(crate) mod options;

@@ -6,9 +6,10 @@ use std::time::Duration;
 use crate::error::QueryError;
 use crate::session::{Outcome, QueryStats};
 
-/// Options of a scan: its size, and its treatment of servers and the line. Setters clamp to documented ranges.
+/// Options of a scan: its size, and its treatment of servers and the line. Setters clamp to
+/// documented ranges.
 ///
-/// The defaults need no adjustment to be fast: a scan learns how many datagrams it may have on their way, see
+/// The defaults are fast without adjustment: a scan learns its rate, see
 /// [`Scanner`](crate::scan::Scanner).
 ///
 /// ```
@@ -44,46 +45,58 @@ impl Default for ScanOptions {
 
 impl ScanOptions {
     setters! {
-        /// Sets the most queries under way at once, results that were not taken yet included: 1–1,048,576, default 32,768. It
-        /// bounds the memory of a scan, about a KiB a query, and nothing else: memory follows the queries under way and
-        /// not the length of the list, and a wide window loses no datagrams. An unanswered query is under way for
-        /// [`Timing::timeout`](crate::Timing::timeout), so a scan of silent servers cannot be faster than a window each timeout;
-        /// one that was answered in part may take four timeouts.
+        /// Sets the maximum number of queries in flight, including results not yet taken:
+        /// 1–1,048,576, default 32,768.
+        ///
+        /// It bounds the memory of a scan, about a KiB a query. A wide window loses no datagrams.
+        /// An unanswered query is in flight for [`Timing::timeout`](crate::Timing::timeout), so a
+        /// scan of silent servers finishes at most one window each timeout. A query that was
+        /// answered in part may take four timeouts.
         with_window(window: usize) window = window.clamp(1, 1 << 20);
 
-        /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan learns its rate. It begins with
-        /// 20 MB a second, sent and received together, which a home line survives for the first round trip: 25,000 Quake 3
-        /// servers. The rate doubles while the line carries it and
-        /// halves when all round trips become 50 ms longer, which says that a queue on the way is filling up, or when the
-        /// kernel drops a datagram. Servers that answer within a few milliseconds are not held back.
+        /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan
+        /// learns its rate.
         ///
-        /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer bounds it.
+        /// It begins with 20 MB a second, sent and received together, about 25,000 Quake 3 servers.
+        /// A home line survives this for the first round trip. The rate doubles while the line
+        /// carries it. It halves when all round trips become 50 ms longer, because a queue on the
+        /// path is filling up, or when the kernel drops a datagram. Servers that answer within a
+        /// few milliseconds are not held back.
+        ///
+        /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer
+        /// bounds it.
         with_rate(rate: Option<u32>) rate = rate.map(|rate| rate.clamp(1, 10_000_000));
 
-        /// Sets the most bytes a second, sent and received together, headers of UDP and IPv4 included: 1,000–10,000,000,000. `None`, the
-        /// default, leaves them to [`Self::with_rate`]. The next request waits until what came back fits.
+        /// Sets the most bytes a second, sent and received together, headers of UDP and IPv4
+        /// included: 1,000–10,000,000,000. `None`, the default, leaves them to [`Self::with_rate`].
+        /// The next request waits until what came back fits.
         with_bytes_per_second(bytes: Option<u64>) bytes_per_second =
             bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
 
-        /// Sets the bytes of the receive buffer that `net::Scan` asks the system for, 65,536–1,073,741,824, as Linux counts them (twice what
-        /// `SO_RCVBUF` is set to); the system may give less. `None`, the default: 8 MiB. A scan never has more on its way than
-        /// fits the buffer it was given.
+        /// Sets the size of the receive buffer that `net::Scan` requests, 65,536–1,073,741,824
+        /// bytes. `None`, the default: 8 MiB.
+        ///
+        /// Bytes count as on Linux: twice the value of `SO_RCVBUF`. The system may give less. A
+        /// scan never has more datagrams in flight than fit the buffer that it got.
         with_receive_buffer(bytes: Option<u32>) receive_buffer =
             bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
 
-        /// Sets the most queries under way at once to one host, 1–65,535; `None` for no bound. Default 8: many hosts run
-        /// dozens of servers on one uplink and one packet filter. A host is one IPv4 address, or the first 64 bits of an
-        /// IPv6 address. Loopback addresses are not limited.
+        /// Sets the most queries under way at once to one host, 1–65,535; `None` for no bound.
+        /// Default 8: many hosts run dozens of servers on one uplink and one packet filter. A host
+        /// is one IPv4 address, or the first 64 bits of an IPv6 address. Loopback addresses are not
+        /// limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
 
-        /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far. The value is the least
-        /// wait, 10 ms–1 min; `None`, the default, leaves the waits alone. Once 64 servers have answered, a wait is four times
-        /// the slowest round trip of a thousand answers, at least this value, and never more than
-        /// [`Timing`](crate::Timing) says. The wait before a request is sent again is also never shorter than the protocol's
-        /// servers allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
+        /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far.
+        /// The value is the least wait, 10 ms–1 min; `None`, the default, leaves the waits alone.
+        /// Once 64 servers have answered, a wait is four times the slowest round trip of a thousand
+        /// answers, at least this value, and never more than [`Timing`](crate::Timing) says. The
+        /// wait before a request is sent again is also never shorter than the protocol's servers
+        /// allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
         ///
-        /// A server that is much slower than all others is then reported as offline; the error says how long the scan
-        /// waited. 100 ms is a sound least wait: game servers answer in their own ticks, and an idle one may sleep for a few.
+        /// A server that is much slower than all others is then reported as offline; the error
+        /// contains the wait. 100 ms is a sound value: game servers answer in their own ticks, and
+        /// an idle one may sleep for a few.
         with_adaptive_wait(least: Option<Duration>) adaptive_wait =
             least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
     }
@@ -141,7 +154,8 @@ pub struct ScanStats {
     pub answered: u64,
     /// Results taken that are failures.
     pub failed: u64,
-    /// Targets that were not queried, see [`QueryError::Duplicate`] and [`QueryError::NotOneServer`].
+    /// Targets that were not queried, see [`QueryError::Duplicate`] and
+    /// [`QueryError::NotOneServer`].
     pub not_asked: u64,
     /// Datagrams sent.
     pub requests: u64,
@@ -155,8 +169,8 @@ pub struct ScanStats {
     pub bytes_received: u64,
     /// Datagrams from servers under query that did not answer the request, over the results taken.
     pub rejected: u64,
-    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The 512 queries that ended
-    /// last are remembered.
+    /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The
+    /// 512 queries that ended last are remembered.
     pub late: u64,
     /// Datagrams from addresses that were not queried, or too long ago.
     pub foreign: u64,

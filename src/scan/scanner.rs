@@ -15,30 +15,34 @@ use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 use crate::time::{Duration, Instant};
 
-/// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address space, with the
-/// same five verbs.
+/// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
+/// space, with the same five verbs.
 ///
-/// Targets are pulled from an iterator when there is space for them, so the list may be longer than memory. The caller
-/// pulls results with [`Self::poll_answer`]; those not taken yet count as under way, so a slow caller slows the scan and
-/// no queue grows.
+/// Targets are pulled from an iterator when there is space for them, so the list may be longer than
+/// memory. The caller pulls results with [`Self::poll_answer`]; those not taken yet count as under
+/// way, so a slow caller slows the scan and no queue grows.
 ///
 /// # Speed
 /// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
 /// [`ScanOptions::with_window`]. Three things hold a request back:
 ///
-/// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its answer, or for half a millisecond
-///   and longer where the rate bounds it. Slots = buffer ÷ datagrams that one request brings.
-/// - The rate ([`ScanOptions::with_rate`], [`ScanOptions::with_bytes_per_second`]), learned from what comes back unless it is set.
-/// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets that wait for their host are
-///   passed over, at most 4,096 of them.
+/// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its
+///   answer, or for half a millisecond and longer where the rate bounds it. Slots = buffer ÷
+///   datagrams that one request brings.
+/// - The rate ([`ScanOptions::with_rate`], [`ScanOptions::with_bytes_per_second`]), learned from
+///   the replies unless it is set.
+/// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets
+///   that wait for their host are passed over, at most 4,096 of them.
 ///
-/// With [`ScanOptions::with_adaptive_wait`] unanswered queries end sooner. A server that has answered something may take up to four
-/// timeouts in all: each request of its query is waited for as long as its slowest reply so far took, and half as long again.
+/// With [`ScanOptions::with_adaptive_wait`] unanswered queries end sooner. A server that has
+/// started to answer gets up to four timeouts. The wait after each of its requests is one and a
+/// half times its slowest reply so far.
 ///
 /// # Cost
-/// Memory follows the queries under way and not the list. A query under way takes its session, one timer, an entry in the table
-/// of addresses and one in the table of hosts: together about 500 bytes for the protocols of this crate, beside the datagrams
-/// that the conversation keeps. The 512 queries that ended last are remembered, to tell late datagrams from foreign ones.
+/// Memory grows with the queries in flight, not with the list. Each has a session, a timer, and
+/// entries in the tables of addresses and hosts: about 500 bytes, plus the datagrams that the
+/// conversation keeps. The 512 queries that ended last are remembered, to tell late datagrams from
+/// foreign ones.
 ///
 /// ```
 /// use std::time::Instant;
@@ -77,7 +81,7 @@ pub struct Scanner<C: Conversation> {
     options: ScanOptions,
     admission: Admission,
     bounds: Bounds,
-    /// The time of the latest call, for what is due at once.
+    /// The time of the latest call. Anything due at once is due then.
     now: Instant,
     /// Targets that wait for their host, by their address.
     waiting: BTreeMap<SocketAddr, Target<C>>,
@@ -89,7 +93,8 @@ pub struct Scanner<C: Conversation> {
     free: Vec<u32>,
     /// The id of the query to each address.
     addresses: HashMap<SocketAddr, u32>,
-    /// The number of queries under way or ready to start, for each host that has some, by its first address.
+    /// The number of queries under way or ready to start, for each host that has some, by its first
+    /// address.
     hosts: HashMap<IpAddr, u16>,
     /// One timer for each query that has not ended.
     timers: BTreeSet<(Instant, u32)>,
@@ -143,9 +148,10 @@ impl Bounds {
             rate: Rate::per_second(units, burst),
             bucket: LeakyBucket::default(),
         };
-        // What the rate allows in 5 ms: timers of operating systems are no finer than a millisecond.
+        // 5 ms of the rate, because timers of operating systems have a resolution of about a
+        // millisecond.
         let datagrams = |rate: u32| bound(rate.into(), (rate / 200).max(64).into());
-        // What the rate allows in 20 ms, and at least a datagram.
+        // 20 ms of the rate, and at least a datagram.
         let bytes = |rate: u64| bound(rate, (rate / 50).max(1500));
         Self {
             datagrams: options.rate.map(datagrams),
@@ -193,8 +199,8 @@ const HOST_PREFIX: (u8, u8) = (32, 64);
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
 
-/// Timeouts a server may take that has answered something: with three replies to its lists, a UT2004 server that takes
-/// three seconds for each reply takes three of the default ones.
+/// Timeouts that a server may take once it has answered. A UT2004 server that needs three seconds
+/// for each of three replies takes three of the default ones.
 const PATIENCE: u8 = 4;
 
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
@@ -252,8 +258,8 @@ impl<C: Conversation> Scanner<C> {
 }
 
 impl<C: Conversation> Machine for Scanner<C> {
-    /// Appends the next datagram to `out` and says where it goes; `None` when nothing may be sent now. Retries and
-    /// next steps go before new targets.
+    /// Appends the next datagram to `out` and says where it goes; `None` when nothing may be sent
+    /// now. Retries and next steps go before new targets.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = now;
         self.admission.handle_time(now);
@@ -294,8 +300,8 @@ impl<C: Conversation> Machine for Scanner<C> {
         Handled::Ignored
     }
 
-    /// When to call the scan again if no datagram arrives: in the past while a result waits to be taken or a datagram may
-    /// be sent at once, `None` when nothing is under way.
+    /// When to call the scan again if no datagram arrives; `None` when no query is in flight. The
+    /// time is in the past while a result can be taken or a datagram can be sent.
     fn poll_timeout(&self) -> Option<Instant> {
         if !self.done.is_empty() || !self.refused.is_empty() {
             return Some(self.now);
@@ -323,14 +329,16 @@ impl<C: Conversation> Machine for Scanner<C> {
 }
 
 impl<C: Conversation> Scanner<C> {
-    /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is touched.
+    /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is
+    /// touched.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
         if let Some(&id) = self.addresses.get(&canonical(peer)) {
             self.update(id, |query, _| query.session.handle_unreachable(now));
         }
     }
 
-    /// A result: of targets that were not queried first, then in the order of their ends; `None` when there is none now.
+    /// A result: of targets that were not queried first, then in the order of their ends; `None`
+    /// when there is none now.
     pub fn poll_answer(&mut self) -> Option<Scanned<C::Answer>> {
         if let Some(refused) = self.refused.pop_front() {
             return Some(refused);
@@ -380,13 +388,14 @@ impl<C: Conversation> Scanner<C> {
         self.addresses.len()
     }
 
-    /// Says how many bytes the socket's receive buffer has, as the system counts them (`SO_RCVBUF`). Without it the scan
-    /// assumes 212,992, Linux's default.
+    /// Sets the size of the socket's receive buffer, as the system counts it (`SO_RCVBUF`).
+    /// Default: 212,992 bytes, as on Linux.
     pub fn set_receive_buffer(&mut self, bytes: usize) {
         self.admission.set_receive_buffer(bytes);
     }
 
-    /// The system dropped datagrams because the receive buffer was full (Linux: `SO_RXQ_OVFL`): the scan slows down.
+    /// The system dropped datagrams because the receive buffer was full (Linux: `SO_RXQ_OVFL`): the
+    /// scan slows down.
     pub fn handle_drops(&mut self) {
         self.admission.dropped();
     }
@@ -443,8 +452,8 @@ impl<C: Conversation> Scanner<C> {
         is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
     }
 
-    /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries. One whose host is busy has to
-    /// wait, and one that must not be queried is reported.
+    /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries.
+    /// One whose host is busy has to wait, and one that must not be queried is reported.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
         let peer = canonical(peer);
         let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);
@@ -575,7 +584,8 @@ impl<C: Conversation> Scanner<C> {
 
 #[cfg(test)]
 impl<C: Conversation> Scanner<C> {
-    /// Sizes of the parts that take memory: timers, queries with something to send, results, ids, known addresses.
+    /// Sizes of the parts that take memory: timers, queries with something to send, results, ids,
+    /// known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
         let known = self.addresses.len().saturating_add(self.ended.len());
         let results = self.done.len().saturating_add(self.refused.len());

@@ -16,8 +16,8 @@ use super::*;
 use crate::error::{ParseError, ParseErrorKind, QueryError};
 use crate::session::{Conversation, Machine, OnTimeout, Remaining, Timing, Verdict, Wait};
 
-/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `g`race; anything else is rejected. After the grace it
-/// asks on.
+/// Understands one-letter datagrams: `d`one, `n`ext, `p`artial, `g`race; anything else is rejected.
+/// After the grace it asks on.
 #[derive(Debug, Clone, Copy, Default)]
 struct Script {
     in_grace: bool,
@@ -86,8 +86,8 @@ fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Leads a scan in virtual time. `reply` says what a server sends back to a request, and after how long.
-/// Returns the results by index, and the time it took.
+/// Leads a scan in virtual time. `reply` says what a server sends back to a request, and after how
+/// long. Returns the results by index, and the time it took.
 fn run(
     mut scanner: Scanner<Script>,
     reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,
@@ -596,7 +596,8 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
     );
 }
 
-/// The documented order, and nothing else: a million targets that never answer all get their result.
+/// The documented order, and nothing else: a million targets that never answer all get their
+/// result.
 #[test]
 fn many_silent_targets_in_the_documented_order() {
     let mut scanner = scanner_with(

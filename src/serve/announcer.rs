@@ -18,8 +18,9 @@ const MIN_INTERVAL: Duration = Duration::from_secs(10);
 /// Most masters.
 const MAX_MASTERS: usize = 32;
 
-/// Sends heartbeats to masters, so that a server comes onto their lists and stays there. The caller owns the clock and the
-/// socket, which must be the one that answers queries: masters verify a heartbeat with a query to its sender.
+/// Sends heartbeats to masters, so that a server comes onto their lists and stays there. The caller
+/// owns the clock and the socket. Use the socket that answers queries: masters verify a heartbeat
+/// with a query to its sender.
 ///
 /// ```
 /// use std::time::Instant;
@@ -59,7 +60,7 @@ pub struct Announcer {
     asked: BTreeSet<SocketAddr>,
 }
 
-/// What the announcer does at the moment.
+/// The announcer's state.
 #[derive(Debug, Clone)]
 enum Phase {
     /// Every heartbeat that was due is sent. The next ones are due at [`Schedule::next`].
@@ -75,7 +76,7 @@ enum Phase {
     Closed,
 }
 
-/// When heartbeats are due, and what the next ones report.
+/// The times of heartbeats, and the report of the next ones.
 #[derive(Debug, Clone)]
 struct Schedule {
     /// When the latest ones became due; before the first ones, the start.
@@ -92,10 +93,11 @@ enum Protocol {
 }
 
 impl Announcer {
-    /// Heartbeats for Quake 3 masters. `tag`: `DarkPlaces` for every game that names itself in `gamename`, `QuakeArena-1` for
-    /// Quake III Arena and so on. `masters`: all IPv4 and IPv6 addresses of each
-    /// master, of which 32 are kept. `status` and `service`: what the server answers with. The
-    /// first heartbeats wait in [`Self::poll_transmit`].
+    /// Heartbeats for Quake 3 masters. The first ones wait in [`Self::poll_transmit`].
+    ///
+    /// - `tag`: `DarkPlaces` for every game with a `gamename`, `QuakeArena-1` for Quake III Arena.
+    /// - `masters`: all IPv4 and IPv6 addresses of each master; the first 32 are kept.
+    /// - `status` and `service`: those of the server's responder.
     ///
     /// # Errors
     /// [`AnnounceError`]: why masters would not list the server with this tag and status.
@@ -118,8 +120,8 @@ impl Announcer {
         )
     }
 
-    /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port that the list shows. The masters ask
-    /// `\secure\` at it: the responder answers with the game's key, see
+    /// Heartbeats for GameSpy v1 masters (UDP port 27900). `query_port`: the port in the list.
+    /// Masters send `\secure\` to it, and the responder answers with the game's key, see
     /// [`Service::with_key`].
     ///
     /// ```
@@ -141,8 +143,8 @@ impl Announcer {
     /// ```
     ///
     /// # Errors
-    /// [`AnnounceError::Missing`] without the game's GameSpy name in the status, and [`AnnounceError::NotOneWord`] for a name
-    /// with other bytes than letters, digits, `_` and `-`.
+    /// [`AnnounceError::Missing`] without the game's GameSpy name in the status, and
+    /// [`AnnounceError::NotOneWord`] for a name with other bytes than letters, digits, `_` and `-`.
     pub fn gamespy1(
         query_port: u16,
         masters: impl IntoIterator<Item = SocketAddr>,
@@ -187,14 +189,14 @@ impl Announcer {
     }
 
     setters! {
-        /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3 masters forget a server after 15 min,
-        /// OpenSpy after 10 min.
+        /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3
+        /// masters forget a server after 15 min, OpenSpy after 10 min.
         with_interval(interval: Duration) interval =
             interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
     }
 
-    /// Announces a new status. When the server has become empty or full, or no longer is, the masters get a heartbeat soon, but
-    /// no more than one every ten seconds.
+    /// Announces a new status. When the server has become empty or full, or no longer is, the
+    /// masters get a heartbeat soon, but no more than one every ten seconds.
     ///
     /// # Errors
     /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on as before.
@@ -209,9 +211,10 @@ impl Announcer {
         Ok(())
     }
 
-    /// The server ends. A GameSpy v1 master gets a heartbeat that says so: OpenSpy removes the server from its list, 333networks
-    /// (version 0.28) keeps it until it has not been heard of for half an hour. Quake 3 masters get two last heartbeats, as the
-    /// engines send them, and no answer to their query: the protocol has no message to leave a list.
+    /// Sends the last heartbeats. A GameSpy v1 master gets one that reports the end of the server:
+    /// OpenSpy removes the server from its list, 333networks (version 0.28) half an hour later.
+    /// Quake 3 has no message to leave a list: as the engines do, the announcer sends two
+    /// heartbeats, and queries after them should get no reply.
     pub fn close(&mut self) {
         let times = match self.protocol {
             Protocol::Quake3 { .. } => 2,
@@ -277,8 +280,8 @@ impl Machine for Announcer {
         })
     }
 
-    /// Takes a datagram that arrived at the server's socket; only its masters' requests matter here, and the server must
-    /// answer them.
+    /// Takes a datagram that arrived at the server's socket; only its masters' requests matter
+    /// here, and the server must answer them.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
             return Handled::Ignored;
@@ -318,15 +321,15 @@ impl Machine for Announcer {
 }
 
 impl Announcer {
-    /// A master that asked for the server's description or status: a heartbeat arrived there. Take it after each datagram; a
-    /// master that asks several times between two calls is reported once.
+    /// A master that asked for the server's description or status: a heartbeat arrived there. Take
+    /// it after each datagram; a master that asks several times between two calls is reported once.
     pub fn poll_event(&mut self) -> Option<SocketAddr> {
         self.asked.pop_first()
     }
 }
 
 impl Protocol {
-    /// Checks what masters demand of a status, and takes over what heartbeats say of it.
+    /// Checks that masters accept a status, and keeps its values for heartbeats.
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {
             Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),

@@ -1,16 +1,19 @@
-//! Admission: whether a request gets a reply, so that a responder is of no use as a reflector.
+//! Admission of requests: bounds on replies, so that a responder is useless as a reflector.
 //!
-//! One idea: every reply is poured into leaky buckets, in bytes, and a request is admitted while all of its buckets have space.
+//! Every reply fills leaky buckets, in bytes. A request is admitted while all of its buckets have
+//! space.
 //!
 //! ```text
 //! request -> source bucket -> network bucket -> share of a regular source, or the total -> reply
 //!            (IPv4, IPv6 /64) (/24, /48)        (64 sources)                (everybody)    -> charged to the same buckets
 //! ```
 //!
-//! - [`Guard::admit`] looks at the buckets and changes none; [`Guard::charge`] adds the reply, so a first reply always fits.
-//! - The buckets of sources and networks are a [`Sketch`]: fixed memory, nothing is evicted. Collisions make a bound stricter.
+//! - [`Guard::admit`] looks at the buckets and changes none; [`Guard::charge`] adds the reply, so a
+//!   first reply always fits.
+//! - The buckets of sources and networks are a [`Sketch`]: fixed memory, nothing is evicted.
+//!   Collisions make a bound stricter.
 //! - Addresses that proved themselves have the same buckets once more, eight times as large.
-//! - [`GuardOptions`] says what this promises and what a forger still can do.
+//! - [`GuardOptions`] lists the bounds, and the attacks that remain.
 
 use std::net::IpAddr;
 
@@ -21,29 +24,33 @@ use crate::time::{Duration, Instant};
 
 /// A network may receive as much as this many sources: a byte to it counts a fourth.
 const SOURCES_PER_NETWORK: u64 = 4;
-/// Proved addresses may receive as much as this many unproved ones: a byte to them counts an eighth.
+/// Proved addresses may receive as much as this many unproved ones: a byte to them counts an
+/// eighth.
 const PROVED: u64 = 8;
 
-/// The bounds on what a [`Responder`](super::Responder) sends, in bytes, so that it is of no use as a reflector.
+/// Bounds on the bytes that a [`Responder`](super::Responder) sends, so that it is useless as a
+/// reflector.
 ///
-/// A UDP request does not prove who sent it: with a forged sender address, replies flood a victim. Every bound is a leaky
-/// bucket in bytes; a request that finds a bucket full gets no reply and costs no encoding. A reply may overdraw its bucket
-/// once, so the first query of a client always fits. A reply that has to be encoded, because the status or the request is a
-/// new one, counts as at least 1 KiB.
+/// A UDP request does not prove who sent it: with a forged sender address, replies flood a victim.
+/// Every bound is a leaky bucket in bytes; a request that finds a bucket full gets no reply and
+/// costs no encoding. A reply may overdraw its bucket once, so the first query of a client always
+/// fits. A reply that has to be encoded, because the status or the request is a new one, counts as
+/// at least 1 KiB.
 ///
 /// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate.
 /// - A network is a /24 or a /48. It receives four times as much as a source, whoever asks in it.
-/// - All sources together receive a total. Half of it is for anybody; the other half is reserved for 64 regular sources, a 64th
-///   for each. A source becomes regular when it is answered twice, at least 30 s apart, while the first half is not used up.
-///   It stays regular while it asks at least every ten minutes; nobody can displace it, and what others ask changes nothing
-///   in its share.
-/// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight times as large, beside the
-///   others: a flood from a few hundred real addresses gets 8.3 MiB a second, and 59 % of the requests of regular clients are
-///   answered beside 5,000 such queries a second. Quake 3's challenge proves nothing to the server: the client chooses it.
+/// - All sources together receive a total. Half of it is for anybody; the other half is reserved
+///   for 64 regular sources, a 64th for each. A source becomes regular when it is answered twice,
+///   at least 30 s apart, while the first half is not used up. It stays regular while it asks at
+///   least every ten minutes. Nobody can displace it or use up its share.
+/// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight
+///   times as large. Quake 3's challenge proves nothing to the server: the client chooses it.
 ///
-/// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients that ask once a second
-/// (24 players, 40 rules; `QUERYPORT_FLOOD_MINUTES=10 cargo test --profile soak --test all flood -- --nocapture`). "Bytes" are
-/// bytes out for each forged byte in. Regular clients were answered always, new ones too while one address or one network was flooded:
+/// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients
+/// that ask once a second (24 players, 40 rules;
+/// `QUERYPORT_FLOOD_MINUTES=10 cargo test --profile soak --test all flood -- --nocapture`). "Bytes"
+/// are bytes out for each forged byte in. Regular clients were answered always, new ones too while
+/// one address or one network was flooded:
 ///
 /// | protocol | one address: bytes | one /24: bytes | 65,536 addresses: bytes | KiB/s | 2,048 regular addresses: bytes | KiB/s | new clients answered |
 /// |---|---|---|---|---|---|---|---|
@@ -53,21 +60,23 @@ const PROVED: u64 = 8;
 /// | Quake 3 | 0.06 | 0.26 | 4.0 | 512 | 6.3 | 811 | 1.9 % |
 /// | UT2004 | 0.17 | 0.66 | 10.5 | 513 | 17.7 | 930 | 1.6 % |
 ///
-/// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request that is not answered costs
-/// 1,000 to 2,800 instructions (`benches/instructions`).
+/// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request
+/// that is not answered costs 1,000 to 2,800 instructions (`benches/instructions`).
 ///
-/// Attacks that remain, since nothing in a datagram tells a forged one from a client's (replies of 2.4 KB):
+/// These attacks remain, because a forged datagram looks like a client's (replies of 2.4 KB):
 ///
-/// - Silence a client: five forged requests a second in its name leave 35 % of its own answered, a hundred 3 %. In the name of
-///   its /24 or /48, 20 a second leave 36 %, 400 a second 2 %. That a client is regular changes nothing in this.
-/// - Silence new clients: 220 requests a second from many addresses use up the first half of the total, and nobody becomes
-///   regular meanwhile.
-/// - Keep clients from becoming regular: 64 forged sources that ask twice, 30 s apart, and then once in ten minutes take all
-///   the shares that no client has.
+/// - Silence a client: five forged requests a second in its name leave 35 % of its own answered, a
+///   hundred 3 %. In the name of its /24 or /48, 20 a second leave 36 %, 400 a second 2 %. That a
+///   client is regular changes nothing in this.
+/// - Silence new clients: 220 requests a second from many addresses use up the first half of the
+///   total, and nobody becomes regular meanwhile.
+/// - Keep clients from becoming regular: 64 forged sources that ask twice, 30 s apart, and then
+///   once in ten minutes take all the shares that no client has.
 ///
-/// The tables have a fixed size (see [`Self::MEMORY`]) and are keyed by the responder's secret. Buckets are shared by sources
-/// whose hashes collide, which makes a bound stricter and never wider, and none is ever evicted: no flood resets one. With
-/// more than some 1,000 times [`Self::bytes_per_second`] as total, a flood of many sources fills the buckets of everybody.
+/// The tables have a fixed size (see [`Self::MEMORY`]) and are keyed by the responder's secret.
+/// Buckets are shared by sources whose hashes collide, which makes a bound stricter and never
+/// wider, and none is ever evicted: no flood resets one. With more than some 1,000 times
+/// [`Self::bytes_per_second`] as total, a flood of many sources fills the buckets of everybody.
 ///
 /// ```
 /// use queryport::serve::GuardOptions;
@@ -79,13 +88,14 @@ const PROVED: u64 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardOptions {
-    /// Bytes a second to one source, default 8 KiB: two or three full replies. A victim of forged requests receives this much
-    /// for as long as the flood lasts.
+    /// Bytes a second to one source, default 8 KiB: two or three full replies. A victim of forged
+    /// requests receives this much for as long as the flood lasts.
     pub bytes_per_second: u32,
-    /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after a whole datagram, and after the
-    /// first one at the earliest.
+    /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after
+    /// a whole datagram, and after the first one at the earliest.
     pub burst: u32,
-    /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it, and a reply to each regular source.
+    /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it, and a reply to each
+    /// regular source.
     pub total_bytes_per_second: u32,
 }
 
@@ -155,8 +165,8 @@ impl Guard {
         }
     }
 
-    /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if the client proved its
-    /// address.
+    /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if
+    /// the client proved its address.
     pub(super) fn admit(
         &mut self,
         now: Instant,
@@ -330,7 +340,8 @@ mod tests {
         reply
     }
 
-    /// Bytes that requests from these addresses draw in ten seconds, each address 100 times a second, in replies of 1 KiB.
+    /// Bytes that requests from these addresses draw in ten seconds, each address 100 times a
+    /// second, in replies of 1 KiB.
     fn drawn(guard: &mut Guard, start: Instant, is_proved: bool, addresses: &[IpAddr]) -> u64 {
         let times = (0..1000).map(|step| start + Duration::from_millis(10 * step));
         times
@@ -549,7 +560,7 @@ mod tests {
         }
     }
 
-    /// Attacks that remain, as the documentation of [`GuardOptions`] says.
+    /// The attacks that remain, as listed in the documentation of [`GuardOptions`].
     #[test]
     fn forged_requests_in_the_name_of_a_client_or_of_its_network_silence_it() {
         let client: IpAddr = "198.51.100.1".parse().unwrap();

@@ -1,8 +1,9 @@
-//! Answering queries: a [`Responder`] speaks for one server, in one protocol or in several on the same socket.
+//! Answers queries: a [`Responder`] serves the status of one server, in one or several protocols on
+//! one socket.
 //!
-//! Sans-IO like the client's side, with the same verbs. A responder sends nothing to port 0 or to multicast, broadcast or
-//! unspecified addresses, takes no reply for a request, and bounds what it sends to each source, each network and all of them, see
-//! [`GuardOptions`].
+//! Sans-IO like the client's side, with the same verbs. A responder sends nothing to port 0 or to
+//! multicast, broadcast or unspecified addresses, and never answers a reply. [`GuardOptions`]
+//! bounds the bytes for each source, for each network and for all together.
 
 mod announcer;
 mod guard;

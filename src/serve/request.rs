@@ -26,7 +26,8 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Whether it quotes a token of GameSpy v4. Only a client that can receive at its address has one.
+    /// Whether it quotes a token of GameSpy v4. Only a client that can receive at its address has
+    /// one.
     pub(super) const fn has_token(&self) -> bool {
         use gamespy4::{Command::Data, Request};
         matches!(

@@ -14,7 +14,8 @@ use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
 
-/// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel buffer would.
+/// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel
+/// buffer would.
 const MAX_QUEUED: usize = 1024;
 /// Cost of encoding a reply, in bytes. Otherwise varied short requests could exhaust the CPU.
 const ENCODING: usize = 1024;
@@ -26,17 +27,20 @@ const ENCODING: usize = 1024;
 pub struct ResponderStats {
     /// Requests that were answered.
     pub answered: u64,
-    /// Requests that were left unanswered: without a valid token, or for something this server does not have.
+    /// Requests that were left unanswered: without a valid token, or for something this server does
+    /// not have.
     pub unanswered: u64,
-    /// Datagrams that were no request, replies of other servers among them.
+    /// Datagrams that were not requests, including replies of other servers.
     pub ignored: u64,
     /// Datagrams from addresses that must not be answered.
     pub refused: u64,
-    /// Requests that were not answered because their source or network had received its share, see [`GuardOptions`].
+    /// Requests that were not answered because their source or network had received its share, see
+    /// [`GuardOptions`].
     pub limited_by_source: u64,
     /// Requests that were not answered because all sources together had received the total.
     pub limited_by_total: u64,
-    /// Reply datagrams lost because too many were waiting, or because the reply was larger than one source may receive.
+    /// Reply datagrams lost because too many were waiting, or because the reply was larger than one
+    /// source may receive.
     pub dropped: u64,
     /// Bytes of all replies.
     pub bytes_sent: u64,
@@ -44,8 +48,8 @@ pub struct ResponderStats {
 
 /// Answers queries about one server. Pure: the caller owns the socket and the clock.
 ///
-/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of encoded replies for each protocol, and 1,024
-/// replies that wait to be sent.
+/// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of
+/// encoded replies for each protocol, and 1,024 replies that wait to be sent.
 ///
 /// ```
 /// use std::time::Instant;
@@ -120,8 +124,8 @@ impl Responder {
             .with_guard(Some(GuardOptions::default()))
     }
 
-    /// Bounds what is sent by these options instead of the default ones. `None`: no bounds, for tests and for networks
-    /// without forged addresses; anybody can then make this responder flood a victim.
+    /// Replaces the default bounds on replies. `None`: no bounds, for tests and for networks
+    /// without forged addresses. Anybody can then make this responder flood a victim.
     #[must_use]
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
         self.max_reply = options.map_or(usize::MAX, |options| {
@@ -131,8 +135,8 @@ impl Responder {
         self
     }
 
-    /// Answers in this protocol as well. The first bytes of a request tell the protocols apart; where two could read it,
-    /// the one that was added first does.
+    /// Answers in this protocol as well. The first bytes of a request tell the protocols apart. If
+    /// two could read it, the one that was added first answers.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
         self.services.push(service.into());
@@ -144,7 +148,8 @@ impl Responder {
         &self.status
     }
 
-    /// Replaces the status being served. An `Arc` is shared, not copied. An equal status changes nothing: its replies stay encoded.
+    /// Replaces the status being served. An `Arc` is shared, not copied. An equal status changes
+    /// nothing: its replies stay encoded.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
         let status = status.into();
         if status != self.status {
@@ -231,7 +236,8 @@ impl Responder {
         count(counter, 1);
     }
 
-    /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the newest datagrams.
+    /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
+    /// newest datagrams.
     fn enqueue(&mut self, to: SocketAddr, reply: &Patched) -> usize {
         let space = MAX_QUEUED.saturating_sub(self.queue.len());
         let fitting = reply.fitting(space, self.max_reply);

@@ -25,23 +25,27 @@
 //! ```
 //!
 //! # What is known and from where
-//! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are not split at
-//!   separators (dpmaster, doc/techinfo.txt).
-//! - dpmaster since 2.0 puts the end mark into the last datagram only, before into every one (dpmaster, doc/techinfo.txt);
-//!   other masters write `\EOT` without the NULs, which Activision's put into every datagram (cetteup/pyq3serverlist,
-//!   reader.py), `\EOF`, or nothing (qstat).
-//! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own client stops there.
-//! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3, code/client/cl_main.c):
-//!   datagrams that are not the last end with a lone `\`.
-//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat), and its servers' heartbeat is
-//!   `\heartbeat\PORT\gamename\STEF1\` (Chomenor/ioef-cmod, code/server/sv_main.c).
-//! - The masters of Tremulous and Unvanquished number the datagrams of an extended list: NUL, number, NUL, count, NUL, and a
-//!   label (GrangerHub/tremulous-master, Unvanquished/unvanquished-master: master.py).
-//! - What a server must say to be listed, which heartbeat tags stand for which game, the times, the limits per
-//!   address and per client: dpmaster, doc/techinfo.txt and testsuite. [`Master`] differs where it says so: it keeps
-//!   nothing of a server before it has proved its address, and it paces its lists.
+//! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are
+//!   not split at separators (dpmaster, doc/techinfo.txt).
+//! - dpmaster since 2.0 puts the end mark into the last datagram only, before that into every one
+//!   (dpmaster, doc/techinfo.txt). Other masters write `\EOT` without the NULs, `\EOF`, or nothing
+//!   (qstat). Activision's put theirs into every datagram (cetteup/pyq3serverlist, reader.py).
+//! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own
+//!   client stops there.
+//! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3,
+//!   code/client/cl_main.c): datagrams that are not the last end with a lone `\`.
+//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat), and its
+//!   servers' heartbeat is `\heartbeat\PORT\gamename\STEF1\` (Chomenor/ioef-cmod,
+//!   code/server/sv_main.c).
+//! - The masters of Tremulous and Unvanquished number the datagrams of an extended list: NUL,
+//!   number, NUL, count, NUL, and a label (GrangerHub/tremulous-master,
+//!   Unvanquished/unvanquished-master: master.py).
+//! - The keys that a server needs to be listed, the heartbeat tags of games, the times, the limits
+//!   per address and per client: dpmaster, doc/techinfo.txt and testsuite. Unlike dpmaster,
+//!   [`Master`] keeps nothing of a server before it has proved its address, and it paces its lists.
 //!
-//! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's [`Announcer`](crate::serve::Announcer), a master's [`Master`].
+//! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's
+//! [`Announcer`](crate::serve::Announcer), a master's [`Master`].
 
 mod outbox;
 mod registry;
@@ -75,18 +79,21 @@ const SWEEP: Duration = Duration::from_secs(10);
 const MAX_REQUESTS: usize = 256;
 /// Events that may wait to be taken; the oldest goes.
 const MAX_EVENTS: usize = 256;
-/// Length of a challenge, in bytes: as much as the heartbeat's length allows (dpmaster has the same range).
+/// Length of a challenge, in bytes: as much as the heartbeat's length allows (dpmaster has the same
+/// range).
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
 
 /// A master server. Pure: the caller owns the socket and the clock.
 ///
-/// The verbs are those of every [state machine](crate::session) of the crate; [`Self::poll_event`] gives what happened.
+/// The verbs are those of every [state machine](crate::session) of the crate; [`Self::poll_event`]
+/// gives what happened.
 ///
-/// Nothing is kept of a server that has not proved its address: the challenge in the master's `getinfo` is a keyed hash
-/// of address, time and heartbeat tag, and the `infoResponse` that quotes it is checked by computing it again. Forged
-/// heartbeats cost the master a datagram, no longer than they are, and no memory.
+/// Nothing is kept of a server that has not proved its address. The challenge in the master's
+/// `getinfo` is a keyed hash of address, time and heartbeat tag. It is computed again to check the
+/// `infoResponse` that quotes it. Forged heartbeats cost the master a datagram, no longer than they
+/// are, and no memory.
 ///
 /// ```
 /// use std::time::Instant;
@@ -172,12 +179,13 @@ pub enum MasterEvent {
 pub struct MasterStats {
     /// Heartbeats that were answered with `getinfo`.
     pub heartbeats: u64,
-    /// Heartbeats that were not: an unknown tag, an address out of scope, a full table or too many servers of that address,
-    /// shorter than the `getinfo`, or too many requests waiting.
+    /// Heartbeats that were not: an unknown tag, an address out of scope, a full table or too many
+    /// servers of that address, shorter than the `getinfo`, or too many requests waiting.
     pub heartbeats_refused: u64,
     /// Descriptions that listed a server or renewed its entry.
     pub listed: u64,
-    /// Descriptions without a challenge issued to that address in the last seconds: forged, replayed or late.
+    /// Descriptions without a challenge issued to that address in the last seconds: forged,
+    /// replayed or late.
     pub unproved: u64,
     /// Descriptions that lack something, or of a game that is not listed.
     pub unusable: u64,
@@ -185,7 +193,8 @@ pub struct MasterStats {
     pub no_room: u64,
     /// Requests for lists that were answered.
     pub lists: u64,
-    /// Requests for lists that were not: too many of that source or in all, or of a game that is not listed.
+    /// Requests for lists that were not: too many of that source or in all, or of a game that is
+    /// not listed.
     pub lists_refused: u64,
     /// Other datagrams.
     pub ignored: u64,
@@ -217,8 +226,8 @@ impl Master {
 }
 
 impl Machine for Master {
-    /// Appends the next datagram to `out` and says where it goes; `None` when there is none, or not yet: lists are
-    /// paced, see [`Self::poll_timeout`].
+    /// Appends the next datagram to `out` and says where it goes; `None` when there is none, or not
+    /// yet: lists are paced, see [`Self::poll_timeout`].
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
         let before = out.len();
@@ -288,7 +297,8 @@ impl Machine for Master {
 }
 
 impl Master {
-    /// The next change of the list, oldest first: take them all after each datagram and timeout. The latest 256 are kept.
+    /// The next change of the list, oldest first: take them all after each datagram and timeout.
+    /// The latest 256 are kept.
     pub fn poll_event(&mut self) -> Option<MasterEvent> {
         self.events.pop_front()
     }
@@ -345,7 +355,8 @@ impl Master {
     ) -> Option<()> {
         let game = match request.game {
             Some(game) => name(game).filter(|game| self.options.accepts(*game))?,
-            // Of the games that heartbeats name, the first one with a server of this protocol number.
+            // Of the games that heartbeats name, the first one with a server of this protocol
+            // number.
             None => registry::tags(&self.options.tags)
                 .filter_map(|tag| name(tag.game?.as_bytes()))
                 .find(|game| {
@@ -360,8 +371,8 @@ impl Master {
             .push(now, client, (game, request.protocol), request)
     }
 
-    /// A description: lists the server when it quotes a challenge that was issued to its address. Returns the counter
-    /// of what became of it.
+    /// A description: lists the server when it quotes a challenge that was issued to its address.
+    /// Returns the counter of what became of it.
     fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
         let Some(tag) = self.proved_tag(now, server, info) else {
             return &mut self.stats.unproved;
@@ -421,16 +432,18 @@ pub struct Options {
     pub only: Vec<String>,
     /// Games whose servers are not listed; default empty.
     pub except: Vec<String>,
-    /// Further heartbeat tags and the games they name, in addition to `DarkPlaces`, `QuakeArena-1`, `Wolfenstein-1`,
-    /// `EnemyTerritory-1` and Elite Force's `STEF1`. A tag needs five letters: a master must not answer a heartbeat with a longer datagram.
+    /// Further heartbeat tags and the games they name, in addition to `DarkPlaces`, `QuakeArena-1`,
+    /// `Wolfenstein-1`, `EnemyTerritory-1` and Elite Force's `STEF1`. A tag needs five letters: a
+    /// master must not answer a heartbeat with a longer datagram.
     pub tags: Vec<(String, String)>,
     /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
     pub lists_in_a_row: u16,
     /// Time until the next one after that; default 3 s.
     pub list_decay: Duration,
-    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The sender of a request can
-    /// be forged and the list is thousands of times longer: this bounds what a master can be made to send to a victim. When
-    /// more is asked for, each request has the same chance to get its list.
+    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The
+    /// sender of a request can be forged and the list is thousands of times longer: this bounds
+    /// what a master can be made to send to a victim. When more is asked for, each request has the
+    /// same chance to get its list.
     pub list_bytes_per_second: u32,
 }
 

@@ -1,5 +1,5 @@
-//! The servers a master knows: only those that proved their address, in a table of bounded size; and their games, by heartbeat
-//! tag, by protocol number, and by what a server says of itself.
+//! The servers a master knows: only those that proved their address, in a table of bounded size;
+//! and their games, by heartbeat tag, by protocol number, and by what a server says of itself.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,8 +17,8 @@ use crate::service::Service;
 use crate::text::number;
 use crate::time::Instant;
 
-/// Most memory one listed server can take: its keys and its entry are 284 bytes at most, and a node of a tree may be half
-/// empty. A test measures it.
+/// Most memory one listed server can take: its keys and its entry are 284 bytes at most, and a node
+/// of a tree may be half empty. A test measures it.
 pub(super) const BYTES_PER_SERVER: usize = 704;
 
 /// A listed server.
@@ -171,7 +171,8 @@ const MAX_NAME: usize = 63;
 /// Bytes of an `infoResponse` before its fields, with as long a challenge as dpmaster sends.
 const HEAD: usize = 39;
 
-/// A short word up to the first NUL, stored inline: no entry of a master's table owns memory of its own.
+/// A short word up to the first NUL, stored inline: no entry of a master's table owns memory of its
+/// own.
 pub(super) type Name = [u8; MAX_NAME];
 /// The name that no server has.
 pub(super) const NO_NAME: Name = [0; MAX_NAME];
@@ -192,8 +193,9 @@ pub(super) struct Description {
 }
 
 impl Description {
-    /// Reads a description and checks that it has what masters demand (dpmaster, src/messages.c): protocol, player slots,
-    /// players, and the game unless the heartbeat's tag named it. Where both name a game, it must be the same.
+    /// Reads a description and checks that it has what masters demand (dpmaster, src/messages.c):
+    /// protocol, player slots, players, and the game unless the heartbeat's tag named it. Where
+    /// both name a game, it must be the same.
     pub(super) fn read(
         info: InfoString<'_>,
         tag_game: Option<&str>,

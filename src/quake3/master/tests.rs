@@ -1,4 +1,5 @@
-//! The behaviours dpmaster's own test suite checks, and what it does not: forged and replayed packets, bounds.
+//! The behaviours dpmaster's own test suite checks, and what it does not: forged and replayed
+//! packets, bounds.
 #![allow(
     clippy::disallowed_methods,
     clippy::arithmetic_side_effects,
@@ -544,8 +545,8 @@ fn replies_of_masters_and_servers_are_not_answered() {
     assert_eq!(rig.master.stats().ignored, 7);
 }
 
-/// Chomenor/ioef-cmod: the heartbeat (code/server/sv_main.c), the description in quotes, the list in hexadecimal digits
-/// (code/client/cl_main.c).
+/// Chomenor/ioef-cmod: the heartbeat (code/server/sv_main.c), the description in quotes, the list
+/// in hexadecimal digits (code/client/cl_main.c).
 #[test]
 fn a_server_with_a_heartbeat_in_pairs_is_listed_in_hexadecimal_digits() {
     let mut rig = Rig::new(options());
