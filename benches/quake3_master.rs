@@ -17,7 +17,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use queryport::Limits;
 use queryport::Secret;
 use queryport::lists::{ListPart, Quake3List};
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::master::{Master, Options};
 use queryport::quake3::{Command, Request, huffman};
 use queryport::session::{Conversation, Machine, Remaining};
@@ -49,7 +49,7 @@ fn lists(c: &mut Criterion) {
     group.bench_function("write the list", |b| {
         b.iter(|| ListPart::encode(servers(20_000), true))
     });
-    let request = ListRequest::extended(b"Test", 3);
+    let request = GetServers::extended(b"Test", 3);
     group.bench_function("collect the list", |b| {
         b.iter(|| {
             let mut query = Quake3List::new(&request, &Limits::default())

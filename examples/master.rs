@@ -313,9 +313,9 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
         return Ok(request.into());
     }
     let request = match (arguments.plain, &arguments.game, arguments.protocol) {
-        (Some(protocol), ..) => quake3::ListRequest::new(protocol),
+        (Some(protocol), ..) => quake3::GetServers::new(protocol),
         (None, Some(game), Some(protocol)) => {
-            quake3::ListRequest::extended(game.as_bytes(), protocol)
+            quake3::GetServers::extended(game.as_bytes(), protocol)
         }
         _ => {
             let forms =
@@ -323,7 +323,7 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
             return Err(WrongArgument(forms.to_owned()).into());
         }
     };
-    let request = quake3::ListRequest {
+    let request = quake3::GetServers {
         empty: !arguments.playable,
         full: !arguments.playable,
         ..request

@@ -65,7 +65,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         return Err(WrongUsage(USAGE).into());
     };
     for [protocol, server] in targets {
-        servers.push(Arc::from(Client::new()?.target(protocol.parse()?, server)));
+        servers.push(Arc::from(Client::new()?.target(protocol, server)));
     }
     writeln!(
         std::io::stdout(),

@@ -151,11 +151,11 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
 /// The error, and which modes to try where the server does not answer.
 fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
-        (ErrorKind::Offline, Mode::Plain) => {
+        (ErrorKind::Timeout, Mode::Plain) => {
             "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), or --mode time or \
              --mode challenge (DarkPlaces, with --features secure-rcon)."
         }
-        (ErrorKind::Offline, _) => {
+        (ErrorKind::Timeout, _) => {
             "\n  Some servers ignore a password in this form: try --mode plain, the default."
         }
         _ => "",

@@ -158,8 +158,8 @@ impl EncodeError {
 /// use std::time::Duration;
 /// use queryport::{ErrorKind, QueryError};
 ///
-/// let error = QueryError::NoAnswer { requests: 2, waited: Duration::from_secs(2) };
-/// assert_eq!(error.kind(), ErrorKind::Offline);
+/// let error = QueryError::Timeout { requests: 2, waited: Duration::from_secs(2) };
+/// assert_eq!(error.kind(), ErrorKind::Timeout);
 /// assert_eq!(
 ///     error.to_string(),
 ///     "no answer within 2.0 s (2 requests sent): \
@@ -174,7 +174,7 @@ pub enum QueryError {
         "no answer within {} ({} sent): offline, a firewall, or another protocol or port",
         seconds(*waited), counted(*requests, "request")
     )]
-    NoAnswer {
+    Timeout {
         /// Datagrams sent, retries included.
         requests: u32,
         /// The time from the start of the query to its end.
@@ -217,7 +217,7 @@ impl QueryError {
     /// The kind of failure.
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::NoAnswer { .. } => ErrorKind::Offline,
+            Self::Timeout { .. } => ErrorKind::Timeout,
             Self::Unreachable => ErrorKind::Unreachable,
             Self::RequestTooLong(_) => ErrorKind::Request,
             Self::Duplicate | Self::NotOneServer => ErrorKind::BadAddress,
@@ -245,7 +245,7 @@ impl QueryError {
 /// /// What a server browser shows in place of the status.
 /// fn hint(kind: ErrorKind) -> &'static str {
 ///     match kind {
-///         ErrorKind::Offline | ErrorKind::Unreachable => "offline",
+///         ErrorKind::Timeout | ErrorKind::Unreachable => "offline",
 ///         ErrorKind::NotThisProtocol => "another protocol?",
 ///         ErrorKind::BadAddress | ErrorKind::NameResolution => "check the address",
 ///         _ => "error",
@@ -259,7 +259,7 @@ impl QueryError {
 #[non_exhaustive]
 pub enum ErrorKind {
     /// No datagram came back: offline, a firewall, or another protocol or port.
-    Offline,
+    Timeout,
     /// The network reported the address as unreachable, or there is no route to it.
     Unreachable,
     /// Datagrams came, in another protocol or in reply to another kind of request.
@@ -283,16 +283,18 @@ pub enum ErrorKind {
     BadAddress,
     /// The host name has no address, or the lookup failed or timed out.
     NameResolution,
+    /// Another server answered at a port where the server could have answered.
+    OtherServer,
     /// The operating system refused an operation.
     Io,
 }
 
 impl ErrorKind {
-    /// A word for it, as in JSON: `offline`, `unreachable`, `not_this_protocol`, `wrong_reply`, `malformed`, `limit`,
-    /// `refused`, `request`, `bad_address`, `name_resolution`, `io`.
+    /// A word for it, as in JSON: `timeout`, `unreachable`, `not_this_protocol`, `wrong_reply`, `malformed`, `limit`,
+    /// `refused`, `request`, `bad_address`, `name_resolution`, `other_server`, `io`.
     pub const fn as_str(self) -> &'static str {
         match self {
-            Self::Offline => "offline",
+            Self::Timeout => "timeout",
             Self::Unreachable => "unreachable",
             Self::NotThisProtocol => "not_this_protocol",
             Self::WrongReply => "wrong_reply",
@@ -302,13 +304,14 @@ impl ErrorKind {
             Self::Request => "request",
             Self::BadAddress => "bad_address",
             Self::NameResolution => "name_resolution",
+            Self::OtherServer => "other_server",
             Self::Io => "io",
         }
     }
 
-    /// Whether the time ended without a reply: [`Self::Offline`].
+    /// Whether it is [`Self::Timeout`]: the time ended without a reply.
     pub const fn is_timeout(self) -> bool {
-        matches!(self, Self::Offline)
+        matches!(self, Self::Timeout)
     }
 }
 
@@ -382,7 +385,7 @@ impl ListError {
     pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::NoGreeting => ErrorKind::NotThisProtocol,
-            Self::NoReply => ErrorKind::Offline,
+            Self::NoReply => ErrorKind::Timeout,
             Self::Refused(_) => ErrorKind::Refused,
             Self::Malformed(_) | Self::WrongKey => ErrorKind::Malformed,
             Self::TooLong => ErrorKind::Limit {
@@ -509,13 +512,13 @@ mod tests {
     #[test]
     fn every_kind_has_a_word_of_its_own() {
         use ErrorKind::{BadAddress, Io, Malformed, NameResolution, NotThisProtocol};
-        use ErrorKind::{Limit, Offline, Refused, Request, Unreachable, WrongReply};
+        use ErrorKind::{Limit, OtherServer, Refused, Request, Timeout, Unreachable, WrongReply};
         let limit = Limit {
             what: "players",
             limit: 64,
         };
         let kinds = [
-            Offline,
+            Timeout,
             Unreachable,
             NotThisProtocol,
             WrongReply,
@@ -526,10 +529,10 @@ mod tests {
         ];
         let kinds: Vec<ErrorKind> = kinds
             .into_iter()
-            .chain([BadAddress, NameResolution, Io])
+            .chain([BadAddress, NameResolution, OtherServer, Io])
             .collect();
-        let words = "offline unreachable not_this_protocol wrong_reply malformed limit refused request bad_address \
-                     name_resolution io";
+        let words = "timeout unreachable not_this_protocol wrong_reply malformed limit refused request bad_address \
+                     name_resolution other_server io";
         assert_eq!(
             kinds
                 .iter()
@@ -549,7 +552,7 @@ mod tests {
         };
         for (error, kind) in [
             (ListError::NoGreeting, ErrorKind::NotThisProtocol),
-            (ListError::NoReply, ErrorKind::Offline),
+            (ListError::NoReply, ErrorKind::Timeout),
             (
                 ListError::Refused("no such game".to_owned()),
                 ErrorKind::Refused,

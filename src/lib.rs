@@ -2,15 +2,17 @@
 //! GameSpy v4, Quake 3 and UT2004.
 //!
 //! ```no_run
-//! # #[cfg(feature = "tokio")] mod example {
-//! use queryport::{Client, Protocol};
+//! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
+//! use queryport::Client;
+//! use queryport::games::Game;
 //!
 //! #[tokio::main]
-//! async fn main() -> Result<(), queryport::Error> {
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //!     let client = Client::new()?;
-//!     let status = client.query(Protocol::Quake3, "example.org").await?.answer;
-//!     let name = status.name.as_ref().unwrap_or_default();
-//!     let map = status.map.as_ref().unwrap_or_default();
+//!     let found = client.query_game(Game::find("openarena")?, "example.org").await?;
+//!     let status = found.outcome.answer;
+//!     let name = status.name.as_deref().unwrap_or("(no name)");
+//!     let map = status.map.as_deref().unwrap_or("(no map)");
 //!     println!("{name} plays {map}");
 //!     for player in status.listed_players() {
 //!         println!("{:>6} {}", player.score.unwrap_or_default(), player.name);
@@ -21,31 +23,32 @@
 //! # }
 //! ```
 //!
-//! A field of [`ServerStatus`] is `None` if the server did not send it. [`ServerStatus::rules`] has every key and value that the
-//! server sent, in its order, and [`ServerStatus::completeness`] says which parts of the answer are missing.
+//! For a game that the table of [`games`] does not have, name the protocol and the query port:
+//! `client.query("quake3", "example.org:27960")`.
+//!
+//! A field of [`ServerStatus`] is `None` if the server did not send it. [`ServerStatus::rules`] has
+//! every key and value that the server sent, in its order. [`ServerStatus::completeness`] shows
+//! which parts of the answer are missing.
 //!
 //! # Where to go next
-//! The [`guide`] has a chapter for each task, from one query to a scanner, a server and a monitor.
+//! The [`guide`] has a chapter for each task, and for moving from rust gamedig, node gamedig, GameQ
+//! or qstat ([`guide::migration`]).
 //!
 //! | you want to | look at |
 //! |---|---|
-//! | query a server of a game, or find the servers of a game | [`games`], [`Client::query_game`], [`Client::servers`] |
-//! | query one server | [`Client::query`]; [`QueryOptions`] for Minecraft, short answers and limits |
-//! | do all this without async | [`blocking::Client`], feature `blocking` |
-//! | find out which protocol a host uses | [`Client::detect`] |
-//! | find the servers of a local network | [`Client::lan`] |
+//! | query a server | [`Client::query_game`] by its game, [`Client::query`] by its protocol |
+//! | do this without async | [`blocking::Client`], feature `blocking` |
 //! | query thousands of servers | [`Client::scan`] |
-//! | mix servers, mocks and caches | the [`Query`] trait |
-//! | get a list of servers | [`lists`], [`Client::list`] |
-//! | answer queries on a socket | [`serve::Responder`] and [`net::serve`](net::serve()) |
-//! | be listed by master servers | [`serve::Announcer`] |
-//! | run a Quake 3 master server | [`quake3::master`] |
+//! | find servers | [`Client::servers`] from the internet, [`Client::lan`] on the local network |
+//! | find out which protocol a host uses | [`Client::detect`] |
+//! | test a program without servers | the [`Query`] trait |
+//! | answer queries, and be listed | [`serve`], feature `serve`; [`quake3::master`] for a master server |
 //! | run console commands on a Quake 3 server | [`net::Rcon`] |
-//! | move from rust gamedig, node gamedig, GameQ or qstat | [`guide::migration`] |
-//! | use another runtime, or none | [`session::Session`], [`scan::Scanner`], and the loop below |
 //! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |
-//! | add a protocol | [`session::Conversation`], [`ToStatus`] |
-//! | read about a protocol and its datagrams | [`gamespy1`], [`gamespy4`], [`quake3`], [`ut2004`] |
+//! | bring a runtime or a protocol of your own | [`session`], and the loop below |
+//!
+//! The protocols and their datagrams are described in [`gamespy1`], [`gamespy4`], [`quake3`] and
+//! [`ut2004`].
 //!
 //! # The loop of every state machine
 //! The core is sans-IO: it has no socket, no clock and no randomness. [`Session`](session::Session),
@@ -64,7 +67,7 @@
 //! use std::net::UdpSocket;
 //! use std::time::{Duration, Instant};
 //! use queryport::session::{Machine, Session};
-//! use queryport::{Limits, QueryOptions, Timing, quake3};
+//! use queryport::{QueryOptions, Timing, quake3};
 //!
 //! # use queryport::serve::Responder;
 //! # use queryport::{Protocol, Secret, ServerStatus};
@@ -298,7 +301,9 @@ pub use model::rules::Rules;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(any(feature = "blocking", feature = "tokio"))]
-pub use net::{client::Client, error::Error};
+pub use net::client::Client;
+#[cfg(any(feature = "blocking", feature = "tokio"))]
+pub use net::error::{Error, Result};
 #[cfg(feature = "tokio")]
 pub use net::{query::Query, scan::Scan};
 pub use options::{Detail, Dialect, Engine, QueryOptions};
@@ -314,6 +319,6 @@ pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;
 
 /// The README's example is compiled.
-#[cfg(all(doctest, feature = "tokio"))]
+#[cfg(all(doctest, feature = "games", feature = "tokio"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -21,7 +21,7 @@ pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 /// let limits = Limits::default().with_max_players(1);
 /// assert_eq!(limits, Limits::default().with_max_players(0), "clamped");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Limits {
     rules: u16,
     players: u16,
@@ -43,23 +43,28 @@ impl Default for Limits {
 }
 
 impl Limits {
-    pub(crate) const fn max_rules(&self) -> usize {
+    /// Most key/value pairs of one answer.
+    pub const fn max_rules(&self) -> usize {
         self.rules as usize
     }
 
-    pub(crate) const fn max_players(&self) -> usize {
+    /// Most players, and most teams, of one answer.
+    pub const fn max_players(&self) -> usize {
         self.players as usize
     }
 
-    pub(crate) const fn max_fragments(&self) -> usize {
+    /// Most datagrams of one answer.
+    pub const fn max_fragments(&self) -> usize {
         self.fragments as usize
     }
 
-    pub(crate) const fn max_answer_bytes(&self) -> usize {
+    /// Most bytes of one answer.
+    pub const fn max_answer_bytes(&self) -> usize {
         self.answer_bytes as usize
     }
 
-    pub(crate) const fn max_servers(&self) -> usize {
+    /// Most servers of one list from a master.
+    pub const fn max_servers(&self) -> usize {
         self.servers as usize
     }
 

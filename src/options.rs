@@ -16,7 +16,7 @@ use crate::model::Charset;
 /// let query = StatusQuery::new(Protocol::GameSpy4, 42, &minecraft);
 /// ```
 #[doc(alias = "GatheringSettings")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct QueryOptions {
     pub(crate) detail: Detail,
     pub(crate) limits: Limits,
@@ -56,8 +56,29 @@ impl QueryOptions {
         /// ```
         with_charset(charset: Charset) charset = Some(charset);
 
-        /// Sets the dialect of the server; default [`Dialect::Standard`]. A dialect of another protocol has no effect.
+        /// Sets the dialect of the server; default [`Dialect::Standard`]. A query of another protocol fails with
+        /// `Error::WrongDialect`; a scan and a search over several protocols use it in its own.
         with_dialect(dialect: Dialect) dialect = dialect;
+    }
+
+    /// Parts of the status that are requested.
+    pub const fn detail(&self) -> Detail {
+        self.detail
+    }
+
+    /// Bounds on each answer.
+    pub const fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The dialect of the server.
+    pub const fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// The character set of the server's texts; `None` is the usual one of the protocol.
+    pub const fn charset(&self) -> Option<Charset> {
+        self.charset
     }
 
     /// With the dialect of a game, where it has one.

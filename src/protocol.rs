@@ -5,7 +5,9 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::options::Engine;
+#[cfg(all(feature = "games", feature = "tokio"))]
+use crate::options::QueryOptions;
+use crate::options::{Dialect, Engine};
 
 /// A query protocol.
 ///
@@ -114,6 +116,59 @@ impl FromStr for Protocol {
             "ut2004" | "unreal2" => Self::Ut2004,
             _ => return Err(UnknownProtocol(text.to_owned())),
         })
+    }
+}
+
+/// A protocol by its name, for [`Client::query`](crate::Client::query) and the like.
+macro_rules! from_text {
+    ($($text:ty),*) => {
+        $(impl TryFrom<$text> for Protocol {
+            type Error = UnknownProtocol;
+
+            fn try_from(text: $text) -> Result<Self, Self::Error> {
+                text.parse()
+            }
+        })*
+    };
+}
+
+from_text! { &str, &String, String }
+
+impl From<&Self> for Protocol {
+    fn from(protocol: &Self) -> Self {
+        *protocol
+    }
+}
+
+impl Dialect {
+    /// The protocol of the dialect; `None` for [`Dialect::Standard`], which every protocol has.
+    pub const fn protocol(self) -> Option<Protocol> {
+        match self {
+            Self::Standard => None,
+            Self::XServerQuery => Some(Protocol::GameSpy1),
+            Self::Minecraft | Self::GameSpy2 | Self::JustCause2 => Some(Protocol::GameSpy4),
+            Self::MedalOfHonor | Self::NoChallenge | Self::InfoOnly | Self::OpenJk => {
+                Some(Protocol::Quake3)
+            }
+            Self::SeparateLists => Some(Protocol::Ut2004),
+        }
+    }
+
+    /// Whether servers of the protocol can have the dialect.
+    pub(crate) fn fits(self, protocol: Protocol) -> bool {
+        self.protocol().is_none_or(|own| own == protocol)
+    }
+}
+
+#[cfg(all(feature = "games", feature = "tokio"))]
+impl QueryOptions {
+    /// Without a dialect of another protocol.
+    pub(crate) fn within(self, protocol: Protocol) -> Self {
+        if self.dialect.fits(protocol) {
+            self
+        } else {
+            self.with_dialect(Dialect::Standard)
+        }
     }
 }
 

@@ -37,7 +37,7 @@ fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
 }
 
 fn silent() -> Error {
-    let error = QueryError::NoAnswer {
+    let error = QueryError::Timeout {
         requests: 3,
         waited: Duration::from_secs(4),
     };

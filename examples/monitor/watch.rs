@@ -87,7 +87,7 @@ impl Server {
 /// A word for a kind of failure: there are eleven of them, so they can be a label.
 const fn kind(kind: ErrorKind) -> &'static str {
     match kind {
-        ErrorKind::Offline => "offline",
+        ErrorKind::Timeout => "offline",
         ErrorKind::Unreachable => "unreachable",
         ErrorKind::NotThisProtocol => "other_protocol",
         ErrorKind::WrongReply => "wrong_reply",

@@ -359,7 +359,7 @@ async fn detect(
             return Err(why.into());
         }
         let error = serde_json::json!({
-            "kind": ErrorKind::Offline.as_str(), "message": why, "address": null
+            "kind": ErrorKind::Timeout.as_str(), "message": why, "address": null
         });
         let mut line = json::server(host, None, None);
         line.insert("error".to_owned(), error);
@@ -456,7 +456,7 @@ fn other_game(named: &Game, found: &Game) -> String {
 fn can_be_listed(error: &Error, game: &Game) -> bool {
     let is_public = matches!(error, Error::Query { peer, .. } if Scope::Public.admits(*peer));
     is_public
-        && matches!(error.kind(), ErrorKind::Offline | ErrorKind::Unreachable)
+        && matches!(error.kind(), ErrorKind::Timeout | ErrorKind::Unreachable)
         && !game.masters.is_empty()
 }
 
@@ -464,7 +464,7 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
 fn advice(error: &Error, what: What) -> String {
     let protocol = what.protocol();
     match error.kind() {
-        ErrorKind::Offline => {
+        ErrorKind::Timeout => {
             let port = match what {
                 What::Protocol(protocol) => Some(protocol.default_query_port()),
                 What::Game(game) => game.game_port.and_then(|port| game.query_port.of(port)),

@@ -42,7 +42,7 @@ impl Summary {
             Ok(outcome) if outcome.answer.completeness.is_complete() => &mut self.complete,
             Ok(_) => &mut self.incomplete,
             Err(error) => match error.kind() {
-                ErrorKind::Offline => &mut self.offline,
+                ErrorKind::Timeout => &mut self.offline,
                 ErrorKind::Unreachable => &mut self.unreachable,
                 ErrorKind::BadAddress | ErrorKind::NameResolution => &mut self.not_asked,
                 _ => &mut self.other,

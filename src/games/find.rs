@@ -258,14 +258,14 @@ impl Game {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);
-            let all = quake3::ListRequest {
+            let all = quake3::GetServers {
                 extended,
                 game,
                 empty: true,
                 full: true,
                 ..Default::default()
             };
-            let list = |protocol| quake3::ListRequest { protocol, ..all };
+            let list = |protocol| quake3::GetServers { protocol, ..all };
             let lists = self
                 .numbers
                 .iter()

@@ -30,6 +30,10 @@ impl ToStatus for Answer {
 
         let listed = players.as_deref().unwrap_or_default();
         let counts = Counts::of(&known, profile, listed);
+        let former_players = players
+            .as_mut()
+            .map(|players| rows.take_former(players))
+            .unwrap_or_default();
         let style = rows.style;
         let text = |value: &[u8]| Text::part(self.raw(), value, style);
         let text_of = |keys: &[Key]| known.text(keys).map(text);
@@ -55,6 +59,7 @@ impl ToStatus for Answer {
             time_left: profile.time_left(&known),
             score_limit: known.number(profile.score_limit.all),
             players,
+            former_players,
             teams,
             rules: parts.rules.build(style.colours),
             completeness: self.completeness(),
@@ -264,6 +269,8 @@ struct RowReader<'a> {
     bytes: &'a Bytes,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
+    /// The numbers of the players' rows.
+    numbers: Vec<u32>,
     /// How many rows are of players on the server, if rows of players who left can follow.
     present: Option<usize>,
     /// The score of a player whose row has none.
@@ -301,6 +308,7 @@ impl<'a> RowReader<'a> {
             }),
             present: counted.filter(|_| profile.players.has_stale_rows),
             absent_score: profile.players.absent_score.filter(|_| is_whole),
+            numbers: Vec::new(),
             rest: Vec::new(),
             extras: RulesBuilder::new(answer.raw(), CHARSET, field_count),
         }
@@ -310,20 +318,28 @@ impl<'a> RowReader<'a> {
     where
         'a: 'r,
     {
-        let mut numbers = Vec::new();
         let mut players = Vec::new();
         for row in rows {
-            numbers.push(row.index());
+            self.numbers.push(row.index());
             players.push(self.player(row));
         }
-        if let Some(present) = self.present {
-            // The rows of players who left have the highest numbers.
-            let mut by_number: Vec<_> = numbers.into_iter().zip(&mut players).collect();
-            by_number.sort_by_key(|(number, _)| *number);
-            let stale = by_number.into_iter().skip(present);
-            stale.for_each(|(_, player)| player.stale = true);
-        }
         players
+    }
+
+    /// Takes the players who have left out of the list.
+    fn take_former(&self, players: &mut Vec<Player>) -> Vec<Player> {
+        let Some(present) = self.present else {
+            return Vec::new();
+        };
+        // Their rows have the highest numbers.
+        let mut by_number = self.numbers.clone();
+        by_number.sort_unstable();
+        let Some(first_former) = by_number.get(present) else {
+            return Vec::new();
+        };
+        let mut numbers = self.numbers.iter();
+        let has_left = |_: &mut Player| numbers.next().is_some_and(|number| number >= first_former);
+        players.extract_if(.., has_left).collect()
     }
 
     fn player(&mut self, row: &Row<'a>) -> Player {
@@ -350,7 +366,6 @@ impl<'a> RowReader<'a> {
             ping,
             team,
             extra: self.extra(),
-            ..Player::default()
         }
     }
 

@@ -349,7 +349,7 @@ impl Conversation for StatusQuery {
             Stage::OneDatagram => data(None, Selection::GAMESPY_2),
         };
         // Every request of this protocol can be written.
-        let _ = Request::new(attempt.id, command).encode(out);
+        Request::new(attempt.id, command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {

@@ -67,38 +67,60 @@ pub mod new_protocol {}
 #[doc = include_str!("one_server.md")]
 pub mod one_server {}
 
-/// First guesses of that chapter that do not compile.
+/// First guesses: each compiles.
 ///
-/// ```compile_fail,E0608
-/// let map = &queryport::Rules::default()["mapname"];
 /// ```
-/// ```compile_fail,E0599
-/// let name: Option<&str> = queryport::ServerStatus::default().name.as_deref();
+/// # let status = queryport::ServerStatus::default();
+/// let name: Option<&str> = status.name.as_deref();
 /// ```
-/// ```compile_fail,E0599
-/// let name: &str = queryport::Text::default().as_str();
 /// ```
-/// ```compile_fail,E0624
-/// let count = queryport::ServerStatus::default().players.len();
+/// # let text = queryport::Text::default();
+/// let name: &str = text.as_str();
+/// let (length, upper) = (text.len(), text.to_uppercase());
 /// ```
-/// ```compile_fail,E0639
-/// let status = queryport::ServerStatus { name: None, ..Default::default() };
 /// ```
-/// ```compile_fail,E0308
-/// # async fn example(client: queryport::Client) {
-/// client.query("quake3", "example.org").await;
+/// # let status = queryport::ServerStatus::default();
+/// let is_lobby = status.name == Some("Lobby".into());
+/// ```
+/// ```
+/// # let status = queryport::ServerStatus::default();
+/// let count = status.listed_players().len();
+/// for player in status.listed_players() {}
+/// ```
+/// ```
+/// use queryport::{Player, ServerStatus};
+///
+/// let status = ServerStatus { name: Some("Lobby".into()), ..Default::default() };
+/// let player = Player { score: Some(7), ..Player::new("Ann") };
+/// ```
+/// ```
+/// # async fn example(client: queryport::Client) -> queryport::Result<()> {
+/// let outcome = client.query("quake3", "example.org").await?;
+/// # Ok(())
 /// # }
 /// ```
-/// ```compile_fail,E0597
-/// # fn example(client: queryport::Client) {
+/// ```
+/// # async fn example(client: queryport::Client) -> queryport::Result<()> {
 /// let list = vec![(queryport::Protocol::Quake3, "example.org")];
-/// let scan = client.scan(&list, queryport::ScanOptions::default());
+/// let mut scan = client.scan(&list, queryport::ScanOptions::default())?;
+/// while let Some(scanned) = scan.next().await {
+///     println!("{:?}", list.get(scanned.index as usize));
+/// }
+/// # Ok(())
 /// # }
 /// ```
-/// ```compile_fail,E0609
-/// # fn example(outcome: queryport::Outcome<queryport::ServerStatus>) {
-/// let ping = outcome.ping;
+/// ```
+/// # fn example() -> queryport::Result<()> {
+/// let client = queryport::Client::new()?.with_timeout(std::time::Duration::from_secs(1));
+/// # Ok(())
 /// # }
+/// ```
+/// ```
+/// let password = queryport::quake3::Password::new(String::from("secret"));
+/// ```
+/// ```
+/// let server: queryport::net::Server = "example.org:27960".parse()?;
+/// # Ok::<(), queryport::Error>(())
 /// ```
 #[cfg(doctest)]
 mod first_guesses {}

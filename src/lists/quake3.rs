@@ -16,7 +16,7 @@ use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::quake3::wire::list::{ListPart, ListRequest, MAX_PART, Numbering};
+use crate::quake3::wire::list::{GetServers, ListPart, MAX_PART, Numbering};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
@@ -33,11 +33,11 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 /// ```
 /// use queryport::Limits;
 /// use queryport::lists::{ListCompleteness, ListPart, Quake3List};
-/// use queryport::quake3::ListRequest;
+/// use queryport::quake3::GetServers;
 /// use queryport::session::{Conversation, OnTimeout, Remaining};
 ///
 /// let mut query =
-///     Quake3List::new(&ListRequest::extended(b"Nexuiz", 3), &Limits::default())?;
+///     Quake3List::new(&GetServers::extended(b"Nexuiz", 3), &Limits::default())?;
 /// let servers = ["192.0.2.1:26000".parse()?, "127.0.0.1:26000".parse()?];
 /// for datagram in ListPart::encode(servers, true) {
 ///     query.receive(&datagram);
@@ -125,13 +125,35 @@ const FULL: usize = MAX_PART - 19;
 const MAX_PASSES: u8 = 8;
 
 impl Quake3List {
+    /// Requests all servers of a game, empty and full ones too.
+    ///
+    /// Masters list a game by this name and protocol number. The [`Limits`] are the default.
+    ///
+    /// ```
+    /// use queryport::lists::Quake3List;
+    ///
+    /// let nexuiz = Quake3List::game("Nexuiz", 3)?;
+    /// # Ok::<(), queryport::EncodeError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EncodeError`] for a name that is not one word.
+    pub fn game(name: &str, protocol: i32) -> Result<Self, EncodeError> {
+        let request = GetServers {
+            empty: true,
+            full: true,
+            ..GetServers::extended(name.as_bytes(), protocol)
+        };
+        Self::new(&request, &Limits::default())
+    }
+
     /// Requests the list in at most two passes, see [`Self::with_passes`].
     ///
     /// Loopback addresses are left out, see [`Self::with_scope`].
     ///
     /// # Errors
     /// [`EncodeError`] if the request cannot be written.
-    pub fn new(request: &ListRequest<'_>, limits: &Limits) -> Result<Self, EncodeError> {
+    pub fn new(request: &GetServers<'_>, limits: &Limits) -> Result<Self, EncodeError> {
         let mut bytes = Vec::new();
         Request::new(Command::GetServers(*request)).encode(&mut bytes)?;
         Ok(Self {
@@ -394,7 +416,7 @@ mod tests {
     const SETTLED: ListCompleteness = ListCompleteness::Passes { count: 2, once: 0 };
 
     fn query(passes: u8) -> Quake3List {
-        Quake3List::new(&ListRequest::extended(b"x", 1), &Limits::default())
+        Quake3List::new(&GetServers::extended(b"x", 1), &Limits::default())
             .unwrap()
             .with_passes(passes)
     }
@@ -504,10 +526,10 @@ mod tests {
     fn a_mark_in_a_full_datagram_does_not_end_the_pass() {
         let (start, master) = (Instant::now(), SocketAddr::from(([192, 0, 2, 9], 27950)));
         for extended in [false, true] {
-            let request = ListRequest {
+            let request = GetServers {
                 extended,
                 game: Some(b"x"),
-                ..ListRequest::new(1)
+                ..GetServers::new(1)
             };
             let query = Quake3List::new(&request, &Limits::default())
                 .unwrap()
@@ -671,7 +693,7 @@ mod tests {
     #[test]
     fn an_endless_list_ends_at_the_limit() {
         let limits = Limits::default().with_max_servers(500);
-        let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
+        let mut query = Quake3List::new(&GetServers::extended(b"x", 1), &limits).unwrap();
         let verdicts: Vec<_> = ListPart::encode(servers(1000), true)
             .iter()
             .map(|part| query.receive(part))
@@ -686,7 +708,7 @@ mod tests {
         );
         assert!(answer.over_limit > 0);
         // Copies of one datagram, without end.
-        let mut query = Quake3List::new(&ListRequest::extended(b"x", 1), &limits).unwrap();
+        let mut query = Quake3List::new(&GetServers::extended(b"x", 1), &limits).unwrap();
         let part = ListPart::encode(servers(1), true).remove(0);
         let answer = (0..1000).find_map(|_| match query.receive(&part) {
             Verdict::Done(answer) => Some(answer),

@@ -65,9 +65,9 @@ macro_rules! serialize_fields {
 serialize_fields! {
     ServerStatus: (name map game mod_name game_type mutators version) protocol_version game_port password dedicated
         anti_cheat player_count bot_count max_players private_slots (time_limit time_left) score_limit
-        (players teams rules) completeness verification
+        (players former_players teams rules) completeness verification
 }
-serialize_fields! { Player: (name) score ping team bot stale (extra) }
+serialize_fields! { Player: (name) score ping team bot (extra) }
 serialize_fields! { Team: () id (name) score (extra) }
 
 impl Serialize for As<&Duration> {
@@ -248,7 +248,7 @@ mod tests {
             Style::new(Charset::Latin1, Colours::Caret),
         ));
         (player.score, player.ping, player.team) = (Some(-9999), Some(-1), Some(0));
-        (player.bot, player.stale) = (Some(false), true);
+        player.bot = Some(false);
         player.extra.push("skin", "");
         let mut team = Team {
             id: Some(0),
@@ -278,6 +278,7 @@ mod tests {
             time_left: Some(Duration::from_millis(1500)),
             score_limit: Some(25),
             players: Some(vec![player]),
+            former_players: vec![Player::new("Gone")],
             teams: vec![team],
             rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")]
                 .into_iter()
@@ -311,8 +312,17 @@ mod tests {
         assert_eq!(json["completeness"]["incomplete"]["fragments"], 2);
         assert_eq!(json["rules"][1], serde_json::json!(["empty", ""]));
 
+        let back: ServerStatus = serde_json::from_value(json).unwrap();
+        let (name, written) = (
+            &back.listed_players()[0].name,
+            &status.listed_players()[0].name,
+        );
+        assert_eq!((name.raw(), name.style()), (written.raw(), written.style()));
+
         let plain = serde_json::to_value(&status).unwrap();
         assert_eq!(plain["players"][0]["name"], "ä");
+        let back: ServerStatus = serde_json::from_value(plain).unwrap();
+        assert_eq!(back, status);
         assert_eq!(
             serde_json::from_value::<ServerStatus>(serde_json::json!({})).unwrap(),
             ServerStatus::default()

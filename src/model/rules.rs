@@ -197,10 +197,16 @@ impl<'a> IntoIterator for &'a Rules {
 impl<K: AsRef<str>, V: AsRef<str>> FromIterator<(K, V)> for Rules {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
         let mut rules = Self::default();
-        pairs
-            .into_iter()
-            .for_each(|(key, value)| rules.push(key.as_ref(), value.as_ref()));
+        rules.extend(pairs);
         rules
+    }
+}
+
+impl<K: AsRef<str>, V: AsRef<str>> Extend<(K, V)> for Rules {
+    fn extend<I: IntoIterator<Item = (K, V)>>(&mut self, pairs: I) {
+        for (key, value) in pairs {
+            self.push(key.as_ref(), value.as_ref());
+        }
     }
 }
 

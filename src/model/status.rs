@@ -16,11 +16,13 @@ use std::time::Duration;
 /// use std::time::Duration;
 /// use queryport::{Player, ServerStatus};
 ///
-/// let mut status = ServerStatus::default();
-/// status.name = Some("Example".into());
-/// status.players = Some(vec![Player::new("Ann")]);
-/// status.player_count = Some(1);
-/// status.time_limit = Some(Duration::from_secs(20 * 60));
+/// let status = ServerStatus {
+///     name: Some("Example".into()),
+///     players: Some(vec![Player::new("Ann")]),
+///     player_count: Some(1),
+///     time_limit: Some(Duration::from_secs(20 * 60)),
+///     ..ServerStatus::default()
+/// };
 /// assert_eq!(status.listed_players()[0].name, "Ann");
 /// ```
 ///
@@ -36,18 +38,23 @@ use std::time::Duration;
 /// | counts and numbers | number, or `null` |
 /// | `password`, `dedicated`, `anti_cheat` | `true`, `false` or `null` |
 /// | `time_limit`, `time_left` | seconds as a number, to the microsecond, or `null` |
-/// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `stale`, `extra`; or `null` |
+/// | `players` | list of objects: `name`, `score`, `ping`, `team`, `bot`, `extra`; or `null` |
+/// | `former_players` | list of such objects |
 /// | `teams` | list of objects: `id`, `name`, `score`, `extra` |
 /// | `rules`, `extra` | list of `[key, value]` pairs, both texts |
 /// | `completeness` | `"complete"`, or `{"incomplete": …}` with the parts that are missing: `info`, `rules`, `players`, `teams`, `end` (`true` or `false`) and `fragments` (number of datagrams) |
 /// | `verification` | `"verified"`, `"unverified"` or `"unavailable"` |
 ///
-/// A status that is read back equals the one written, but durations are kept to the microsecond, and texts are plain: their
-/// colours, invisible characters, raw bytes and character sets are lost. [`Detailed`](crate::model::Detailed) keeps these too.
+/// A status that is read back equals the one written, because texts are equal if their plain texts are. Durations are kept to the
+/// microsecond. Colours, invisible characters, raw bytes and character sets are lost:
+/// [`Detailed`](crate::model::Detailed) keeps these too.
 #[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[non_exhaustive]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "struct update syntax is its builder"
+)]
 pub struct ServerStatus {
     /// The server's name as its browser shows it.
     #[doc(alias = "hostname")]
@@ -93,7 +100,10 @@ pub struct ServerStatus {
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
     /// The players in the server's order; `None` if the server was not asked for a list or sent none.
+    /// [`ServerStatus::listed_players`] is empty then.
     pub players: Option<Vec<Player>>,
+    /// Players who have left and whom the server lists all the same, as Battlefield 1942 does beyond its own count.
+    pub former_players: Vec<Player>,
     /// The teams in the server's order.
     pub teams: Vec<Team>,
     /// Every key and value of the server, in its order.
@@ -106,7 +116,7 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    /// The listed players, or an empty slice if no list came (see [`ServerStatus::players`]).
+    /// The players on the server as it lists them; empty if no list came (see [`ServerStatus::players`]).
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
     }
@@ -143,7 +153,8 @@ impl ServerStatus {
         for text in named.chain(mutators) {
             text.set_charset(charset);
         }
-        for player in self.players.iter_mut().flatten() {
+        let players = self.players.iter_mut().flatten();
+        for player in players.chain(&mut self.former_players) {
             player.name.set_charset(charset);
             player.extra.set_charset(charset);
         }
@@ -220,7 +231,10 @@ impl ToStatus for ServerStatus {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[non_exhaustive]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "struct update syntax is its builder"
+)]
 pub struct Player {
     /// The name, which may be empty.
     pub name: Text,
@@ -232,8 +246,6 @@ pub struct Player {
     pub team: Option<i32>,
     /// Whether it is a bot, where the reply proves it.
     pub bot: Option<bool>,
-    /// Whether the player has left: Battlefield 1942 keeps listing such players beyond its own count.
-    pub stale: bool,
     /// Every other key and value of the player.
     pub extra: Rules,
 }
@@ -266,7 +278,10 @@ pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[non_exhaustive]
+#[allow(
+    clippy::exhaustive_structs,
+    reason = "struct update syntax is its builder"
+)]
 pub struct Team {
     /// The number players refer to in [`Player::team`].
     pub id: Option<i32>,

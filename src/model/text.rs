@@ -1,8 +1,11 @@
 //! Text of games: bytes in some character set, with colour codes.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::ops::Deref;
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 
@@ -39,16 +42,19 @@ impl Style {
 
 /// An owned text: the bytes that the server sent, and how to read them.
 ///
-/// `Display` writes the plain text, and `String::from` is the plain text. Texts are decoded when read: many have colour codes, or
-/// bytes that are no UTF-8, so there is no `as_str`, and [`Self::plain`] is a [`Cow`], which borrows where it can. A text
-/// shares the memory of its answer.
+/// A text is used as a `&str`, which is its plain text: without colour codes, control and
+/// invisible characters, see [`TextRef::plain`]. `Display` writes the same.
 ///
 /// ```
 /// let name: Option<queryport::Text> = Some("Ann's server".into());
-/// assert_eq!(name.as_ref().unwrap_or_default().to_string(), "Ann's server");
-/// assert!(name.as_ref().is_some_and(|name| name.plain().starts_with("Ann")));
+/// let shown: &str = name.as_deref().unwrap_or("(no name)");
+/// assert_eq!(shown, "Ann's server");
+/// assert!(name.as_ref().is_some_and(|name| name.starts_with("Ann")));
 /// let name: Option<String> = name.map(String::from);
 /// ```
+///
+/// A text shares the memory of its answer. Its plain text is made at the first use, and only where
+/// the bytes are not the plain text already.
 ///
 /// The bytes, the character set and the colour codes:
 ///
@@ -67,12 +73,14 @@ impl Style {
 /// ```
 ///
 /// # Equality and order
-/// Two texts are equal when their bytes and their styles are: `^1Ann` and `Ann` differ. A text equals a `str` when its
-/// plain text does. Texts are ordered by plain text, then by bytes, then by style.
-#[derive(Clone, PartialEq, Eq, Hash, Default)]
+/// Texts are equal, ordered and hashed by their plain text, as a `str`: `^1Ann` equals `Ann`.
+/// Compare [`Self::raw`] and [`Self::style`] to tell them apart.
+#[derive(Clone, Default)]
 pub struct Text {
     raw: Bytes,
     style: Style,
+    /// The plain text, from its first use on, where the bytes are another text.
+    plain: OnceLock<Box<str>>,
 }
 
 impl Text {
@@ -81,6 +89,7 @@ impl Text {
         Self {
             raw: raw.into(),
             style,
+            plain: OnceLock::new(),
         }
     }
 
@@ -90,6 +99,18 @@ impl Text {
         Self {
             raw: share(whole, part),
             style,
+            plain: OnceLock::new(),
+        }
+    }
+
+    /// The plain text, as [`Self::plain`]; borrowed from the text in any case.
+    pub fn as_str(&self) -> &str {
+        if let Some(plain) = self.plain.get() {
+            return plain;
+        }
+        match self.as_ref().plain() {
+            Cow::Borrowed(plain) => plain,
+            Cow::Owned(plain) => self.plain.get_or_init(|| plain.into()),
         }
     }
 
@@ -106,6 +127,7 @@ impl Text {
     /// Reads the bytes in this character set, except those in UTF-16.
     pub(crate) fn set_charset(&mut self, charset: Charset) {
         self.style.charset = self.style.charset.or(Some(charset));
+        self.plain = OnceLock::new();
     }
 
     /// The text as a [`TextRef`], which has the same methods.
@@ -114,7 +136,7 @@ impl Text {
     }
 
     /// See [`TextRef::plain`].
-    #[doc(alias("as_str", "as_deref", "into_string"))]
+    #[doc(alias = "into_string")]
     pub fn plain(&self) -> Cow<'_, str> {
         self.as_ref().plain()
     }
@@ -168,8 +190,31 @@ impl Default for &Text {
         static EMPTY: Text = Text {
             raw: Bytes::new(),
             style: Style::new(Charset::Utf8OrWindows1252, Colours::None),
+            plain: OnceLock::new(),
         };
         &EMPTY
+    }
+}
+
+/// The plain text.
+impl Deref for Text {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+/// The plain text, by which texts are compared and hashed.
+impl Borrow<str> for Text {
+    fn borrow(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self.as_str()
     }
 }
 
@@ -185,6 +230,29 @@ macro_rules! plain {
         impl fmt::Debug for $text {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 fmt::Debug::fmt(&self.decoded(), f)
+            }
+        }
+
+        /// By plain text.
+        impl PartialEq for $text {
+            fn eq(&self, other: &Self) -> bool {
+                (self.style() == other.style() && self.raw() == other.raw())
+                    || self.plain() == other.plain()
+            }
+        }
+
+        impl Eq for $text {}
+
+        impl Hash for $text {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.plain().hash(state);
+            }
+        }
+
+        /// By plain text.
+        impl Ord for $text {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.plain().cmp(&other.plain())
             }
         }
 
@@ -212,12 +280,6 @@ macro_rules! plain {
 plain! { Text: str, &str, String }
 plain! { TextRef<'_>: str, &str, String }
 
-impl Ord for Text {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.as_ref().cmp(&other.as_ref())
-    }
-}
-
 /// A borrowed text, with the same equality and order as [`Text`].
 ///
 /// ```
@@ -227,7 +289,7 @@ impl Ord for Text {
 /// let map: queryport::model::TextRef<'_> = rules.get("mapname").unwrap();
 /// assert_eq!((map.plain().as_ref(), map.raw()), ("q3dm17", &b"q3dm17"[..]));
 /// ```
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct TextRef<'a> {
     raw: &'a [u8],
     style: Style,
@@ -335,15 +397,6 @@ impl<'a> TextRef<'a> {
 
     fn is_wide(self) -> bool {
         self.style.charset == Charset::Utf16Le
-    }
-}
-
-impl Ord for TextRef<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        let by_text = self.plain().cmp(&other.plain());
-        by_text
-            .then_with(|| self.raw.cmp(other.raw))
-            .then_with(|| self.style.cmp(&other.style))
     }
 }
 
@@ -518,6 +571,7 @@ mod tests {
     #[test]
     fn a_text_equals_its_plain_text() {
         let text = Text::new(&b"^1ab"[..], Q3);
+        assert_eq!((&*text, text.as_str(), text.len()), ("ab", "ab", 2));
         let (plain, part) = ("ab".to_owned(), text.as_ref());
         assert_eq!(
             [text == "ab", text == *"ab", text == plain, text == "^1ab"],
@@ -546,17 +600,17 @@ mod tests {
         assert_eq!(format!("[{:<6}]", Text::new(&b"^1ab"[..], Q3)), "[ab    ]");
     }
 
-    /// For lists that people read: by what is shown, then by the bytes.
+    /// For lists that people read, and for what was written as JSON and read back.
     #[test]
-    fn texts_are_ordered_by_what_is_shown() {
+    fn texts_are_compared_by_what_is_shown() {
         let text = |raw: &str| Text::new(raw.as_bytes().to_vec(), Q3);
-        let mut texts = [text("^7b"), text("c"), text("^1a"), text("b"), text("")];
+        let mut texts = [text("^7b"), text("c"), text("^1a"), text("")];
         texts.sort();
-        assert_eq!(
-            texts,
-            [text(""), text("^1a"), text("^7b"), text("b"), text("c")]
-        );
+        assert_eq!(texts.map(String::from), ["", "a", "b", "c"]);
         assert!(text("^1a") < text("^7b") && text("").is_empty() && !text("^1").is_empty());
+        assert_eq!(text("^1a"), text("a"));
+        let counts = std::collections::BTreeMap::from([(text("^1a"), 7)]);
+        assert_eq!(counts.get("a"), Some(&7));
         assert!(text("^1a") == *"a" && text("^1a") == "a");
         let plain = Text::new(
             &b"^1a"[..],

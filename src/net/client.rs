@@ -1,33 +1,54 @@
-//! The client: its settings, host names, and the query of one server.
+//! The client: all calls, in the order in which programs need them, and its settings.
 
-use std::io;
-use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+#[cfg(all(feature = "games", feature = "tokio"))]
+use std::net::IpAddr;
+use std::net::SocketAddr;
+#[cfg(feature = "tokio")]
+use std::task::Poll;
+use std::time::Duration;
 
+#[cfg(feature = "tokio")]
+use futures_core::Stream;
+
+use super::asker::{Asker, Family, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
-use super::exchange::Exchanges;
-use super::io::Io;
-use super::server::{Server, split};
 use crate::options::QueryOptions;
 use crate::secret::Secret;
-use crate::session::{Conversation, Outcome, Session, Timing};
-use crate::time::after;
+use crate::session::Timing;
+#[cfg(feature = "tokio")]
+use {
+    super::detect::Detected,
+    super::inquiry::Gathering,
+    super::lists::Servers,
+    super::query::{Custom, OfProtocol, Query},
+    super::scan::Scan,
+    super::server::Server,
+    super::target::ScanTarget,
+    super::tokio_io::Tokio,
+    crate::lists::{ListRequest, ServerList},
+    crate::model::{ServerStatus, ToStatus},
+    crate::protocol::Protocol,
+    crate::scan::options::ScanOptions,
+    crate::session::{Conversation, Outcome},
+    crate::status_query::Answer,
+};
+#[cfg(all(feature = "games", feature = "tokio"))]
+use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::lists::Scope};
 
 /// Queries game servers.
 ///
-/// Its asynchronous calls need the feature `tokio`; with the feature `blocking`, [`Self::blocking`]
+/// Its asynchronous calls need the feature `tokio`; with the feature `blocking`, `Self::blocking`
 /// makes a client whose calls block. Cheap to clone; clones share their nonce counter. A client
 /// keeps nothing else between calls, so you can keep using it after a failure.
 ///
 /// ```no_run
-/// use queryport::{Client, Protocol};
+/// use queryport::Client;
+/// use queryport::games::Game;
 ///
-/// # async fn example() -> Result<(), queryport::Error> {
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = Client::new()?;
-/// let outcome = client.query(Protocol::Quake3, "example.org:27960").await?;
-/// for player in outcome.answer.listed_players() {
+/// let found = client.query_game(Game::find("openarena")?, "example.org").await?;
+/// for player in found.outcome.answer.listed_players() {
 ///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
 /// }
 /// # Ok(())
@@ -36,13 +57,7 @@ use crate::time::after;
 #[doc(alias("gamedig", "GameQ"))]
 #[derive(Debug, Clone)]
 pub struct Client {
-    secret: Secret,
-    pub(super) timing: Timing,
-    pub(super) options: QueryOptions,
-    pub(super) deadline: Duration,
-    pub(super) family: Family,
-    pub(super) local: Option<SocketAddr>,
-    counter: Arc<AtomicU64>,
+    pub(super) asker: Asker,
 }
 
 impl Client {
@@ -54,225 +69,480 @@ impl Client {
         let secret = Secret::from_os().map_err(|source| Error::io("draw random bytes", source))?;
         Ok(Self::with_secret(secret))
     }
+}
 
-    /// A client whose nonces are derived from this secret: for tests, or if you have your own
-    /// entropy.
-    pub fn with_secret(secret: Secret) -> Self {
-        Self {
-            secret,
-            timing: Timing::default(),
-            options: QueryOptions::default(),
-            deadline: Duration::from_secs(10),
-            family: Family::Any,
-            local: None,
-            counter: Arc::default(),
+#[cfg(feature = "tokio")]
+impl Client {
+    /// Queries a server's status: the common [`ServerStatus`].
+    ///
+    /// `protocol` is a [`Protocol`] or its name. `server` is a host name or address, as a text, a
+    /// [`SocketAddr`], or a pair of host and port, see [`Server`]. Without a port, the protocol's
+    /// default query port is used.
+    ///
+    /// ```no_run
+    /// # async fn example(client: queryport::Client) -> queryport::Result<()> {
+    /// let status = client.query("quake3", "example.org:27960").await?.answer;
+    /// println!("{}", status.name.as_deref().unwrap_or("(no name)"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub async fn query(
+        &self,
+        protocol: impl TryInto<Protocol, Error: Into<Error>>,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<ServerStatus>, Error> {
+        let outcome = self.answer(protocol, server).await?;
+        Ok(outcome.map(|answer| answer.to_status()))
+    }
+
+    /// Queries a server of a game, by the port that players connect to.
+    ///
+    /// `server` is a host name or address, with a port if it is not the game's default. The request
+    /// goes to the query port that [`Game::query_port`] returns. If there is no answer within 0.6
+    /// s, further ports are tried one by one, until the first answer:
+    ///
+    /// 1. the ports of [`Game::also_at`]
+    /// 2. the given port itself, in case it is the query port
+    /// 3. without a given port, the next three ports of a Quake 3 server
+    ///
+    /// An answer from one of these ports counts only if it shows no other game and no other game
+    /// port. [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are
+    /// not queried, see [`Self::query_listed`].
+    ///
+    /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for
+    /// them. They contain the game port, which can differ from the query port.
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::games::Game;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let found = Client::new()?
+    ///     .query_game(Game::find("battlefield 2")?, "example.org:16568")
+    ///     .await?;
+    /// println!(
+    ///     "{} at {}",
+    ///     found.outcome.answer.name.unwrap_or_default(),
+    ///     found.outcome.peer
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if neither
+    /// the game has a default port nor `server` a port.
+    #[cfg(feature = "games")]
+    pub async fn query_game(
+        &self,
+        game: &Game,
+        server: impl Into<Server>,
+    ) -> Result<Detected, Error> {
+        self.asker
+            .query_game_over::<Tokio>(game, &server.into())
+            .await
+    }
+
+    /// Queries a server of a game at the ports that the game's list servers give for its host.
+    ///
+    /// Use it for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2
+    /// and UT2004 contain query ports. Lists are requested as in [`Self::servers`], and each may
+    /// take until [`Self::with_deadline`]. Then up to ten ports of the host are queried, nearest to
+    /// the given port first. An answer counts only if it shows no other game and no other game
+    /// port. `None` if no list contains the host.
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::games::Game;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (client, game) = (Client::new()?, Game::find("mohaa")?);
+    /// if client.query_game(game, "example.org:12210").await.is_err()
+    ///     && let Some(found) = client.query_listed(game, "example.org:12210").await?
+    /// {
+    ///     println!("the query port is {}", found.outcome.peer.port());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Self::query_game`] and [`Self::servers`].
+    #[cfg(feature = "games")]
+    pub async fn query_listed(
+        &self,
+        game: &Game,
+        server: impl Into<Server>,
+    ) -> Result<Option<Detected>, Error> {
+        let server = server.into();
+        let found = self.asker.attempts::<Tokio>(&server, 1).await?;
+        // The caller chose the host, so any scope is accepted.
+        let mut servers = self
+            .servers(game)?
+            .with_scope(Scope::Any)
+            .with_timeout(self.asker.deadline);
+        let mut listed = Vec::new();
+        while let Some(Listed { server, .. }) = servers.next().await {
+            listed.push(server);
         }
+        self.asker
+            .query_listed_over::<Tokio>(game, &server, found, listed)
+            .await
+    }
+
+    /// Queries every server of a list, many at a time, with this client's timing and options.
+    ///
+    /// A target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
+    /// looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
+    /// [`Timing::timeout`](crate::Timing::timeout), or four times that if the server has sent part
+    /// of its answer.
+    ///
+    /// The scan can borrow the list: `client.scan(&list, options)`. To move a scan to another task,
+    /// give it the list.
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan<'a, T>(&self, targets: T, options: ScanOptions) -> Result<Scan<'a>, Error>
+    where
+        T: IntoIterator<Item: Into<ScanTarget> + 'a, IntoIter: Send + 'a>,
+    {
+        let mut targets = targets.into_iter();
+        self.asker.scan_targets(
+            Box::new(move |_| Poll::Ready(targets.next().map(Into::into))),
+            options,
+        )
+    }
+
+    /// Queries servers from a stream, see [`Self::scan`].
+    ///
+    /// # Errors
+    /// See [`Scan::new`].
+    pub fn scan_stream<'a, S>(&self, targets: S, options: ScanOptions) -> Result<Scan<'a>, Error>
+    where
+        S: Stream<Item = ScanTarget> + Send + 'a,
+    {
+        let mut targets = Box::pin(targets);
+        self.asker
+            .scan_targets(Box::new(move |cx| targets.as_mut().poll_next(cx)), options)
+    }
+
+    /// Requests the lists of all list servers of a game, and merges them.
+    ///
+    /// Quake 3 masters get a request for each protocol number of the game, with `empty full`.
+    /// GameSpy v1 list servers get the public key for lists, GameSpy v2 list servers [`Game::key`].
+    /// A list by protocol number alone can contain other games: use [`Game::of`] on the answers.
+    ///
+    /// Nothing is cached: every call sends the requests again. If you need lists often, keep them;
+    /// once a minute is enough.
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::games::Game;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut servers = Client::new()?.servers(Game::find("openarena")?)?;
+    /// while let Some(listed) = servers.next().await {
+    ///     println!("{}", listed.server);
+    /// }
+    /// for report in servers.masters() {
+    ///     match &report.list {
+    ///         Some(Ok(list)) => println!(
+    ///             "{}: {} servers, {}",
+    ///             report.address, report.servers, list.completeness
+    ///         ),
+    ///         Some(Err(error)) => println!("{}: {error}", report.address),
+    ///         None => {}
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key that
+    /// they need. Failures of list servers are in [`Servers::masters`].
+    #[cfg(feature = "games")]
+    pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
+        Ok(Servers::new(Gathering::of_game(&self.asker, game)?))
+    }
+
+    /// Fetches the list of one list server.
+    ///
+    /// `master` is a host name or address, with `:port` if it is not [`ListRequest::default_port`].
+    /// A list over TCP may take until [`Self::with_deadline`].
+    ///
+    /// ```no_run
+    /// use queryport::Client;
+    /// use queryport::lists::GameSpy2List;
+    ///
+    /// # async fn example() -> Result<(), queryport::Error> {
+    /// let list = Client::new()?
+    ///     .list("master.example.org", GameSpy2List::new("swat4", "tG3j8c"))
+    ///     .await?;
+    /// println!("{} servers, {}", list.servers.len(), list.completeness);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
+    /// [`Error::NameResolution`] and [`Error::Io`] if it was not reached.
+    pub async fn list(
+        &self,
+        master: &str,
+        request: impl Into<ListRequest>,
+    ) -> Result<ServerList, Error> {
+        let mut servers = self.servers_at(master, request);
+        while servers.next().await.is_some() {}
+        servers.into_list()
+    }
+
+    /// Streams the list of one list server while it arrives. See [`Self::list`].
+    pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
+        Servers::new(Gathering::at(&self.asker, master, request.into()))
+    }
+
+    /// Tries all protocols at the likely ports of a host, and returns the answers, first one first.
+    ///
+    /// Without a port, these are the ports of well-known games, then (feature `games`) the default
+    /// query ports of all games with living or listed masters. With `:port`, it is that port, and
+    /// for GameSpy v1 and UT2004 also the ones after it, because their query port is the game port
+    /// plus 1 or 10.
+    ///
+    /// Each port gets one request per protocol, 20 ms apart, and no retry within a second. The call
+    /// ends half a second after the first answer, or at the client's deadline. If a name has
+    /// several addresses, only the first is tried. If no server answers, the list is empty.
+    ///
+    /// ```no_run
+    /// # async fn example() -> Result<(), queryport::Error> {
+    /// for detected in queryport::Client::new()?.detect("example.org").await? {
+    ///     println!("{} at {}", detected.protocol, detected.outcome.peer);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the host has no address, or the text is not a host.
+    pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
+        self.asker.detect_over::<Tokio>(&host.into()).await
+    }
+
+    /// Finds servers of one or all games on the local network, and queries them.
+    ///
+    /// The queries use this client's timing and options.
+    ///
+    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
+    /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
+    /// covers all networks of the machine. On Linux these are the broadcast address of each
+    /// interface and ioquake3's multicast group; elsewhere it is 255.255.255.255, which reaches
+    /// only the network of the default route.
+    ///
+    /// Requests are sent in two rounds to:
+    ///
+    /// - the game's default query port and the three after it
+    /// - ports that the game's own client uses: those of Medal of Honor and Bridge Commander, and
+    ///   the common port of UT2004 and Killing Floor
+    /// - the beacon of Unreal, Unreal Tournament and SWAT 4, which reports the query port
+    ///
+    /// Over IPv6, only servers of Quake 3 are found. The search ends when no new address has
+    /// answered for [`Timing::with_retry_after`] after the last request.
+    ///
+    /// Anybody can answer a broadcast. An address with a valid answer is queried once, in the
+    /// protocol of its first answer. At most 4,096 addresses are queried, 128 per host. If the
+    /// protocol can prove that the sender received the request, [`ServerStatus::verification`]
+    /// shows it. Games share ports: use [`Game::of`] to find the game of an answer.
+    ///
+    /// ```no_run
+    /// use queryport::games::Game;
+    /// use queryport::{Client, ToStatus};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut servers = Client::new()?.lan(Some(Game::find("openarena")?), &[])?;
+    /// while let Some(scanned) = servers.next_answer().await {
+    ///     let Ok(outcome) = scanned.result else { continue };
+    ///     let (protocol, status) =
+    ///         (outcome.answer.protocol(), outcome.answer.to_status());
+    ///     let game = Game::of(&status, protocol).map_or("unknown", |game| game.name);
+    ///     println!("{} {game} {}", outcome.peer, status.name.unwrap_or_default());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Io`] if a given network, or every network of the machine, is unreachable; see also
+    /// [`Scan::new`].
+    ///
+    /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
+    /// [`ServerStatus::verification`]: crate::ServerStatus::verification
+    #[cfg(feature = "games")]
+    #[doc(alias = "broadcast")]
+    pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan<'static>, Error> {
+        self.asker.find_on_lan(game, networks)
+    }
+
+    /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub async fn answer(
+        &self,
+        protocol: impl TryInto<Protocol, Error: Into<Error>>,
+        server: impl Into<Server>,
+    ) -> Result<Outcome<Answer>, Error> {
+        let protocol = protocol.try_into().map_err(Into::into)?;
+        let server = server.into();
+        self.asker.answer_over::<Tokio>(protocol, &server).await
+    }
+
+    /// Makes a server object, for example for a `Vec<Box<dyn Query>>`.
+    pub fn target(
+        &self,
+        protocol: impl TryInto<Protocol, Error: Into<Error>>,
+        server: impl Into<Server>,
+    ) -> Box<dyn Query> {
+        let protocol = protocol.try_into().map_err(Into::into);
+        Box::new(OfProtocol::new(self.asker.clone(), protocol, server.into()))
+    }
+
+    /// Makes a server object for a server of a game.
+    ///
+    /// The server is queried as in [`Self::query_game`]. An answer of another game is
+    /// [`Error::OtherServer`].
+    ///
+    /// ```
+    /// use queryport::games::Game;
+    /// use queryport::{Client, Query};
+    ///
+    /// let client = Client::new()?;
+    /// let servers: Vec<Box<dyn Query>> = vec![
+    ///     client.target_game(Game::find("openarena")?, "192.0.2.1"),
+    ///     client.target("ut2004", "192.0.2.2:7778"),
+    /// ];
+    /// assert_eq!(servers[0].name(), "192.0.2.1");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "games")]
+    pub fn target_game(&self, game: &Game, server: impl Into<Server>) -> Box<dyn Query> {
+        Box::new(OfGame::new(self.asker.clone(), *game, server.into()))
+    }
+
+    /// Makes a server object for a protocol of your own.
+    ///
+    /// `conversation` is called with a nonce that nobody else can guess. The port is `default_port`
+    /// if `server` has none.
+    pub fn target_with<C, F>(
+        &self,
+        server: impl Into<Server>,
+        default_port: u16,
+        conversation: F,
+    ) -> Box<dyn Query>
+    where
+        C: Conversation<Answer: ToStatus + Send> + Send + 'static,
+        F: Fn(u64) -> C + Send + Sync + 'static,
+    {
+        let asker = self.asker.clone();
+        Box::new(Custom::new(
+            asker,
+            server.into(),
+            default_port,
+            conversation,
+        ))
+    }
+
+    /// Runs any [`Conversation`] with a host name or address.
+    ///
+    /// `conversation` is called with a nonce that nobody else can guess. If a name has several
+    /// addresses (`localhost`: `::1` and `127.0.0.1`), they are tried one by one until one answers,
+    /// all within [`Self::with_deadline`].
+    ///
+    /// # Errors
+    /// See [`Error::kind`]. Returns the error of the last address.
+    pub async fn ask_host<C: Conversation>(
+        &self,
+        server: impl Into<Server>,
+        default_port: u16,
+        conversation: impl Fn(u64) -> C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        self.asker
+            .ask_host_over::<Tokio, C>(&server.into(), default_port, conversation)
+            .await
+    }
+
+    /// Runs any [`Conversation`] with an address, for example one of your own.
+    ///
+    /// # Errors
+    /// See [`Error::kind`].
+    pub async fn ask<C: Conversation>(
+        &self,
+        server: SocketAddr,
+        conversation: C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        self.asker
+            .ask_within::<Tokio, C>(server, conversation, self.asker.timing)
+            .await
+    }
+}
+
+impl Client {
+    /// Sets how long to wait for a server, retries included: [`Timing::with_timeout`].
+    ///
+    /// A timeout that is longer than the deadline of [`Self::with_deadline`] raises the deadline.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use queryport::Client;
+    ///
+    /// let client = Client::new()?.with_timeout(Duration::from_secs(2));
+    /// # Ok::<(), queryport::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        let timing = self.asker.timing.with_timeout(timeout);
+        let deadline = self.asker.deadline.max(timing.timeout());
+        self.with_timing(timing).with_deadline(deadline)
     }
 
     setters! {
         /// Sets timeouts and the number of retries.
-        with_timing(timing: Timing) timing = timing;
+        with_timing(timing: Timing) asker.timing = timing;
 
         /// Sets what to request: detail, limits, dialects.
-        with_options(options: QueryOptions) options = options;
+        with_options(options: QueryOptions) asker.options = options;
 
         /// Sets the deadline of a call, over name resolution, all addresses of a name and all
         /// retries: 10 ms–10 min, default 10 s.
         ///
         /// If a name has several addresses, each gets an equal share of the remaining time: at
         /// least half a second, at most [`Timing::timeout`].
-        with_deadline(deadline: Duration) deadline =
-            deadline.clamp(Duration::from_millis(10), Duration::from_secs(600));
+        with_deadline(deadline: Duration) asker.deadline =
+            deadline.clamp(MIN_DEADLINE, MAX_DEADLINE);
 
         /// Sets which addresses of a host name to try.
-        with_family(family: Family) family = family;
+        with_family(family: Family) asker.family = family;
 
         /// Sends datagrams from this local address, and from its port if it is not 0.
         ///
         /// A fixed port carries one query at a time: another one fails with [`Error::Io`]. If one
         /// call runs several queries at once, as `detect` does, one of them uses the port. Lists
         /// over TCP use any local address.
-        with_local_address(local: SocketAddr) local = Some(local);
+        with_local_address(local: SocketAddr) asker.local = Some(local);
+    }
+
+    /// A client whose nonces are derived from this secret: for tests, or if you have your own
+    /// entropy.
+    pub fn with_secret(secret: Secret) -> Self {
+        Self {
+            asker: Asker::new(secret),
+        }
     }
 
     /// Returns a nonce for a new conversation, which nobody else can guess.
     pub fn nonce(&self, server: SocketAddr) -> u64 {
-        self.secret.number(
-            "client nonce",
-            server,
-            self.counter.fetch_add(1, Ordering::Relaxed),
-        )
-    }
-
-    /// Runs conversations with the addresses of a host, one after the other, until one answers.
-    pub(super) async fn ask_host_over<I: Io, C: Conversation>(
-        &self,
-        server: &Server,
-        default_port: u16,
-        conversation: impl Fn(u64) -> C,
-    ) -> Result<Outcome<C::Answer>, Error> {
-        let mut attempts = self.attempts::<I>(server, default_port).await?;
-        loop {
-            let conversation = conversation(self.nonce(attempts.address));
-            let timing = attempts.timing(I::now());
-            let outcome = self
-                .ask_within::<I, C>(attempts.address, conversation, timing)
-                .await;
-            if outcome.is_ok() || !attempts.advance(I::now()) {
-                return outcome;
-            }
-        }
-    }
-
-    /// The addresses of a server, in the resolver's order. Starts the client's deadline.
-    pub(super) async fn attempts<I: Io>(
-        &self,
-        server: &Server,
-        default_port: u16,
-    ) -> Result<Attempts, Error> {
-        let deadline = after(I::now(), self.deadline);
-        let mut addresses = self
-            .addresses::<I>(server, default_port, deadline)
-            .await?
-            .into_iter();
-        let address = addresses.next().ok_or_else(|| Error::Resolve {
-            host: server.to_string(),
-            source: Arc::new(no_address()),
-        })?;
-        Ok(Attempts {
-            address,
-            others: addresses,
-            deadline,
-            timing: self.timing,
-        })
-    }
-
-    /// The address of a server, or the addresses of its name in the wanted family.
-    async fn addresses<I: Io>(
-        &self,
-        server: &Server,
-        default_port: u16,
-        deadline: Instant,
-    ) -> Result<Vec<SocketAddr>, Error> {
-        let (host, port) = match server {
-            Server::Address(address) => return Ok(vec![*address]),
-            Server::Name(name) => split(name, default_port)?,
-        };
-        if let Ok(ip) = host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(ip, port)]);
-        }
-        let resolved = I::resolve(host, port, deadline).await;
-        let resolved = resolved.map_err(|source| Error::Resolve {
-            host: host.to_owned(),
-            source: source.into(),
-        })?;
-        let mut addresses = Vec::new();
-        for address in resolved {
-            if self.family.admits(address) && !addresses.contains(&address) {
-                addresses.push(address);
-            }
-            if addresses.len() >= MAX_ADDRESSES {
-                break;
-            }
-        }
-        Ok(addresses)
-    }
-
-    /// Runs a conversation on a socket of its own.
-    pub(super) async fn ask_within<I: Io, C: Conversation>(
-        &self,
-        server: SocketAddr,
-        conversation: C,
-        timing: Timing,
-    ) -> Result<Outcome<C::Answer>, Error> {
-        let mut exchanges = Exchanges::<I, C>::new(self.local);
-        exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
-        loop {
-            if let Some(ended) = exchanges.step(None).await {
-                return ended.result;
-            }
-        }
-    }
-}
-
-/// The resolver knows the name, but no address of the wanted family.
-fn no_address() -> io::Error {
-    let message = "the name has no address of the wanted family";
-    io::Error::new(io::ErrorKind::NotFound, message)
-}
-
-/// The addresses of a host, tried one after the other. Each gets an equal share of the remaining
-/// time.
-#[derive(Debug)]
-pub(super) struct Attempts {
-    pub(super) address: SocketAddr,
-    pub(super) others: std::vec::IntoIter<SocketAddr>,
-    pub(super) deadline: Instant,
-    timing: Timing,
-}
-
-impl Attempts {
-    /// All addresses. Ignore their ports.
-    #[cfg(feature = "games")]
-    pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
-        std::iter::once(self.address).chain(self.others.clone())
-    }
-
-    /// The timing for the current address.
-    pub(super) fn timing(&self, now: Instant) -> Timing {
-        let left = self.deadline.saturating_duration_since(now);
-        let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
-        let share = left.checked_div(others.saturating_add(1)).unwrap_or(left);
-        let share = share.max(MIN_SHARE.min(left));
-        self.timing.with_timeout(share.min(self.timing.timeout()))
-    }
-
-    /// Moves to the next address; `false` if there is none, or no time for it.
-    pub(super) fn advance(&mut self, now: Instant) -> bool {
-        let next = self.others.next().filter(|_| now < self.deadline);
-        next.map(|next| self.address = next).is_some()
-    }
-
-    /// Keeps the current address, which has answered. The others may be other servers.
-    #[cfg(feature = "tokio")]
-    pub(super) fn keep(&mut self) {
-        self.others = Vec::new().into_iter();
-    }
-}
-
-/// Most addresses of one name to try.
-const MAX_ADDRESSES: usize = 32;
-/// The least time for one of several addresses: a round trip around the world and one fast retry.
-/// Addresses for which no time is left are not tried.
-const MIN_SHARE: Duration = Duration::from_millis(500);
-
-/// The addresses of a host name to try.
-///
-/// ```
-/// use queryport::net::Family;
-/// use queryport::{Client, Secret};
-///
-/// let client = Client::with_secret(Secret::new([7; 16])).with_family(Family::Ipv4);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub enum Family {
-    /// All, in the resolver's order.
-    #[default]
-    Any,
-    /// IPv4 only.
-    Ipv4,
-    /// IPv6 only.
-    Ipv6,
-}
-
-impl Family {
-    /// Whether an address is of the family.
-    pub(super) const fn admits(self, address: SocketAddr) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Ipv4 => address.is_ipv4(),
-            Self::Ipv6 => address.is_ipv6(),
-        }
+        self.asker.nonce(server)
     }
 }

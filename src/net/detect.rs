@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::client::Client;
+use super::asker::Asker;
 use super::error::Error;
 use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
@@ -16,10 +16,10 @@ use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 #[cfg(feature = "games")]
 use {
-    super::client::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
+    super::asker::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
 };
 
-/// An answer and the protocol it came in, see [`Client::detect`].
+/// An answer and the protocol it came in, see [`Client::detect`](crate::Client::detect).
 ///
 /// ```
 /// use queryport::net::Detected;
@@ -35,6 +35,10 @@ pub struct Detected {
     pub protocol: Protocol,
     /// The answer, with the address and query port that sent it.
     pub outcome: Outcome<ServerStatus>,
+    /// The game that the answer names, if it is not the one that was asked for. `None` after
+    /// [`Client::detect`](crate::Client::detect), which asks for no game.
+    #[cfg(feature = "games")]
+    pub other_game: Option<&'static Game>,
 }
 
 #[cfg(feature = "games")]
@@ -42,6 +46,15 @@ impl Detected {
     /// The game, if the answer identifies it, see [`Game::of`].
     pub fn game(&self) -> Option<&'static Game> {
         Game::of(&self.outcome.answer, self.protocol)
+    }
+
+    /// The error for an answer of another server than the one that was meant.
+    pub(super) fn other_server(&self, game: Option<&'static Game>) -> Error {
+        Error::OtherServer {
+            peer: self.outcome.peer,
+            game: game.map(|game| game.id),
+            game_port: self.outcome.answer.game_port,
+        }
     }
 }
 
@@ -90,7 +103,7 @@ struct Candidate {
     is_certain: bool,
 }
 
-impl Client {
+impl Asker {
     /// See `Client::detect`.
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
@@ -196,14 +209,11 @@ impl Client {
         // The queries end by themselves at the deadline.
         while let Some(end) = queries.next(None).await {
             let error = match end.result {
-                Ok(found) if end.candidate.is_certain || asked.is_meant(&found) => {
+                Ok(mut found) if end.candidate.is_certain || asked.is_meant(&found) => {
+                    found.other_game = asked.other_game(&found);
                     return Some(Ok(found));
                 }
-                Ok(found) => Error::OtherServer {
-                    peer: found.outcome.peer,
-                    game: found.game().map(|game| game.id),
-                    game_port: found.outcome.answer.game_port,
-                },
+                Ok(found) => found.other_server(found.game()),
                 Err(error) => error,
             };
             if end.number < first_number {
@@ -233,7 +243,7 @@ struct Attempt {
 
 /// Queries that start one after the other.
 struct Staggered<'a, I: Io> {
-    client: &'a Client,
+    client: &'a Asker,
     attempts: Vec<Attempt>,
     /// How many of them have started.
     started: usize,
@@ -261,7 +271,7 @@ struct AttemptEnd {
 }
 
 impl<'a, I: Io> Staggered<'a, I> {
-    fn new(client: &'a Client, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
+    fn new(client: &'a Asker, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
         let running = Exchanges::new(client.local);
         Self {
             client,
@@ -346,6 +356,8 @@ impl<'a, I: Io> Staggered<'a, I> {
         let detected = result.map(|outcome| Detected {
             protocol: candidate.protocol,
             outcome: outcome.map(|answer| answer.to_status()),
+            #[cfg(feature = "games")]
+            other_game: None,
         });
         // Its descriptor is free again.
         self.is_full = false;
@@ -428,13 +440,15 @@ impl Asked<'_> {
             .given
             .zip(game_port)
             .is_some_and(|(given, game_port)| given != game_port);
+        !is_other_port && self.other_game(found).is_none()
+    }
+
+    /// The game that the answer names, unless it is the one that was asked for.
+    fn other_game(&self, found: &Detected) -> Option<&'static Game> {
+        let other = found.game()?;
         // Modifications use the GameSpy name of their game.
-        let is_other_game = found.game().is_some_and(|other| {
-            let has_other_name =
-                other.gamename != self.game.gamename || self.game.gamename.is_none();
-            other.id != self.game.id && has_other_name
-        });
-        !is_other_port && !is_other_game
+        let has_other_name = other.gamename != self.game.gamename || self.game.gamename.is_none();
+        (other.id != self.game.id && has_other_name).then_some(other)
     }
 }
 

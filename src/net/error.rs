@@ -1,5 +1,6 @@
 //! Errors of the network layer.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,7 +10,18 @@ use serde::ser::SerializeStruct;
 use thiserror::Error;
 
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
+use crate::options::Dialect;
+use crate::protocol::{Protocol, UnknownProtocol};
 use crate::quake3::RconError;
+
+/// The result of a call of the network layer: a value or an [`enum@Error`].
+///
+/// ```
+/// fn count_up(answers: &[queryport::Result<u32>]) -> usize {
+///     answers.iter().filter(|answer| answer.is_ok()).count()
+/// }
+/// ```
+pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a query over the network has no answer.
 ///
@@ -44,6 +56,17 @@ pub enum Error {
         peer: SocketAddr,
         /// The failure.
         error: QueryError,
+    },
+    /// The text names no protocol.
+    #[error(transparent)]
+    UnknownProtocol(#[from] UnknownProtocol),
+    /// The dialect of the options is of another protocol.
+    #[error("the dialect {dialect:?} is not of {protocol}")]
+    WrongDialect {
+        /// The dialect.
+        dialect: Dialect,
+        /// The protocol that was asked for.
+        protocol: Protocol,
     },
     /// The request cannot be written in the protocol.
     #[error("the request cannot be written: {0}")]
@@ -92,7 +115,7 @@ pub enum Error {
     },
     /// The host name has no address, or none could be looked up.
     #[error("no address for the host name {host:?}")]
-    Resolve {
+    NameResolution {
         /// The name.
         host: String,
         /// The resolver's error. Shared, so that errors can be cloned.
@@ -142,11 +165,14 @@ impl Error {
         match self {
             Self::Query { error, .. } => error.kind(),
             Self::BadAddress { .. } => ErrorKind::BadAddress,
-            Self::Request(_) | Self::NoMaster { .. } => ErrorKind::Request,
+            Self::Request(_)
+            | Self::NoMaster { .. }
+            | Self::UnknownProtocol(_)
+            | Self::WrongDialect { .. } => ErrorKind::Request,
             Self::List { error, .. } => error.kind(),
             Self::Rcon { error, .. } => error.kind(),
-            Self::OtherServer { .. } => ErrorKind::Offline,
-            Self::Resolve { .. } => ErrorKind::NameResolution,
+            Self::OtherServer { .. } => ErrorKind::OtherServer,
+            Self::NameResolution { .. } => ErrorKind::NameResolution,
             Self::Io { .. } => ErrorKind::Io,
         }
     }
@@ -154,7 +180,10 @@ impl Error {
 
 #[cfg(feature = "serde")]
 impl serde::Serialize for Error {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+    fn serialize<S: serde::Serializer>(
+        &self,
+        serializer: S,
+    ) -> std::result::Result<S::Ok, S::Error> {
         let address = match self {
             Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => {
                 Some(peer)
@@ -168,6 +197,13 @@ impl serde::Serialize for Error {
         out.serialize_field("message", &format!("{self}{}", cause.unwrap_or_default()))?;
         out.serialize_field("address", &address)?;
         out.end()
+    }
+}
+
+/// A [`Protocol`] is known already.
+impl From<Infallible> for Error {
+    fn from(error: Infallible) -> Self {
+        match error {}
     }
 }
 
@@ -221,12 +257,12 @@ mod tests {
             ),
             (
                 other(None, None),
-                ErrorKind::Offline,
+                ErrorKind::OtherServer,
                 "192.0.2.1:27960: another server answered: game not known",
             ),
             (
                 other(Some("ut"), Some(7777)),
-                ErrorKind::Offline,
+                ErrorKind::OtherServer,
                 "192.0.2.1:27960: another server answered: game ut, game port 7777",
             ),
         ] {

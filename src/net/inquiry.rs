@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::client::Client;
+use super::asker::{Asker, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::{Fault, Io};
@@ -54,7 +54,7 @@ pub struct MasterReport {
 /// Options of the queries to list servers.
 #[derive(Debug, Clone)]
 pub(super) struct Options {
-    client: Client,
+    client: Asker,
     pub(super) scope: Option<Scope>,
     pub(super) timeout: Duration,
 }
@@ -76,7 +76,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(client: &Client, masters: Vec<MasterReport>, timeout: Duration) -> Self {
+    fn new(client: &Asker, masters: Vec<MasterReport>, timeout: Duration) -> Self {
         Self {
             options: Options {
                 client: client.clone(),
@@ -89,7 +89,7 @@ impl Gathering {
     }
 
     /// A single list server, by its address.
-    pub(super) fn at(client: &Client, master: &str, request: ListRequest) -> Self {
+    pub(super) fn at(client: &Asker, master: &str, request: ListRequest) -> Self {
         let report = MasterReport {
             address: master.to_owned(),
             requests: vec![request],
@@ -100,7 +100,7 @@ impl Gathering {
 
     /// All list servers of a game.
     #[cfg(feature = "games")]
-    pub(super) fn of_game(client: &Client, game: &Game) -> Result<Self, Error> {
+    pub(super) fn of_game(client: &Asker, game: &Game) -> Result<Self, Error> {
         let report = |master: &Master| MasterReport {
             address: master.address.to_owned(),
             requests: game.list_requests(master, &client.options.limits),
@@ -238,7 +238,7 @@ impl Inquiry {
             match self.ask::<I>(request).await {
                 Ok(list) => merged = Some(merge(merged, list, max_servers)),
                 Err(error) => {
-                    let is_silent = error.kind() == ErrorKind::Offline;
+                    let is_silent = error.kind() == ErrorKind::Timeout;
                     failed.get_or_insert(error);
                     if merged.is_none() && !is_silent {
                         break;
@@ -277,13 +277,13 @@ impl Inquiry {
     }
 
     /// The client for a request: lists over TCP have their own deadline.
-    fn client(&self, request: &ListRequest) -> Client {
+    fn client(&self, request: &ListRequest) -> Asker {
         let Options {
             client, timeout, ..
         } = &self.options;
         let mut client = client.clone();
         if !matches!(request, ListRequest::Quake3(_)) {
-            client = client.with_deadline(*timeout);
+            client.deadline = (*timeout).clamp(MIN_DEADLINE, MAX_DEADLINE);
             client.timing = client.timing.with_timeout(*timeout);
         }
         client
@@ -393,7 +393,7 @@ impl Inquiry {
 fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error {
     let error = match Fault::of(&source) {
         Fault::Unreachable => QueryError::Unreachable,
-        Fault::Passing => QueryError::NoAnswer {
+        Fault::Passing => QueryError::Timeout {
             requests: 1,
             waited,
         },

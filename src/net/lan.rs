@@ -8,7 +8,7 @@ use socket2::SockRef;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 
-use super::client::Client;
+use super::asker::Asker;
 use super::error::Error;
 use super::io::{Io, Received, local_address};
 use super::scan::Scan;
@@ -24,57 +24,13 @@ use crate::scan::options::ScanOptions;
 /// `NET_MULTICAST_IP6`).
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
 
-impl Client {
-    /// Finds servers of one or all games on the local network, and queries them.
-    ///
-    /// The queries use this client's timing and options.
-    ///
-    /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
-    /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
-    /// covers all networks of the machine. On Linux these are the broadcast address of each
-    /// interface and ioquake3's multicast group; elsewhere it is 255.255.255.255, which reaches
-    /// only the network of the default route.
-    ///
-    /// Requests are sent in two rounds to:
-    ///
-    /// - the game's default query port and the three after it
-    /// - ports that the game's own client uses: those of Medal of Honor and Bridge Commander, and
-    ///   the common port of UT2004 and Killing Floor
-    /// - the beacon of Unreal, Unreal Tournament and SWAT 4, which reports the query port
-    ///
-    /// Over IPv6, only servers of Quake 3 are found. The search ends when no new address has
-    /// answered for [`Timing::with_retry_after`] after the last request.
-    ///
-    /// Anybody can answer a broadcast. An address with a valid answer is queried once, in the
-    /// protocol of its first answer. At most 4,096 addresses are queried, 128 per host. If the
-    /// protocol can prove that the sender received the request, [`ServerStatus::verification`]
-    /// shows it. Games share ports: use [`Game::of`] to find the game of an answer.
-    ///
-    /// ```no_run
-    /// use queryport::games::Game;
-    /// use queryport::{Client, ToStatus};
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut servers = Client::new()?.lan(Some(Game::find("openarena")?), &[])?;
-    /// while let Some(scanned) = servers.next_answer().await {
-    ///     let Ok(outcome) = scanned.result else { continue };
-    ///     let (protocol, status) =
-    ///         (outcome.answer.protocol(), outcome.answer.to_status());
-    ///     let game = Game::of(&status, protocol).map_or("unknown", |game| game.name);
-    ///     println!("{} {game} {}", outcome.peer, status.name.unwrap_or_default());
-    /// }
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Io`] if a given network, or every network of the machine, is unreachable; see also
-    /// [`Scan::new`].
-    ///
-    /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
-    /// [`ServerStatus::verification`]: crate::ServerStatus::verification
-    #[doc(alias = "broadcast")]
-    pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan, Error> {
+impl Asker {
+    /// See `Client::lan`.
+    pub(super) fn find_on_lan(
+        &self,
+        game: Option<&Game>,
+        networks: &[IpAddr],
+    ) -> Result<Scan<'static>, Error> {
         // Without a runtime, tokio's sockets would panic.
         Handle::try_current()
             .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
@@ -206,7 +162,9 @@ impl Search {
             if let Some((protocol, server, options)) = self.discovery.poll_found() {
                 return (
                     self,
-                    Some(ScanTarget::from((protocol, server)).with_options(options)),
+                    Some(
+                        ScanTarget::from((protocol, server)).with_options(options.within(protocol)),
+                    ),
                 );
             }
             while let Some((protocol, port)) =

@@ -10,6 +10,7 @@
 //! [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a future cancels its query.
 //! A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 
+mod asker;
 #[cfg(feature = "blocking")]
 pub(crate) mod blocking;
 pub(crate) mod client;
@@ -37,7 +38,7 @@ mod target;
 #[cfg(feature = "tokio")]
 mod tokio_io;
 
-pub use client::Family;
+pub use asker::Family;
 pub use detect::Detected;
 pub use inquiry::{Listed, MasterReport};
 #[cfg(all(feature = "serve", feature = "tokio"))]

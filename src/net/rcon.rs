@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::client::{Attempts, Client};
+use super::asker::{Asker, Attempts};
+use super::client::Client;
 use super::error::Error;
 use super::io::Io;
 use super::server::Server;
@@ -38,7 +39,7 @@ const MIN_WAIT: Duration = Duration::from_secs(3);
 /// ```
 #[derive(Debug)]
 pub struct Rcon {
-    client: Client,
+    client: Asker,
     server: Attempts,
     password: Password,
     mode: RconMode,
@@ -49,16 +50,16 @@ impl Rcon {
     /// Looks the server up; nothing is sent yet.
     ///
     /// # Errors
-    /// [`Error::BadAddress`] and [`Error::Resolve`].
+    /// [`Error::BadAddress`] and [`Error::NameResolution`].
     pub async fn new(
         client: &Client,
         server: impl Into<Server>,
         password: Password,
     ) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let server = client.attempts::<Tokio>(&server.into(), port).await?;
+        let server = client.asker.attempts::<Tokio>(&server.into(), port).await?;
         Ok(Self {
-            client: client.clone(),
+            client: client.asker.clone(),
             server,
             password,
             mode: RconMode::Plain,
@@ -219,7 +220,7 @@ mod tests {
         rcon.server.others = vec![addresses[1], addresses[2]].into_iter();
         assert_eq!(
             rcon.run("status").await.unwrap_err().kind(),
-            ErrorKind::Offline
+            ErrorKind::Timeout
         );
         let has_command = [silent, other].map(|socket| {
             socket.set_nonblocking(true).unwrap();

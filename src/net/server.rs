@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::str::FromStr;
 
 use super::error::Error;
 
@@ -31,7 +32,7 @@ use super::error::Error;
 /// let named = names.map(Server::from);
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Server {
     /// An address with its port.
@@ -83,6 +84,16 @@ from! {
             Self::Name(format!("{host}:{port}"))
         }
     };
+}
+
+/// Checks the form of the text, which `From` leaves to the query.
+impl FromStr for Server {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        split(text, 1)?;
+        Ok(text.into())
+    }
 }
 
 impl fmt::Display for Server {
@@ -153,6 +164,7 @@ mod tests {
             ("[fe80::1%lo]:5", "fe80::1%lo", 5),
         ] {
             assert_eq!(split(text, 1).unwrap(), (host, port), "{text}");
+            assert_eq!(text.parse::<Server>().unwrap(), Server::from(text));
         }
         let scoped = Server::from("[fe80::1%lo]:5");
         assert_eq!(Server::from(("fe80::1%lo", 5)), scoped);
@@ -171,7 +183,7 @@ mod tests {
             "fe80::1%lo:5",
         ];
         for text in bad {
-            assert!(split(text, 1).is_err(), "{text}");
+            assert!(text.parse::<Server>().is_err(), "{text}");
         }
     }
 }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use super::client::Client;
+use super::asker::Asker;
 use super::error::Error;
 use super::io::{Fault, Io, local_address};
 use super::server::Server;
@@ -47,13 +47,21 @@ pub struct ScanTarget {
 }
 
 impl ScanTarget {
-    setters! {
-        /// Sets options for this server, replacing the client's. The dialect of a game stays.
-        with_options(options: QueryOptions) options = Some(options);
+    /// Sets options for this server, replacing the client's. The dialect of a game stays.
+    ///
+    /// With a dialect of another protocol, the result of the target is [`Error::WrongDialect`].
+    #[must_use]
+    pub fn with_options(mut self, options: QueryOptions) -> Self {
+        let (dialect, protocol) = (options.dialect, self.protocol);
+        if !dialect.fits(protocol) {
+            self.server = Err(Error::WrongDialect { dialect, protocol });
+        }
+        self.options = Some(options);
+        self
     }
 
     /// Its address, or the first address of its name.
-    pub(super) async fn address<I: Io>(&self, client: &Client) -> Result<SocketAddr, Error> {
+    pub(super) async fn address<I: Io>(&self, client: &Asker) -> Result<SocketAddr, Error> {
         let server = self.server.as_ref().map_err(Error::clone)?;
         Ok(client
             .attempts::<I>(server, self.protocol.default_query_port())
@@ -61,7 +69,7 @@ impl ScanTarget {
             .address)
     }
 
-    pub(super) fn query(&self, client: &Client, address: SocketAddr) -> StatusQuery {
+    pub(super) fn query(&self, client: &Asker, address: SocketAddr) -> StatusQuery {
         let options = self.options.unwrap_or(client.options).of_game(self.dialect);
         StatusQuery::new(self.protocol, client.nonce(address), &options)
     }
@@ -83,6 +91,12 @@ impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
 impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
     fn from((protocol, server): &(Protocol, S)) -> Self {
         (*protocol, server.clone()).into()
+    }
+}
+
+impl From<&Self> for ScanTarget {
+    fn from(target: &Self) -> Self {
+        target.clone()
     }
 }
 
@@ -112,6 +126,18 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     }
 }
 
+/// An element of a borrowed list.
+#[cfg(feature = "games")]
+impl<'a, S> From<&(&'a Game, S)> for ScanTarget
+where
+    S: Clone,
+    Self: From<(&'a Game, S)>,
+{
+    fn from((game, server): &(&'a Game, S)) -> Self {
+        (*game, server.clone()).into()
+    }
+}
+
 /// The listed port is the query port.
 #[cfg(feature = "games")]
 impl From<(&Game, Listed)> for ScanTarget {
@@ -127,7 +153,7 @@ impl From<(&Game, Listed)> for ScanTarget {
 pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
 
 /// Yields targets one by one, and `None` at the end.
-pub(super) type Source<T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send>;
+pub(super) type Source<'a, T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send + 'a>;
 
 /// The pause before a request that the system refused is sent again.
 const PAUSE: Duration = Duration::from_millis(10);
@@ -135,9 +161,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The queries of a scan: a scanner and its source of targets.
-pub(super) struct Queries<C: Conversation> {
+pub(super) struct Queries<'a, C: Conversation> {
     pub(super) scanner: Scanner<C>,
-    targets: Exclusive<Source<Pulled<C>>>,
+    targets: Exclusive<Source<'a, Pulled<C>>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
     /// Requests that are not sent yet, in one buffer: their bytes, then destination and range of
@@ -150,9 +176,9 @@ pub(super) struct Queries<C: Conversation> {
     pub(super) send_errors: u64,
 }
 
-impl<C: Conversation> Queries<C> {
+impl<'a, C: Conversation> Queries<'a, C> {
     pub(super) fn new(
-        targets: Source<Pulled<C>>,
+        targets: Source<'a, Pulled<C>>,
         timing: Timing,
         options: ScanOptions,
         now: Instant,

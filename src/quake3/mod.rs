@@ -197,7 +197,7 @@ pub use rcon::{Password, RconAnswer, RconError, RconMode, RconQuery};
 pub use refusal::Refusal;
 #[cfg(feature = "serve")]
 pub use server::{respond, verify_challenge};
-pub use wire::list::ListRequest;
+pub use wire::list::GetServers;
 pub use wire::{
     Command, ConnectArguments, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request,
     Response, SecureRconRequest,

@@ -414,7 +414,7 @@ impl Conversation for RconQuery {
             // The session's own error says more: unreachable, or what was wrong with the last datagram.
             OnTimeout::Retry
         } else {
-            OnTimeout::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::Timeout))
         }
     }
 }
@@ -491,7 +491,7 @@ pub enum RconError {
         engines_that(|rule| rule.is_silent_on_wrong_password),
         engines_that(|rule| rule.is_silent_without_output)
     )]
-    NoAnswer,
+    Timeout,
 }
 
 impl RconError {
@@ -499,7 +499,7 @@ impl RconError {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::BadPassword | Self::NoPassword | Self::Refused(_) => ErrorKind::Refused,
-            Self::NoAnswer => ErrorKind::Offline,
+            Self::Timeout => ErrorKind::Timeout,
         }
     }
 
@@ -580,9 +580,9 @@ fn single_line(text: &[u8]) -> Option<String> {
 pub struct Password(Bytes);
 
 impl Password {
-    /// Takes a password.
-    pub fn new(password: impl Into<Bytes>) -> Self {
-        Self(password.into())
+    /// Takes a copy of a password: a text or bytes.
+    pub fn new(password: impl AsRef<[u8]>) -> Self {
+        Self(Bytes::copy_from_slice(password.as_ref()))
     }
 
     /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
@@ -627,7 +627,7 @@ impl<'a> SecureRconRequest<'a> {
     /// [`SecureRconRequest`]. Feature `secure-rcon`.
     pub fn verify(&self, password: &Password) -> bool {
         !password.key().is_empty()
-            && Password::new(hmac_md4(password, self.signed).to_vec()).matches(&self.mac)
+            && Password::new(hmac_md4(password, self.signed)).matches(&self.mac)
     }
 }
 
@@ -674,7 +674,7 @@ mod tests {
     fn a_command_is_sent_once_unless_it_is_repeatable() {
         assert_eq!(
             query().timeout(Remaining::Retry),
-            OnTimeout::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::Timeout))
         );
         assert_eq!(
             query().repeatable().timeout(Remaining::Retry),
@@ -701,7 +701,7 @@ mod tests {
         assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
         assert_eq!(
             query.timeout(Remaining::Retry),
-            OnTimeout::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::Timeout))
         );
         assert!(!format!("{query:?}").contains("secret"));
     }
@@ -846,7 +846,7 @@ mod tests {
         assert_eq!(answer.text.style().colours, Colours::DarkPlaces);
         assert_eq!(
             collect(&[b"getinfo"]),
-            OnTimeout::Done(Err(RconError::NoAnswer))
+            OnTimeout::Done(Err(RconError::Timeout))
         );
     }
 
@@ -889,7 +889,7 @@ mod tests {
 
     #[test]
     fn silent_engines_are_named() {
-        let error = RconError::NoAnswer.to_string();
+        let error = RconError::Timeout.to_string();
         for name in ["IW4x", "FTE", "Quake3e", "Daemon"] {
             assert!(error.contains(name), "{error}");
         }
@@ -990,7 +990,7 @@ mod tests {
         for error in [RconError::BadPassword, RconError::NoPassword, refused] {
             assert_eq!(error.kind(), ErrorKind::Refused, "{error}");
         }
-        assert_eq!(RconError::NoAnswer.kind(), ErrorKind::Offline);
+        assert_eq!(RconError::Timeout.kind(), ErrorKind::Timeout);
     }
 
     #[test]

@@ -577,7 +577,7 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
             reply,
         );
         assert_eq!((results.len(), scanner.stats().answered), (1000, 900));
-        let silent = |error: &QueryError| matches!(error, QueryError::NoAnswer { .. });
+        let silent = |error: &QueryError| matches!(error, QueryError::Timeout { .. });
         assert!(
             results
                 .values()

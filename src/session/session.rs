@@ -454,7 +454,7 @@ impl<C: Conversation> Session<C> {
                 rejected,
                 last,
             },
-            None => QueryError::NoAnswer { requests, waited },
+            None => QueryError::Timeout { requests, waited },
         }
     }
 }

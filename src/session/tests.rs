@@ -115,7 +115,7 @@ fn retries_back_off_and_then_the_query_fails() {
         "the last reply may come until the timeout"
     );
     rig.pass(250);
-    let expected = QueryError::NoAnswer {
+    let expected = QueryError::Timeout {
         requests: 3,
         waited: Duration::from_millis(5000),
     };
@@ -211,7 +211,7 @@ fn parts_do_not_extend_the_query_past_its_deadline() {
         rig.now += Duration::from_millis(500);
     }
     rig.receive(b"p");
-    let expected = QueryError::NoAnswer {
+    let expected = QueryError::Timeout {
         requests: 1,
         waited: Duration::from_millis(5000),
     };
@@ -283,7 +283,7 @@ fn a_slow_server_is_waited_for_in_each_step_and_each_step_has_its_retries() {
         assert!(rig.send(), "two retries, then another step");
     }
     rig.pass(2000);
-    let expected = QueryError::NoAnswer {
+    let expected = QueryError::Timeout {
         requests: 8,
         waited: Duration::from_millis(20_000),
     };
@@ -447,7 +447,7 @@ fn a_bound_of_the_scan_ends_the_last_wait() {
     rig.session.set_longest_wait(Duration::from_millis(150));
     rig.send();
     rig.pass(150);
-    let expected = QueryError::NoAnswer {
+    let expected = QueryError::Timeout {
         requests: 1,
         waited: Duration::from_millis(150),
     };

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// );
 /// ```
 #[doc(alias = "TimeoutSettings")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Timing {
     timeout: Micros,
     retry_after: Micros,
@@ -37,7 +37,7 @@ pub struct Timing {
 
 /// A wait in whole microseconds, at most an hour. A scan keeps thousands of them, and a
 /// [`Duration`] is four times as large.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Micros(u32);
 
 impl Micros {

@@ -194,7 +194,7 @@ impl Conversation for StatusQuery {
             self.lists.players.ask();
         }
         // Cannot fail: every request has a form on the wire.
-        let _ = Request::new(command).encode(out);
+        Request::new(command).encode(out);
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {

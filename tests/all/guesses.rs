@@ -6,11 +6,64 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use queryport::games::Game;
+use queryport::model::{Charset, Colours, Style};
 use queryport::net::{ScanTarget, Server};
+use queryport::quake3::Password;
 use queryport::{
-    Answer, Client, Error, ErrorKind, Outcome, Player, Protocol, Query, QueryError, Rules,
-    ScanOptions, Secret, ServerStatus, Text, Timing, ToStatus,
+    Answer, Client, Detail, Dialect, Error, ErrorKind, Limits, Outcome, Player, Protocol, Query,
+    QueryError, QueryOptions, Rules, ScanOptions, Secret, ServerStatus, Text, Timing, ToStatus,
 };
+
+#[test]
+fn a_status_is_stored_as_json_and_equals_what_is_read_back() {
+    let mut status = status();
+    let style = Style::new(Charset::Latin1, Colours::Caret);
+    status.name = Some(Text::new(&b"^1Gr\xfcn"[..], style));
+    let json = serde_json::to_string(&status).unwrap();
+    assert_eq!(serde_json::from_str::<ServerStatus>(&json).unwrap(), status);
+}
+
+#[test]
+fn small_types_have_the_traits_that_are_looked_for() {
+    let server: Server = "example.org:27960".parse().unwrap();
+    assert_eq!(server, Server::from(("example.org", 27960)));
+    assert!("example.org:x".parse::<Server>().is_err());
+    let keys = HashSet::from([(
+        Timing::default(),
+        Limits::default(),
+        QueryOptions::default(),
+    )]);
+    assert_eq!(keys.len(), 1);
+    let options = QueryOptions::default().with_detail(Detail::Short);
+    assert_eq!(options.detail(), Detail::Short);
+    assert_eq!(options.limits().max_players(), 1024);
+    let password = String::from("secret");
+    let (_by_value, _borrowed) = (Password::new(password.clone()), Password::new(&password));
+}
+
+/// A program's own function.
+async fn name_of(client: &Client, server: SocketAddr) -> queryport::Result<Option<Text>> {
+    Ok(client.query("quake3", server).await?.answer.name)
+}
+
+#[tokio::test]
+async fn a_wrong_protocol_or_dialect_is_an_error() {
+    let client = client();
+    let error = client.query("quake9", "192.0.2.1").await.unwrap_err();
+    assert!(
+        error.to_string().starts_with("unknown protocol \"quake9\""),
+        "{error}"
+    );
+    let minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
+    let confused = client.clone().with_options(minecraft);
+    let error = confused.query("quake3", "192.0.2.1").await.unwrap_err();
+    assert_eq!(error.to_string(), "the dialect Minecraft is not of quake3");
+    assert_eq!(error.kind(), ErrorKind::Request);
+    let target = ScanTarget::from((Protocol::Quake3, "192.0.2.1")).with_options(minecraft);
+    let mut scan = client.scan([target], ScanOptions::default()).unwrap();
+    let error = scan.next().await.unwrap().result.unwrap_err();
+    assert!(matches!(error, Error::WrongDialect { .. }), "{error}");
+}
 
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
@@ -45,6 +98,9 @@ fn a_text_is_used_as_a_string() {
             .as_ref()
             .is_some_and(|name| name == "Red Rocket" && name.plain().contains("Rocket"))
     );
+    let name: &str = status.name.as_deref().unwrap_or("?");
+    assert_eq!(name, "Red Rocket");
+    assert_eq!(status.name, Some("Red Rocket".into()));
     assert!("q3dm17" == status.map.unwrap(), "either side");
 }
 
@@ -67,6 +123,9 @@ fn rules_are_looked_up_compared_and_collected() {
         .collect();
     assert_eq!(map["mapname"], "q3dm17");
     assert_eq!(map.into_iter().collect::<Rules>(), rules);
+    let mut more = rules.clone();
+    more.extend([("fraglimit", "20")]);
+    assert_eq!(more.len(), 2);
 }
 
 #[test]
@@ -83,6 +142,7 @@ fn players_are_counted_sorted_and_found() {
             .flatten()
             .any(|player| player.name == "Ann")
     );
+    #[allow(clippy::mutable_key_type, reason = "a text's equality never changes")]
     let names: HashSet<&Text> = status
         .listed_players()
         .iter()
@@ -103,19 +163,19 @@ fn errors_are_printed_sorted_cloned_and_boxed() {
     let waited = Duration::from_secs(4);
     let error = Error::Query {
         peer,
-        error: QueryError::NoAnswer {
+        error: QueryError::Timeout {
             requests: 3,
             waited,
         },
     };
-    assert_eq!(format!("{}", error.kind()), "offline");
-    assert!(error.is_timeout() && error.kind().is_timeout() && error.kind() == ErrorKind::Offline);
+    assert_eq!(format!("{}", error.kind()), "timeout");
+    assert!(error.is_timeout() && error.kind().is_timeout() && error.kind() == ErrorKind::Timeout);
     assert_eq!(error.clone().to_string(), error.to_string());
-    assert_eq!(HashMap::from([(error.kind(), 1)])[&ErrorKind::Offline], 1);
+    assert_eq!(HashMap::from([(error.kind(), 1)])[&ErrorKind::Timeout], 1);
     let json = serde_json::to_value(&error).unwrap();
     assert_eq!(
         (&json["kind"], &json["address"]),
-        (&"offline".into(), &"192.0.2.1:27960".into())
+        (&"timeout".into(), &"192.0.2.1:27960".into())
     );
     let _: Box<dyn std::error::Error + Send + Sync> = error.into();
 }
@@ -144,10 +204,7 @@ fn an_outcome_is_stored_as_json() {
 }
 
 fn client() -> Client {
-    let timing = Timing::default()
-        .with_timeout(Duration::from_secs(2))
-        .with_retries(1);
-    Client::with_secret(Secret::new([7; 16])).with_timing(timing)
+    Client::with_secret(Secret::new([7; 16])).with_timeout(Duration::from_secs(2))
 }
 
 async fn start() -> SocketAddr {
@@ -206,12 +263,7 @@ async fn a_server_is_named_in_every_way() {
     );
     assert_eq!(Server::from(ip), Server::from("127.0.0.1"));
     assert_eq!(
-        name(
-            client
-                .query("quake3".parse().unwrap(), server)
-                .await
-                .unwrap()
-        ),
+        name(client.query("quake3", server).await.unwrap()),
         "Red Rocket"
     );
     let openarena = Game::find("openarena").unwrap();
@@ -224,6 +276,12 @@ async fn a_server_is_named_in_every_way() {
     let queries: Vec<Box<dyn Query>> = vec![client.target(Protocol::Quake3, server)];
     assert_eq!(queries[0].name(), text);
     assert_eq!(name(queries[0].query().await.unwrap()), "Red Rocket");
+    let openarena = client.target_game(openarena, server);
+    assert_eq!(name(openarena.query().await.unwrap()), "Red Rocket");
+    assert_eq!(
+        name_of(&client, server).await.unwrap().as_deref(),
+        Some("Red Rocket")
+    );
     let spawned = tokio::spawn(async move { client.query(Protocol::Quake3, server).await });
     assert!(spawned.await.unwrap().is_ok());
 }
@@ -235,11 +293,16 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
     let game = Game::find("openarena").unwrap();
     let leaked: &'static [(Protocol, SocketAddr)] = vec![(Protocol::Quake3, server)].leak();
     let map = BTreeMap::from([(text.clone(), Protocol::Quake3)]);
+    let list = vec![(Protocol::Quake3, text.as_str())];
+    let of_games = [(game, server)];
     for mut scan in [
         client.scan([(Protocol::Quake3, server)], options),
         client.scan(vec![(Protocol::Quake3, text.clone())], options),
         client.scan([(Protocol::Quake3, ("127.0.0.1", server.port()))], options),
         client.scan(leaked, options),
+        client.scan(&list, options),
+        client.scan(list.iter(), options),
+        client.scan(&of_games, options),
         client.scan(
             map.into_iter().map(|(server, protocol)| (protocol, server)),
             options,

@@ -13,7 +13,7 @@ def text(raw, colours="none", charset="latin1"):
 def players(names, fields=("score", "ping", "team")):
     """36 players: the given names, and usual ones. Scores are below zero too, and none is there twice."""
     names = names + [f"player {number:02}" for number in range(len(names), 36)]
-    player = {"bot": None, "stale": False, "extra": []}
+    player = {"bot": None, "extra": []}
     numbers = lambda number: {"score": 7 * number - 10, "ping": 20 + number, "team": number % 2}
     return [player | {"name": name} | {field: value if field in fields else None for field, value in numbers(number).items()}
             for number, name in enumerate(names)]

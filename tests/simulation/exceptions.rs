@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use queryport::lists::Quake3List;
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::{Password, RconMode, RconQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
@@ -474,7 +474,7 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
 
 /// The list that a master sends, one element per request.
 fn master_list(passes: &[&[&[u8]]]) -> queryport::ServerList {
-    let mut query = Quake3List::new(&ListRequest::new(68), &Limits::default())
+    let mut query = Quake3List::new(&GetServers::new(68), &Limits::default())
         .unwrap()
         .with_passes(passes.len() as u8);
     for pass in passes {

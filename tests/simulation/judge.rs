@@ -193,7 +193,7 @@ pub fn judge(family: &Family, played: &Played, measures: bool) -> Judgement {
 
 fn kind(error: &QueryError) -> &'static str {
     match error.kind() {
-        ErrorKind::Offline => "no answer",
+        ErrorKind::Timeout => "no answer",
         ErrorKind::Unreachable => "unreachable",
         ErrorKind::Limit { .. } => "limit",
         ErrorKind::NotThisProtocol | ErrorKind::WrongReply | ErrorKind::Malformed => {

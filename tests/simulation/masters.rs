@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use queryport::lists::{ListCompleteness, Quake3List, Scope};
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::{Password, RconError, RconMode, RconQuery};
 use queryport::{Limits, Timing};
 
@@ -205,10 +205,10 @@ pub fn master(random: &mut Random, cut: &Cut, tells: bool) -> Ended {
             .with_timeout(Duration::from_secs(9))
             .with_retries(5),
     };
-    let request = ListRequest {
+    let request = GetServers {
         empty: true,
         full: true,
-        ..ListRequest::new(68)
+        ..GetServers::new(68)
     };
     let query = Quake3List::new(&request, &Limits::default())
         .unwrap()
@@ -417,7 +417,7 @@ fn judge_console(
         Err(RconError::BadPassword) if bodies == [BAD] => {
             return Judgement::Excepted(Exception::PiecesOfConsole);
         }
-        Err(RconError::NoAnswer) if bodies.is_empty() => return Judgement::Failed("no answer"),
+        Err(RconError::Timeout) if bodies.is_empty() => return Judgement::Failed("no answer"),
         Err(error) => return Judgement::Wrong(format!("{error} after {} pieces", bodies.len())),
         Ok(answer) => answer,
     };

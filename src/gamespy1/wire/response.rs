@@ -24,7 +24,7 @@ use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::text::locate;
 
@@ -158,10 +158,7 @@ impl<'a> Response<'a> {
     }
 
     /// Appends the datagram, without additions of mods: `eof`, words for numbers, a NUL.
-    ///
-    /// # Errors
-    /// Never fails: whatever was parsed can be written.
-    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    pub fn encode(&self, out: &mut impl BufMut) {
         let mark = |is_final| if is_final { r"\final\" } else { "" };
         let (start, end) = match self.trailer {
             Trailer::None | Trailer::Damaged => (String::new(), String::new()),
@@ -201,7 +198,6 @@ impl<'a> Response<'a> {
         out.put_slice(start.as_bytes());
         out.put_slice(self.body);
         out.put_slice(end.as_bytes());
-        Ok(())
     }
 
     /// The start of the trailer.
@@ -760,7 +756,7 @@ mod tests {
                 put_pair(key.as_bytes(), value.as_bytes(), &mut body);
             }
             let mut out = Vec::new();
-            Response { datagram: b"", body: &body, trailer }.encode(&mut out).unwrap();
+            Response { datagram: b"", body: &body, trailer }.encode(&mut out);
             prop_assert_eq!(split(&out), (&body[..], trailer));
         }
     }
@@ -820,7 +816,7 @@ mod tests {
         ] {
             let response = Response::parse(datagram, &Limits::default()).unwrap();
             let mut out = Vec::new();
-            response.encode(&mut out).unwrap();
+            response.encode(&mut out);
             assert_eq!(out, datagram);
         }
     }

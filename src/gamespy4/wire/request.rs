@@ -7,7 +7,7 @@ use nom::number::complete::{be_i32, u8 as any_byte};
 use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::error::{ParseError, ParseErrorKind};
 
 /// The two bytes every request begins with.
 const MAGIC: [u8; 2] = [0xFE, 0xFD];
@@ -25,7 +25,7 @@ pub(crate) const CHALLENGE: u8 = 0x09;
 ///     Command::Data { challenge: Some(-1287574694), selection: Selection::ALL };
 /// let request = Request::new(RequestId([1, 2, 3, 4]), command);
 /// let mut out = Vec::new();
-/// request.encode(&mut out)?;
+/// request.encode(&mut out);
 /// assert_eq!(out, b"\xfe\xfd\x00\x01\x02\x03\x04\xb3\x41\x2b\x5a\xff\xff\xff\x01");
 /// assert_eq!(Request::parse(&out)?, request);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -82,9 +82,8 @@ pub enum Command<'a> {
 /// use queryport::gamespy4::{Command, Request, RequestId};
 ///
 /// let mut out = Vec::new();
-/// Request::new(RequestId([1, 2, 3, 4]), Command::Challenge).encode(&mut out)?;
+/// Request::new(RequestId([1, 2, 3, 4]), Command::Challenge).encode(&mut out);
 /// assert_eq!(out, b"\xfe\xfd\x09\x01\x02\x03\x04");
-/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[allow(clippy::exhaustive_structs, reason = "four bytes on the wire")]
@@ -204,10 +203,7 @@ impl<'a> Request<'a> {
 
     /// Appends the request. A challenge request has exactly 7 bytes: PocketMine does not answer longer ones
     /// (github.com/py-mine/mcstatus, pull request 146).
-    ///
-    /// # Errors
-    /// None: every request can be written.
-    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    pub fn encode(&self, out: &mut impl BufMut) {
         let kind = if self.command == Command::Challenge {
             CHALLENGE
         } else {
@@ -226,7 +222,6 @@ impl<'a> Request<'a> {
             }
             out.put_slice(selection.0);
         }
-        Ok(())
     }
 }
 
@@ -312,7 +307,7 @@ mod tests {
             ),
         ] {
             let mut out = Vec::new();
-            Request::new(ID, command).encode(&mut out).unwrap();
+            Request::new(ID, command).encode(&mut out);
             assert_eq!(out, bytes);
             let parsed = match command {
                 Command::Data {

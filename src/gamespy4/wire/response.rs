@@ -10,7 +10,7 @@ use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use super::sections::TEAMS;
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::text::number;
 
@@ -50,7 +50,7 @@ pub(crate) const MAX_DATAGRAMS: usize = 32;
 /// let Response::Challenge { id, value, .. } = reply else { panic!() };
 /// let mut request = Vec::new();
 /// let command = Command::Data { challenge: Some(value), selection: Selection::ALL };
-/// Request::new(id, command).encode(&mut request)?;
+/// Request::new(id, command).encode(&mut request);
 /// assert_eq!(request[7..11], [0xB3, 0x41, 0x2B, 0x5A]);
 ///
 /// let reply = Response::parse(b"\x00\x01\x02\x03\x04splitnum\0\x81\x02\0", &limits)?;
@@ -180,13 +180,9 @@ impl<'a> Response<'a> {
     }
 
     /// Appends the datagram again as it came.
-    ///
-    /// # Errors
-    /// None: what was read can be written.
-    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    pub fn encode(&self, out: &mut impl BufMut) {
         let (Self::Challenge { raw, .. } | Self::Data { raw, .. }) = self;
         out.put_slice(raw);
-        Ok(())
     }
 }
 
@@ -395,7 +391,7 @@ mod tests {
             b"\0\x01\x02\x03\x04splitnum\0\x81\x02\0",
         ] {
             let mut out = Vec::new();
-            parse(datagram).unwrap().encode(&mut out).unwrap();
+            parse(datagram).unwrap().encode(&mut out);
             assert_eq!(out, datagram);
         }
     }

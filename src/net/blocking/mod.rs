@@ -13,6 +13,7 @@ use self::std_io::{Std, block};
 use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 use crate::model::{ServerStatus, ToStatus};
+use crate::net::asker::Asker;
 use crate::net::client;
 use crate::net::detect::Detected;
 use crate::net::error::Error;
@@ -22,7 +23,7 @@ use crate::net::target::ScanTarget;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 use crate::session::{Conversation, Outcome};
-use crate::status_query::{Answer, StatusQuery};
+use crate::status_query::Answer;
 
 /// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter.
 ///
@@ -38,7 +39,7 @@ use crate::status_query::{Answer, StatusQuery};
 /// # Ok::<(), queryport::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Client(client::Client);
+pub struct Client(Asker);
 
 impl client::Client {
     /// The client with these settings whose calls block, feature `blocking`.
@@ -53,7 +54,7 @@ impl client::Client {
     /// ```
     #[must_use]
     pub fn blocking(self) -> Client {
-        Client(self)
+        Client(self.asker)
     }
 }
 
@@ -65,12 +66,12 @@ impl Client {
     /// # Errors
     /// [`Error::Io`] if the system provides no random bytes.
     pub fn new() -> Result<Self, Error> {
-        client::Client::new().map(Self)
+        client::Client::new().map(client::Client::blocking)
     }
 
     /// Queries a server's status: the common [`ServerStatus`].
     ///
-    /// `server` is a host name or address, as a text, a [`SocketAddr`](std::net::SocketAddr), or a
+    /// `protocol` is a [`Protocol`] or its name. `server` is a host name or address, as a text, a [`SocketAddr`](std::net::SocketAddr), or a
     /// pair of host and port, see [`Server`]. Without a port, the protocol's default query port is
     /// used.
     ///
@@ -78,12 +79,11 @@ impl Client {
     /// See [`Error::kind`].
     pub fn query(
         &self,
-        protocol: Protocol,
+        protocol: impl TryInto<Protocol, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Result<Outcome<ServerStatus>, Error> {
-        Ok(self
-            .answer(protocol, server)?
-            .map(|answer| answer.to_status()))
+        let outcome = self.answer(protocol, server)?;
+        Ok(outcome.map(|answer| answer.to_status()))
     }
 
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
@@ -92,11 +92,11 @@ impl Client {
     /// See [`Error::kind`].
     pub fn answer(
         &self,
-        protocol: Protocol,
+        protocol: impl TryInto<Protocol, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Result<Outcome<Answer>, Error> {
-        let new = |nonce| StatusQuery::new(protocol, nonce, &self.0.options);
-        self.ask_host(server, protocol.default_query_port(), new)
+        let protocol = protocol.try_into().map_err(Into::into)?;
+        block(self.0.answer_over::<Std>(protocol, &server.into()))
     }
 
     /// Runs any [`Conversation`] with a host name or address.
@@ -183,7 +183,7 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
-    /// [`Error::Resolve`] and [`Error::Io`] if it was not reached.
+    /// [`Error::NameResolution`] and [`Error::Io`] if it was not reached.
     pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         servers.by_ref().for_each(drop);
@@ -233,9 +233,9 @@ impl Client {
     /// }
     /// # Ok::<(), queryport::Error>(())
     /// ```
-    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Scan
+    pub fn scan<'a, T>(&self, targets: T, options: ScanOptions) -> Scan<'a>
     where
-        T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
+        T: IntoIterator<Item: Into<ScanTarget> + 'a, IntoIter: Send + 'a>,
     {
         Scan::new(self.0.clone(), targets.into_iter().map(Into::into), options)
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::std_io::{Std, block};
 use crate::model::ServerStatus;
-use crate::net::client::Client;
+use crate::net::asker::Asker;
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
 use crate::net::io::Fault;
@@ -32,16 +32,16 @@ const SLOW: Duration = Duration::from_millis(1);
 /// See [`Client::scan`](super::Client::scan).
 ///
 /// All work happens in `next`. Results that were not taken yet count as queries in flight.
-pub struct Scan {
-    queries: Queries<StatusQuery>,
+pub struct Scan<'a> {
+    queries: Queries<'a, StatusQuery>,
     sockets: Sockets,
     buffer: Vec<u8>,
 }
 
-impl Scan {
+impl<'a> Scan<'a> {
     pub(super) fn new(
-        client: Client,
-        targets: impl Iterator<Item = ScanTarget> + Send + 'static,
+        client: Asker,
+        targets: impl Iterator<Item = ScanTarget> + Send + 'a,
         options: ScanOptions,
     ) -> Self {
         let timing = client.timing;
@@ -203,7 +203,7 @@ impl Sockets {
     }
 }
 
-impl Iterator for Scan {
+impl Iterator for Scan<'_> {
     type Item = Scanned<ServerStatus, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -211,7 +211,7 @@ impl Iterator for Scan {
     }
 }
 
-impl fmt::Debug for Scan {
+impl fmt::Debug for Scan<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scan")
             .field("scanner", &self.queries.scanner)

@@ -16,7 +16,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
-use crate::net::client::Client;
+use crate::net::asker::Asker;
 use crate::net::error::Error;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::server::Server;
@@ -80,8 +80,8 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// # Ok(())
 /// # }
 /// ```
-pub struct Scan<C: Conversation = StatusQuery> {
-    queries: Queries<C>,
+pub struct Scan<'a, C: Conversation = StatusQuery> {
+    queries: Queries<'a, C>,
     /// One for IPv4, one for IPv6.
     sockets: [Option<FamilySocket>; 2],
     buffer: Vec<u8>,
@@ -112,8 +112,8 @@ pub struct ScanIo {
     pub send_errors: u64,
 }
 
-impl<C: Conversation> Scan<C> {
-    /// A scan that runs these conversations. For status queries, use [`Client::scan`].
+impl<'a, C: Conversation> Scan<'a, C> {
+    /// A scan that runs these conversations. For status queries, use [`Client::scan`](crate::Client::scan).
     ///
     /// # Errors
     /// [`Error::Io`] if no socket can be opened, or outside a tokio runtime.
@@ -122,7 +122,7 @@ impl<C: Conversation> Scan<C> {
     /// In a runtime without its drivers (`enable_all` of its builder).
     pub fn new<T>(targets: T, timing: Timing, options: ScanOptions) -> Result<Self, Error>
     where
-        T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'static>,
+        T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'a>,
     {
         let mut targets = (0..).zip(targets);
         let mut next = move || targets.next().map(|(index, target)| (index, Ok(target)));
@@ -135,7 +135,7 @@ impl<C: Conversation> Scan<C> {
     }
 
     fn open(
-        targets: Source<Pulled<C>>,
+        targets: Source<'a, Pulled<C>>,
         timing: Timing,
         options: ScanOptions,
         local: Option<SocketAddr>,
@@ -170,7 +170,7 @@ impl<C: Conversation> Scan<C> {
         self.next_answer().await.map(with_status)
     }
 
-    /// The next result with the conversation's own answer, as in [`Client::answer`].
+    /// The next result with the conversation's own answer, as in [`Client::answer`](crate::Client::answer).
     ///
     /// See [`Self::next`].
     pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
@@ -279,47 +279,13 @@ impl<C: Conversation> Scan<C> {
     }
 }
 
-impl Client {
-    /// Queries every server of a list, many at a time, with this client's timing and options.
-    ///
-    /// A target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
-    /// looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
-    /// [`Timing::timeout`](crate::Timing::timeout), or four times that if the server has sent part
-    /// of its answer.
-    ///
-    /// The scan owns its list, because it can outlive this call: pass a `Vec`, a clone, or a
-    /// `'static` reference.
-    ///
-    /// # Errors
-    /// See [`Scan::new`].
-    pub fn scan<T>(&self, targets: T, options: ScanOptions) -> Result<Scan, Error>
-    where
-        T: IntoIterator<Item: Into<ScanTarget> + 'static, IntoIter: Send + 'static>,
-    {
-        let mut targets = targets.into_iter();
-        self.scan_targets(
-            Box::new(move |_| Poll::Ready(targets.next().map(Into::into))),
-            options,
-        )
-    }
-
-    /// Queries servers from a stream, see [`Self::scan`].
-    ///
-    /// # Errors
-    /// See [`Scan::new`].
-    pub fn scan_stream<S>(&self, targets: S, options: ScanOptions) -> Result<Scan, Error>
-    where
-        S: Stream<Item = ScanTarget> + Send + 'static,
-    {
-        let mut targets = Box::pin(targets);
-        self.scan_targets(Box::new(move |cx| targets.as_mut().poll_next(cx)), options)
-    }
-
-    pub(super) fn scan_targets(
+impl Asker {
+    /// Queries the servers that the source yields.
+    pub(in crate::net) fn scan_targets<'a>(
         &self,
-        source: Source<ScanTarget>,
+        source: Source<'a, ScanTarget>,
         options: ScanOptions,
-    ) -> Result<Scan, Error> {
+    ) -> Result<Scan<'a>, Error> {
         let mut lookups = Lookups::new(self.clone(), source);
         Scan::open(
             Box::new(move |cx| lookups.poll_next(cx)),
@@ -331,10 +297,10 @@ impl Client {
 }
 
 // None of its fields borrows from another.
-impl<C: Conversation> Unpin for Scan<C> {}
+impl<C: Conversation> Unpin for Scan<'_, C> {}
 
 /// The results of [`Scan::next`].
-impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
+impl<C: Conversation<Answer: ToStatus>> Stream for Scan<'_, C> {
     type Item = Scanned<ServerStatus, Error>;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -344,7 +310,7 @@ impl<C: Conversation<Answer: ToStatus>> Stream for Scan<C> {
     }
 }
 
-impl<C: Conversation> fmt::Debug for Scan<C> {
+impl<C: Conversation> fmt::Debug for Scan<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scan")
             .field("scanner", &self.queries.scanner)
@@ -357,9 +323,9 @@ impl<C: Conversation> fmt::Debug for Scan<C> {
 const MAX_LOOKUPS: usize = 32;
 
 /// Looks up the targets of a scan and numbers them. Lookups may finish in any order.
-struct Lookups {
-    client: Client,
-    source: Source<ScanTarget>,
+struct Lookups<'a> {
+    client: Asker,
+    source: Source<'a, ScanTarget>,
     /// The number of the next target.
     next_index: u64,
     running: Vec<Lookup>,
@@ -369,8 +335,8 @@ struct Lookups {
 
 type Lookup = Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>;
 
-impl Lookups {
-    const fn new(client: Client, source: Source<ScanTarget>) -> Self {
+impl<'a> Lookups<'a> {
+    const fn new(client: Asker, source: Source<'a, ScanTarget>) -> Self {
         Self {
             client,
             source,
@@ -412,7 +378,7 @@ impl Lookups {
     }
 }
 
-async fn look_up(client: Client, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
+async fn look_up(client: Asker, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
     let found = target.address::<Tokio>(&client).await;
     let query = found.map(|address| (address, target.query(&client, address)));
     (index, query)

@@ -59,7 +59,7 @@ use self::registry::{
 };
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
 use super::wire::infostring::InfoString;
-use super::wire::list::ListRequest;
+use super::wire::list::GetServers;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::Response;
 use crate::address::{Scope, canonical};
@@ -351,7 +351,7 @@ impl Master {
         &mut self,
         now: Instant,
         client: SocketAddr,
-        request: &ListRequest<'_>,
+        request: &GetServers<'_>,
     ) -> Option<()> {
         let game = match request.game {
             Some(game) => name(game).filter(|game| self.options.accepts(*game))?,

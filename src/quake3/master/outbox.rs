@@ -7,7 +7,7 @@ use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
 use crate::quake3::engines::{HEARTBEATS, Heartbeat, ListRule};
-use crate::quake3::wire::list::{Addresses, ListRequest, MAX_PART, put_part};
+use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
@@ -128,7 +128,7 @@ impl Outbox {
         now: Instant,
         to: SocketAddr,
         game: Game,
-        request: &ListRequest<'_>,
+        request: &GetServers<'_>,
     ) -> Option<()> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
         let waiting = self

@@ -27,17 +27,17 @@ const EXTENDED: &str = "getserversExtResponse";
 /// Arguments of `getservers` and `getserversExt`: which game, which protocol, which servers.
 ///
 /// ```
-/// use queryport::quake3::ListRequest;
+/// use queryport::quake3::GetServers;
 /// use queryport::quake3::{Command, Request};
 ///
 /// let mut datagram = Vec::new();
-/// let list = ListRequest { empty: true, full: true, ..ListRequest::new(68) };
+/// let list = GetServers { empty: true, full: true, ..GetServers::new(68) };
 /// Request::new(Command::GetServers(list)).encode(&mut datagram)?;
 /// assert_eq!(datagram, b"\xff\xff\xff\xffgetservers 68 empty full");
 /// assert_eq!(Request::parse(&datagram)?.command, Command::GetServers(list));
 ///
 /// datagram.clear();
-/// Request::new(Command::GetServers(ListRequest::extended(b"Nexuiz", 3)))
+/// Request::new(Command::GetServers(GetServers::extended(b"Nexuiz", 3)))
 ///     .encode(&mut datagram)?;
 /// assert_eq!(datagram, b"\xff\xff\xff\xffgetserversExt Nexuiz 3");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,7 +47,7 @@ const EXTENDED: &str = "getserversExtResponse";
     clippy::exhaustive_structs,
     reason = "struct update syntax is its builder"
 )]
-pub struct ListRequest<'a> {
+pub struct GetServers<'a> {
     /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
     pub extended: bool,
     /// The game's name. Without it the master goes by the protocol number (Quake III Arena, Return to Castle
@@ -67,7 +67,7 @@ pub struct ListRequest<'a> {
     pub ipv6: bool,
 }
 
-impl<'a> ListRequest<'a> {
+impl<'a> GetServers<'a> {
     /// `getservers` with a protocol number alone.
     pub fn new(protocol: i32) -> Self {
         Self {
@@ -459,38 +459,38 @@ pub(crate) fn put_part(
 mod tests {
     use super::*;
 
-    fn parse(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {
-        ListRequest::parse(line.as_bytes(), false, 0).map_err(|error| error.kind)
+    fn parse(line: &str) -> Result<GetServers<'_>, ParseErrorKind> {
+        GetServers::parse(line.as_bytes(), false, 0).map_err(|error| error.kind)
     }
 
-    fn parse_ext(line: &str) -> Result<ListRequest<'_>, ParseErrorKind> {
-        ListRequest::parse(line.as_bytes(), true, 0).map_err(|error| error.kind)
+    fn parse_ext(line: &str) -> Result<GetServers<'_>, ParseErrorKind> {
+        GetServers::parse(line.as_bytes(), true, 0).map_err(|error| error.kind)
     }
 
     #[test]
     fn requests_of_real_clients() {
-        let list = ListRequest {
+        let list = GetServers {
             empty: true,
             full: true,
-            ..ListRequest::new(68)
+            ..GetServers::new(68)
         };
         assert_eq!(parse(" 68 full empty"), Ok(list));
         assert_eq!(parse(" 68 empty full\n"), Ok(list));
         assert_eq!(parse(" 68 empty full demo\0"), Ok(list));
-        let nexuiz = ListRequest {
+        let nexuiz = GetServers {
             game: Some(b"Nexuiz"),
-            ..ListRequest::new(3)
+            ..GetServers::new(3)
         };
         assert_eq!(
             parse("  Nexuiz 3 gametype=2"),
-            Ok(ListRequest {
+            Ok(GetServers {
                 game_type: Some(b"2"),
                 ..nexuiz
             })
         );
         assert_eq!(
             parse(" Nexuiz 3 ctf"),
-            Ok(ListRequest {
+            Ok(GetServers {
                 game_type: Some(b"4"),
                 ..nexuiz
             })
@@ -541,9 +541,9 @@ mod tests {
     fn what_would_be_misread_is_not_written() {
         for game in [&b""[..], b"two words", b"68", b"a\"b"] {
             assert!(
-                ListRequest {
+                GetServers {
                     game: Some(game),
-                    ..ListRequest::new(1)
+                    ..GetServers::new(1)
                 }
                 .check()
                 .is_err(),
@@ -551,17 +551,17 @@ mod tests {
             );
         }
         assert!(
-            ListRequest {
+            GetServers {
                 game: None,
-                ..ListRequest::extended(b"x", 1)
+                ..GetServers::extended(b"x", 1)
             }
             .check()
             .is_err()
         );
         assert!(
-            ListRequest {
+            GetServers {
                 game_type: Some(b"a b"),
-                ..ListRequest::new(1)
+                ..GetServers::new(1)
             }
             .check()
             .is_err()

@@ -26,7 +26,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{self, TO_SERVER, check_word, next_word, put_words};
-use super::list::ListRequest;
+use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::{lower_case, number};
 
@@ -96,7 +96,7 @@ pub enum Command<'a> {
     /// Whether a server is there (DarkPlaces, Warsow, Unvanquished).
     Ping,
     /// To a master: which servers there are.
-    GetServers(ListRequest<'a>),
+    GetServers(GetServers<'a>),
     /// To a master: this is a server, ask it for its description.
     Heartbeat {
         /// The protocol or game: `DarkPlaces`, `QuakeArena-1`…
@@ -440,8 +440,8 @@ impl<'a> Command<'a> {
             },
             b"rcon" => Self::Rcon(RconRequest::parse(line)),
             b"ping" => Self::Ping,
-            b"getservers" => Self::GetServers(ListRequest::parse(line, false, offset)?),
-            b"getserversext" => Self::GetServers(ListRequest::parse(line, true, offset)?),
+            b"getservers" => Self::GetServers(GetServers::parse(line, false, offset)?),
+            b"getserversext" => Self::GetServers(GetServers::parse(line, true, offset)?),
             b"heartbeat" => {
                 let missing =
                     ParseError::new(ParseErrorKind::CutShort("the heartbeat's tag"), offset);

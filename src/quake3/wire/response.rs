@@ -10,7 +10,7 @@ use nom::{IResult, Input, Parser};
 use super::infostring::InfoString;
 use super::line::{self, TO_CLIENT, until};
 use super::player::{self, PlayerLine, is_blank};
-use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
 use crate::text::{each, locate};
@@ -187,10 +187,7 @@ impl<'a> Response<'a> {
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
-    ///
-    /// # Errors
-    /// None: what was read can be written. The signature is that of every message of the crate.
-    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    pub fn encode(&self, out: &mut impl BufMut) {
         put_head(self.layout.detail, self.layout.direction_byte, out);
         out.put_slice(self.info().raw());
         if self.layout.info_closed {
@@ -203,7 +200,6 @@ impl<'a> Response<'a> {
             out.put_slice(line);
             out.put_u8(b'\n');
         }
-        Ok(())
     }
 
     /// The lines behind the infostring, those that are no player's included.

@@ -25,10 +25,9 @@ use crate::ut2004::engines::{PlayerForm, UT2004_VERSION, VERSIONS};
 /// use queryport::ut2004::{Command, Request};
 ///
 /// let mut out = Vec::new();
-/// Request::new(Command::RulesAndPlayers).encode(&mut out)?;
+/// Request::new(Command::RulesAndPlayers).encode(&mut out);
 /// assert_eq!(out, [0x79, 0, 0, 0, 3]);
 /// assert_eq!(Request::parse(&[0x80, 0, 0, 0, 1]).unwrap().command, Command::Rules);
-/// # Ok::<(), queryport::EncodeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -113,12 +112,8 @@ impl Request {
     }
 
     /// Appends the request.
-    ///
-    /// # Errors
-    /// None: every request has a form on the wire.
-    pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
+    pub fn encode(&self, out: &mut impl BufMut) {
         put_header(self.version, self.command as u8, out);
-        Ok(())
     }
 }
 
@@ -355,7 +350,7 @@ mod tests {
                 let request = Request::parse(&bytes).unwrap();
                 assert_eq!((request.version, request.command as u8), (version, code));
                 let mut out = Vec::new();
-                request.encode(&mut out).unwrap();
+                request.encode(&mut out);
                 assert_eq!(out, bytes);
             }
         }

@@ -171,7 +171,7 @@ async fn lists_of_several_masters_are_merged_and_the_dead_are_named() {
         assert_eq!(list(index).unwrap().completeness, settled, "{index}");
     }
     assert_eq!((reports[1].servers, reports[2].servers), (120, 21));
-    assert_eq!(list(3).unwrap_err().kind(), ErrorKind::Offline);
+    assert_eq!(list(3).unwrap_err().kind(), ErrorKind::Timeout);
     assert_eq!(list(4).unwrap_err().kind(), ErrorKind::Unreachable);
 }
 
@@ -265,11 +265,11 @@ async fn alterwares_master_is_asked_by_game_and_number() {
     );
     assert_eq!(
         servers("iw6x", MasterForm::Named).await,
-        (vec![], Some(ErrorKind::Offline))
+        (vec![], Some(ErrorKind::Timeout))
     );
     assert_eq!(
         servers("codmw2", MasterForm::Short).await,
-        (vec![], Some(ErrorKind::Offline)),
+        (vec![], Some(ErrorKind::Timeout)),
         "no game"
     );
 }

@@ -112,7 +112,7 @@ fn ask(commands: &[Command<'_>], service: Service) -> Result<Answer, QueryError>
 }
 
 fn is_silent(commands: &[Command<'_>], service: Service) -> bool {
-    matches!(ask(commands, service), Err(QueryError::NoAnswer { .. }))
+    matches!(ask(commands, service), Err(QueryError::Timeout { .. }))
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
                 partial += 1;
                 assert!(outcome.answer.players().len() <= PLAYERS);
             }
-            Err(QueryError::NoAnswer { .. }) => silent += 1,
+            Err(QueryError::Timeout { .. }) => silent += 1,
             Err(error) => panic!("seed {seed}: {error}"),
         }
         assert!(played.elapsed <= Duration::from_secs(4));
@@ -278,7 +278,7 @@ fn where_no_challenge_is_known_the_data_is_requested_without() {
     assert_eq!(steps, "c1c", "within four seconds");
     assert!(matches!(
         played.result,
-        Err(QueryError::NoAnswer { requests: 3, .. })
+        Err(QueryError::Timeout { requests: 3, .. })
     ));
     let (steps, _) = ask_with(query(), patient, |_, _, _| Vec::new());
     assert_eq!(steps, "c1c0c1c0");

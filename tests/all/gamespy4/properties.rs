@@ -233,7 +233,7 @@ proptest! {
         let command = Command::Data { challenge, selection: Selection(&selection) };
         let request = Request::new(RequestId(id), command);
         let mut datagram = Vec::new();
-        request.encode(&mut datagram).unwrap();
+        request.encode(&mut datagram);
         let parsed = match challenge {
             Some(_) => Request::parse(&datagram),
             None => Request::parse_without_challenge(&datagram),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::common::process;
 use queryport::lists::{Quake3List, Ut2004List};
 use queryport::net::{Rcon, serve};
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::Password;
 use queryport::scan::Scanner;
 use queryport::serve::Responder;
@@ -189,7 +189,7 @@ fn a_future_may_be_dropped_at_every_await() {
         .await;
         drop_everywhere("list over UDP", || async {
             let query =
-                Quake3List::new(&ListRequest::extended(b"Test", 68), &Limits::default()).unwrap();
+                Quake3List::new(&GetServers::extended(b"Test", 68), &Limits::default()).unwrap();
             client.list(silent, query).await
         })
         .await;
@@ -323,7 +323,7 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
         let (result, file) = tokio::join!(client.query(Protocol::Quake3, &name), close);
         let error = result.unwrap_err();
         assert!(
-            matches!(error.kind(), ErrorKind::Io | ErrorKind::Offline),
+            matches!(error.kind(), ErrorKind::Io | ErrorKind::Timeout),
             "{error:?}"
         );
         assert!(started.elapsed() < 3 * SECOND);
@@ -495,14 +495,14 @@ async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
         tokio::time::advance(3600 * SECOND).await;
     };
     let (result, ()) = tokio::join!(client.query(Protocol::Quake3, name), jump());
-    assert_eq!(result.unwrap_err().kind(), ErrorKind::Offline);
+    assert_eq!(result.unwrap_err().kind(), ErrorKind::Timeout);
     let mut scan = client
         .scan([(Protocol::Quake3, address)], ScanOptions::default())
         .unwrap();
     let (scanned, ()) = tokio::join!(scan.next(), jump());
     assert_eq!(
         scanned.unwrap().result.unwrap_err().kind(),
-        ErrorKind::Offline
+        ErrorKind::Timeout
     );
     assert!(scan.next().await.is_none());
 }

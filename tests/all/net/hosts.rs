@@ -330,7 +330,7 @@ fn a_list_without_a_thread_is_an_error() {
         kit::not_checked("a list with little memory: no limit may be set");
         return;
     }
-    let request = queryport::quake3::ListRequest::new(68);
+    let request = queryport::quake3::GetServers::new(68);
     let list = queryport::lists::Quake3List::new(&request, &queryport::Limits::default()).unwrap();
     let error = client().blocking().list("127.0.0.1:9", list).unwrap_err();
     assert!(matches!(error, Error::Io { .. }), "{error:?}");

@@ -37,7 +37,7 @@ enum End {
 }
 
 use End::{Answered, Failed, Nothing};
-use ErrorKind::{Io, NameResolution, Offline, Unreachable};
+use ErrorKind::{Io, NameResolution, Timeout, Unreachable};
 
 /// A failure.
 struct Case {
@@ -179,7 +179,7 @@ fn end_of_list(result: Result<usize, Error>) -> End {
 }
 
 fn list_over_udp() -> Quake3List {
-    let request = quake3::ListRequest::new(68);
+    let request = quake3::GetServers::new(68);
     let list = Quake3List::new(&request, &Limits::default()).unwrap();
     list.with_scope(Scope::Any)
 }
@@ -235,7 +235,7 @@ impl Case {
                 Failed(Unreachable | Io) => took > SECOND + SECOND / 2,
                 _ => false,
             };
-            let is_early = expected == Failed(Offline) && took < SECOND * 9 / 10;
+            let is_early = expected == Failed(Timeout) && took < SECOND * 9 / 10;
             if found != expected || is_late || is_early {
                 differences.push(format!(
                     "{}, {}: {found:?} after {took:?}, expected {expected:?}",
@@ -397,7 +397,7 @@ fn a_failure_has_one_outcome_on_every_path() {
         },
         Case {
             exceptions: NO_SERVER,
-            ..Case::new("deadline", silent_at, Failed(Offline))
+            ..Case::new("deadline", silent_at, Failed(Timeout))
         },
         Case {
             // The last request waits until the timeout.
@@ -568,7 +568,7 @@ const ICMP: [Icmp; 18] = [
     Icmp(3, 2, Failed(Unreachable)),
     Icmp(3, 3, Failed(Unreachable)),
     // Fragmentation needed: smaller pieces may arrive, so the request is sent again.
-    Icmp(3, 4, Failed(Offline)),
+    Icmp(3, 4, Failed(Timeout)),
     Icmp(3, 5, Failed(Unreachable)),
     Icmp(3, 6, Failed(Unreachable)),
     Icmp(3, 7, Failed(Unreachable)),
@@ -592,7 +592,7 @@ const ICMP6: [Icmp; 10] = [
     Icmp(1, 4, Failed(Unreachable)),
     Icmp(1, 5, Failed(Unreachable)),
     Icmp(1, 6, Failed(Unreachable)),
-    Icmp(2, 0, Failed(Offline)),
+    Icmp(2, 0, Failed(Timeout)),
     Icmp(3, 0, Failed(Unreachable)),
     Icmp(4, 0, Failed(Unreachable)),
 ];
@@ -683,7 +683,7 @@ fn an_icmp_error_of_every_code_has_one_outcome_on_every_path() {
     for (ip, errors) in families {
         for Icmp(icmp_type, code, end) in errors {
             let server = refusing(SocketAddr::new(ip, 0), *icmp_type, *code);
-            let exceptions: &[_] = if *end == Failed(Offline) {
+            let exceptions: &[_] = if *end == Failed(Timeout) {
                 &[
                     (
                         "detect",

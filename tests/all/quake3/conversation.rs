@@ -73,7 +73,7 @@ fn over_a_bad_link_an_answer_is_right_or_none() {
                 assert_eq!(status.listed_players().len(), 20);
                 assert_eq!(status.verification, Verification::Verified);
             }
-            Err(QueryError::NoAnswer { requests: 3, .. }) => silent += 1,
+            Err(QueryError::Timeout { requests: 3, .. }) => silent += 1,
             Err(error) => panic!("seed {seed}: {error}"),
         }
         assert!(played.elapsed <= Duration::from_secs(4));
@@ -110,7 +110,7 @@ fn a_dead_server_takes_three_requests_and_the_timeout() {
     let waited = Duration::from_secs(4);
     assert_eq!(
         played.result.unwrap_err(),
-        QueryError::NoAnswer {
+        QueryError::Timeout {
             requests: 3,
             waited
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use allocation_counter::measure;
 use queryport::ServerList;
 use queryport::lists::{ListCompleteness, ListPart, Quake3List, Scope};
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{Command, Request, Response};
 use queryport::serve::{Announcer, Responder};
@@ -85,10 +85,10 @@ fn fetch(
     BTreeSet<SocketAddr>,
 ) {
     let (client_at, master_at) = (at(CLIENT), at(MASTER));
-    let request = ListRequest {
+    let request = GetServers {
         empty: true,
         full: true,
-        ..ListRequest::extended(b"Test", 3)
+        ..GetServers::extended(b"Test", 3)
     };
     let query = Quake3List::new(&request, &Limits::default())
         .unwrap()
@@ -194,7 +194,7 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
             let list = match result {
                 Ok(outcome) => outcome.answer,
                 // The request was lost as often as it was sent.
-                Err(QueryError::NoAnswer { .. }) => continue,
+                Err(QueryError::Timeout { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
             assert!(
@@ -563,20 +563,20 @@ fn lists_that_qstat_read() {
     for (name, request, servers) in [
         (
             "master-list-extended",
-            ListRequest::extended(b"Nexuiz", 3),
+            GetServers::extended(b"Nexuiz", 3),
             2,
         ),
-        ("master-list-qstat-openarena", ListRequest::new(71), 1),
+        ("master-list-qstat-openarena", GetServers::new(71), 1),
         (
             "master-list-qstat-nexuiz",
-            ListRequest {
+            GetServers {
                 game: Some(b"Nexuiz"),
-                ..ListRequest::new(3)
+                ..GetServers::new(3)
             },
             1,
         ),
     ] {
-        let request = ListRequest {
+        let request = GetServers {
             empty: true,
             full: true,
             ..request

@@ -97,7 +97,7 @@ fn a_command_runs_once() {
     });
     assert_eq!(
         (played.result.unwrap().answer, times),
-        (Err(RconError::NoAnswer), 1)
+        (Err(RconError::Timeout), 1)
     );
     times = 0;
     let played = play(
@@ -108,7 +108,7 @@ fn a_command_runs_once() {
     );
     assert!(matches!(
         played.result,
-        Err(QueryError::NoAnswer { requests: 3, .. })
+        Err(QueryError::Timeout { requests: 3, .. })
     ));
     assert_eq!(times, 3);
 }
@@ -232,7 +232,7 @@ fn signed_commands_that_a_real_server_took() {
             assert_eq!(crate::common::request(&mut query), client[0]);
             assert_eq!(
                 query.timeout(Remaining::Retry),
-                OnTimeout::Done(Err(RconError::NoAnswer)),
+                OnTimeout::Done(Err(RconError::Timeout)),
                 "once"
             );
         }
@@ -290,7 +290,7 @@ fn signed_commands_over_a_bad_link() {
         match played.result.unwrap().answer {
             // The link may deliver a datagram twice; the client sent it once.
             Ok(answer) => answered += u32::from(answer.text.raw().starts_with(b"ok\n")),
-            Err(error) => assert_eq!(error, RconError::NoAnswer, "seed {seed}"),
+            Err(error) => assert_eq!(error, RconError::Timeout, "seed {seed}"),
         }
         assert!(runs <= 2, "seed {seed}: {runs} copies");
     }

@@ -208,7 +208,7 @@ proptest! {
     fn requests_of_every_version_come_back(version in any::<u32>(), code in 0..5_u8) {
         let bytes = [&version.to_le_bytes()[..], &[code]].concat();
         let mut out = Vec::new();
-        Request::parse(&bytes).unwrap().encode(&mut out).unwrap();
+        Request::parse(&bytes).unwrap().encode(&mut out);
         prop_assert_eq!(out, bytes);
     }
 

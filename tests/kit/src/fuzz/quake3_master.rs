@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use queryport::lists::{ListPart, Quake3List, Scope};
-use queryport::quake3::ListRequest;
+use queryport::quake3::GetServers;
 use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{Command, Password, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
@@ -174,7 +174,7 @@ pub fn conversation(data: &[u8]) {
     let limits = Limits::default()
         .with_max_servers(500)
         .with_max_fragments(8);
-    let request = ListRequest::extended(b"x", 1);
+    let request = GetServers::extended(b"x", 1);
     let mut list = Some(
         Quake3List::new(&request, &limits)
             .expect("a request")

@@ -1,0 +1,243 @@
+//! What a client is made of: its settings, host names, and the conversation with one host.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use super::error::Error;
+use super::exchange::Exchanges;
+use super::io::Io;
+use super::server::{Server, split};
+use crate::options::QueryOptions;
+use crate::protocol::Protocol;
+use crate::secret::Secret;
+use crate::session::{Conversation, Outcome, Session, Timing};
+use crate::status_query::{Answer, StatusQuery};
+use crate::time::after;
+
+/// Asks servers: the settings of a client, and the numbers of its conversations.
+#[derive(Debug, Clone)]
+pub(crate) struct Asker {
+    secret: Secret,
+    pub(super) timing: Timing,
+    pub(super) options: QueryOptions,
+    pub(super) deadline: Duration,
+    pub(super) family: Family,
+    pub(super) local: Option<SocketAddr>,
+    counter: Arc<AtomicU64>,
+}
+
+impl Asker {
+    pub(super) fn new(secret: Secret) -> Self {
+        Self {
+            secret,
+            timing: Timing::default(),
+            options: QueryOptions::default(),
+            deadline: Duration::from_secs(10),
+            family: Family::Any,
+            local: None,
+            counter: Arc::default(),
+        }
+    }
+
+    /// Returns a nonce for a new conversation, which nobody else can guess.
+    pub(super) fn nonce(&self, server: SocketAddr) -> u64 {
+        self.secret.number(
+            "client nonce",
+            server,
+            self.counter.fetch_add(1, Ordering::Relaxed),
+        )
+    }
+
+    /// The status of a server, in the protocol's own words.
+    pub(super) async fn answer_over<I: Io>(
+        &self,
+        protocol: Protocol,
+        server: &Server,
+    ) -> Result<Outcome<Answer>, Error> {
+        let dialect = self.options.dialect;
+        if !dialect.fits(protocol) {
+            return Err(Error::WrongDialect { dialect, protocol });
+        }
+        let query = |nonce| StatusQuery::new(protocol, nonce, &self.options);
+        self.ask_host_over::<I, _>(server, protocol.default_query_port(), query)
+            .await
+    }
+
+    /// Runs conversations with the addresses of a host, one after the other, until one answers.
+    pub(super) async fn ask_host_over<I: Io, C: Conversation>(
+        &self,
+        server: &Server,
+        default_port: u16,
+        conversation: impl Fn(u64) -> C,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        let mut attempts = self.attempts::<I>(server, default_port).await?;
+        loop {
+            let conversation = conversation(self.nonce(attempts.address));
+            let timing = attempts.timing(I::now());
+            let outcome = self
+                .ask_within::<I, C>(attempts.address, conversation, timing)
+                .await;
+            if outcome.is_ok() || !attempts.advance(I::now()) {
+                return outcome;
+            }
+        }
+    }
+
+    /// The addresses of a server, in the resolver's order. Starts the client's deadline.
+    pub(super) async fn attempts<I: Io>(
+        &self,
+        server: &Server,
+        default_port: u16,
+    ) -> Result<Attempts, Error> {
+        let deadline = after(I::now(), self.deadline);
+        let mut addresses = self
+            .addresses::<I>(server, default_port, deadline)
+            .await?
+            .into_iter();
+        let address = addresses.next().ok_or_else(|| Error::NameResolution {
+            host: server.to_string(),
+            source: Arc::new(no_address()),
+        })?;
+        Ok(Attempts {
+            address,
+            others: addresses,
+            deadline,
+            timing: self.timing,
+        })
+    }
+
+    /// The address of a server, or the addresses of its name in the wanted family.
+    async fn addresses<I: Io>(
+        &self,
+        server: &Server,
+        default_port: u16,
+        deadline: Instant,
+    ) -> Result<Vec<SocketAddr>, Error> {
+        let (host, port) = match server {
+            Server::Address(address) => return Ok(vec![*address]),
+            Server::Name(name) => split(name, default_port)?,
+        };
+        if let Ok(ip) = host.parse::<IpAddr>() {
+            return Ok(vec![SocketAddr::new(ip, port)]);
+        }
+        let resolved = I::resolve(host, port, deadline).await;
+        let resolved = resolved.map_err(|source| Error::NameResolution {
+            host: host.to_owned(),
+            source: source.into(),
+        })?;
+        let mut addresses = Vec::new();
+        for address in resolved {
+            if self.family.admits(address) && !addresses.contains(&address) {
+                addresses.push(address);
+            }
+            if addresses.len() >= MAX_ADDRESSES {
+                break;
+            }
+        }
+        Ok(addresses)
+    }
+
+    /// Runs a conversation on a socket of its own.
+    pub(super) async fn ask_within<I: Io, C: Conversation>(
+        &self,
+        server: SocketAddr,
+        conversation: C,
+        timing: Timing,
+    ) -> Result<Outcome<C::Answer>, Error> {
+        let mut exchanges = Exchanges::<I, C>::new(self.local);
+        exchanges.start(0, Session::new(conversation, server, timing, I::now()))?;
+        loop {
+            if let Some(ended) = exchanges.step(None).await {
+                return ended.result;
+            }
+        }
+    }
+}
+
+/// The resolver knows the name, but no address of the wanted family.
+fn no_address() -> io::Error {
+    let message = "the name has no address of the wanted family";
+    io::Error::new(io::ErrorKind::NotFound, message)
+}
+
+/// The addresses of a host, tried one after the other. Each gets an equal share of the remaining
+/// time.
+#[derive(Debug)]
+pub(super) struct Attempts {
+    pub(super) address: SocketAddr,
+    pub(super) others: std::vec::IntoIter<SocketAddr>,
+    pub(super) deadline: Instant,
+    timing: Timing,
+}
+
+impl Attempts {
+    /// All addresses. Ignore their ports.
+    #[cfg(feature = "games")]
+    pub(super) fn hosts(&self) -> impl Iterator<Item = SocketAddr> {
+        std::iter::once(self.address).chain(self.others.clone())
+    }
+
+    /// The timing for the current address.
+    pub(super) fn timing(&self, now: Instant) -> Timing {
+        let left = self.deadline.saturating_duration_since(now);
+        let others = u32::try_from(self.others.len()).unwrap_or(u32::MAX);
+        let share = left.checked_div(others.saturating_add(1)).unwrap_or(left);
+        let share = share.max(MIN_SHARE.min(left));
+        self.timing.with_timeout(share.min(self.timing.timeout()))
+    }
+
+    /// Moves to the next address; `false` if there is none, or no time for it.
+    pub(super) fn advance(&mut self, now: Instant) -> bool {
+        let next = self.others.next().filter(|_| now < self.deadline);
+        next.map(|next| self.address = next).is_some()
+    }
+
+    /// Keeps the current address, which has answered. The others may be other servers.
+    #[cfg(feature = "tokio")]
+    pub(super) fn keep(&mut self) {
+        self.others = Vec::new().into_iter();
+    }
+}
+
+/// The range of deadlines.
+pub(super) const MIN_DEADLINE: Duration = Duration::from_millis(10);
+pub(super) const MAX_DEADLINE: Duration = Duration::from_secs(600);
+/// Most addresses of one name to try.
+const MAX_ADDRESSES: usize = 32;
+/// The least time for one of several addresses: a round trip around the world and one fast retry.
+/// Addresses for which no time is left are not tried.
+const MIN_SHARE: Duration = Duration::from_millis(500);
+
+/// The addresses of a host name to try.
+///
+/// ```
+/// use queryport::net::Family;
+/// use queryport::{Client, Secret};
+///
+/// let client = Client::with_secret(Secret::new([7; 16])).with_family(Family::Ipv4);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Family {
+    /// All, in the resolver's order.
+    #[default]
+    Any,
+    /// IPv4 only.
+    Ipv4,
+    /// IPv6 only.
+    Ipv6,
+}
+
+impl Family {
+    /// Whether an address is of the family.
+    pub(super) const fn admits(self, address: SocketAddr) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Ipv4 => address.is_ipv4(),
+            Self::Ipv6 => address.is_ipv6(),
+        }
+    }
+}
