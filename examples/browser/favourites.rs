@@ -1,4 +1,5 @@
-//! The file of favourites: one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line, which the example `scan` reads too.
+//! The file of favourites: one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line, which the example
+//! `scan` reads too.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,7 +15,8 @@ pub(crate) struct Favourites {
 }
 
 impl Favourites {
-    /// `queryport/favourites` in the user's folder of settings, as the XDG base directory specification has it.
+    /// `queryport/favourites` in the user's folder of settings, as the XDG base directory
+    /// specification has it.
     pub(crate) fn of_user() -> Self {
         let variable = |name| {
             std::env::var_os(name)
@@ -46,7 +48,8 @@ impl Favourites {
             .collect())
     }
 
-    /// Adds or removes one line, and leaves all others as they are. The file is replaced whole: a full disk loses nothing.
+    /// Adds or removes one line, and leaves all others as they are. The file is replaced whole: a
+    /// full disk loses nothing.
     pub(crate) fn write(&self, favourite: &Target, is_favourite: bool) -> io::Result<()> {
         let path = self
             .path

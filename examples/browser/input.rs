@@ -1,4 +1,4 @@
-//! What keys mean.
+//! The meanings of keys.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
@@ -7,7 +7,7 @@ use super::state::Mode;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Action {
-    /// Moves the selection or the details by so many rows, negative ones up.
+    /// Moves the selection or the details by this many rows, negative ones up.
     Move(isize),
     Page(isize),
     First,

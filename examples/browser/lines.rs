@@ -5,12 +5,13 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::command_line;
-use super::safe_text::{fit, safe, width};
+use super::safe_text::{counted, fit, safe, width};
 use super::server::Server;
 use super::source::Source;
 use super::state::Event;
 
-/// Prints until the list has ended, or Ctrl-C. Servers without one of the words of the search are left out.
+/// Prints until the list has ended, or Ctrl-C. Servers without one of the words of the search are
+/// left out.
 pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(io::stdout());
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
@@ -25,7 +26,7 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
         }
         for event in events.drain(..) {
             match event {
-                Event::Result(target, result) => {
+                Event::Scanned(target, result) => {
                     asked += 1;
                     answered += u64::from(result.is_ok());
                     let mut server = Server::new(target);
@@ -39,14 +40,21 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
                     has_rejected = true;
                     command_line::complain(&safe(&note));
                 }
-                Event::Ended => break 'scan,
-                Event::Started | Event::Listed(_) | Event::ListEnded | Event::Refreshed => {}
+                Event::ScanEnded => break 'scan,
+                Event::ScanStarted
+                | Event::Listed(_)
+                | Event::ListEnded
+                | Event::Refreshed(..)
+                | Event::RefreshEnded => {}
             }
         }
         out.flush()?;
     }
     out.flush()?;
-    command_line::complain(&format!("{answered} of {asked} servers answered"));
+    command_line::complain(&format!(
+        "{answered} of {} answered",
+        counted(asked, "server")
+    ));
     Ok(if answered > 0 && !has_rejected {
         ExitCode::SUCCESS
     } else {

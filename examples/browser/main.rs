@@ -1,19 +1,24 @@
-//! A server browser for the terminal: the servers of a game, of a file or of your favourites in a live table, with details of
-//! players, teams and rules.
+//! A server browser for the terminal: the servers of a game, of a file or of your favourites in a
+//! live table, with details of players, teams and rules.
 //!
 //! ```text
-//! cargo run -p queryport-cli -- browser                                    invented servers of all four protocols on loopback
-//! cargo run -p queryport-cli -- browser openarena                       the servers of a game, from its list servers
-//! cargo run -p queryport-cli -- browser servers.txt                     one HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT a line
+//! # Invented servers of all four protocols on loopback
+//! cargo run -p queryport-cli -- browser
+//! # The servers of a game, from its list servers
+//! cargo run -p queryport-cli -- browser openarena
+//! # One HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT a line
+//! cargo run -p queryport-cli -- browser servers.txt
 //! cargo run -p queryport-cli -- browser --favourites
-//! cargo run -p queryport-cli -- browser openarena --search ctf | sort -k3       lines, without a terminal
+//! # Lines, without a terminal
+//! cargo run -p queryport-cli -- browser openarena --search ctf | sort -k3
 //! ```
 //!
-//! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of settings (XDG_CONFIG_HOME), one
-//! `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line. NO_COLOR and COLORTERM are heeded.
+//! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of
+//! settings (XDG_CONFIG_HOME), one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line. NO_COLOR and
+//! COLORTERM are heeded.
 //!
-//! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or something failed, 2 for a wrong
-//! command line.
+//! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or
+//! something failed, 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -46,6 +51,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use crate::command_line::{self, seconds};
+use crate::port::{self, Port};
 use crate::{safe_text, target};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::Protocol;
@@ -66,14 +72,19 @@ const EXAMPLES: &[&str] = &[
     "browser openarena --search ctf | sort     lines, without a terminal",
 ];
 
+/// The text of `--favourites` before there are any.
+const NO_FAVOURITES: &str = "no favourites yet: browse a game, as with `queryport browser openarena`, and press Space on a server";
+
 /// Browse game servers on the terminal.
 #[derive(Debug, Parser)]
 #[command(name = "browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`, `-` for standard input; or a game,
-    /// whose list servers are asked. Without it, invented servers on loopback.
+    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`, `-`
+    /// for standard input; or a game, whose list servers are asked. Without it, invented servers on
+    /// loopback.
     list: Option<String>,
-    /// Browse the favourites, which are kept in `queryport/favourites` of $XDG_CONFIG_HOME or ~/.config.
+    /// Browse the favourites, which are kept in `queryport/favourites` of $XDG_CONFIG_HOME or
+    /// ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
     /// The protocol of lines that name neither protocol nor game.
@@ -82,7 +93,8 @@ pub(crate) struct Arguments {
     /// Show servers with these words in the name, map, game, address or a player's name.
     #[arg(long, default_value = "", hide_default_value = true)]
     search: String,
-    /// Query what is on the screen again every so many seconds; the key `a` does so every 10.
+    /// The seconds between two refreshes of the rows on the screen; the key `a` refreshes them
+    /// every 10.
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.5..=600.0))]
     refresh: Option<f64>,
     /// The timeout of a query in seconds, retries included.
@@ -91,7 +103,8 @@ pub(crate) struct Arguments {
     /// Most retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port where there is one: then
+    /// refreshes wait for the scan to end.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// Print lines on a terminal too.
@@ -141,9 +154,8 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
             Duration::from_secs_f64(arguments.timeout),
             arguments.retries,
         ),
-        arguments.bind,
     )?;
-    let source = Source::new(list, client)?;
+    let source = Source::new(list, client, Port::new(arguments.bind))?;
     if !has_terminal(&arguments) {
         if let Some(problem) = problem {
             command_line::complain(&problem);
@@ -155,6 +167,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     browser.filter.search.clone_from(&arguments.search);
     browser.is_automatic = arguments.refresh.is_some();
     browser.note = problem;
+    if arguments.favourites {
+        browser.advice = NO_FAVOURITES;
+    }
     browser.kept_in = kept.path().filter(|_| farm.is_none()).map(short);
     let favourites = farm.is_none().then_some(kept);
     let interval = Duration::from_secs_f64(arguments.refresh.unwrap_or(10.0));
@@ -193,7 +208,8 @@ fn named(list: &str, protocol: Protocol) -> (String, List) {
     }
 }
 
-/// Whether there is a terminal to draw on. Keys are read from it even where standard input is the list.
+/// Whether there is a terminal to draw on. Keys are read from it even where standard input is the
+/// list.
 fn has_terminal(arguments: &Arguments) -> bool {
     let has_keys = std::io::stdin().is_terminal() || arguments.list.as_deref() == Some("-");
     let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb" || term.is_empty());

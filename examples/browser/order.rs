@@ -80,7 +80,7 @@ impl Order {
         }
     }
 
-    /// The order by the column so many places to the right.
+    /// The order by the column this many places to the right.
     pub(crate) fn moved(self, places: usize) -> Self {
         let here = Column::ALL
             .iter()

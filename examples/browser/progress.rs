@@ -3,8 +3,18 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The rate is that of the last so long.
+/// The rate is that of the results in this time.
 const WINDOW: Duration = Duration::from_secs(3);
+
+/// How far a scan is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// The list is being read, and its servers are queried.
+    Listing,
+    /// The list has ended; queries are under way.
+    Querying,
+    Finished(Instant),
+}
 
 /// The counts of a scan.
 #[derive(Debug)]
@@ -12,10 +22,8 @@ pub(crate) struct Progress {
     pub(crate) listed: u64,
     pub(crate) done: u64,
     pub(crate) answered: u64,
-    /// Whether no more servers will be listed.
-    pub(crate) is_listed: bool,
+    phase: Phase,
     start: Instant,
-    end: Option<Instant>,
     /// Counts of results at earlier times, a few a second.
     earlier: VecDeque<(Instant, u64)>,
 }
@@ -27,9 +35,8 @@ impl Progress {
             listed: 0,
             done: 0,
             answered: 0,
-            is_listed: false,
+            phase: Phase::Listing,
             start: now,
-            end: None,
             earlier,
         }
     }
@@ -58,29 +65,47 @@ impl Progress {
         }
     }
 
+    /// No more servers will be listed.
+    pub(crate) fn end_list(&mut self) {
+        if self.phase == Phase::Listing {
+            self.phase = Phase::Querying;
+        }
+    }
+
     pub(crate) fn finish(&mut self, now: Instant) {
-        (self.end, self.is_listed) = (Some(now), true);
+        self.phase = Phase::Finished(now);
+    }
+
+    pub(crate) fn is_listed(&self) -> bool {
+        self.phase != Phase::Listing
     }
 
     pub(crate) const fn is_finished(&self) -> bool {
-        self.end.is_some()
+        matches!(self.phase, Phase::Finished(_))
+    }
+
+    const fn end(&self) -> Option<Instant> {
+        match self.phase {
+            Phase::Finished(end) => Some(end),
+            Phase::Listing | Phase::Querying => None,
+        }
     }
 
     /// How long the scan took or has taken.
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
-        self.end
+        self.end()
             .unwrap_or(now)
             .saturating_duration_since(self.start)
     }
 
     /// Results a second: of the last seconds, and of the whole scan after its end.
     pub(crate) fn rate(&self, now: Instant) -> Option<f64> {
-        let (from, count) = match self.end {
+        let (from, count) = match self.end() {
             Some(_) => (self.start, 0),
             None => *self.earlier.front()?,
         };
         let seconds = self
-            .end
+            .end()
             .unwrap_or(now)
             .saturating_duration_since(from)
             .as_secs_f64();
@@ -96,11 +121,12 @@ impl Progress {
         }
     }
 
-    /// The time that is left at this rate; `None` while the list grows, and near its end: the last servers are silent ones.
+    /// The time that is left at this rate; `None` while the list grows, and near its end: the last
+    /// servers are silent ones.
     pub(crate) fn left(&self, now: Instant) -> Option<Duration> {
         let rate = self
             .rate(now)
-            .filter(|rate| *rate > 0.0 && self.is_listed && !self.is_finished())?;
+            .filter(|rate| *rate > 0.0 && self.is_listed() && !self.is_finished())?;
         let seconds = self.listed.saturating_sub(self.done) as f64 / rate;
         Duration::try_from_secs_f64(seconds)
             .ok()
@@ -125,7 +151,7 @@ mod tests {
         }
         assert_eq!(progress.rate(at(1000)).map(f64::round), Some(100.0));
         assert_eq!(progress.left(at(1000)), None, "the list grows");
-        progress.is_listed = true;
+        progress.end_list();
         assert_eq!(progress.left(at(1000)).map(|left| left.as_secs()), Some(9));
         // Then nothing more: the rate falls, and no estimate is left.
         for tick in 5..40 {

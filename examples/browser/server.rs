@@ -1,21 +1,32 @@
 //! One server of the table.
 
+use std::net::{IpAddr, SocketAddr};
+
 use queryport::games::Game;
 use queryport::{Outcome, ServerStatus, Text};
 
 use super::safe_text::{safe, width};
 use super::target::{Target, What};
 
-/// What is known of a server.
+/// Which query of a server is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Query {
+    Idle,
+    /// That of the scan of the whole list.
+    Scan,
+    /// That of a refresh of the rows on the screen.
+    Refresh,
+}
+
+/// A server and its latest answer.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) target: Target,
     /// The last answer; it stays when a later query fails.
     pub(crate) answer: Option<Outcome<ServerStatus>>,
-    /// Why the last query has no answer.
+    /// Why the last query has no answer, without the address.
     pub(crate) failure: Option<String>,
-    /// Whether a query is under way.
-    pub(crate) is_awaited: bool,
+    pub(crate) query: Query,
     pub(crate) is_favourite: bool,
     /// The name of the game, or of the protocol.
     pub(crate) game: String,
@@ -23,7 +34,7 @@ pub(crate) struct Server {
     plays: Option<&'static Game>,
     /// Name and map in lower case, to sort by.
     pub(crate) keys: [String; 2],
-    /// What a search looks at, in lower case.
+    /// The text that a search looks through, in lower case.
     text: String,
 }
 
@@ -38,7 +49,7 @@ impl Server {
             plays: None,
             answer: None,
             failure: None,
-            is_awaited: true,
+            query: Query::Idle,
             is_favourite: false,
             keys: Default::default(),
             text: String::new(),
@@ -49,7 +60,6 @@ impl Server {
 
     /// Takes the answer or the failure of a query.
     pub(crate) fn update(&mut self, result: Result<Outcome<ServerStatus>, String>) {
-        self.is_awaited = false;
         match result {
             Ok(outcome) => {
                 if let Some(game) = Game::of(&outcome.answer, self.target.0.protocol()) {
@@ -68,11 +78,12 @@ impl Server {
                 });
                 self.text = self.words();
             }
-            Err(failure) => self.failure = Some(failure),
+            Err(failure) => self.failure = Some(reason(&failure, &self.target.1)),
         }
     }
 
-    /// The game in at most so many columns, where it has such a name: its id, or the longest other one that fits.
+    /// The name of the game, where it fits into these columns; else its id, or the longest other
+    /// name that fits.
     pub(crate) fn short_game(&self, columns: usize) -> &str {
         let fitting = |word: &&str| width(word) <= columns;
         let others = |game: &'static Game| game.aliases.iter().chain(game.old_ids).copied();
@@ -122,7 +133,8 @@ impl Server {
         Some(self.answer.as_ref()?.rtt?.as_secs_f64() * 1000.0)
     }
 
-    /// Whether each word is in the name, map, game, type, address or a player's name. The words are in lower case.
+    /// Whether each word is in the name, map, game, type, address or a player's name. The words are
+    /// in lower case.
     pub(crate) fn has(&self, words: &str) -> bool {
         words
             .split_whitespace()
@@ -148,4 +160,16 @@ impl Server {
         }
         words.to_lowercase()
     }
+}
+
+/// The message of a failure without the address that it begins with.
+fn reason(message: &str, address: &str) -> String {
+    match message.split_once(": ") {
+        Some((peer, reason)) if peer == address || is_address(peer) => reason.to_owned(),
+        _ => message.to_owned(),
+    }
+}
+
+fn is_address(text: &str) -> bool {
+    text.parse::<SocketAddr>().is_ok() || text.parse::<IpAddr>().is_ok()
 }

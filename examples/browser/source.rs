@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -16,7 +15,8 @@ use tokio::sync::mpsc::{self, Receiver, Sender};
 use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
 use super::command_line::message;
-use super::state::Event;
+use super::port::Port;
+use super::state::{Event, QueryResult};
 use super::target::{Target, What, of_line};
 
 /// Events that wait to be taken. A slow screen slows the scan down.
@@ -24,16 +24,17 @@ const QUEUE: usize = 1024;
 /// The longest line that can hold a target.
 const LONGEST_LINE: u64 = 4096;
 
-/// What is browsed.
+/// The list of servers to browse.
 #[derive(Debug, Clone)]
 pub(crate) enum List {
     Game(&'static Game),
-    /// A file with one server a line, and the protocol of lines that name neither protocol nor game.
+    /// A file with one server a line, and the protocol of lines that name neither protocol nor
+    /// game.
     File(String, Protocol),
     Servers(Vec<Target>),
 }
 
-/// What is to be queried.
+/// Work for the thread that queries.
 #[derive(Debug)]
 enum Work {
     /// The list is read, and each server queried; an earlier scan ends.
@@ -49,15 +50,17 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A thread of its own, because a `Scan` stays on the thread that made it: drawing does not lengthen round trips.
-    pub(crate) fn new(list: List, client: Client) -> io::Result<Self> {
+    /// A thread of its own, because a `Scan` stays on the thread that made it: drawing does not
+    /// lengthen round trips.
+    pub(crate) fn new(list: List, client: Client, port: Port) -> io::Result<Self> {
         let (work, received) = mpsc::unbounded_channel();
         let (sender, events) = mpsc::channel(QUEUE);
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
-        let working =
-            move || LocalSet::new().block_on(&runtime, query_all(list, client, received, sender));
+        let working = move || {
+            LocalSet::new().block_on(&runtime, query_all(list, client, port, received, sender));
+        };
         std::thread::Builder::new()
             .name("queries".to_owned())
             .spawn(working)?;
@@ -78,12 +81,14 @@ impl Source {
 async fn query_all(
     list: List,
     client: Client,
+    port: Port,
     mut received: mpsc::UnboundedReceiver<Work>,
     events: Sender<Event>,
 ) {
     let mut scan: Option<JoinHandle<()>> = None;
+    let client = port.fixed(client);
     while let Some(work) = received.recv().await {
-        let (client, events) = (client.clone(), events.clone());
+        let (client, port, events) = (client.clone(), port.clone(), events.clone());
         match work {
             Work::Scan => {
                 if let Some(earlier) = scan.take() {
@@ -91,17 +96,19 @@ async fn query_all(
                     // No event of the earlier scan comes after this.
                     let _ = earlier.await;
                 }
-                let _ = events.send(Event::Started).await;
+                let _ = events.send(Event::ScanStarted).await;
                 let (sender, receiver) = mpsc::channel(QUEUE);
                 let listing = Listing {
                     events: events.clone(),
                     targets: sender,
                     seen: BTreeSet::new(),
                 };
-                let reading = listing.read(list.clone(), client.clone());
+                let reading = listing.read(list.clone(), port.any(client.clone()));
                 scan = Some(spawn_local(async move {
-                    let (queried, ()) = tokio::join!(query(&client, receiver, &events), reading);
-                    report(queried, Event::Ended, &events).await;
+                    let _turn = port.turn().await;
+                    let querying = query(&client, receiver, &events, Event::Scanned);
+                    let (queried, ()) = tokio::join!(querying, reading);
+                    report(queried, Event::ScanEnded, &events).await;
                 }));
             }
             Work::Refresh(targets) => {
@@ -109,9 +116,12 @@ async fn query_all(
                 for target in targets {
                     let _ = sender.try_send(target);
                 }
+                // The queue holds all targets, and ends after them.
+                drop(sender);
                 spawn_local(async move {
-                    let queried = query(&client, receiver, &events).await;
-                    report(queried, Event::Refreshed, &events).await;
+                    let _turn = port.turn().await;
+                    let queried = query(&client, receiver, &events, Event::Refreshed).await;
+                    report(queried, Event::RefreshEnded, &events).await;
                 });
             }
         }
@@ -125,11 +135,12 @@ async fn report(queried: Result<(), queryport::Error>, end: Event, events: &Send
     let _ = events.send(end).await;
 }
 
-/// Queries targets as they come.
+/// Queries targets as they come, and sends each result as such an event.
 async fn query(
     client: &Client,
     targets: Receiver<Target>,
     events: &Sender<Event>,
+    event: fn(Target, Box<QueryResult>) -> Event,
 ) -> Result<(), queryport::Error> {
     let (sender, mut order) = mpsc::unbounded_channel();
     let mut handed = Vec::new();
@@ -150,7 +161,7 @@ async fn query(
         };
         let result = scanned.result.map_err(|error| message(&error));
         if events
-            .send(Event::Result(target.clone(), Box::new(result)))
+            .send(event(target.clone(), Box::new(result)))
             .await
             .is_err()
         {
@@ -223,9 +234,15 @@ impl Listing {
                 Err(error) => self.note(message(&error)).await,
             },
             List::File(path, protocol) => {
-                let mut lines = lines(path);
+                let named = |number: u64, why: String| format!("line {number} of {path}: {why}");
+                let mut lines = lines(path.clone());
+                let mut number = 0;
                 while let Some(line) = lines.recv().await {
-                    match line.and_then(|line| of_line(&line, Some(protocol.into()))) {
+                    number += 1;
+                    let target = line.and_then(|line| {
+                        of_line(&line, Some(protocol.into())).map_err(|why| named(number, why))
+                    });
+                    match target {
                         Ok(Some(target)) => {
                             if !self.add(target).await {
                                 return;
@@ -257,7 +274,8 @@ impl Listing {
     }
 }
 
-/// The lines of a file, or of standard input for `-`, read in a thread of its own: reading blocks, and may never end.
+/// The lines of a file, or of standard input for `-`. A separate thread reads them: reading blocks,
+/// and may never end.
 fn lines(path: String) -> Receiver<Result<String, String>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {
@@ -305,7 +323,6 @@ fn lines(path: String) -> Receiver<Result<String, String>> {
 pub(crate) fn client(
     list: &List,
     (timeout, retries): (Duration, u8),
-    bind: Option<SocketAddr>,
 ) -> Result<Client, queryport::Error> {
     let dialect = if let List::Game(game) = list {
         game.dialect
@@ -316,9 +333,5 @@ pub(crate) fn client(
     let timing = Timing::default()
         .with_timeout(timeout)
         .with_retries(retries);
-    let client = Client::new()?.with_timing(timing).with_options(options);
-    Ok(match bind {
-        Some(bind) => client.with_local_address(bind),
-        None => client,
-    })
+    Ok(Client::new()?.with_timing(timing).with_options(options))
 }

@@ -1,4 +1,5 @@
-//! The state of the browser: servers, selection, order, filter. It knows no terminal, socket or file.
+//! The state of the browser: servers, selection, order, filter. It knows no terminal, socket or
+//! file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
@@ -8,34 +9,39 @@ use queryport::{Outcome, ServerStatus};
 use super::input::Action;
 use super::order::{Column, Filter, Order};
 use super::progress::Progress;
-use super::server::Server;
+use super::server::{Query, Server};
 use super::target::Target;
 
 /// Most characters of a search.
 const LONGEST_SEARCH: usize = 100;
 
-/// What the source of data reports.
+/// An answer, or why there is none.
+pub(crate) type QueryResult = Result<Outcome<ServerStatus>, String>;
+
+/// A report of the source of data.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A scan of the whole list begins.
-    Started,
+    /// A scan of the whole list begins. An earlier scan has ended.
+    ScanStarted,
     /// A server of the list.
     Listed(Target),
     /// The list has ended.
     ListEnded,
-    /// The result of a query.
-    Result(Target, Box<Result<Outcome<ServerStatus>, String>>),
+    /// A result of the scan.
+    Scanned(Target, Box<QueryResult>),
     /// The end of a scan of the whole list.
-    Ended,
+    ScanEnded,
+    /// A result of a refresh.
+    Refreshed(Target, Box<QueryResult>),
     /// The end of a refresh.
-    Refreshed,
+    RefreshEnded,
     /// A line for the user.
     Note(String),
     /// A line of a file that names no server, for the user.
     Rejected(String),
 }
 
-/// What the state wants done outside.
+/// Work that the state hands to the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Command {
     /// Query these again.
@@ -47,7 +53,7 @@ pub(crate) enum Command {
     Quit,
 }
 
-/// What keys act on.
+/// The part of the screen that keys act on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     Table,
@@ -56,7 +62,7 @@ pub(crate) enum Mode {
     Help,
 }
 
-/// What the last drawing found out about the screen.
+/// The sizes of the parts of the screen, as last drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Screen {
     /// Rows of the table.
@@ -83,7 +89,8 @@ pub(crate) struct Browser {
     /// The row of the selection among those shown, and the first row on the screen.
     pub(crate) cursor: usize,
     pub(crate) top: usize,
-    /// The server that the selection follows; none while the first row is selected, whichever that is.
+    /// The server that the selection follows; none while the first row is selected, whichever that
+    /// is.
     followed: Option<usize>,
     pub(crate) order: Order,
     pub(crate) filter: Filter,
@@ -95,6 +102,10 @@ pub(crate) struct Browser {
     pub(crate) is_refreshing: bool,
     pub(crate) progress: Progress,
     pub(crate) note: Option<String>,
+    /// Advice for an empty list.
+    pub(crate) advice: &'static str,
+    /// Lines of the list that name no server, in the scan that runs or ran last.
+    pub(crate) rejected: u64,
     /// The file of favourites; none where they are not kept.
     pub(crate) kept_in: Option<String>,
     /// The first line of the page of keys on the screen.
@@ -123,6 +134,8 @@ impl Browser {
             is_refreshing: false,
             progress: Progress::new(now),
             note: None,
+            advice: "the list names no server",
+            rejected: 0,
             kept_in: None,
             help_scroll: 0,
             screen: Screen::default(),
@@ -131,43 +144,78 @@ impl Browser {
 
     pub(crate) fn handle(&mut self, event: Event, now: Instant) {
         match event {
-            Event::Started => self.progress = Progress::new(now),
+            Event::ScanStarted => {
+                self.progress = Progress::new(now);
+                self.rejected = 0;
+                self.end(Query::Scan);
+            }
             Event::Listed(target) => {
                 self.progress.listed += 1;
-                let number = self.number(target);
-                if let Some(server) = self.servers.get_mut(number) {
-                    server.is_awaited = true;
+                if let Some(server) = self.server(target) {
+                    server.query = Query::Scan;
                 }
             }
-            Event::ListEnded => self.progress.is_listed = true,
-            Event::Result(target, result) => {
-                if !self.progress.is_finished() {
-                    self.progress.add(result.is_ok(), now);
-                }
-                let number = self.number(target);
-                if let Some(server) = self.servers.get_mut(number) {
-                    server.update(*result);
+            Event::ListEnded => self.progress.end_list(),
+            Event::Scanned(target, result) => {
+                self.progress.add(result.is_ok(), now);
+                self.update(target, *result, Query::Scan);
+            }
+            Event::ScanEnded => {
+                self.progress.finish(now);
+                self.end(Query::Scan);
+            }
+            Event::Refreshed(target, result) => self.update(target, *result, Query::Refresh),
+            Event::RefreshEnded => {
+                self.is_refreshing = false;
+                self.end(Query::Refresh);
+            }
+            Event::Note(note) => self.note = Some(note),
+            Event::Rejected(note) => {
+                self.rejected += 1;
+                // The first stays: it is the one to begin with.
+                if self.rejected == 1 {
+                    self.note = Some(note);
                 }
             }
-            Event::Ended => self.progress.finish(now),
-            Event::Refreshed => self.is_refreshing = false,
-            Event::Note(note) | Event::Rejected(note) => self.note = Some(note),
         }
         self.is_stale = true;
     }
 
-    /// The number of a server, which is added where it is new.
-    fn number(&mut self, target: Target) -> usize {
-        if let Some(number) = self.numbers.get(&target) {
-            return *number;
+    /// Takes the result of a scan or a refresh. The scan may still query a server whose refresh has
+    /// ended.
+    fn update(&mut self, target: Target, result: QueryResult, query: Query) {
+        let Some(server) = self.server(target) else {
+            return;
+        };
+        server.update(result);
+        if server.query == query {
+            server.query = Query::Idle;
         }
-        let number = self.servers.len();
-        self.numbers.insert(target.clone(), number);
+    }
+
+    /// Nothing is awaited of a scan or a refresh that has ended, whether or not each of its servers
+    /// has a result.
+    fn end(&mut self, query: Query) {
+        let awaited = self
+            .servers
+            .iter_mut()
+            .filter(|server| server.query == query);
+        for server in awaited {
+            server.query = Query::Idle;
+        }
+    }
+
+    /// The server of this target, which is added where it is new.
+    fn server(&mut self, target: Target) -> Option<&mut Server> {
         let is_favourite = self.favourites.contains(&target);
-        let mut server = Server::new(target);
-        server.is_favourite = is_favourite;
-        self.servers.push(server);
-        number
+        let next = self.servers.len();
+        let number = *self.numbers.entry(target.clone()).or_insert(next);
+        if number == next {
+            let mut server = Server::new(target);
+            server.is_favourite = is_favourite;
+            self.servers.push(server);
+        }
+        self.servers.get_mut(number)
     }
 
     /// Carries out what a key means.
@@ -216,9 +264,9 @@ impl Browser {
             Action::Close => match self.mode {
                 Mode::Search => {
                     self.search(String::new());
-                    self.mode = Mode::Table;
+                    self.mode = self.base_mode();
                 }
-                Mode::Help => self.mode = Mode::Table,
+                Mode::Help => self.mode = self.base_mode(),
                 Mode::Details | Mode::Table if self.has_details => {
                     (self.has_details, self.mode) = (false, Mode::Table);
                 }
@@ -236,7 +284,7 @@ impl Browser {
                 self.search(text);
             }
             Action::EraseAll => self.search(String::new()),
-            Action::Accept => self.mode = Mode::Table,
+            Action::Accept => self.mode = self.base_mode(),
             Action::SortBy(column) => self.sort(self.order.chosen(column)),
             Action::NextColumn => self.sort(self.order.moved(1)),
             Action::PreviousColumn => self.sort(self.order.moved(Column::ALL.len() - 1)),
@@ -254,7 +302,7 @@ impl Browser {
             }
             Action::Help => {
                 self.mode = if self.mode == Mode::Help {
-                    Mode::Table
+                    self.base_mode()
                 } else {
                     Mode::Help
                 };
@@ -266,6 +314,15 @@ impl Browser {
             Action::Quit => return Some(Command::Quit),
         }
         None
+    }
+
+    /// The mode without a search or the page of keys: details that fill the screen have the keys.
+    fn base_mode(&self) -> Mode {
+        if self.has_details && !self.screen.is_wide {
+            Mode::Details
+        } else {
+            Mode::Table
+        }
     }
 
     /// Queries what is on the screen again, unless such queries are under way.
@@ -284,7 +341,7 @@ impl Browser {
         let is_free = |number: &usize| {
             self.servers
                 .get(*number)
-                .is_some_and(|server| !server.is_awaited)
+                .is_some_and(|server| server.query == Query::Idle)
         };
         let numbers: Vec<usize> = on_screen.into_iter().filter(is_free).collect();
         if numbers.is_empty() || self.is_refreshing {
@@ -294,7 +351,7 @@ impl Browser {
         let mut targets = Vec::new();
         for number in numbers {
             if let Some(server) = self.servers.get_mut(number) {
-                server.is_awaited = true;
+                server.query = Query::Refresh;
                 targets.push(server.target.clone());
             }
         }
@@ -308,7 +365,8 @@ impl Browser {
             .and_then(|number| self.servers.get(*number))
     }
 
-    /// Sorts and filters where something changed, and scrolls so that the selection is among so many rows.
+    /// Sorts and filters where something changed, and scrolls so that the selection is among these
+    /// rows.
     pub(crate) fn settle(&mut self, rows: usize) {
         if self.is_stale {
             self.shown = self.filter.apply(&self.servers, self.order);

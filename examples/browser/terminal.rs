@@ -1,13 +1,20 @@
 //! The browser on a terminal: drawing, keys, signals, and leaving the terminal as it was.
 
 use std::error::Error;
-use std::io;
+use std::io::{self, IsTerminal, Stdout};
+use std::mem::ManuallyDrop;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crossterm::cursor::Show;
 use crossterm::event::Event as Input;
-use ratatui::DefaultTerminal;
+use crossterm::execute;
+use crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
@@ -19,17 +26,19 @@ use super::state::{Browser, Command};
 use super::view;
 use super::view::colour::Depth;
 
-/// What changes is drawn this often; a key is answered at once.
+/// Changes are drawn this often; a key is answered at once.
 const FRAME: Duration = Duration::from_millis(50);
 /// While nothing changes but the time, the progress is drawn this often.
 const CLOCK: Duration = Duration::from_millis(250);
+/// Without a signal, a closed terminal is noticed within this time.
+const CHECK: Duration = Duration::from_secs(1);
 /// Most events that are taken between two looks at the keys.
 const BATCH: usize = 512;
 
 /// Whether any thread has panicked.
 static HAS_PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// What runs on the terminal.
+/// The parts of the program on the terminal.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) browser: Browser,
@@ -41,7 +50,7 @@ pub(crate) struct Program {
     pub(crate) interval: Duration,
 }
 
-/// Runs until the user or a signal ends it.
+/// Runs until the user or a signal ends it, or until the terminal is closed.
 pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>> {
     let mut ended = std::pin::pin!(ended()?);
     let (mut terminal, _restored) = enter()?;
@@ -50,7 +59,7 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
     let mut events = Vec::new();
     let mut frames = tokio::time::interval(FRAME);
     frames.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut is_stale, mut drawn, mut refreshed) = (true, now(), now());
+    let (mut is_stale, mut drawn, mut refreshed, mut checked) = (true, now(), now(), now());
     loop {
         let mut is_urgent = false;
         let command = tokio::select! {
@@ -58,8 +67,9 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
             input = keys.recv() => {
                 is_urgent = true;
                 match input {
-                    Some(input) => program.input(&input?),
-                    None => break,
+                    Some(Ok(input)) => program.input(&input),
+                    Some(Err(error)) if has_terminal() => return Err(error.into()),
+                    Some(Err(_)) | None => break,
                 }
             }
             _ = program.source.events.recv_many(&mut events, BATCH) => {
@@ -70,8 +80,14 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
                 None
             }
             _ = frames.tick() => {
-                let is_due = program.browser.is_automatic && refreshed.elapsed() >= program.interval;
+                if checked.elapsed() >= CHECK {
+                    checked = now();
+                    if !has_terminal() {
+                        break;
+                    }
+                }
                 program.browser.progress.note(now());
+                let is_due = program.browser.is_automatic && refreshed.elapsed() >= program.interval;
                 if is_due {
                     refreshed = now();
                     program.browser.refresh()
@@ -94,11 +110,21 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
         let is_due =
             (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
         if is_urgent || is_due {
-            terminal.draw(|frame| view::draw(frame, &mut program.browser, program.depth, now()))?;
-            (is_stale, drawn) = (false, now());
+            let result = terminal
+                .draw(|frame| view::draw(frame, &mut program.browser, program.depth, now()));
+            match result {
+                Ok(_) => (is_stale, drawn) = (false, now()),
+                Err(error) if has_terminal() => return Err(error.into()),
+                Err(_) => break,
+            }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether the terminal is still there. After it was closed, reads and writes fail.
+fn has_terminal() -> bool {
+    io::stdout().is_terminal()
 }
 
 impl Program {
@@ -127,31 +153,50 @@ impl Program {
     }
 }
 
-/// Restores the terminal when it is dropped, unless a panic has done it: the message would be overwritten.
+/// Restores the terminal when it is dropped, unless a panic has done it: the message would be
+/// overwritten.
 #[derive(Debug)]
 pub(crate) struct Restore;
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        if !HAS_PANICKED.load(Ordering::Relaxed) {
-            ratatui::restore();
+        if HAS_PANICKED.load(Ordering::Relaxed) {
+            // A frame may have been drawn after the message.
+            let _ = execute!(io::stdout(), Show);
+        } else {
+            restore();
         }
     }
 }
 
-/// Switches to raw mode and the alternate screen. A panic in any thread restores the terminal before its message is written.
-pub(crate) fn enter() -> io::Result<(DefaultTerminal, Restore)> {
-    let restore = Restore;
-    let terminal = ratatui::try_init()?;
+/// Leaves the alternate screen and raw mode. A terminal that has been closed has nothing to
+/// restore.
+fn restore() {
+    let _ = disable_raw_mode();
+    let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
+}
+
+/// The screen. It is never dropped: ratatui would print an error of a closed terminal to standard
+/// error, and panic where that is closed too. [`Restore`] shows the cursor instead.
+pub(crate) type Screen = ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>;
+
+/// Switches to raw mode and the alternate screen. A panic in any thread restores the terminal
+/// before its message is written.
+pub(crate) fn enter() -> io::Result<(Screen, Restore)> {
+    let restored = Restore;
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         HAS_PANICKED.store(true, Ordering::Relaxed);
+        restore();
         before(info);
     }));
-    Ok((terminal, restore))
+    enable_raw_mode()?;
+    execute!(io::stdout(), EnterAlternateScreen)?;
+    let terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
+    Ok((ManuallyDrop::new(terminal), restored))
 }
 
-/// Keys and changes of the size, read in a thread of its own: reading blocks.
+/// Keys and changes of the size. A separate thread reads them: reading blocks.
 fn keys() -> mpsc::Receiver<io::Result<Input>> {
     let (sender, receiver) = mpsc::channel(64);
     std::thread::spawn(move || {

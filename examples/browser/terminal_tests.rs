@@ -22,7 +22,7 @@ use rustix::termios::{Termios, Winsize, tcgetattr, tcsetwinsize};
 
 use super::{Arguments, run, terminal};
 
-/// Opening a terminal does not make it the one that controls this process.
+/// Opens a terminal that does not control this process.
 const O_NOCTTY: i32 = 0o400;
 const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
@@ -120,8 +120,8 @@ impl Pty {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Waits for the end of the program, and checks the terminal. Returns the exit code and what was written after the
-    /// alternate screen.
+    /// Waits for the end of the program, and checks the terminal. Returns the exit code and the
+    /// text after the alternate screen.
     fn end(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let after = tcgetattr(&self.line).unwrap();

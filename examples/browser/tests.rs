@@ -16,8 +16,9 @@ use tokio::net::UdpSocket;
 
 use super::farm::Farm;
 use super::input::{HELP, action};
+use super::port::Port;
 use super::safe_text::width;
-use super::server::Server;
+use super::server::{Query, Server};
 use super::source::{List, Source, client};
 use super::state::{Browser, Command, Event, Mode};
 use super::target::{Target, What};
@@ -73,12 +74,12 @@ fn browser(servers: Vec<Outcome<ServerStatus>>) -> Browser {
     for (number, result) in (0..).zip(answers.chain([silent])) {
         browser.handle(Event::Listed(target(number)), start);
         browser.handle(
-            Event::Result(target(number), Box::new(result)),
+            Event::Scanned(target(number), Box::new(result)),
             start + Duration::from_secs(1),
         );
     }
     browser.handle(Event::ListEnded, start);
-    browser.handle(Event::Ended, start + Duration::from_secs(2));
+    browser.handle(Event::ScanEnded, start + Duration::from_secs(2));
     browser
 }
 
@@ -99,7 +100,7 @@ fn drawn(browser: &mut Browser, columns: u16, rows: u16) -> Buffer {
     terminal.backend().buffer().clone()
 }
 
-/// The lines of a screen without the blanks at their ends.
+/// The lines of a screen without the spaces at their ends.
 fn lines(buffer: &Buffer) -> Vec<String> {
     let row = |y: u16| {
         (0..buffer.area.width)
@@ -515,7 +516,7 @@ fn the_selection_follows_its_server() {
     assert_eq!(browser.selected().unwrap().keys[0], "green leaf");
     // Nobody has moved: the first row is selected, whichever that is.
     let crowd = |number, players| {
-        Event::Result(
+        Event::Scanned(
             target(number),
             Box::new(Ok(answer(caret("Red Planet"), "q3dm6", players, 80))),
         )
@@ -564,10 +565,10 @@ fn a_refresh_queries_what_is_on_the_screen_once() {
     assert_eq!(*targets, expected);
     assert!(press(&mut browser, "r").is_empty(), "one at a time");
     browser.handle(
-        Event::Result(targets[0].clone(), Box::new(Err("gone".to_owned()))),
+        Event::Refreshed(targets[0].clone(), Box::new(Err("gone".to_owned()))),
         start(),
     );
-    browser.handle(Event::Refreshed, start());
+    browser.handle(Event::RefreshEnded, start());
     let server = browser
         .servers
         .iter()
@@ -589,7 +590,7 @@ fn the_progress_has_rate_and_estimate() {
     let begin = start();
     let at = |millis: u64| begin + Duration::from_millis(millis);
     let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), begin);
-    browser.handle(Event::Started, begin);
+    browser.handle(Event::ScanStarted, begin);
     for number in 0..50 {
         browser.handle(Event::Listed(target(number)), begin);
     }
@@ -604,7 +605,7 @@ fn the_progress_has_rate_and_estimate() {
     for number in 0..20 {
         let result = Ok(answer(caret("x"), "m", 1, 1));
         browser.handle(
-            Event::Result(target(number), Box::new(result)),
+            Event::Scanned(target(number), Box::new(result)),
             at(u64::from(number + 1) * 100),
         );
     }
@@ -612,7 +613,7 @@ fn the_progress_has_rate_and_estimate() {
     assert!(line(&mut browser, at(2000)).starts_with("20 of 50, 10 a second, 3.0 s left "));
     for number in 20..48 {
         browser.handle(
-            Event::Result(target(number), Box::new(Ok(answer(caret("x"), "m", 1, 1)))),
+            Event::Scanned(target(number), Box::new(Ok(answer(caret("x"), "m", 1, 1)))),
             at(2100),
         );
     }
@@ -648,8 +649,8 @@ proptest! {
 async fn the_embedded_servers_answer_and_tell_their_games() {
     let farm = Farm::start().await.unwrap();
     let list = List::Servers(farm.targets.clone());
-    let client = client(&list, (Duration::from_secs(5), 3), None).unwrap();
-    let mut source = Source::new(list, client).unwrap();
+    let client = client(&list, (Duration::from_secs(5), 3)).unwrap();
+    let mut source = Source::new(list, client, Port::default()).unwrap();
     source.scan();
     let mut browser = Browser::new("farm".to_owned(), BTreeSet::new(), start());
     while !browser.progress.is_finished() {
@@ -680,7 +681,7 @@ async fn the_embedded_servers_answer_and_tell_their_games() {
         protocols.insert(protocol);
     }
     assert_eq!(protocols.len(), 4);
-    // What is on the screen again.
+    // The rows on the screen again.
     let _ = drawn(&mut browser, 80, 24);
     let Some(Command::Refresh(targets)) = browser.refresh() else {
         panic!()
@@ -720,8 +721,8 @@ async fn listed_game() -> &'static Game {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_game_is_read_from_its_list_servers() {
     let list = List::Game(listed_game().await);
-    let client = client(&list, (Duration::from_millis(500), 0), None).unwrap();
-    let mut source = Source::new(list, client).unwrap();
+    let client = client(&list, (Duration::from_millis(500), 0)).unwrap();
+    let mut source = Source::new(list, client, Port::default()).unwrap();
     source.scan();
     let mut browser = Browser::new("a game".to_owned(), BTreeSet::new(), start());
     let mut notes = Vec::new();
@@ -755,4 +756,270 @@ async fn a_game_is_read_from_its_list_servers() {
         browser.handle(source.events.recv().await.unwrap(), start());
     }
     assert_eq!((browser.progress.done, browser.servers.len()), (3, 3));
+}
+
+#[test]
+fn results_of_refreshes_are_no_results_of_the_scan() {
+    let begin = start();
+    let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), begin);
+    browser.handle(Event::ScanStarted, begin);
+    for number in 0..2 {
+        browser.handle(Event::Listed(target(number)), begin);
+    }
+    browser.handle(Event::ListEnded, begin);
+    let result = || Box::new(Ok(answer(caret("x"), "m", 1, 1)));
+    browser.handle(Event::Scanned(target(0), result()), begin);
+    for _ in 0..7 {
+        let _ = drawn(&mut browser, 80, 24);
+        assert_eq!(
+            press(&mut browser, "r"),
+            [Command::Refresh(vec![target(0)])],
+            "the scan still queries the other"
+        );
+        browser.handle(Event::Refreshed(target(0), result()), begin);
+        browser.handle(Event::RefreshEnded, begin);
+    }
+    assert_eq!(browser.progress.done, 1);
+    browser.handle(
+        Event::Scanned(target(1), Box::new(Err("gone".to_owned()))),
+        begin,
+    );
+    browser.handle(Event::ScanEnded, begin);
+    let shown = screen(&mut browser, 80, 24);
+    assert!(shown[1].starts_with("1 of 2 answered"), "{}", shown[1]);
+}
+
+#[test]
+fn nothing_is_awaited_of_a_scan_or_a_refresh_that_has_ended() {
+    let begin = start();
+    let idle = |browser: &Browser| {
+        browser
+            .servers
+            .iter()
+            .all(|server| server.query == Query::Idle)
+    };
+    let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), begin);
+    browser.handle(Event::ScanStarted, begin);
+    browser.handle(Event::Listed(target(0)), begin);
+    assert!(!idle(&browser));
+    // `R`, and the list is empty.
+    for event in [Event::ScanStarted, Event::ListEnded, Event::ScanEnded] {
+        browser.handle(event, begin);
+    }
+    assert!(idle(&browser));
+    let shown = screen(&mut browser, 120, 24).join("\n");
+    assert!(
+        shown.contains("not queried") && !shown.contains("waiting"),
+        "{shown}"
+    );
+    // A refresh that fails has no results.
+    assert_eq!(press(&mut browser, "r").len(), 1);
+    assert!(!idle(&browser));
+    browser.handle(Event::Note("no socket".to_owned()), begin);
+    browser.handle(Event::RefreshEnded, begin);
+    assert!(idle(&browser) && press(&mut browser, "r").len() == 1);
+}
+
+#[test]
+fn the_first_frame_has_the_counts_and_their_plurals() {
+    assert!(screen(&mut some(), 80, 24)[0].ends_with("3 servers, 12 players"));
+    let mut one = browser(vec![answer(caret("x"), "m", 1, 1)]);
+    assert!(screen(&mut one, 80, 24)[0].ends_with("1 server, 1 player"));
+}
+
+#[test]
+fn games_have_their_names_in_a_wide_table() {
+    let mut status = answer(caret("x"), "m", 1, 1);
+    status.answer.rules = [("ServerVersion", "3369")].into_iter().collect();
+    let start = start();
+    let mut browser = Browser::new("a test".to_owned(), BTreeSet::new(), start);
+    let target = (Protocol::Ut2004.into(), "192.0.2.1".to_owned());
+    browser.handle(Event::Scanned(target, Box::new(Ok(status))), start);
+    let silent = (What::parse("openarena").unwrap(), "192.0.2.2".to_owned());
+    browser.handle(
+        Event::Scanned(silent, Box::new(Err("gone".to_owned()))),
+        start,
+    );
+    for columns in [120, 150, 200, 300] {
+        let shown = screen(&mut browser, columns, 24);
+        assert!(
+            shown[3].contains("Unreal Tournament 2004"),
+            "{columns}: {}",
+            shown[3]
+        );
+        assert!(shown[4].contains("OpenArena"), "{columns}: {}", shown[4]);
+    }
+    assert!(screen(&mut browser, 80, 24)[3].contains("Unreal Tour. 2004"));
+}
+
+#[test]
+fn a_table_that_is_ordered_by_address_shows_it() {
+    for columns in [40, 66, 80, 103, 104, 200] {
+        let mut browser = some();
+        press(&mut browser, "8");
+        let shown = screen(&mut browser, columns, 24);
+        assert!(shown[2].contains("Address▲"), "{columns}: {}", shown[2]);
+        assert!(
+            shown[3].contains("192.0.2.1:27960"),
+            "{columns}: {}",
+            shown[3]
+        );
+    }
+}
+
+#[test]
+fn a_dead_row_has_its_address_and_its_reason_once() {
+    for columns in [110, 120, 200] {
+        let shown = screen(&mut some(), columns, 24);
+        let row = &shown[6];
+        assert_eq!(row.matches("192.0.2.1").count(), 1, "{row}");
+        assert_eq!(row.matches("no answer").count(), 1, "{row}");
+        assert!(!row.contains("lost"), "{row}");
+    }
+    let row = &screen(&mut some(), 80, 24)[6];
+    assert!(
+        row.contains("192.0.2.1:27963") && row.ends_with("lost"),
+        "{row}"
+    );
+    // A server that answered before keeps its row.
+    let mut browser = some();
+    let gone = Box::new(Err("192.0.2.1:27961: no answer".to_owned()));
+    browser.handle(Event::Refreshed(target(1), gone), start());
+    let row = &screen(&mut browser, 120, 24)[3];
+    assert!(row.contains("Green Leaf") && row.contains("lost"), "{row}");
+}
+
+#[test]
+fn an_empty_table_tells_what_to_do() {
+    let mut browser = Browser::new("favourites".to_owned(), BTreeSet::new(), start());
+    browser.advice = super::NO_FAVOURITES;
+    assert!(screen(&mut browser, 80, 24)[4].contains("reading the list"));
+    for event in [Event::ScanStarted, Event::ListEnded, Event::ScanEnded] {
+        browser.handle(event, start());
+    }
+    let shown = screen(&mut browser, 80, 24).join(" ");
+    assert!(
+        shown.contains("queryport browser openarena") && shown.contains("Space"),
+        "{shown}"
+    );
+    let mut browser = some();
+    press(&mut browser, "/nonsense\n");
+    assert!(screen(&mut browser, 80, 24)[4].contains("Esc clears the search"));
+    let _ = screen(&mut browser, 5, 3);
+    let mut browser = some();
+    press(&mut browser, " ");
+    press(&mut browser, "↓ ↓ v");
+    let _ = screen(&mut browser, 80, 24);
+}
+
+#[test]
+fn each_view_has_a_footer_of_its_own() {
+    let footer = |columns, keys| {
+        let mut browser = some();
+        let _ = drawn(&mut browser, columns, 24);
+        press(&mut browser, keys);
+        screen(&mut browser, columns, 24)[23].clone()
+    };
+    for (columns, keys, expected) in [
+        (80, "", "? help  q quit  Enter details  / search  1-8 sort"),
+        (80, "\n", "Esc back  ↑↓ scroll"),
+        (
+            120,
+            "\n",
+            "? help  q quit  Esc close details  Tab scroll details",
+        ),
+        (120, "\n\t", "Tab table  Esc close  ↑↓ scroll"),
+        (80, "?", "Esc close  ↑↓ scroll  q quit"),
+        (80, "/ab", "/ab   Enter keep  Esc clear"),
+    ] {
+        let shown = footer(columns, keys);
+        assert!(shown.starts_with(expected), "{keys:?}: {shown:?}");
+    }
+}
+
+#[test]
+fn details_that_fill_the_screen_have_the_keys_again_after_the_page_of_keys() {
+    for keys in ["\n??", "\n?\u{1b}", "\n/x\n"] {
+        let mut browser = some();
+        let _ = drawn(&mut browser, 80, 24);
+        press(&mut browser, keys);
+        assert_eq!(browser.mode, Mode::Details, "{keys:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_bad_line_of_a_list_is_shown() {
+    let path = std::env::temp_dir().join(format!("queryport-list-{}", std::process::id()));
+    std::fs::write(&path, "# a list\nquake9 192.0.2.1\nnonsense here\n").unwrap();
+    let list = List::File(path.to_str().unwrap().to_owned(), Protocol::Quake3);
+    let client = client(&list, (Duration::from_millis(500), 0)).unwrap();
+    let mut source = Source::new(list, client, Port::default()).unwrap();
+    source.scan();
+    let mut browser = Browser::new("a file".to_owned(), BTreeSet::new(), start());
+    while !browser.progress.is_finished() {
+        browser.handle(source.events.recv().await.unwrap(), start());
+    }
+    std::fs::remove_file(&path).unwrap();
+    let shown = screen(&mut browser, 200, 24);
+    assert!(
+        shown[1].contains("; 2 lines of the list rejected"),
+        "{}",
+        shown[1]
+    );
+    assert!(
+        shown[23].starts_with("line 2 of ") && shown[23].contains("quake9"),
+        "{}",
+        shown[23]
+    );
+    press(&mut browser, "?");
+    let shown = screen(&mut browser, 200, 24);
+    assert!(
+        shown[1].contains("2 lines"),
+        "after a key too: {}",
+        shown[1]
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_refresh_waits_for_a_fixed_port() {
+    let live = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = live.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        let mut request = [0; 256];
+        while let Ok((length, from)) = live.recv_from(&mut request).await {
+            let challenge = request[..length].strip_prefix(b"\xff\xff\xff\xffgetstatus ");
+            let challenge = challenge.unwrap_or_default().trim_ascii();
+            let head = b"\xff\xff\xff\xffstatusResponse\n\\sv_hostname\\live\\challenge\\";
+            let reply = [&head[..], challenge, b"\n"].concat();
+            let _ = live.send_to(&reply, from).await;
+        }
+    });
+    let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = Port::new(Some(free.local_addr().unwrap()));
+    drop(free);
+    let servers = [address, silent.local_addr().unwrap().to_string()];
+    let targets = servers.map(|address| (What::Protocol(Protocol::Quake3), address));
+    let list = List::Servers(targets.to_vec());
+    let client = client(&list, (Duration::from_secs(1), 0)).unwrap();
+    let mut source = Source::new(list, client, port).unwrap();
+    source.scan();
+    let mut browser = Browser::new("a port".to_owned(), BTreeSet::new(), start());
+    let mut has_refreshed = false;
+    while !browser.progress.is_finished() || browser.is_refreshing {
+        let event = source.events.recv().await.unwrap();
+        assert!(!matches!(event, Event::Note(_)), "{event:?}");
+        if matches!(event, Event::Scanned(..)) && !has_refreshed {
+            browser.handle(event, start());
+            let _ = drawn(&mut browser, 80, 24);
+            let Some(Command::Refresh(again)) = browser.refresh() else {
+                panic!()
+            };
+            source.refresh(again);
+            has_refreshed = true;
+        } else {
+            browser.handle(event, start());
+        }
+    }
+    assert_eq!((browser.progress.done, browser.progress.answered), (2, 1));
 }

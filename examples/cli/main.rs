@@ -30,6 +30,8 @@ mod games;
 mod master;
 #[path = "../monitor/main.rs"]
 mod monitor;
+#[path = "../command_line/port.rs"]
+mod port;
 #[path = "../query/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod query;

@@ -1,4 +1,5 @@
-//! Texts of servers on a terminal: nothing that moves the cursor, changes the direction of writing or hides other text.
+//! Texts of servers on a terminal: nothing that moves the cursor, changes the direction of writing
+//! or hides other text.
 
 use std::borrow::Cow;
 
@@ -8,8 +9,8 @@ use unicode_width::UnicodeWidthChar;
 /// Most characters without a width that follow one another: accents, not towers of them.
 const MOST_MARKS: usize = 2;
 
-/// The plain text without towers of accents, and without the skin tones of emoji, which a terminal draws with another width
-/// than this program counts.
+/// The plain text without towers of accents, and without the skin tones of emoji, which a terminal
+/// draws with another width than this program counts.
 pub(crate) fn safe(text: &str) -> Cow<'_, str> {
     let mut plain = TextRef::new(text.as_bytes(), Style::default()).plain();
     if !plain.is_ascii() {
@@ -27,7 +28,7 @@ pub(crate) fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
-/// The beginning of a safe text that takes at most so many columns.
+/// The beginning of a safe text that takes at most `columns` columns.
 pub(crate) fn beginning(text: &str, columns: usize) -> &str {
     let mut taken = 0;
     for (at, c) in text.char_indices() {
@@ -39,7 +40,7 @@ pub(crate) fn beginning(text: &str, columns: usize) -> &str {
     text
 }
 
-/// The text in at most so many columns, with an ellipsis where something is left out.
+/// The text in at most `columns` columns, with an ellipsis where something is left out.
 pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     // No more than the columns is read of a text of megabytes.
     let text = safe(text);
@@ -48,6 +49,13 @@ pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
         return Cow::Owned(start.to_owned());
     }
     Cow::Owned(format!("{}…", beginning(&text, columns - 1)))
+}
+
+/// A count with its noun: `1 server`, `2 servers`.
+#[allow(dead_code, reason = "the example `scan` counts in its own words")]
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ impl Depth {
     }
 }
 
-/// A text in its colours, in at most so many columns.
+/// A text in its colours, in at most `columns` columns.
 pub(crate) fn painted(text: &Text, columns: usize, depth: Depth) -> Vec<Span<'static>> {
     let mut left = columns;
     let mut painted = Vec::new();
@@ -47,7 +47,8 @@ pub(crate) fn painted(text: &Text, columns: usize, depth: Depth) -> Vec<Span<'st
     painted
 }
 
-/// The style of a colour. White is the terminal's own colour, so that it can be read on a light background too.
+/// The style of a colour. White is the terminal's own colour, so that it can be read on a light
+/// background too.
 fn style(colour: Option<Colour>, kind: Colours, depth: Depth) -> Style {
     let colour = match (colour, depth) {
         (None, _) | (_, Depth::None) => return Style::new(),
@@ -95,7 +96,7 @@ const fn minecraft(index: u8) -> Color {
     }
 }
 
-/// A colour light enough for a dark background; white, and what is nearly white, is the terminal's own.
+/// A colour light enough for a dark background; white and near white are the terminal's own.
 fn legible([red, green, blue]: [u8; 3], depth: Depth) -> Color {
     if red.min(green).min(blue) >= 0xF0 {
         return Color::Reset;

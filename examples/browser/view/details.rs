@@ -7,7 +7,7 @@ use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Borders, Paragraph};
 
-use super::super::safe_text::{fit, width};
+use super::super::safe_text::{counted, fit, width};
 use super::super::server::Server;
 use super::super::state::{Browser, Mode};
 use super::colour::{Depth, painted};
@@ -73,15 +73,11 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
             .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1} ms"));
         let stats = outcome.stats;
         let rejected = if stats.rejected > 0 {
-            format!(", {} datagrams rejected", stats.rejected)
+            format!(", {} rejected", counted(stats.rejected.into(), "datagram"))
         } else {
             String::new()
         };
-        let requests = if stats.requests == 1 {
-            "1 request".to_owned()
-        } else {
-            format!("{} requests", stats.requests)
-        };
+        let requests = counted(stats.requests.into(), "request");
         pair("round trip", &format!("{rtt}, {requests}{rejected}"));
         pair("answer", &outcome.answer.completeness.to_string());
     } else {
@@ -106,7 +102,10 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
     teams(status, columns, depth, &mut lines);
     players(status, columns, depth, &mut lines);
     lines.push(Line::default());
-    lines.push(Line::styled(format!("{} rules", status.rules.len()), BOLD));
+    lines.push(Line::styled(
+        counted(status.rules.len() as u64, "rule"),
+        BOLD,
+    ));
     for (key, value) in &status.rules {
         let key = fit(&key.plain(), columns / 2).into_owned();
         let room = columns.saturating_sub(width(&key) + 1);
@@ -226,7 +225,7 @@ fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<
     }
 }
 
-/// A message in lines of at most so many columns, broken at blanks.
+/// A message in lines of at most `columns` columns, broken at spaces.
 pub(super) fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {

@@ -11,7 +11,7 @@ use super::super::state::Browser;
 use super::details::wrapped;
 use super::{BOLD, DIM};
 
-/// Columns of the frame and of the blanks inside it.
+/// Columns of the frame and of the spaces inside it.
 const FRAME: usize = 4;
 
 /// Draws the lines that the scrolling has reached, and notes how many there are.
@@ -49,7 +49,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
     frame.render_widget(Paragraph::new(on_screen).block(block), page);
 }
 
-/// Keys with their meanings behind them, or below them where there is no space.
+/// Keys with their meanings to the right, or below where there is no room.
 fn lines(columns: usize, kept_in: Option<&str>) -> Vec<Line<'static>> {
     let keys = HELP
         .iter()

@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{LineGauge, Paragraph};
 
 use super::order::Condition;
-use super::safe_text::{fit, width};
+use super::safe_text::{counted, fit, width};
 use super::state::{Browser, Mode, Screen};
 use colour::Depth;
 
@@ -38,7 +38,6 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         Constraint::Length(1),
     ];
     let [title, progress, body, keys] = Layout::vertical(parts).areas(area);
-    frame.render_widget(title_line(browser, title.width), title);
     let is_wide = area.width >= WIDE;
     let (list, pane) = match (browser.has_details, is_wide) {
         (false, _) => (body, None),
@@ -61,9 +60,12 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         is_wide,
         ..Screen::default()
     };
+    // After the table is settled: the counts are those of its rows.
+    frame.render_widget(title_line(browser, title.width), title);
     let mut below = 0;
     if list.area() > 0 {
         table::draw(frame, browser, depth, list);
+        draw_emptiness(frame, browser, list);
         below = browser.shown.len().saturating_sub(browser.top + rows);
     }
     draw_progress(frame, browser, now, progress, below);
@@ -87,7 +89,9 @@ fn title_line(browser: &Browser, columns: u16) -> Line<'static> {
         .filter_map(|server| server.players().map(u64::from))
         .sum();
     let answered = servers.filter(|server| server.answer.is_some()).count();
-    let counts = format!("{answered} servers, {players} players");
+    let answered = u64::try_from(answered).unwrap_or(u64::MAX);
+    let (servers, players) = (counted(answered, "server"), counted(players, "player"));
+    let counts = format!("{servers}, {players}");
     let columns = usize::from(columns);
     let title = format!("queryport  {}", browser.title);
     let room = columns.saturating_sub(counts.len() + 2);
@@ -101,6 +105,36 @@ fn title_line(browser: &Browser, columns: u16) -> Line<'static> {
         Span::raw(gap),
         Span::raw(counts),
     ])
+}
+
+/// Draws the reason why the table has no rows, and advice.
+fn draw_emptiness(frame: &mut Frame<'_>, browser: &Browser, table: Rect) {
+    if !browser.shown.is_empty() {
+        return;
+    }
+    let has_favourites = || browser.servers.iter().any(|server| server.is_favourite);
+    let wants_favourites = browser.filter.conditions.contains(&Condition::Favourite);
+    let text = if browser.servers.is_empty() {
+        match browser.progress.is_finished() {
+            true => browser.advice,
+            false => "reading the list",
+        }
+    } else if wants_favourites && !has_favourites() {
+        "no favourites among these servers: `v` shows all, Space on a server makes it one"
+    } else {
+        "no server matches: Esc clears the search, and the keys v e u p o switch their conditions off"
+    };
+    // Below the titles of the columns, with a line between.
+    let area = Rect {
+        y: table.y + 2.min(table.height),
+        height: table.height.saturating_sub(2),
+        ..table
+    };
+    let lines: Vec<Line<'_>> = details::wrapped(text, usize::from(area.width))
+        .into_iter()
+        .map(|line| Line::styled(line, DIM))
+        .collect();
+    frame.render_widget(Paragraph::new(lines), area);
 }
 
 /// How far the scan is, and how many rows of the table are below the screen.
@@ -130,16 +164,21 @@ fn draw_progress(frame: &mut Frame<'_>, browser: &Browser, now: Instant, area: R
         } else {
             ""
         };
-        let text =
-            format!("{answered} of {done} answered in {time}{rate}, {silent} did not{refreshing}");
+        let rejected = match browser.rejected {
+            0 => String::new(),
+            lines => format!("; {} of the list rejected", counted(lines, "line")),
+        };
+        let text = format!(
+            "{answered} of {done} answered in {time}{rate}, {silent} did not{rejected}{refreshing}"
+        );
         let line = Line::styled(fit(&text, area.width.into()).into_owned(), DIM);
         frame.render_widget(Paragraph::new(line), area);
         return;
     }
-    let more = if progress.is_listed { "" } else { "+" };
+    let more = if progress.is_listed() { "" } else { "+" };
     let left = match progress.left(now) {
         Some(left) => format!(", {} left", short(left)),
-        None if progress.is_listed && done > 0 => {
+        None if progress.is_listed() && done > 0 => {
             format!(", waiting for {}", listed.saturating_sub(done))
         }
         None => String::new(),
@@ -169,18 +208,7 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
     let columns = usize::from(columns);
     let search = &browser.filter.search;
     if browser.mode == Mode::Search {
-        // The end of a long search is what is being typed.
-        let room = columns.saturating_sub(2);
-        let mut text = search.as_str();
-        while width(text) > room {
-            text = text
-                .get(text.chars().next().map_or(1, char::len_utf8)..)
-                .unwrap_or_default();
-        }
-        return Line::from(vec![
-            Span::styled(format!("/{text}"), BOLD),
-            Span::styled(" ", Modifier::REVERSED),
-        ]);
+        return search_line(search, columns);
     }
     if let Some(note) = &browser.note {
         return Line::styled(fit(note, columns).into_owned(), BOLD);
@@ -202,17 +230,62 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
         filters.push(format!("/{search}"));
     }
     let filters = fit(&filters.join(", "), columns).into_owned();
-    let mut left = columns.saturating_sub(width(&filters));
     let mut spans = vec![Span::styled(filters.clone(), BOLD)];
-    let hints: &[(&str, &str)] = match browser.mode {
+    let room = columns.saturating_sub(width(&filters));
+    spans.extend(hints(keys(browser), room, !filters.is_empty()));
+    Line::from(spans)
+}
+
+/// The search while it is typed: its end, where it is longer than the line.
+fn search_line(search: &str, columns: usize) -> Line<'static> {
+    let room = columns.saturating_sub(2);
+    let mut text = search;
+    while width(text) > room {
+        let first = text.chars().next().map_or(1, char::len_utf8);
+        text = text.get(first..).unwrap_or_default();
+    }
+    let mut spans = vec![
+        Span::styled(format!("/{text}"), BOLD),
+        Span::styled(" ", Modifier::REVERSED),
+    ];
+    let left = room.saturating_sub(width(text));
+    let keys = [("Enter", "keep"), ("Esc", "clear"), ("↑↓", "move")];
+    spans.extend(hints(&keys, left, true));
+    Line::from(spans)
+}
+
+/// The keys of the view on the screen, the most useful first.
+fn keys(browser: &Browser) -> &'static [(&'static str, &'static str)] {
+    match browser.mode {
+        Mode::Help => &[("Esc", "close"), ("↑↓", "scroll"), ("q", "quit")],
+        Mode::Details if browser.screen.is_wide => &[
+            ("Tab", "table"),
+            ("Esc", "close"),
+            ("↑↓", "scroll"),
+            ("Space", "favourite"),
+            ("r", "refresh"),
+            ("?", "help"),
+            ("q", "quit"),
+        ],
         Mode::Details => &[
             ("Esc", "back"),
             ("↑↓", "scroll"),
             ("Space", "favourite"),
             ("r", "refresh"),
+            ("?", "help"),
             ("q", "quit"),
         ],
-        _ => &[
+        Mode::Table if browser.has_details => &[
+            ("?", "help"),
+            ("q", "quit"),
+            ("Esc", "close details"),
+            ("Tab", "scroll details"),
+            ("/", "search"),
+            ("1-8", "sort"),
+            ("r", "refresh"),
+            ("Space", "favourite"),
+        ],
+        Mode::Table | Mode::Search => &[
             ("?", "help"),
             ("q", "quit"),
             ("Enter", "details"),
@@ -224,23 +297,29 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
             ("v", "favourites"),
             ("a", "automatic refresh"),
         ],
-    };
-    for (number, (key, meaning)) in hints.iter().enumerate() {
-        let gap = if number == 0 && filters.is_empty() {
-            ""
-        } else {
-            "  "
-        };
-        let needed = gap.len() + width(key) + 1 + meaning.len();
-        if needed > left {
+    }
+}
+
+/// As many keys with their meanings as fit. With `has_gap`, spaces separate the first from the text
+/// before.
+fn hints(
+    keys: &[(&'static str, &'static str)],
+    mut room: usize,
+    has_gap: bool,
+) -> Vec<Span<'static>> {
+    let mut spans = Vec::new();
+    for (number, (key, meaning)) in keys.iter().enumerate() {
+        let gap = if number == 0 && !has_gap { "" } else { "  " };
+        let needed = gap.len() + width(key) + 1 + width(meaning);
+        if needed > room {
             break;
         }
-        left -= needed;
+        room -= needed;
         spans.extend([
             Span::raw(gap),
             Span::styled(*key, BOLD),
             Span::styled(format!(" {meaning}"), DIM),
         ]);
     }
-    Line::from(spans)
+    spans
 }

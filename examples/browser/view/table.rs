@@ -1,5 +1,7 @@
 //! The table of servers: as many columns as fit, the rows that are on the screen.
 
+use std::borrow::Cow;
+
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Constraint, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -7,15 +9,15 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
 
 use super::super::order::Column;
-use super::super::safe_text::fit;
-use super::super::server::Server;
+use super::super::safe_text::{fit, width};
+use super::super::server::{Query, Server};
 use super::super::state::{Browser, Mode};
 use super::colour::{Depth, painted};
 use super::{BOLD, DIM};
 
 pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area: Rect) {
-    let columns = columns(area.width);
-    let header = columns.iter().map(|(column, _)| {
+    let table = Columns::of(area.width, browser.order.column);
+    let header = table.all.iter().map(|(column, _)| {
         let is_sorted = browser.order.column == *column;
         let arrow = match (is_sorted, browser.order.is_descending) {
             (false, _) => "",
@@ -45,8 +47,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
         .filter_map(|(row, number)| Some((row, browser.servers.get(*number)?)))
         .map(|(row, server)| {
             let is_selected = row == browser.cursor;
-            let cells = columns.iter().map(|(column, width)| {
-                let spans = cell(server, *column, usize::from(*width), depth, &columns);
+            let cells = table.all.iter().map(|(column, width)| {
+                let spans = cell(server, *column, usize::from(*width), depth, &table);
                 let line = Line::from(spans).alignment(alignment(*column));
                 Cell::from(if is_selected { uncoloured(line) } else { line })
             });
@@ -58,31 +60,65 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
             };
             Row::new(cells).style(if is_selected { weak } else { Style::new() })
         });
-    let widths = columns.iter().map(|(_, width)| Constraint::Length(*width));
-    let table = Table::new(rows, widths)
+    let widths = table
+        .all
+        .iter()
+        .map(|(_, width)| Constraint::Length(*width));
+    let widget = Table::new(rows, widths)
         .header(Row::new(header))
         .column_spacing(1);
-    frame.render_widget(table, area);
+    frame.render_widget(widget, area);
 }
 
-/// The columns that a table of this width has, and the width of each.
-fn columns(width: u16) -> Vec<(Column, u16)> {
+/// Columns of the table from which games have their names; narrower tables abbreviate them.
+const NAMES_OF_GAMES: u16 = 120;
+/// Columns of the table from which addresses have a column of their own.
+const ADDRESSES: u16 = 104;
+
+/// The columns of a table.
+struct Columns {
+    /// The columns from the left, and the width of each.
+    all: Vec<(Column, u16)>,
+    has_address: bool,
+    /// Whether games have their names. Else they are abbreviated.
+    has_names_of_games: bool,
+}
+
+impl Columns {
+    /// The columns of a table of this width.
+    fn of(width: u16, order: Column) -> Self {
+        let all = columns(width, order);
+        Self {
+            has_address: all.iter().any(|(column, _)| *column == Column::Address),
+            has_names_of_games: width >= NAMES_OF_GAMES,
+            all,
+        }
+    }
+}
+
+/// The columns that fit, and the width of each. A narrow table that is ordered by address shows it
+/// in place of the map, or of the name.
+fn columns(width: u16, order: Column) -> Vec<(Column, u16)> {
     let from = |least: u16, columns: u16| if width >= least { columns } else { 0 };
-    let game = if width >= 150 {
-        30
-    } else if width >= 110 {
-        20
-    } else {
-        from(66, 17)
+    let has_address = width >= ADDRESSES;
+    let is_by_address = order == Column::Address && !has_address;
+    let replaces_map = is_by_address && width >= 66;
+    let replaces_name = is_by_address && width < 66;
+    let game = match width {
+        150.. => 30,
+        NAMES_OF_GAMES.. => 28,
+        110.. => 20,
+        _ => from(66, 17),
     };
-    let map = if width >= 110 {
-        20
-    } else if width >= 66 {
-        12
-    } else {
-        from(48, 11)
+    let map = match width {
+        _ if replaces_map => 0,
+        NAMES_OF_GAMES.. => 16,
+        110.. => 20,
+        66.. => 12,
+        _ => from(48, 11),
     };
-    // What a wide terminal has left: a third each for names, games and maps.
+    let address = if has_address || replaces_map { 21 } else { 0 };
+    // The rest of a wide terminal: a third each for names, games and maps.
     let spare = width.saturating_sub(150) / 3;
     let (game, map) = (game + spare.min(20), map + spare.min(12));
     let others = [
@@ -92,7 +128,7 @@ fn columns(width: u16) -> Vec<(Column, u16)> {
         (Column::Players, 8.min(width / 2)),
         (Column::Bots, from(74, 5)),
         (Column::Ping, from(34, 5)),
-        (Column::Address, from(104, 21)),
+        (Column::Address, address),
     ];
     let taken: u16 = others
         .iter()
@@ -100,7 +136,12 @@ fn columns(width: u16) -> Vec<(Column, u16)> {
         .map(|(_, columns)| columns + 1)
         .sum();
     let mut all = Vec::from(others);
-    all.insert(1, (Column::Name, width.saturating_sub(taken).max(1)));
+    let first = if replaces_name {
+        Column::Address
+    } else {
+        Column::Name
+    };
+    all.insert(1, (first, width.saturating_sub(taken).max(1)));
     all.retain(|(_, columns)| *columns > 0);
     all
 }
@@ -118,7 +159,7 @@ fn cell(
     column: Column,
     width: usize,
     depth: Depth,
-    columns: &[(Column, u16)],
+    table: &Columns,
 ) -> Vec<Span<'static>> {
     let plain = |text: &str| vec![Span::raw(fit(text, width).into_owned())];
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
@@ -129,20 +170,28 @@ fn cell(
         Column::Favourite if server.is_favourite => {
             vec![Span::styled("★", Style::new().fg(Color::LightYellow))]
         }
-        Column::Favourite => dim(if server.is_awaited { "·" } else { "" }),
+        Column::Favourite => dim(if server.query != Query::Idle {
+            "·"
+        } else {
+            ""
+        }),
         Column::Name => match (server.text(|status| &status.name), &server.failure) {
             (Some(name), _) => painted(name, width, depth),
             (None, _) if is_answered => dim("(no name)"),
-            (None, _) if !columns.iter().any(|(column, _)| *column == Column::Address) => {
-                dim(&server.target.1)
-            }
-            (None, failure) => dim(failure.as_deref().unwrap_or("waiting")),
+            (None, _) if !table.has_address => dim(&server.target.1),
+            (None, Some(failure)) => dim(failure),
+            (None, None) if server.query == Query::Idle => dim("not queried"),
+            (None, None) => dim("waiting"),
         },
         Column::Game => {
+            let game = match table.has_names_of_games {
+                true => Cow::Borrowed(server.game.as_str()),
+                false => abbreviated(&server.game, width),
+            };
             if is_answered {
-                plain(server.short_game(width))
+                plain(&game)
             } else {
-                dim(server.target.0.as_str())
+                dim(&game)
             }
         }
         Column::Map => plain(
@@ -162,6 +211,8 @@ fn cell(
                 .map(|bots| bots.to_string())
                 .unwrap_or_default(),
         ),
+        // The reason is in the row where the server never answered and there is an address.
+        Column::Ping if server.failure.is_some() && !is_answered && table.has_address => Vec::new(),
         Column::Ping if server.failure.is_some() => {
             vec![Span::styled("lost", Style::new().fg(Color::LightRed))]
         }
@@ -176,7 +227,32 @@ fn cell(
     }
 }
 
-/// The selected row is in one colour, because many a pair of colours cannot be read when it is reversed.
+/// The name of a game in these columns, with its longest words shortened: `Wolf. Enemy Terr.`.
+/// Numbers stay whole: they tell the parts of a series apart.
+fn abbreviated(name: &str, columns: usize) -> Cow<'_, str> {
+    /// Letters that a shortened word keeps.
+    const MIN_LETTERS: usize = 4;
+    let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
+    loop {
+        let text = words.join(" ");
+        if width(&text) <= columns {
+            return Cow::Owned(text);
+        }
+        let letters = |word: &String| word.trim_end_matches(['.', ':']).chars().count();
+        let longest = words
+            .iter_mut()
+            .filter(|word| !word.starts_with(|c: char| c.is_ascii_digit()))
+            .max_by_key(|word| width(word.trim_end_matches(':')));
+        let Some(word) = longest.filter(|word| letters(word) > MIN_LETTERS) else {
+            return Cow::Borrowed(name);
+        };
+        let kept = letters(word) - 1;
+        *word = word.chars().take(kept).chain(['.']).collect();
+    }
+}
+
+/// The selected row is in one colour, because many a pair of colours cannot be read when it is
+/// reversed.
 fn uncoloured(line: Line<'static>) -> Line<'static> {
     let alignment = line.alignment;
     let plain = Line::from(
@@ -186,4 +262,23 @@ fn uncoloured(line: Line<'static>) -> Line<'static> {
             .collect::<Vec<_>>(),
     );
     Line { alignment, ..plain }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_of_games_are_abbreviated() {
+        for (name, columns, short) in [
+            ("OpenArena", 17, "OpenArena"),
+            ("Unreal Tournament 2004", 17, "Unreal Tour. 2004"),
+            ("Unreal Tournament 3", 17, "Unreal Tournam. 3"),
+            ("Wolfenstein: Enemy Territory", 17, "Wolf. Enemy Terr."),
+            ("Xonotic", 4, "Xonotic"),
+            ("", 0, ""),
+        ] {
+            assert_eq!(abbreviated(name, columns), short);
+        }
+    }
 }
