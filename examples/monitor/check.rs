@@ -1,4 +1,5 @@
-//! One check in the form of monitoring plug-ins: one line with performance data, and the exit status.
+//! One check in the form of monitoring plug-ins: one line with performance data, and the exit
+//! status.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! A small HTTP server for the metrics page.
+//! A small HTTP server for the status page and the metrics.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -8,7 +8,10 @@ use std::time::Duration;
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -16,13 +19,16 @@ use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{JoinHandle, spawn_local};
 
-use super::metrics;
-use super::watch::Shared;
+use super::watch::{Shared, now};
+use super::{metrics, status_page};
 
 /// Most connections at a time.
 const MOST_CONNECTIONS: usize = 64;
 /// The longest time of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause after a connection that could not be accepted.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// A connection, which serves one request.
 struct Connection {
@@ -50,68 +56,89 @@ impl Connection {
     }
 }
 
-/// Answers requests until it is dropped. The oldest connection without a request makes room for a new one, so that no number of
-/// half-open connections holds up a scrape.
+/// Answers requests until it is dropped. The oldest connection without a request makes room for a
+/// new one, so that no number of half-open connections holds up a scrape.
 pub(crate) async fn serve(listener: TcpListener, watched: Shared) {
     let mut connections: VecDeque<Connection> = VecDeque::new();
     loop {
-        let Ok((stream, _)) = listener.accept().await else {
-            // No descriptors are left, or the client has gone.
-            tokio::time::sleep(Duration::from_millis(50)).await;
+        let accepted = listener.accept().await;
+        connections.retain(|connection| !connection.task.is_finished());
+        let Ok((stream, _)) = accepted else {
+            // No descriptors are left, or the client has gone. The pause keeps the loop from
+            // spinning.
+            make_room(&mut connections);
+            tokio::time::sleep(PAUSE).await;
             continue;
         };
-        connections.retain(|connection| !connection.task.is_finished());
         if connections.len() >= MOST_CONNECTIONS {
-            let idle = connections
-                .iter()
-                .position(|connection| !connection.has_request.get());
-            if let Some(oldest) = connections.remove(idle.unwrap_or(0)) {
-                oldest.task.abort();
-            }
+            make_room(&mut connections);
         }
         connections.push_back(Connection::new(stream, Rc::clone(&watched)));
     }
 }
 
+/// Closes the oldest connection without a request, or the oldest of all.
+fn make_room(connections: &mut VecDeque<Connection>) {
+    let idle = connections
+        .iter()
+        .position(|connection| !connection.has_request.get());
+    if let Some(oldest) = connections.remove(idle.unwrap_or(0)) {
+        oldest.task.abort();
+    }
+}
+
 fn respond(request: &Request<Incoming>, watched: &Shared) -> Response<Full<Bytes>> {
-    let text = |status, content_type, text: String| {
-        let mut response = Response::new(Full::new(Bytes::from(text)));
-        *response.status_mut() = status;
-        response
-            .headers_mut()
-            .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
-        response
-    };
     const PLAIN: &str = "text/plain; charset=utf-8";
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
-        let mut response = text(
-            StatusCode::METHOD_NOT_ALLOWED,
-            PLAIN,
-            "only GET and HEAD\n".to_owned(),
-        );
-        response
-            .headers_mut()
-            .insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        let status = StatusCode::METHOD_NOT_ALLOWED;
+        let mut response = reply(status, PLAIN, "only GET and HEAD\n".to_owned());
+        let methods = HeaderValue::from_static("GET, HEAD");
+        response.headers_mut().insert(ALLOW, methods);
         return response;
     }
     match request.uri().path() {
         "/metrics" => match metrics::page(&watched.borrow()) {
-            Ok(page) => text(StatusCode::OK, metrics::CONTENT_TYPE, page),
-            Err(error) => text(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                PLAIN,
-                format!("{error}\n"),
-            ),
+            Ok(page) => reply(StatusCode::OK, metrics::CONTENT_TYPE, page),
+            Err(error) => {
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                reply(status, PLAIN, format!("{error}\n"))
+            }
         },
-        "/" => text(
-            StatusCode::OK,
-            PLAIN,
-            "queryport monitor: the metrics are at /metrics\n".to_owned(),
-        ),
-        _ => text(
-            StatusCode::NOT_FOUND,
-            PLAIN,
-            "the metrics are at /metrics\n".to_owned(),
-        ),
+        "/" => {
+            let page = status_page::page(&watched.borrow(), now());
+            let mut response = reply(StatusCode::OK, "text/html; charset=utf-8", page);
+            for (name, value) in STATUS_PAGE_HEADERS {
+                let value = HeaderValue::from_static(value);
+                response.headers_mut().insert(name, value);
+            }
+            response
+        }
+        "/style.css" => {
+            let style_sheet = status_page::style_sheet();
+            reply(StatusCode::OK, "text/css; charset=utf-8", style_sheet)
+        }
+        _ => {
+            let pages = "the status page is at /, the metrics are at /metrics\n";
+            reply(StatusCode::NOT_FOUND, PLAIN, pages.to_owned())
+        }
     }
+}
+
+/// Headers that tell a browser how to treat the status page.
+const STATUS_PAGE_HEADERS: [(HeaderName, &str); 4] = [
+    (
+        CONTENT_SECURITY_POLICY,
+        status_page::CONTENT_SECURITY_POLICY,
+    ),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+];
+
+fn reply(status: StatusCode, content_type: &'static str, text: String) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = status;
+    let content_type = HeaderValue::from_static(content_type);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
+    response
 }

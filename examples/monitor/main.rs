@@ -1,19 +1,30 @@
-//! Watches game servers and serves what it sees to Prometheus, or makes one check for Nagios, Icinga and their kin.
+//! Watches game servers and serves a status page for people and metrics for Prometheus, or makes
+//! one check for Nagios, Icinga and their kin.
 //!
 //! ```text
-//! cargo run -p queryport-cli -- monitor                                             embedded servers; metrics on http://127.0.0.1:9861/metrics
-//! cargo run -p queryport-cli -- monitor quake3 HOST[:PORT] ut2004 HOST[:PORT]    pairs of protocol or game and server
-//! cargo run -p queryport-cli -- monitor --file servers.txt                       one such pair a line, # comments
-//! cargo run -p queryport-cli -- monitor --game openarena                         sums over the servers of a game
+//! # Embedded servers; status page on http://127.0.0.1:9861/
+//! cargo run -p queryport-cli -- monitor
+//! # Pairs of protocol or game and server
+//! cargo run -p queryport-cli -- monitor quake3 HOST[:PORT] ut2004 HOST[:PORT]
+//! # One such pair a line, # comments
+//! cargo run -p queryport-cli -- monitor --file servers.txt
+//! # Sums over the servers of a game
+//! cargo run -p queryport-cli -- monitor --game openarena
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
-//! Beside this file: `prometheus.yml` scrapes it, `dashboard.json` is a dashboard for Grafana.
+//! In the same folder, `prometheus.yml` scrapes it, and `dashboard.json` is a dashboard for
+//! Grafana.
 //!
-//! With `--once`, standard output is one line with performance data, and the exit status is that of monitoring plug-ins: 0 ok, 1
-//! warning (an incomplete answer, a round trip over `--warning`), 2 critical (no answer, a round trip over `--critical`), 3 unknown
-//! (a host without an address, a wrong command line, output that cannot be written). Without it: 0 after Ctrl-C, 1 for a failure, 2
-//! for a wrong command line.
+//! With `--once`, it prints one line with performance data and ends with the exit status of
+//! monitoring plug-ins:
+//!
+//! - 0 ok
+//! - 1 warning: an incomplete answer, a round trip over `--warning`
+//! - 2 critical: no answer, a round trip over `--critical`
+//! - 3 unknown: a host without an address, a wrong command line, output that cannot be written
+//!
+//! Without it: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -22,8 +33,10 @@
 )]
 
 mod check;
+mod history;
 mod http;
 mod metrics;
+mod status_page;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -38,7 +51,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::command_line::{self, seconds};
+use crate::port::{self, Port};
 use crate::query::embedded;
+use crate::safe_text::{self, counted};
 use crate::target::{self, What};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
@@ -47,7 +62,7 @@ use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
 use check::{State, Thresholds};
-use watch::{Server, Watched, WatchedGame};
+use watch::{Sender, Server, Watched, WatchedGame};
 
 /// Most servers that are watched one by one: each has a dozen series.
 const MOST_SERVERS: usize = 500;
@@ -63,17 +78,18 @@ Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line";
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "monitor                                   embedded servers; metrics on http://127.0.0.1:9861/metrics",
+    "monitor                                   embedded servers; status page on http://127.0.0.1:9861/",
     "monitor quake3 example.org                pairs of protocol or game and server",
     "monitor --file servers.txt                one such pair a line",
     "monitor --once openarena example.org      a check; its exit status is that of monitoring plug-ins",
 ];
 
-/// Watch game servers: metrics for Prometheus, or one check.
+/// Watch game servers: a status page, metrics for Prometheus, or one check.
 #[derive(Debug, Parser)]
 #[command(name = "monitor", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT. Without any, embedded servers.
+    /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT.
+    /// Without any, embedded servers.
     #[arg(value_name = "PROTOCOL|GAME SERVER")]
     servers: Vec<String>,
     /// A file with one such pair a line.
@@ -82,13 +98,13 @@ pub(crate) struct Arguments {
     /// Watch all servers of this game, in sums; may be given more than once.
     #[arg(long, value_parser = game, conflicts_with = "once")]
     game: Vec<&'static Game>,
-    /// The address of the metrics page.
+    /// The address of the status page and of the metrics.
     #[arg(long, default_value = "127.0.0.1:9861")]
     listen: SocketAddr,
-    /// Query each server every so many seconds.
+    /// The seconds between two queries of a server.
     #[arg(long, default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
     interval: f64,
-    /// Query the servers of a game every so many seconds.
+    /// The seconds between two scans of a game.
     #[arg(long, default_value_t = 300.0, value_parser = seconds(0.001..=86_400.0))]
     game_interval: f64,
     /// Query each server once, print one line, and end with the status of a monitoring plug-in.
@@ -103,7 +119,8 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
-    /// Send from this address of this machine, and from this port where there is one: then one query at a time.
+    /// Send from this address of this machine, and from this port where there is one: then one
+    /// query at a time.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// Most retries; those that do not fit into the timeout are not sent.
@@ -128,7 +145,8 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// Says what is wrong with a command line. To a plug-in, exit status 2 would mean that the server is down.
+/// Prints why a command line is wrong. To a plug-in, exit status 2 would mean that the server is
+/// down.
 pub(crate) fn wrong(error: &clap::Error) -> ExitCode {
     let is_check = std::env::args_os().any(|argument| argument == "--once");
     if !is_check || !error.use_stderr() {
@@ -147,7 +165,7 @@ fn unknown(why: &str) -> ExitCode {
     State::Unknown.exit_code()
 }
 
-/// What the arguments name.
+/// The servers and games that the arguments name.
 fn watched(arguments: &Arguments) -> Result<Watched, String> {
     let mut servers = Vec::new();
     for pair in arguments.servers.chunks(2) {
@@ -209,12 +227,12 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let mut client = Client::new()?.with_timing(timing);
-    if let Some(bind) = arguments.bind {
-        client = client.with_local_address(bind);
-    }
+    let sender = Sender {
+        client: Client::new()?.with_timing(timing),
+        port: Port::new(arguments.bind),
+    };
     if arguments.once {
-        return once(arguments, &client, watched).await;
+        return once(arguments, &sender, watched).await;
     }
     let cannot_listen = |error| {
         format!(
@@ -230,7 +248,9 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     let (servers, games) = (watched.servers.len(), watched.games.len());
     let said = writeln!(
         io::stdout(),
-        "watching {servers} servers and {games} games; metrics on http://{address}/metrics"
+        "watching {} and {}; status on http://{address}/, metrics on http://{address}/metrics",
+        counted(servers as u64, "server"),
+        counted(games as u64, "game")
     );
     // A service goes on when nobody reads its output.
     if let Err(error) = said
@@ -242,7 +262,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     for number in 0..servers {
         let interval = Duration::from_secs_f64(arguments.interval);
         spawn_local(watch::watch_server(
-            client.clone(),
+            sender.clone(),
             Rc::clone(&watched),
             number,
             interval,
@@ -251,7 +271,7 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
     for number in 0..games {
         let interval = Duration::from_secs_f64(arguments.game_interval);
         spawn_local(watch::watch_game(
-            client.clone(),
+            sender.clone(),
             Rc::clone(&watched),
             number,
             interval,
@@ -268,19 +288,19 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
 /// Queries each server once, 32 at a time.
 async fn once(
     arguments: &Arguments,
-    client: &Client,
+    sender: &Sender,
     mut watched: Watched,
 ) -> Result<ExitCode, Box<dyn Error>> {
     for servers in watched.servers.chunks_mut(32) {
         let queries: Vec<_> = servers
             .iter()
             .map(|server| {
-                let (client, what, address) = (client.clone(), server.what, server.address.clone());
-                spawn_local(async move { watch::query(&client, what, &address).await })
+                let (sender, what, address) = (sender.clone(), server.what, server.address.clone());
+                spawn_local(async move { watch::query(&sender, what, &address).await })
             })
             .collect();
         for (server, query) in servers.iter_mut().zip(queries) {
-            server.add(query.await?);
+            server.add(query.await?, watch::now());
         }
     }
     let threshold = |seconds: Option<f64>| seconds.map(Duration::from_secs_f64);

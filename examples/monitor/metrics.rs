@@ -12,7 +12,8 @@ pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 /// Most characters of a text that a server chose.
 const LONGEST_TEXT: usize = 100;
 
-/// The page. Series are bounded: ten and the kinds of failure for each watched server, whose texts are labels of one of them.
+/// The page. Series are bounded: ten and the kinds of failure for each watched server, whose texts
+/// are labels of one of them.
 pub(crate) fn page(watched: &Watched) -> Result<String, Error> {
     let registry = Registry::new();
     servers(&registry, &watched.servers)?;
@@ -177,7 +178,7 @@ pub(crate) fn label(text: &str) -> String {
     safe(text, LONGEST_TEXT)
 }
 
-/// The first so many characters of a text, without control and invisible characters.
+/// The first characters of a text, up to `most`, without control and invisible characters.
 pub(crate) fn safe(text: &str, most: usize) -> String {
     TextRef::new(text.as_bytes(), Style::default())
         .plain()

@@ -19,8 +19,10 @@ use tokio::task::{LocalSet, spawn_local};
 
 use super::check::{State, Thresholds, report};
 use super::metrics::page;
+use super::port::Port;
+use super::status_page;
 use super::target::What;
-use super::watch::{Server, Shared, Sums, Watched, WatchedGame};
+use super::watch::{Sender, Server, Shared, Sums, Watched, WatchedGame};
 use super::{embedded, http, watch};
 
 fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
@@ -49,8 +51,18 @@ fn silent() -> Error {
 
 fn server(address: &str, results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Server {
     let mut server = Server::new(What::Protocol(Protocol::Quake3), address.to_owned());
-    results.into_iter().for_each(|result| server.add(result));
+    let now = watch::now();
+    results
+        .into_iter()
+        .for_each(|result| server.add(result, now));
     server
+}
+
+fn sender(client: Client) -> Sender {
+    Sender {
+        client,
+        port: Port::default(),
+    }
 }
 
 fn one(results: Vec<Result<Outcome<ServerStatus>, Error>>) -> Watched {
@@ -210,7 +222,7 @@ fn hostile_names_are_escaped_and_bounded() {
     }
     assert_eq!(page.matches("queryport_server_info{").count(), names.len());
     assert!(
-        page.contains(r#"name="a\"} 1fake_metric 2""#) && page.contains(r#"name="back\\slash\\""#),
+        page.contains(r#"name="a\"} 1 fake_metric 2""#) && page.contains(r#"name="back\\slash\\""#),
         "{page}"
     );
     check_metrics(&page);
@@ -284,7 +296,7 @@ fn a_check_has_the_state_of_the_worst_server() {
     assert!(line.contains(" 'it''s_down up'=0;;;0;1 "), "{line}");
 }
 
-/// Runs this beside the monitor of the embedded servers, whose address it gets.
+/// Runs a test next to a monitor of the embedded servers. The test gets the address of the monitor.
 fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Shared) -> F) {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -303,9 +315,9 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
         let count = watched.servers.len();
         let shared = Rc::new(RefCell::new(watched));
         for number in 0..count {
-            let (client, shared) = (Client::new().unwrap(), Rc::clone(&shared));
+            let (sender, shared) = (sender(Client::new().unwrap()), Rc::clone(&shared));
             spawn_local(watch::watch_server(
-                client,
+                sender,
                 shared,
                 number,
                 Duration::from_secs(1),
@@ -358,7 +370,25 @@ fn the_page_is_served_over_http() {
             .count();
         assert_eq!(up, shared.borrow().servers.len());
         check_metrics(body);
-        assert!(get(address, "/").await.contains("/metrics"));
+        let status = get(address, "/").await;
+        let (head, body) = status.split_once("\r\n\r\n").unwrap();
+        let head = head.to_lowercase();
+        for line in [
+            "content-type: text/html; charset=utf-8",
+            "content-security-policy: default-src 'none'; style-src 'self'",
+            "x-content-type-options: nosniff",
+            "referrer-policy: no-referrer",
+        ] {
+            assert!(head.contains(line), "{line}: {head}");
+        }
+        assert!(body.contains("href=\"/metrics\"") && body.contains("deathmatch</span>"));
+        let style = get(address, "/style.css").await;
+        assert!(
+            style.starts_with("HTTP/1.1 200")
+                && style.contains("text/css")
+                && style.contains(".c500{"),
+            "{style}"
+        );
         assert!(
             get(address, "/etc/passwd")
                 .await
@@ -651,7 +681,7 @@ fn a_game_is_watched_through_its_list_servers() {
             .with_retries(0);
         let client = Client::new().unwrap().with_timing(timing);
         spawn_local(watch::watch_game(
-            client,
+            sender(client),
             Rc::clone(&shared),
             0,
             Duration::from_secs(60),
@@ -668,5 +698,155 @@ fn a_game_is_watched_through_its_list_servers() {
             })
         );
         assert_eq!(watched.games[0].lists, [(address.to_owned(), true)].into());
+    });
+}
+
+/// The status page of this server, at this time after the results.
+fn status(server: Server, later: Duration) -> String {
+    let now = server.since.unwrap_or_else(watch::now) + later;
+    let watched = Watched {
+        servers: vec![server],
+        games: Vec::new(),
+    };
+    status_page::page(&watched, now)
+}
+
+#[test]
+fn the_status_page_shows_who_is_up_and_since_when() {
+    let up = server("192.0.2.1", vec![Ok(outcome("Srv", "q3dm17"))]);
+    let page = status(up, Duration::from_secs(3 * 3600 + 300));
+    for part in [
+        "<title>1/1 up</title>",
+        "1 of 1 server up, 12 players",
+        "http-equiv=\"refresh\"",
+        "Srv",
+        "q3dm17",
+        "12/16<small>3 bots</small>",
+        "up for 3 h 5 min",
+        "<svg ",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let down = server(
+        "192.0.2.1",
+        vec![Ok(outcome("Srv", "q3dm17")), Err(silent()), Err(silent())],
+    );
+    let page = status(down, Duration::from_secs(90));
+    for part in [
+        "0 of 1 server up",
+        "down for 1 min",
+        "no answer within",
+        "Srv",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(!page.contains("q3dm17"), "the map of the past: {page}");
+    let page = status(server("192.0.2.1", Vec::new()), Duration::ZERO);
+    assert!(page.contains("not queried yet"), "{page}");
+}
+
+#[test]
+fn the_status_page_keeps_colours_and_escapes_names() {
+    let style = queryport::model::Style::new(Default::default(), queryport::model::Colours::Caret);
+    let hostile = [
+        "^1<script>alert(1)</script>",
+        "\"onload='x' &amp;",
+        "\u{1b}[2J\u{202e}gnp",
+        &"<".repeat(5000),
+    ];
+    let servers = hostile.iter().map(|name| {
+        let mut outcome = outcome(name, name);
+        outcome.answer.name = Some(Text::new(name.as_bytes().to_vec(), style));
+        server("<b>192.0.2.1", vec![Ok(outcome)])
+    });
+    let watched = Watched {
+        servers: servers.collect(),
+        games: Vec::new(),
+    };
+    let page = status_page::page(&watched, watch::now());
+    assert!(
+        page.contains("<span class=\"q1\">&lt;script&gt;alert(1)"),
+        "{page}"
+    );
+    for absent in ["<script", "<b>", "onload='", "\u{1b}", "\u{202e}"] {
+        assert!(!page.contains(absent), "{absent:?}: {page}");
+    }
+    assert!(
+        page.len() < 20_000,
+        "texts are bounded: {} bytes",
+        page.len()
+    );
+}
+
+#[test]
+fn servers_share_a_fixed_port() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    LocalSet::new().block_on(&runtime, async {
+        let mut running = Vec::new();
+        for world in embedded::worlds() {
+            running.push(world.start(0).await.unwrap());
+        }
+        let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+        let local = free.local_addr().unwrap();
+        drop(free);
+        let sender = Sender {
+            client: Client::new().unwrap(),
+            port: Port::new(Some(local)),
+        };
+        let queries: Vec<_> = running
+            .iter()
+            .map(|server| {
+                let (sender, what) = (sender.clone(), What::Protocol(server.protocol));
+                let address = server.address.to_string();
+                spawn_local(async move { watch::query(&sender, what, &address).await })
+            })
+            .collect();
+        for query in queries {
+            let result = query.await.unwrap();
+            assert!(result.is_ok(), "each gets its turn: {result:?}");
+        }
+    });
+}
+
+/// The page as Chromium builds it, and its log; none where Chromium is not installed.
+fn rendered(url: &str, profile: &Path) -> Option<(String, String)> {
+    let output = Command::new("chromium")
+        .args([
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-quic",
+        ])
+        .args(["--no-first-run", "--disable-background-networking"])
+        .args(["--disable-component-update", "--disable-sync"])
+        .args(["--enable-logging=stderr", "--window-size=400,900"])
+        .arg(format!("--user-data-dir={}", profile.display()))
+        .args(["--dump-dom", url])
+        .output();
+    let Ok(output) = output else {
+        kit::not_checked("the monitor's status page in a browser: no chromium");
+        return None;
+    };
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    Some((text(output.stdout), text(output.stderr)))
+}
+
+#[test]
+fn chromium_loads_the_status_page_and_refuses_nothing_of_it() {
+    monitored(|address, _| async move {
+        let folder = Folder::new("chromium");
+        let (url, profile) = (format!("http://{address}/"), folder.0.clone());
+        let rendering = tokio::task::spawn_blocking(move || rendered(&url, &profile));
+        let Some((page, log)) = rendering.await.unwrap() else {
+            return;
+        };
+        assert!(
+            page.contains("deathmatch</span>") && page.contains("<svg "),
+            "{page}{log}"
+        );
+        assert!(!log.contains("Content Security Policy"), "{log}");
     });
 }

@@ -1,13 +1,15 @@
-//! What is watched: servers one by one, and games through their list servers.
+//! The watched servers one by one, and games through their list servers.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use queryport::games::Game;
-use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus};
+use queryport::{Client, Error, ErrorKind, Outcome, QueryError, ScanOptions, ServerStatus, Text};
 
+use super::history::{History, Sample};
+use super::port::Port;
 use super::target::What;
 
 /// A server and the results of its queries.
@@ -18,6 +20,11 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The latest result; none before the first.
     pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,
+    /// Since when the server is up or down: the time of the first such result.
+    pub(crate) since: Option<Instant>,
+    /// The name in the latest answer.
+    pub(crate) name: Option<Text>,
+    pub(crate) history: History,
     pub(crate) queries: u64,
     /// Failed queries by kind.
     pub(crate) failures: BTreeMap<&'static str, u64>,
@@ -34,11 +41,14 @@ pub(crate) struct Failure {
 }
 
 impl Server {
-    pub(crate) const fn new(what: What, address: String) -> Self {
+    pub(crate) fn new(what: What, address: String) -> Self {
         Self {
             what,
             address,
             last: None,
+            since: None,
+            name: None,
+            history: History::default(),
             queries: 0,
             failures: BTreeMap::new(),
             rejected: 0,
@@ -46,8 +56,16 @@ impl Server {
     }
 
     /// Counts and keeps a result.
-    pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>) {
+    pub(crate) fn add(&mut self, result: Result<Outcome<ServerStatus>, Error>, now: Instant) {
         self.queries += 1;
+        let was_up = self.last.as_ref().map(Result::is_ok);
+        if was_up != Some(result.is_ok()) {
+            self.since = Some(now);
+        }
+        if let Ok(outcome) = &result {
+            self.name.clone_from(&outcome.answer.name);
+        }
+        self.history.add(sample(&result), now);
         self.last = Some(match result {
             Ok(outcome) => {
                 self.rejected += u64::from(outcome.stats.rejected);
@@ -81,6 +99,16 @@ impl Server {
 
     pub(crate) fn outcome(&self) -> Option<&Outcome<ServerStatus>> {
         self.last.as_ref()?.as_ref().ok()
+    }
+}
+
+fn sample(result: &Result<Outcome<ServerStatus>, Error>) -> Sample {
+    match result {
+        Ok(outcome) => outcome
+            .answer
+            .player_count
+            .map_or(Sample::Up, Sample::Players),
+        Err(_) => Sample::Down,
     }
 }
 
@@ -127,12 +155,21 @@ pub(crate) struct Watched {
 
 pub(crate) type Shared = Rc<RefCell<Watched>>;
 
-/// Queries a server once.
+/// How everything is queried: a client, and the port that its queries share.
+#[derive(Debug, Clone)]
+pub(crate) struct Sender {
+    pub(crate) client: Client,
+    pub(crate) port: Port,
+}
+
+/// Queries a server once. With a fixed port, it waits for its turn.
 pub(crate) async fn query(
-    client: &Client,
+    sender: &Sender,
     what: What,
     address: &str,
 ) -> Result<Outcome<ServerStatus>, Error> {
+    let client = sender.port.fixed(sender.client.clone());
+    let _turn = sender.port.turn().await;
     match what {
         What::Protocol(protocol) => client.query(protocol, address).await,
         What::Game(game) => Ok(client.query_game(game, address).await?.outcome),
@@ -141,7 +178,7 @@ pub(crate) async fn query(
 
 /// Queries one server again and again. Servers start one after the other over one interval.
 pub(crate) async fn watch_server(
-    client: Client,
+    sender: Sender,
     watched: Shared,
     number: usize,
     interval: Duration,
@@ -161,20 +198,25 @@ pub(crate) async fn watch_server(
     turns.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         turns.tick().await;
-        let result = query(&client, what, &address).await;
+        let result = query(&sender, what, &address).await;
         if let Some(server) = watched.borrow_mut().servers.get_mut(number) {
-            server.add(result);
+            server.add(result, now());
         }
     }
 }
 
+#[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+pub(crate) fn now() -> Instant {
+    Instant::now()
+}
+
 /// Queries all servers of a game again and again.
-pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, interval: Duration) {
+pub(crate) async fn watch_game(sender: Sender, watched: Shared, number: usize, interval: Duration) {
     let Some(game) = watched.borrow().games.get(number).map(|game| game.game) else {
         return;
     };
     loop {
-        let scanned = scan(&client, game).await;
+        let scanned = scan(&sender, game).await;
         if let Some(entry) = watched.borrow_mut().games.get_mut(number) {
             match scanned {
                 Ok((sums, lists)) => (entry.sums, entry.lists) = (Some(sums), lists),
@@ -185,10 +227,10 @@ pub(crate) async fn watch_game(client: Client, watched: Shared, number: usize, i
     }
 }
 
-async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bool>), Error> {
+async fn scan(sender: &Sender, game: &Game) -> Result<(Sums, BTreeMap<String, bool>), Error> {
     let options = queryport::QueryOptions::default().with_dialect(game.dialect);
-    let client = client.clone().with_options(options);
-    let mut servers = client.servers(game)?;
+    let client = sender.client.clone().with_options(options);
+    let mut servers = sender.port.any(client.clone()).servers(game)?;
     let mut targets = Vec::new();
     while let Some(listed) = servers.next().await {
         targets.push((game.protocol, listed.server));
@@ -201,6 +243,8 @@ async fn scan(client: &Client, game: &Game) -> Result<(Sums, BTreeMap<String, bo
         listed: targets.len() as u64,
         ..Sums::default()
     };
+    let _turn = sender.port.turn().await;
+    let client = sender.port.fixed(client);
     let mut scan = client.scan(targets, ScanOptions::default())?;
     while let Some(scanned) = scan.next().await {
         let Ok(outcome) = scanned.result else {

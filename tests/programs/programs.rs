@@ -12,12 +12,15 @@
 use kit::list_servers::alterware;
 use kit::process;
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
 
 /// Commands and arguments with which they run on their own, and end where they are no service.
 const RUNS: [&[&str]; 4] = [
@@ -509,6 +512,143 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     ] {
         let (code, _, err) = judge(&run, &output);
         assert!(code == Some(0) && err.contains(words), "{err}");
+    }
+}
+
+/// This process's end of a new terminal, and the end of a program.
+fn terminal() -> (File, File) {
+    /// Opens a terminal that does not control this process.
+    const O_NOCTTY: i32 = 0o400;
+    let keys = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&keys).unwrap();
+    unlockpt(&keys).unwrap();
+    let name = ptsname(&keys, Vec::new()).unwrap().into_string().unwrap();
+    let line = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .custom_flags(O_NOCTTY)
+        .open(name)
+        .unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: 80,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&line, size).unwrap();
+    // A child does not inherit the copy, and so does not keep the terminal open.
+    (keys.try_clone().unwrap(), line)
+}
+
+#[test]
+fn the_browser_ends_quietly_when_its_terminal_is_closed() {
+    for signal in [Some(Signal::HUP), None] {
+        let (mut keys, line) = terminal();
+        let end = || line.try_clone().unwrap();
+        let mut child = command(&["browser"])
+            .env("TERM", "xterm")
+            .stdin(end())
+            .stdout(end())
+            .stderr(end())
+            .spawn()
+            .unwrap();
+        drop(line);
+        let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
+        while !String::from_utf8_lossy(&text).contains("queryport") {
+            let length = keys.read(&mut buffer).unwrap();
+            text.extend_from_slice(&buffer[..length]);
+        }
+        drop(keys);
+        if let Some(signal) = signal {
+            kill_process(Pid::from_child(&child), signal).unwrap();
+        }
+        let status = child.wait().unwrap();
+        assert_eq!(status.code(), Some(0), "{signal:?}: {status}");
+    }
+}
+
+/// The reply to a request for this page; none where the connection is closed without one.
+fn get(address: &str, page: &str) -> Option<String> {
+    let mut stream = std::net::TcpStream::connect(address).ok()?;
+    let request = format!("GET {page} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let mut reply = String::new();
+    stream.read_to_string(&mut reply).ok()?;
+    Some(reply).filter(|reply| !reply.is_empty())
+}
+
+#[test]
+fn the_monitor_neither_spins_nor_ends_without_descriptors() {
+    let program = env!("CARGO_BIN_EXE_queryport");
+    let script = format!("ulimit -n 40; exec {program} monitor --listen 127.0.0.1:0");
+    let mut child = process::interruptible("sh")
+        .args(["-c", &script])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut first = String::new();
+    let mut out = std::io::BufReader::new(child.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut out, &mut first).unwrap();
+    let address = first.split("http://").nth(1).unwrap();
+    let address = address.split('/').next().unwrap().to_owned();
+    let idle: Vec<_> = (0..100)
+        .map(|_| std::net::TcpStream::connect(&address).unwrap())
+        .collect();
+    // Clock ticks of the processor, of which there are 100 a second.
+    let ticks = || {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
+        let fields: Vec<&str> = stat.split(' ').collect();
+        [13, 14]
+            .map(|field| fields[field].parse::<u64>().unwrap())
+            .iter()
+            .sum::<u64>()
+    };
+    let before = ticks();
+    std::thread::sleep(Duration::from_secs(1));
+    let taken = ticks() - before;
+    assert!(taken < 60, "{taken} ticks in a second");
+    drop(idle);
+    for attempt in 0.. {
+        if get(&address, "/").is_some_and(|reply| reply.starts_with("HTTP/1.1 200")) {
+            break;
+        }
+        assert!(attempt < 100, "the page is not served");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
+fn the_monitor_queries_two_servers_from_one_address() {
+    let (mut servers, mut pairs) = (Vec::new(), Vec::new());
+    for _ in 0..2 {
+        let mut server = command(&["serve", "quake3", "0"]).spawn().unwrap();
+        let mut first = String::new();
+        let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
+        std::io::BufRead::read_line(&mut out, &mut first).unwrap();
+        let address = first.trim().split(" on ").nth(1).unwrap();
+        let address = address.split(' ').next().unwrap().to_owned();
+        pairs.extend(["quake3".to_owned(), address]);
+        servers.push((server, out));
+    }
+    let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let bind = free.local_addr().unwrap();
+    drop(free);
+    for bind in ["127.0.0.1".to_owned(), bind.to_string()] {
+        let mut run = vec!["monitor", "--once", "--bind", &bind];
+        run.extend(pairs.iter().map(String::as_str));
+        let (code, out, err) = output(&run);
+        assert!(
+            code == Some(0) && out.starts_with("QUERYPORT OK: 2 of 2 servers up"),
+            "{out}{err}"
+        );
+    }
+    for (mut server, _) in servers {
+        kill_process(Pid::from_child(&server), Signal::TERM).unwrap();
+        server.wait().unwrap();
     }
 }
 
