@@ -1,4 +1,4 @@
-//! GameSpy v4: reading, model and encoder, compared with a `memchr` pass over the same bytes.
+//! GameSpy v4: view, model and encoder, compared with a `memchr` pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::unwrap_used,
@@ -19,7 +19,7 @@ use queryport::gamespy4::{Answer, Command, Request, RequestId, Response, Selecti
 use queryport::{Engine, Service};
 use queryport::{Limits, Player, Requester, Secret, ServerStatus, Team, ToStatus};
 
-/// A Battlefield 2 server with the sizes of real ones: 45 keys, 8 columns, names of about 16 bytes.
+/// A Battlefield 2 server of realistic size: 45 keys, 8 columns, names of about 16 bytes.
 fn status(players: usize, rules: usize) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("a server with a name of usual length".into());

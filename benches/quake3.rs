@@ -9,7 +9,7 @@ use kit::shapes::{memchr_pass, quake3, requester, walk};
 use queryport::quake3::{Answer, Command, Request, Response};
 use queryport::{Limits, Protocol, Service, ToStatus};
 
-/// A small server, a full one, and the longest infostring with more players than any game has.
+/// A small server, a full one, and the longest infostring with more players than any game allows.
 fn shapes() -> [(&'static str, Bytes); 3] {
     [
         ("small", quake3(20, 4)),

@@ -1,4 +1,4 @@
-//! Lists, masters and connect datagrams of Quake 3, compared with a pass over the same bytes.
+//! Quake 3: lists, masters and connect datagrams, compared with a pass over the same bytes.
 #![allow(
     missing_docs,
     clippy::unwrap_used,

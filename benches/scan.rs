@@ -1,5 +1,5 @@
-//! Scans in memory: everything but the sockets. Each server answers a Quake 3 status of 10 players
-//! and 20 rules.
+//! Scans in memory, without sockets. Each server answers with a Quake 3 status of 10 players and 20
+//! rules.
 #![allow(missing_docs, reason = "a benchmark")]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};

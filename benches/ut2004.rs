@@ -37,7 +37,7 @@ fn requester() -> Requester {
     )
 }
 
-/// The datagrams of a server with this many rules and players, of real sizes.
+/// The datagrams of a server of realistic size, with this many rules and players.
 fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
     let style = Style::new(Charset::Latin1, Colours::UnrealEscape);
     let mut status = ServerStatus::default();

@@ -1,4 +1,4 @@
-//! The server under test in one process and its client in this one, each on a processor of its own.
+//! A server and its client in two processes, each on a processor of its own.
 
 use std::hint::black_box;
 use std::io::{BufRead, BufReader, IoSlice, IoSliceMut};
@@ -18,8 +18,8 @@ const BATCH: usize = 64;
 const SECRET: Secret = Secret::new([7; 16]);
 const CHALLENGE: &[u8] = b"\xfe\xfd\x09\x01\x02\x03\x04";
 
-/// A server as in the table: name, protocol, players, the request, and whether that is one for
-/// data.
+/// The servers in the table: name, protocol, players, the request, and whether it is a data
+/// request.
 const ROWS: [(&str, Protocol, usize, &[u8]); 8] = [
     (
         "Quake 3, 4 players",
@@ -94,7 +94,7 @@ fn replies(responder: &mut Responder, request: &[u8]) -> Vec<Vec<u8>> {
     std::iter::from_fn(datagram).collect()
 }
 
-/// The datagrams of a row's reply, for a loop that sends them whatever comes.
+/// The datagrams of a row's reply, for a loop that sends them to every request.
 fn datagrams(row: usize) -> Vec<Vec<u8>> {
     let (mut responder, request) = (responder(row), ROWS[row].3);
     let mut request = request.to_vec();
@@ -105,7 +105,7 @@ fn datagrams(row: usize) -> Vec<Vec<u8>> {
     replies(&mut responder, &request)
 }
 
-/// A data request of GameSpy v4 with the number of this challenge reply.
+/// A data request of GameSpy v4 with the number from this challenge reply.
 fn data(challenge: &[u8]) -> Vec<u8> {
     let number: i32 = std::str::from_utf8(&challenge[5..challenge.len() - 1])
         .unwrap()
@@ -137,7 +137,7 @@ pub(crate) fn main() {
     }
 }
 
-/// Runs one server until it is killed; prints its port.
+/// Runs one server until it is killed. Prints its port.
 fn serve(row: usize, how: &str) {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
@@ -168,13 +168,13 @@ fn wait(socket: &UdpSocket) {
     );
 }
 
-/// One datagram per system call.
+/// Answers with one datagram per system call.
 fn plain(socket: &UdpSocket, replies: &[Vec<u8>]) {
     let mut buffer = [0; 2048];
     loop {
         match socket.recv_from(&mut buffer) {
             Ok((length, from)) => {
-                // GameSpy v4's client asks for a number first; any reply will do.
+                // GameSpy v4's client requests a number first; any reply will do.
                 black_box(&buffer[..length]);
                 for reply in replies {
                     let _ = socket.send_to(reply, from);
@@ -185,7 +185,7 @@ fn plain(socket: &UdpSocket, replies: &[Vec<u8>]) {
     }
 }
 
-/// Many datagrams per system call.
+/// Answers with many datagrams per system call.
 fn batched(socket: &UdpSocket, replies: &[Vec<u8>]) {
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2048];
@@ -244,14 +244,14 @@ fn send(socket: &UdpSocket, parts: &[(SocketAddr, &[u8])]) -> usize {
     .unwrap_or(0)
 }
 
-/// Seconds that a process was on a processor.
+/// How many seconds of processor time a process has used.
 fn processor_time(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/schedstat")).unwrap();
     text.split(' ').next().unwrap().parse::<u64>().unwrap() as f64 / 1e9
 }
 
-/// Replies a second of the server's processor time, which other processes do not take from it, with
-/// as many requests under way as its and our buffers hold.
+/// Replies per second of the server's processor time, which excludes other processes. The client
+/// keeps as many requests in flight as the buffers hold.
 fn measure(row: usize, how: &str) -> f64 {
     let mut server = Command::new("taskset")
         .args(["-c", "0"])
@@ -308,7 +308,7 @@ fn measure(row: usize, how: &str) -> f64 {
         if got > 0 {
             last = Instant::now();
         } else if last.elapsed() > Duration::from_millis(200) {
-            // Lost datagrams: ask anew.
+            // Datagrams were lost: send new requests.
             eprintln!("lost some");
             asked = received / count;
         } else {
@@ -347,8 +347,8 @@ fn compare(rounds: usize) {
     for row in 0..ROWS.len() {
         let replies = datagrams(row);
         let bytes: usize = replies.iter().map(Vec::len).sum();
-        // The ratios of each round, and their median: what else the machine does changes from round
-        // to round.
+        // The ratios of each round, and their median: the load of the machine changes from round to
+        // round.
         let runs: Vec<[f64; 3]> = (0..rounds)
             .map(|_| ["plain", "batched", "ours"].map(|how| measure(row, how)))
             .collect();
@@ -374,7 +374,7 @@ fn compare(rounds: usize) {
     );
 }
 
-/// The time of a request that the guard refuses, and of one that is answered.
+/// Measures a request that the guard rejects, and one that is answered.
 fn forged() {
     for (name, protocol, _, request) in ROWS {
         let now = Instant::now();

@@ -1,5 +1,5 @@
-//! Replies a second on one processor, compared with loops that send the same datagrams over the
-//! same kind of socket and read nothing. See benches/README.md.
+//! Replies per second on one processor, compared with loops that send the same datagrams to any
+//! request. See benches/README.md.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,

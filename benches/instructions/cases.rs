@@ -1,4 +1,4 @@
-//! What is counted.
+//! The cases whose instructions are counted.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -17,9 +17,10 @@ use kit::shapes;
 
 use crate::datagrams;
 
-/// Runs the work twice and counts the second time: what is initialised once is not counted.
-/// Dropping its result is not either. A second argument of the program selects one case, for a
-/// profile.
+/// Runs the work twice and counts the second run, to exclude initialisation and dropping the
+/// result.
+///
+/// A second argument of the program selects one case, for a profile.
 fn case<T>(name: &str, work: impl Fn() -> T) {
     if std::env::args().nth(2).is_some_and(|only| only != name) {
         return;
@@ -31,16 +32,15 @@ fn case<T>(name: &str, work: impl Fn() -> T) {
     println!("{name}");
 }
 
-/// Callgrind counts in this function only.
+/// Callgrind counts only in this function.
 #[inline(never)]
 pub fn counted(work: &mut dyn FnMut()) {
     written(work);
-    // Something to do after the call: a jump in its stead would not return to this function.
+    // Without an instruction after the call, it would become a jump that does not return here.
     black_box(());
 }
 
-/// Callgrind writes its count at the end of this function: it can only do so for a call that it
-/// counts.
+/// Callgrind writes its count at the end of this function, but only if it counts the call.
 #[inline(never)]
 fn written(work: &mut dyn FnMut()) {
     black_box(work)();
@@ -70,7 +70,7 @@ fn query<C: Conversation>(
         if let Some(answer) = answer.take() {
             return answer;
         }
-        // The time after which a reply without an end is taken for complete.
+        // After a silence, a reply without an end counts as complete.
         if let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) {
             return answer;
         }
@@ -163,7 +163,7 @@ fn gamespy4(shape: &str, packets: &[Bytes]) {
         };
         bytes(read.rules()) + cells(read.players()) + cells(read.teams())
     });
-    // The client chooses the id; every reply repeats it.
+    // The client chooses the id, and every reply repeats it.
     let mut id = Vec::new();
     gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)).request(&mut id);
     let own = |packet: &Bytes| [&packet[..1], &id[3..7], &packet[5..]].concat();
@@ -233,7 +233,7 @@ fn ut2004(shape: &str, packets: &[Bytes]) {
     case(&format!("ut2004 {shape} status"), || answer.to_status());
 }
 
-/// Replies of more datagrams than real ones have: twice the datagrams, twice the work.
+/// Replies with more datagrams than real ones: twice the datagrams must cost twice the work.
 fn many(limits: &Limits) {
     for count in [64, 128, 256] {
         let packets = datagrams::ut2004_rules(count);
@@ -258,9 +258,9 @@ fn many(limits: &Limits) {
     }
 }
 
-/// A forged request that gets no reply: its source has received its share, or all sources have
-/// received the total, and each request comes from another address. As many sources as can be are
-/// regular.
+/// A forged request that gets no reply. Either its source has received its share, or all sources
+/// together have received the total, and each request has a new source. As many sources as possible
+/// are regular.
 fn forged(name: &str, service: Service, request: &[u8]) {
     let mut now = Instant::now();
     let mut status = ServerStatus::default();
@@ -299,7 +299,7 @@ fn forged(name: &str, service: Service, request: &[u8]) {
     );
 }
 
-/// A reply that is encoded for one request: lists of keys that nobody else asks for.
+/// A reply that is encoded for one request only: keys that no other client requests.
 fn keys_by_id() {
     let now = Instant::now();
     let mut status = ServerStatus::default();
@@ -322,7 +322,7 @@ fn keys_by_id() {
     });
 }
 
-/// Runs everything and prints the names in the order of the counts.
+/// Runs all cases. Prints their names in the order of the counts.
 pub fn run() {
     let limits = Limits::default();
     quake3("usual", &datagrams::quake3(0, 10));

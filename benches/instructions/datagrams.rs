@@ -1,5 +1,5 @@
-//! The datagrams of a usual and a full server in each protocol, built by hand: no change of an
-//! encoder changes them.
+//! The datagrams of a usual and a full server in each protocol, built by hand so that encoders do
+//! not affect them.
 
 use bytes::Bytes;
 
@@ -16,7 +16,7 @@ fn name(player: usize) -> String {
         + &player.to_string()
 }
 
-/// Pairs as a server of this many further rules has them after its usual keys.
+/// The pairs of a server with this many rules in addition to its usual keys.
 fn pairs(usual: &[(&str, &str)], rules: usize) -> Vec<(String, String)> {
     let further =
         (0..rules).map(|rule| (format!("sv_setting{rule}"), format!("value number {rule}")));
@@ -93,8 +93,8 @@ const GAMESPY1: [(&str, &str); 22] = [
     ("password", "False"),
 ];
 
-/// A `\status\` reply in numbered fragments of at most 1,300 bytes, or with no numbers in datagrams
-/// of this many bytes.
+/// A `\status\` reply in numbered fragments of at most 1,300 bytes, or in datagrams of this length
+/// without numbers.
 pub fn gamespy1(rules: usize, players: usize, unnumbered: Option<usize>) -> Vec<Bytes> {
     let mut fields = pairs(&GAMESPY1, rules);
     for player in 0..players {
@@ -158,7 +158,7 @@ const GAMESPY4: [(&str, &str); 24] = [
     ("bf2_reservedslots", "2"),
 ];
 
-/// The id of the requests that [`crate::cases`] makes is written over this one.
+/// The id of a request, to be overwritten by [`crate::cases`].
 const ID: &[u8] = b"\0\0\0\0";
 
 /// A data reply of Battlefield 2's server in datagrams of about 1,300 bytes.
@@ -243,7 +243,7 @@ fn string(text: &str) -> Vec<u8> {
     .concat()
 }
 
-/// Datagrams of this kind. A server sends one as soon as it has more than 450 bytes.
+/// Datagrams of this kind. A server sends a datagram when it exceeds 450 bytes.
 fn lists(kind: u8, items: impl Iterator<Item = Vec<u8>>) -> Vec<Bytes> {
     let head = [0x80, 0, 0, 0, kind];
     let mut packets = vec![head.to_vec()];
@@ -302,7 +302,7 @@ pub fn ut2004(rules: usize, players: usize) -> Vec<Bytes> {
     };
     let mut packets = vec![info.concat().into()];
     packets.extend(lists(1, pairs(&UT2004, rules).into_iter().map(rule)));
-    // The newest first, as in every capture.
+    // Newest first, as in every capture.
     packets.extend(lists(2, (0..players).rev().map(player)));
     packets
 }

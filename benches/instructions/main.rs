@@ -1,8 +1,8 @@
-//! Instructions counted by callgrind, for what noise hides. Needs valgrind.
+//! Counts instructions with callgrind, which is not affected by noise. Needs valgrind.
 //!
-//! Without arguments: prints each count beside the one in counts.txt, and fails where one has grown
-//! by more than 5 %. With `--write`: replaces counts.txt. Fails, too, where the work for one of the
-//! worst inputs does not grow with its length alone.
+//! Without arguments, it prints each count next to the one in counts.txt, and fails if one has
+//! grown by more than 5 %. With `--write`, it replaces counts.txt. It also fails if the work for
+//! one of the worst inputs grows faster than its length.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -23,13 +23,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// The counts to compare with: the compiler's version in the first line, then one count and its
-/// name a line.
+/// The reference counts: the compiler's version in the first line, then a count and its name per
+/// line.
 const COUNTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/counts.txt");
 
 /// How much a count may grow.
 const BOUND: f64 = 1.05;
-/// How much that of a worst input may: copies of large buffers depend on where they lie.
+/// How much the count of a worst input may grow: copying large buffers depends on their alignment.
 const WORST_BOUND: f64 = 1.25;
 
 fn main() -> ExitCode {
@@ -101,7 +101,7 @@ fn compiler() -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-/// Runs all cases under callgrind, which writes one file for each.
+/// Runs all cases under callgrind, which writes a file for each.
 fn count() -> Vec<(String, u64)> {
     let own = std::env::current_exe().expect("a path");
     let folder = own.with_file_name("callgrind");
@@ -135,7 +135,7 @@ fn count() -> Vec<(String, u64)> {
         .collect()
 }
 
-/// The count in a file of callgrind's.
+/// The count in a file of callgrind.
 fn total(file: &Path) -> u64 {
     let text =
         std::fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));

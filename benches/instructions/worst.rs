@@ -1,5 +1,5 @@
-//! The costliest inputs for everything that reads the network, as the search in `fuzz/worst/` found
-//! them, at three sizes: twice the input, about twice the work.
+//! Counts the work for the costliest known inputs at three sizes: twice the input, about twice the
+//! work.
 
 #![allow(
     missing_docs,
@@ -16,18 +16,18 @@ use std::collections::BTreeMap;
 use kit::worst::found;
 use kit::worst::targets::TARGETS;
 
-/// How much more four times the input may cost. Sorting and maps make it up to 4.8 at these sizes,
-/// and a buffer that grows adds a step. What is quadratic costs 16 times as much, or 5.5 times
-/// where it is an eighth of the work for the shortest input.
+/// How much more work four times the input may cost. Sorting and maps need up to 4.8 times, and a
+/// growing buffer adds a step. Quadratic work costs 16 times as much, or 5.5 times if it is an
+/// eighth of the work for the shortest input.
 const GROWTH: f64 = 5.5;
-/// Inputs that cannot be longer are counted and not judged: their headers are a good part of them.
+/// Shorter inputs are counted but not judged, because headers are a large part of them.
 const SHORT: f64 = 1000.0;
 
-/// What a row begins with.
+/// The beginning of a row's name.
 pub const MARK: &str = "worst ";
 
-/// Counts the work for each input. A library of its own: its use of the readers must not change
-/// what the compiler inlines in the other cases.
+/// Counts the work for each input. It is a separate library, so that it does not change what the
+/// compiler inlines in other cases.
 pub fn run(counted: fn(&mut dyn FnMut())) {
     // A second argument of the program selects one case, for a profile.
     let only = std::env::args().nth(2);
@@ -42,7 +42,7 @@ pub fn run(counted: fn(&mut dyn FnMut())) {
             .iter()
             .find(|target| target.name == found.target)
             .expect("a target");
-        // What is initialised once is not counted.
+        // Exclude initialisation from the count.
         target.work(&found.shape, found.size / 16)();
         for size in [found.size / 4, found.size / 2, found.size] {
             let (mut work, mut bytes) = (target.work(&found.shape, size), 0);
@@ -52,9 +52,9 @@ pub fn run(counted: fn(&mut dyn FnMut())) {
     }
 }
 
-/// Takes the rows of the worst inputs out of all counts, and prints them as a table. Returns the
-/// one of the largest input of each, to be compared with earlier counts, and whether all of them
-/// grow as they may.
+/// Takes the rows of worst inputs out of all counts, and prints them as a table. Returns whether
+/// all of them grow as allowed. The row of each largest input stays, to be compared with earlier
+/// counts.
 pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     let mut rows: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
     let mut names: Vec<String> = Vec::new();
@@ -84,7 +84,7 @@ pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     );
     let mut is_linear = true;
     for (index, row) in &rows {
-        // What ends early got less than twice the bytes.
+        // An input that ends early got less than twice the bytes.
         let growth =
             |small: (f64, f64), large: (f64, f64)| 2.0 * (large.1 / large.0) / (small.1 / small.0);
         let (first, second) = (growth(row[0], row[1]), growth(row[1], row[2]));

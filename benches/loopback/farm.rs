@@ -1,8 +1,7 @@
 //! The farm: one process with one socket that simulates thousands of servers.
 //!
-//! Each server has its own address in 127.0.0.0/8 and its own name. The replies are those of the
-//! crate's responder, encoded once and then patched, so that the farm does not limit the
-//! measurement.
+//! Each server has its own address in 127.0.0.0/8 and its own name. Replies are encoded once by the
+//! crate's responder and then patched, so that the farm does not limit the measurement.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{IoSlice, IoSliceMut};
@@ -33,10 +32,10 @@ pub(crate) struct Options {
     /// Percent of servers that never answer.
     #[arg(long, default_value_t = 0)]
     pub(crate) dead: u32,
-    /// The dead servers are the first of the list, not scattered over it.
+    /// Put the dead servers at the beginning of the list instead of scattering them.
     #[arg(long)]
     pub(crate) dead_first: bool,
-    /// Percent of servers whose replies take 300 ms more.
+    /// Percent of servers that reply 300 ms later.
     #[arg(long, default_value_t = 0)]
     pub(crate) slow: u32,
     /// Percent of datagrams that are lost.
@@ -45,14 +44,14 @@ pub(crate) struct Options {
     /// Milliseconds before each reply.
     #[arg(long, default_value_t = 0)]
     pub(crate) delay: u64,
-    /// Servers with more players and rules than usual.
+    /// Use servers with more players and rules than usual.
     #[arg(long)]
     pub(crate) full: bool,
-    /// Servers that differ as real ones do, by this seed: round trips, losses, dead, late and
+    /// Use servers as different as real ones, by this seed: round trips, losses, dead, late and
     /// broken servers, rate limits, all protocols.
     #[arg(long)]
     pub(crate) internet: Option<u64>,
-    /// Never sleep: senders do not spend time on waking the farm.
+    /// Never sleep, so that senders do not spend time on waking the farm.
     #[arg(long)]
     pub(crate) awake: bool,
     /// Stop after this many seconds.
@@ -62,7 +61,7 @@ pub(crate) struct Options {
 
 /// The address of a server.
 pub(crate) fn address(index: u32, port: u16) -> SocketAddrV4 {
-    // From 127.1.0.0: no other program uses these addresses.
+    // From 127.1.0.0 on, which no other program uses.
     SocketAddrV4::new(Ipv4Addr::from_bits(0x7F01_0000 + index), port)
 }
 
@@ -71,7 +70,7 @@ pub(crate) fn index(ip: Ipv4Addr) -> Option<u32> {
     ip.to_bits().checked_sub(0x7F01_0000)
 }
 
-/// Whether a server is among the first so many percent, spread over the list.
+/// Whether a server is among this many percent, spread over the list.
 fn is_among(index: u32, salt: u32, percent: u32) -> bool {
     (index.wrapping_add(salt)).wrapping_mul(0x9E37_79B1) >> 16 & 0xFFFF < percent * 65_536 / 100
 }
@@ -97,7 +96,7 @@ struct Answer {
     quoted: Vec<u8>,
 }
 
-/// Runs the farm until its time is over.
+/// Runs the farm until its time has passed.
 pub(crate) fn run(options: Options) -> std::io::Result<()> {
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port))?;
     socket.set_nonblocking(true)?;
@@ -145,7 +144,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
                     let Some((kind, quoted)) = shape(protocol, request) else {
                         continue;
                     };
-                    // Loopback only, also if the socket is bound to other addresses.
+                    // Loopback only, even if the socket is bound to other addresses.
                     let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
                     let Some(index) = index(asked).filter(|&index| index < options.servers) else {
                         continue;
@@ -224,7 +223,7 @@ pub(crate) fn run(options: Options) -> std::io::Result<()> {
         }
         if idle && !options.awake {
             let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
-            // The timeout of `poll` is in whole milliseconds: the last one is a busy wait.
+            // `poll` takes whole milliseconds; the last one is a busy wait.
             let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;
             let _ = poll(
                 &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
@@ -260,7 +259,7 @@ fn send(
         } else {
             bytes
         })];
-        // A full socket loses the datagram.
+        // If the socket is full, the datagram is lost.
         let _ = sendmsg(
             socket.as_raw_fd(),
             &slices,

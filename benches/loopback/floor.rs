@@ -1,5 +1,7 @@
 //! The lower bound: one socket, batched system calls, a fixed window, and no parsing; only senders
-//! are checked. It never sleeps: waking a receiver takes the sender's time, here the farm's.
+//! are checked.
+//!
+//! It never sleeps, because waking a receiver would use the farm's time.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
@@ -15,10 +17,10 @@ use crate::farm;
 
 const BATCH: usize = 64;
 
-/// The requests of a full query, each with the number of datagrams until the next.
+/// The requests of a full query, each with the number of datagrams before the next.
 pub(crate) type Steps = Vec<(&'static [u8], u8)>;
 
-/// The requests of a protocol; the function measures the number of datagrams of each reply.
+/// The requests of a protocol. The function measures how many datagrams each reply has.
 pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
@@ -47,7 +49,7 @@ pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
         .map(|&request| (request, count(request)))
         .collect();
     if protocol == Protocol::Ut2004 {
-        // The info is requested when the lists begin to come.
+        // The info is requested when the lists begin to arrive.
         let lists = steps[0];
         steps[0].1 = 1;
         steps[1].1 += lists.1 - 1;
@@ -55,7 +57,7 @@ pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
     steps
 }
 
-/// Queries this many servers, `window` at once; returns the time and the number of complete
+/// Queries this many servers, `window` at once. Returns the time and the number of complete
 /// replies.
 pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
@@ -70,7 +72,7 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2112];
     let start = Instant::now();
-    // The step, and the number of its datagrams so far.
+    // The step and the number of its datagrams so far, for each server.
     let mut states = vec![(0_u8, 0_u8); servers as usize];
     let mut next_steps: Vec<(u32, u8)> = Vec::new();
     let (mut begun, mut done, mut last) = (0_u32, 0_u32, start);
@@ -129,8 +131,8 @@ pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Dura
     (start.elapsed(), done)
 }
 
-/// Sets the options that the sockets of a scan have: receive buffer, drop counter, error queue, no
-/// pieces.
+/// Sets the options of a scan's sockets: receive buffer, drop counter, error queue, no
+/// fragmentation.
 fn as_in_a_scan(socket: &UdpSocket) {
     setsockopt(socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
     setsockopt(socket, sockopt::RxqOvfl, &1).unwrap();

@@ -1,5 +1,4 @@
-//! The Internet in a box: how well clients do against a farm of servers that differ as real ones
-//! do.
+//! Measures clients with a farm of servers as different as real ones.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, SocketAddrV4};
@@ -12,7 +11,7 @@ use queryport::{Client, Protocol, QueryOptions, ScanOptions, Secret, Timing};
 use crate::farm;
 use kit::internet::profile::{Found, Server};
 
-/// Scans the farm with the defaults of the client, or with an adaptive wait.
+/// Scans the farm with the client's defaults, or with an adaptive wait.
 pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Duration>) -> Found {
     let client = Client::with_secret(Secret::new([7; 16]))
         .with_timing(Timing::default())
@@ -37,31 +36,31 @@ pub(crate) async fn scan(servers: u32, port: u16, seed: u64, adaptive: Option<Du
     found
 }
 
-/// Other programs to compare with; those without a path are left out.
+/// Other programs to compare with. Those without a path are skipped.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Others {
-    /// The program of benches/gamedig: rust gamedig.
+    /// The program of benches/gamedig (rust gamedig).
     #[arg(long)]
     gamedig: Option<PathBuf>,
-    /// How many threads it has, once for each number.
+    /// Its numbers of threads, one run for each.
     #[arg(long, value_delimiter = ',', default_value = "1000,4000")]
     threads: Vec<u32>,
     /// The folder of node's package gamedig.
     #[arg(long)]
     node_gamedig: Option<PathBuf>,
-    /// How many servers it asks at once.
+    /// Its numbers of servers at once, one run for each.
     #[arg(long, value_delimiter = ',', default_value = "1000")]
     node_at_once: Vec<u32>,
-    /// The program qstat, which Debian calls quakestat.
+    /// The program qstat (on Debian: quakestat).
     #[arg(long)]
     qstat: Option<PathBuf>,
-    /// How many servers it asks at once.
+    /// Its numbers of servers at once, one run for each.
     #[arg(long, value_delimiter = ',', default_value = "1000")]
     qstat_at_once: Vec<u32>,
 }
 
 impl Others {
-    /// Runs each and prints its row.
+    /// Runs each program and prints its row.
     pub(crate) fn measure(&self, servers: u32, port: u16, seed: u64) {
         let at = |index| (Server::of(index, seed).protocol, farm::address(index, port));
         let lines_of = |line: fn(u32, Protocol, SocketAddrV4) -> String| -> String {
@@ -104,8 +103,8 @@ impl Others {
     }
 }
 
-/// Runs a program with a list on its standard input; hands each line of its output on with the time
-/// since its start.
+/// Runs a program with a list on its standard input. Passes each line of its output on, with the
+/// time since its start.
 fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -> Duration {
     let start = Instant::now();
     let piped = command
@@ -130,7 +129,7 @@ fn run(mut command: Command, list: &str, mut each: impl FnMut(&str, Duration)) -
     start.elapsed()
 }
 
-/// A program that prints seconds, index, players, rules and name.
+/// Runs a program that prints seconds, index, players, rules and name.
 fn lines(command: Command, list: &str, servers: u32, seed: u64) -> Found {
     let mut found = Found::new(servers, seed);
     let end = run(command, list, |line, _| {
@@ -161,7 +160,8 @@ fn qstat_type(protocol: Protocol) -> &'static str {
     }
 }
 
-/// qstat: a line for the server, one for its rules and one for each player, then an empty one.
+/// Runs qstat, which prints a line for the server, one for its rules, one per player, and an empty
+/// line.
 fn qstat(command: Command, list: &str, servers: u32, seed: u64) -> Found {
     let mut found = Found::new(servers, seed);
     let mut record: Vec<String> = Vec::new();
@@ -174,7 +174,7 @@ fn qstat(command: Command, list: &str, servers: u32, seed: u64) -> Found {
             return;
         };
         let fields: Vec<&str> = server.split('\t').collect();
-        // Those that do not answer have fewer fields.
+        // Servers without an answer have fewer fields.
         let [_, address, name, _, _, _, ..] = fields[..] else {
             return;
         };

@@ -1,4 +1,4 @@
-//! Scans over loopback, compared with a loop that parses nothing in the same run. See
+//! Scans over loopback, compared with a loop without parsing in the same run. See
 //! benches/README.md.
 #![allow(
     missing_docs,

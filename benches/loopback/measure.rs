@@ -17,7 +17,7 @@ const PORT: u16 = 27961;
 
 #[derive(Debug, Parser)]
 struct Arguments {
-    /// The argument that `cargo bench` adds.
+    /// An argument that `cargo bench` adds.
     #[arg(long, hide = true, global = true)]
     bench: bool,
     #[command(subcommand)]
@@ -28,35 +28,35 @@ struct Arguments {
 enum Task {
     /// Run only the farm, for other clients.
     Farm(farm::Options),
-    /// Scan and print seconds, answers and peak memory: one row of a comparison, in its own
-    /// process.
+    /// Scan, and print seconds, answers and peak memory: one row of a comparison in a process of
+    /// its own.
     Scan(ScanArguments),
-    /// Lists with silent servers, in the share and order of the rows.
+    /// Scan lists with silent servers, with the rows' share and order.
     Dead {
-        /// Runs of each row; the table has the medians.
+        /// Runs of each row; the table shows medians.
         #[arg(long, default_value_t = 5)]
         rounds: usize,
-        /// Only lists with this share.
+        /// Only lists with this share of silent servers.
         #[arg(long)]
         percent: Option<u32>,
         /// The program of benches/gamedig, to compare with.
         #[arg(long)]
         gamedig: Option<PathBuf>,
     },
-    /// Scan servers that differ as real ones do.
+    /// Scan servers as different as real ones.
     Internet {
         /// The number of servers.
         #[arg(long, default_value_t = 10_000)]
         servers: u32,
-        /// What the properties of the servers follow from.
+        /// The seed for the properties of the servers.
         #[arg(long, default_value_t = profile::SEED)]
         seed: u64,
         #[command(flatten)]
         others: internet::Others,
     },
-    /// Run all comparisons: farms and scans, each pinned to a processor.
+    /// Run all comparisons: farms and scans, each on one processor.
     Compare {
-        /// Runs of each row; the tables have the median.
+        /// Runs of each row; the tables show medians.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
         /// The program of benches/gamedig, to compare with.
@@ -71,15 +71,15 @@ struct ScanArguments {
     port: u16,
     #[arg(long, default_value_t = 10_000)]
     servers: u32,
-    /// Most queries under way; for the bare loop as many as are under way, 64 unless given.
+    /// Most queries in flight. The lower bound always has this many, by default 64.
     #[arg(long)]
     window: Option<usize>,
-    /// Milliseconds to wait for an answer, and retries.
+    /// Milliseconds to wait for an answer, and the number of retries.
     #[arg(long, default_value_t = 1000)]
     timeout: u64,
     #[arg(long, default_value_t = 0)]
     retries: u8,
-    /// Most datagrams a second; learned without.
+    /// Most datagrams per second; by default the scan finds the rate.
     #[arg(long)]
     rate: Option<u32>,
     /// Bytes of the receive buffer.
@@ -87,13 +87,13 @@ struct ScanArguments {
     receive_buffer: Option<u32>,
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
-    /// Normalise each answer and read it.
+    /// Convert each answer to the common model and read it.
     #[arg(long)]
     model: bool,
     /// Shorten the timeout of unanswered queries, to at least this many milliseconds.
     #[arg(long)]
     adaptive: Option<u64>,
-    /// Run the lower bound in place of a scan.
+    /// Run the lower bound instead of a scan.
     #[arg(long)]
     floor: bool,
 }
@@ -103,7 +103,7 @@ struct ScanArguments {
 struct Run {
     seconds: f64,
     answered: u32,
-    /// Datagrams that the kernel dropped, where the scan counts them.
+    /// Datagrams that the kernel dropped, if the scan counts them.
     drops: u64,
     /// Peak memory of the process so far, in KiB.
     memory: u64,
@@ -235,7 +235,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
     (took, answered, scan.io().drops.unwrap_or_default())
 }
 
-/// A program on one processor; without a path, this one.
+/// A command for a program on one processor; without a path, this program.
 fn on_processor(processor: u32, program: Option<&Path>) -> Command {
     let mut command = Command::new("taskset");
     let this = std::env::current_exe().unwrap();
@@ -299,7 +299,7 @@ enum Row {
 
 impl Comparison {
     /// Measures the rows and prints the medians. Each round runs every row once, so that noise
-    /// affects all alike.
+    /// affects all of them.
     fn table(&self, title: &str, servers: u32, rows: &[Row]) {
         println!("\n{title}");
         let mut runs = vec![Vec::new(); rows.len()];
@@ -403,8 +403,8 @@ fn measure_internet(servers: u32, seed: u64, others: &internet::Others) {
     others.measure(servers, PORT, seed);
 }
 
-/// 10,000 servers of which some never answer, with Linux's default receive buffer: 1 s and no
-/// retries with the learned rate and with an open one, then the defaults of the example.
+/// Scans 10,000 servers, some of them silent, with Linux's default receive buffer. First with 1 s
+/// and no retries, at the scan's own rate and without a limit; then with the example's defaults.
 fn dead(comparison: &Comparison, percent: Option<u32>) {
     let ours = |arguments: &str| Row::Ours(format!("--receive-buffer 212992 {arguments}"));
     for percent in [0, 10, 50, 90, 99, 100_u32]
@@ -443,7 +443,7 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             "quake3 --window 256",
             "gamespy1 --window 256",
             "gamespy4 --window 256",
-            // A larger window overflows the buffers of full servers.
+            // A larger window overflows the receive buffer with full servers.
             "ut2004 --window 1024",
         ] {
             let title = format!(

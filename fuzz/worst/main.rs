@@ -1,8 +1,12 @@
-//! Searches for the input that costs most per byte, for each target: see `fuzz/README.md`.
+//! Searches for the input that costs most per byte, for each target. See `fuzz/README.md`.
 //!
-//!     cd fuzz/worst && cargo run --release -- [--memory] [--seconds N] [--seed N] [words of a target's name]...
+//! ```text
+//! cd fuzz/worst && cargo run --release -- [--memory] [--seconds N] [--seed N] [WORD]...
+//! ```
 //!
-//! With `--seconds 0` it prints what those of `found.rs` cost, at three sizes.
+//! `WORD`: part of a target's name; default: all targets.
+//!
+//! With `--seconds 0`, it prints the costs of the inputs in `found.rs` at three sizes.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
@@ -157,8 +161,8 @@ fn seeds(target: &str) -> (Vec<Vec<u8>>, Vec<Vec<u8>>) {
     (seeds, tokens)
 }
 
-/// Inputs to start from that the corpora have only inside of scripts, for targets with one of these
-/// words in their names.
+/// Inputs to start from, for targets with one of these words in their names. In the corpora they
+/// occur only inside scripts.
 const STARTS: &[(&str, &[u8])] = &[
     ("quake3 responder|guard|inspect|scan", b"\xff\xff\xff\xffgetstatus abc"),
     ("quake3 responder|guard", b"\xff\xff\xff\xffconnect \"\\protocol\\71\\challenge\\1\""),
@@ -199,7 +203,7 @@ fn hexadecimal(text: &str) -> Option<Vec<u8>> {
     is_packet.then(|| (0..text.len()).step_by(2).map(byte).collect())
 }
 
-/// The bytes of a dictionary's line.
+/// The bytes in a line of a dictionary.
 fn unescaped(line: &str) -> Option<Vec<u8>> {
     let text = line.split_once('"')?.1.rsplit_once('"')?.0.as_bytes();
     let (mut out, mut at) = (Vec::new(), 0);

@@ -1,12 +1,13 @@
-//! What an input costs: edges of the control flow that are passed, and the 16-byte blocks that are
-//! copied or compared; a number that is the same in every run. Callgrind, which counts
-//! instructions, judges what the search finds.
+//! Measures the cost of an input: edges of the control flow, and 16-byte blocks copied or compared.
+//!
+//! The number is the same in every run. Callgrind, which counts instructions, judges the results of
+//! the search.
 
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux")))]
 compile_error!("the counter is written for x86-64 Linux");
 
-// The compiler calls the first at every edge; it changes no register. The others take the place of
-// the C library's.
+// The compiler inserts a call of the first function at every edge; it changes no register. The
+// others replace those of the C library.
 core::arch::global_asm!(
     ".globl __sanitizer_cov_trace_pc, memcpy, memmove, memcmp, bcmp",
     "__sanitizer_cov_trace_pc:",
@@ -59,11 +60,11 @@ unsafe extern "C" {
 
 /// The cost so far.
 fn total() -> u64 {
-    // SAFETY: an aligned word of this program's, written by the code above and by one thread only.
+    // SAFETY: an aligned word in this program, written only by the code above, on one thread.
     unsafe { std::ptr::read_volatile(&raw const worst_cost) }
 }
 
-/// What to search for.
+/// The kind of cost to search for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cost {
     /// Edges and blocks.

@@ -1,4 +1,4 @@
-//! The search: shapes are changed at random, and the costlier ones are kept.
+//! Searches by changing shapes at random and keeping the costlier ones.
 
 use std::time::{Duration, Instant};
 
@@ -6,18 +6,18 @@ use crate::meter::Cost;
 use kit::worst::shape::{LARGEST, Shape, template};
 use kit::worst::targets::{Kind, Target};
 
-/// Shapes that are kept.
+/// The number of shapes to keep.
 const POPULATION: usize = 24;
 /// Most bytes of a head, a unit or a tail.
 const LONGEST: usize = 400;
-/// Numbers that a text can have.
+/// The placeholders for numbers in a text.
 const NUMBERS: [&[u8]; 14] = [
     b"{n}", b"{m}", b"{s}", b"{N}", b"{M}", b"{S}", b"{B}", b"{b}", b"{d}", b"{e}", b"{D}", b"{E}",
     b"\0", b"\xff",
 ];
 
-/// What an input of this size costs per byte. What ends early is taken for a quarter of it: it
-/// costs little, for few bytes.
+/// The cost per byte of an input of this size. If the target stops early, at least a quarter of the
+/// input counts: a low cost for few bytes is not interesting.
 pub fn per_byte(target: &Target, cost: Cost, shape: &Shape, size: usize) -> f64 {
     let mut work = target.work(shape, size);
     let mut bytes = 1;
@@ -78,7 +78,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Returns the number of inputs that were tried.
+    /// Searches for this long. Returns how many inputs were tried.
     pub fn run(&mut self, time: Duration) -> usize {
         let (started, mut tried) = (Instant::now(), 0);
         while started.elapsed() < time {
@@ -92,7 +92,7 @@ impl<'a> Search<'a> {
         tried
     }
 
-    /// The best shape, without what does not cost.
+    /// The best shape, without parts that cost nothing.
     pub fn reduced(&mut self) -> Shape {
         let (mut best, mut shape) = self.population.first().cloned().expect("a seed");
         let score = |shape: &Shape| per_byte(self.target, self.cost, shape, self.size);
@@ -150,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The costlier, the likelier.
+    /// A random shape; costlier ones are more likely.
     fn parent(&mut self) -> Shape {
         let count = self.population.len();
         let index = self.below(count).min(self.below(count));
@@ -184,13 +184,13 @@ impl<'a> Search<'a> {
                 shape.templates[index].length = lengths[self.below(lengths.len())];
             }
             0 => {
-                // A text of another shape, or of a seed.
+                // A text from another shape, or from a seed.
                 let piece = self.piece();
                 let part = self.below(3);
                 *part_of(shape, index, part) = piece;
             }
             1 => {
-                // What is repeated becomes shorter: a part of it, or a part of the head.
+                // The unit becomes shorter: a part of it, or a part of the head.
                 let from = self.below(2);
                 let text = part_of(shape, index, from).clone();
                 let start = self.below(text.len());
@@ -260,7 +260,7 @@ impl<'a> Search<'a> {
         text.truncate(LONGEST);
     }
 
-    /// A piece of a seed.
+    /// A random piece of a seed.
     fn piece(&mut self) -> Vec<u8> {
         if self.seeds.is_empty() {
             return vec![b'x'];

@@ -1,9 +1,9 @@
-//! Scans the loopback farm with rust `gamedig`, so many threads at once.
+//! Scans with rust `gamedig`, in a given number of threads.
 //!
-//! `THREADS SERVERS PORT`: Quake 3 servers. Prints seconds, servers that answered and peak memory
-//! in KiB, as `cargo bench --bench loopback -- scan` does. `THREADS`: the servers of a list on
-//! standard input, with gamedig's own timeouts. Prints seconds, index, players, rules and name of
-//! each answer.
+//! - `THREADS SERVERS PORT`: scans Quake 3 servers of the loopback farm. Prints seconds, the number
+//!   of answers and peak memory in KiB, like `cargo bench --bench loopback -- scan`.
+//! - `THREADS`: scans the servers of a list on standard input, with gamedig's own timeouts. Prints
+//!   seconds, index, players, rules and name of each answer.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -24,11 +24,11 @@ fn main() {
     }
 }
 
-/// Runs this in so many threads.
+/// Runs a function in this many threads.
 fn in_threads(threads: u32, ask: impl Fn() + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..threads {
-            // Less than the usual stack, so that thousands fit.
+            // A small stack, so that thousands fit.
             let thread = std::thread::Builder::new().stack_size(256 * 1024);
             thread.spawn_scoped(scope, &ask).expect("a thread");
         }
@@ -92,8 +92,8 @@ fn list(threads: u32) {
     });
 }
 
-/// The name, the number of players and the number of rules. gamedig 0.9.0 reads no players of Quake
-/// 3 servers (`get_players` in protocols/quake/client.rs): -1.
+/// The name, the number of players and the number of rules. The number of players is -1 for Quake
+/// 3, because gamedig 0.9.0 does not read them (`get_players` in protocols/quake/client.rs).
 fn query(protocol: &str, address: &SocketAddr) -> Option<(String, i64, usize)> {
     fn rules<'a>(keys: impl Iterator<Item = &'a String>) -> usize {
         keys.filter(|key| key.starts_with("sv_rule")).count()

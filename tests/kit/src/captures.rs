@@ -1,5 +1,5 @@
-//! Captured answers as test vectors: the project's own under `tests/vectors`, and a folder of
-//! third-party ones named by the environment variable `QUERYPORT_CAPTURES`.
+//! Captured answers as test vectors: the project's own in `tests/vectors`, and third-party ones in
+//! the folder `QUERYPORT_CAPTURES`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,13 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub name: String,
-    /// The game that the file names; empty if it names none.
+    /// The game according to the file; empty if it has none.
     pub game: String,
     pub packets: Vec<Bytes>,
     pub expect: Value,
 }
 
-/// The project's own vectors and, where the variable is set, the third-party captures of a
-/// protocol.
+/// The project's own vectors of a protocol, and the third-party captures if the variable is set.
 pub fn cases(protocol: &str) -> Vec<Case> {
     let mut cases = read_folder(&crate::root().join("tests/vectors").join(protocol));
     assert!(
@@ -42,7 +41,7 @@ pub fn cases(protocol: &str) -> Vec<Case> {
     cases
 }
 
-/// The third-party captures of a protocol; `None` where the variable is not set.
+/// The third-party captures of a protocol; `None` if the variable is not set.
 pub fn third_party(protocol: &str) -> Option<Vec<Case>> {
     let folder = std::env::var_os("QUERYPORT_CAPTURES")?;
     let cases = read_folder(&PathBuf::from(folder).join(protocol));
@@ -84,13 +83,13 @@ fn read(path: &Path) -> Case {
     }
 }
 
-/// Bytes as the captures write them: one code point per byte.
+/// Bytes as captures contain them: one code point per byte.
 pub fn latin1(bytes: &[u8]) -> String {
     bytes.iter().map(|&byte| char::from(byte)).collect()
 }
 
-/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with those that a case expects;
-/// other parts are ignored.
+/// Compares decoded parts (`rules`, `players`, `teams`, `info`) with the expected ones of a case.
+/// Parts without an expectation are ignored.
 pub fn check(case: &Case, actual: &Value) {
     let expect = &case.expect;
     let name = &case.name;

@@ -1,4 +1,4 @@
-//! A client session without link and server, in virtual time: the test supplies datagrams and moves
+//! A client session in virtual time without link and server: the test supplies datagrams and sets
 //! the time.
 
 use std::time::Instant;
@@ -37,7 +37,7 @@ impl<C: Conversation> Driven<C> {
         self.session.handle_datagram(self.now, at(from), datagram);
     }
 
-    /// Sends requests and moves the time until the query ends.
+    /// Sends requests and advances time until the query ends.
     pub fn finish(&mut self) -> Result<Outcome<C::Answer>, QueryError> {
         loop {
             self.send();

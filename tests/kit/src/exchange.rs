@@ -1,5 +1,4 @@
-//! Exchanges recorded between this crate and real servers, and between this crate's master and real
-//! servers and qstat.
+//! Recorded exchanges between real servers or qstat and this crate's clients or master.
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -24,7 +23,7 @@ pub fn names() -> Vec<String> {
         .collect()
 }
 
-/// Datagrams with who sent them: `client`, `server`, `master`.
+/// Datagrams with their senders: `client`, `server`, `master`.
 pub fn exchange(name: &str) -> Vec<(String, Vec<u8>)> {
     let text = std::fs::read_to_string(folder().join(name).with_extension("json")).unwrap();
     let object: Value = serde_json::from_str(&text).unwrap();

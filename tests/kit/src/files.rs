@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-/// The files of these kinds below a folder, without captured data and what builds and fuzzing leave
-/// there.
+/// The files of these kinds in a folder, without captured data and the output of builds and
+/// fuzzing.
 pub fn below(folder: &Path, kinds: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

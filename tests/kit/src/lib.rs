@@ -1,5 +1,5 @@
-//! What tests, fuzz targets and benchmarks share. A failed assumption panics here: it is a failed
-//! test, or a find.
+//! Helpers for tests, fuzz targets and benchmarks. A failed assumption panics, and so fails the
+//! test.
 #![allow(
     clippy::disallowed_methods,
     clippy::should_implement_trait,
@@ -24,13 +24,12 @@ pub mod replay;
 pub mod sender;
 pub mod served;
 pub mod shapes;
-/// Transcripts. The example `query` writes them, and an example takes no code from elsewhere.
+/// Transcripts, from the example `query`: examples must not depend on this crate.
 #[cfg(feature = "vectors")]
 #[path = "../../../examples/command_line/transcript.rs"]
 pub mod transcript;
 pub mod twist;
-/// The view of the wire as JSON. The example `decode` prints it, and an example takes no code from
-/// elsewhere.
+/// The view of the wire as JSON, from the example `decode`: examples must not depend on this crate.
 #[cfg(feature = "vectors")]
 #[path = "../../../examples/decode/wire/mod.rs"]
 pub mod wire;
@@ -44,12 +43,12 @@ use std::time::Instant;
 use queryport::session::Conversation;
 use queryport::{Requester, Secret};
 
-/// The repository.
+/// The root of the repository.
 pub fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Says that something is not checked on this machine, and why. `.ci/run` names it at its end.
+/// Reports that something is not checked on this machine, and why. `.ci/run` repeats it at its end.
 pub fn not_checked(what: &str) {
     println!("not checked: {what}");
     let Some(path) = std::env::var_os("QUERYPORT_NOT_CHECKED") else {
@@ -69,7 +68,7 @@ pub fn at(address: &str) -> SocketAddr {
     address.parse().unwrap()
 }
 
-/// A requester at this address whose tokens follow from a fixed secret.
+/// A requester at this address, whose tokens are derived from a constant secret.
 pub fn requester(address: &str) -> Requester {
     Requester::new(at(address), Instant::now(), Secret::new([7; 16]))
 }
@@ -81,7 +80,7 @@ pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
     out
 }
 
-/// An answer as `examples/decode` prints it.
+/// An answer in the format of `examples/decode`.
 #[cfg(feature = "vectors")]
 pub fn decoded(answer: &queryport::Answer) -> serde_json::Value {
     let mut line = serde_json::Map::new();

@@ -1,5 +1,5 @@
-//! A simulated network: loss, duplication, reordering, delay and corruption, seeded, in virtual
-//! time.
+//! A simulated network in virtual time, with seeded loss, duplication, reordering, delay and
+//! corruption.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -13,12 +13,12 @@ pub struct Conditions {
     /// The chance that one bit of a datagram changes.
     pub corruption: f64,
     pub delay: Duration,
-    /// The most time added to the delay of a datagram, which reorders datagrams.
+    /// The most extra delay of a datagram, which reorders datagrams.
     pub jitter: Duration,
 }
 
 impl Conditions {
-    /// A link that only delays.
+    /// A link without faults, only with delay.
     pub const fn perfect(delay: Duration) -> Self {
         Self {
             loss: 0.0,
@@ -29,7 +29,7 @@ impl Conditions {
         }
     }
 
-    /// A bad link: loss, duplication, reordering.
+    /// A bad link with loss, duplication and reordering.
     pub const fn bad() -> Self {
         Self {
             loss: 0.1,
@@ -41,7 +41,7 @@ impl Conditions {
     }
 }
 
-/// A datagram on its way.
+/// A datagram in transit.
 #[derive(Debug, Clone)]
 pub struct Datagram {
     pub from: SocketAddr,
@@ -92,14 +92,14 @@ impl Link {
         self.flying.keys().next().map(|(at, _)| *at)
     }
 
-    /// A datagram that has arrived by now.
+    /// Takes a datagram that has arrived by now.
     pub fn arrive(&mut self, now: Instant) -> Option<Datagram> {
         let key = *self.flying.keys().next().filter(|(at, _)| *at <= now)?;
         self.flying.remove(&key)
     }
 }
 
-/// A seeded generator (splitmix64): the same run every time.
+/// A seeded generator (splitmix64), which repeats its numbers in every run.
 #[derive(Debug, Clone)]
 pub struct Random(pub u64);
 

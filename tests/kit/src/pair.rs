@@ -1,4 +1,4 @@
-//! A client session and a server, connected by a simulated link, in virtual time.
+//! A client session and a server in virtual time, connected by a simulated link.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,14 +13,14 @@ use super::link::{Conditions, Datagram, Link};
 pub const CLIENT: &str = "192.0.2.1:5000";
 pub const SERVER: &str = "192.0.2.2:27960";
 
-/// The result of a pair.
+/// The result of a conversation.
 pub struct Played<A> {
     pub result: Result<Outcome<A>, QueryError>,
     /// The virtual time from start to end.
     pub elapsed: Duration,
 }
 
-/// Runs a conversation with a server function over a link. The server gets the virtual time, the
+/// Runs a conversation with a server function over a link. The function gets the virtual time, the
 /// sender and the datagram.
 pub fn play<C: Conversation>(
     conversation: C,

@@ -1,4 +1,4 @@
-//! Child processes with a bounded wait, and with the signals of a shell's foreground.
+//! Child processes with a bounded wait, which react to interrupts as in a shell's foreground.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -6,11 +6,11 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest that a program of a test takes.
+/// The most time that a program of a test may take.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// A command that an interrupt ends. A shell that starts its command in the background has it
-/// ignore interrupts, and children inherit this.
+/// A command that reacts to interrupts. Background jobs of a shell ignore them, and children
+/// inherit that.
 pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     if !ignores_interrupts("self") {
         return Command::new(program);
@@ -20,7 +20,7 @@ pub fn interruptible(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Starts a command that an interrupt ends, and waits until one does.
+/// Starts a command, and waits until it reacts to interrupts.
 pub fn spawn(command: &mut Command) -> Child {
     let child = command.spawn().unwrap();
     let start = Instant::now();
@@ -43,7 +43,7 @@ fn ignores_interrupts(process: &str) -> bool {
     ignored & (1 << 1 | 1 << 14) != 0
 }
 
-/// Waits for the end of a child. Panics where it takes too long.
+/// Waits for a child to end. Panics if it takes too long.
 pub fn wait(child: &mut Child) -> ExitStatus {
     let start = Instant::now();
     loop {
@@ -58,7 +58,7 @@ pub fn wait(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// The output of a command, as [`Command::output`], and its end as [`wait`].
+/// Like [`Command::output`], but waits as [`wait`] does.
 pub fn output(command: &mut Command) -> Output {
     finish(
         command
@@ -70,7 +70,7 @@ pub fn output(command: &mut Command) -> Output {
     )
 }
 
-/// The rest of a child's output, as [`Child::wait_with_output`], and its end as [`wait`].
+/// Like [`Child::wait_with_output`], but waits as [`wait`] does.
 pub fn finish(mut child: Child) -> Output {
     drop(child.stdin.take());
     let read = |pipe: Option<Box<dyn Read + Send>>| {

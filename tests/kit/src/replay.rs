@@ -1,4 +1,4 @@
-//! A session on events whose times are known.
+//! Runs a session with recorded events at their recorded times.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use queryport::session::{Conversation, Machine, Session};
 use queryport::{Outcome, QueryError, Timing};
 
-/// What happens at the client's socket.
+/// An event at the client's socket.
 #[derive(Debug, Clone)]
 pub enum Event<'a> {
     Datagram(SocketAddr, &'a [u8]),
@@ -14,7 +14,7 @@ pub enum Event<'a> {
     Unreachable,
 }
 
-/// Runs a query with what was recorded, or a part of it. `sent` gets the requests and their times.
+/// Runs a query with a recording or a part of it. `sent` receives the requests and their times.
 pub fn replay<'a, C: Conversation>(
     query: C,
     server: SocketAddr,

@@ -1,18 +1,22 @@
-//! A model of the engine's own sender: how it cuts a reply into datagrams, and what it sends twice.
+//! A model of GameSpy's server code: how it cuts a reply into datagrams, and which parts it
+//! repeats.
 //!
-//! Written from what is known of GameSpy's server code (QR2 SDK, qr2.c) and confirmed by captures:
-//! a datagram has 1,400 bytes at most; a text that does not fit is cut and its last byte
-//! overwritten by NUL; an item that filled the datagram, even exactly, is repeated in the next one;
-//! a section does not begin in the last 100 bytes; after eight datagrams it stops.
+//! Written after the QR2 SDK (qr2.c) and confirmed by captures:
+//!
+//! - A datagram has at most 1,400 bytes. A text that does not fit is cut, and its last byte becomes
+//!   NUL.
+//! - An item that filled the datagram, even exactly, is repeated in the next one.
+//! - A section does not begin in the last 100 bytes.
+//! - There are at most eight datagrams.
 
 /// Longest datagram.
 pub const MAX_DATAGRAM: usize = 1400;
 const HEAD: &[u8] = b"\0\x10\x20\x30\x40splitnum\0";
-/// A section that would begin with fewer bytes left opens the next datagram.
+/// A section with fewer bytes left begins a new datagram.
 const MIN_ROOM: usize = 100;
 const MAX_DATAGRAMS: usize = 8;
 
-/// What a server says.
+/// The contents of a server's reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Content {
     pub pairs: Vec<(Vec<u8>, Vec<u8>)>,
@@ -20,14 +24,14 @@ pub struct Content {
     pub teams: Columns,
 }
 
-/// Field names, and rows of as many values.
+/// The names of fields, and rows with a value for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     pub fields: Vec<Vec<u8>>,
     pub rows: Vec<Vec<Vec<u8>>>,
 }
 
-/// The datagrams; without a last one when there are more than the sender sends.
+/// The datagrams. If there are more than the sender sends, the last one is missing.
 pub fn send(content: &Content) -> Vec<Vec<u8>> {
     let mut sender = Sender {
         sent: Vec::new(),
@@ -67,7 +71,7 @@ impl Sender {
         MAX_DATAGRAM - self.now.len()
     }
 
-    /// Writes a text; `false` when the datagram is full after it.
+    /// Writes a text; `false` if it filled the datagram.
     fn put(&mut self, text: &[u8]) -> bool {
         let room = self.room();
         if room == 0 {
@@ -79,7 +83,7 @@ impl Sender {
         self.room() > 0
     }
 
-    /// Writes a NUL where there is room for one.
+    /// Writes a NUL if there is room for it.
     fn end(&mut self) {
         if self.room() > 0 {
             self.now.push(0);
@@ -103,7 +107,7 @@ impl Sender {
         self.end();
     }
 
-    /// Writes a field name and its first row, in a new datagram where asked or needed.
+    /// Writes a field name and its first row, in a new datagram if requested or necessary.
     fn header(&mut self, section: u8, field: &[u8], row: u8, mut anew: bool) {
         loop {
             if anew {

@@ -1,12 +1,12 @@
-//! Damage to datagrams by the network and by attackers.
+//! Damage to datagrams.
 
 /// Every truncation of a datagram, the empty one included.
 pub fn cuts(packet: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..packet.len()).map(|length| &packet[..length])
 }
 
-/// Every change of one byte of a datagram: each single bit, all bits, NUL, and the separators of
-/// the text protocols.
+/// Every change of one byte in a datagram: each single bit, all bits, NUL, and the separators of
+/// text protocols.
 pub fn flips(packet: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     (0..packet.len()).flat_map(move |index| {
         let byte = packet[index];

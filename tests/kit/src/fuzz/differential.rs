@@ -1,6 +1,7 @@
-//! The library's clients against the naive readers of `naive/`: whatever arrives, both find the
-//! same fields in a complete answer, and no answer is complete where the naive reader proves that
-//! something is missing.
+//! Compares the library's clients with the naive readers of `naive/`.
+//!
+//! In a complete answer, both find the same fields. No answer is complete if the naive reader
+//! proves that something is missing.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -20,18 +21,18 @@ use crate::naive::{self, Fields, Pairs, Reading, Text, Whole};
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// What came of a query.
+/// The result of a query.
 struct Ended<A> {
     answer: Option<A>,
-    /// The datagrams of the server up to the answer.
+    /// The datagrams from the server until the answer.
     received: Vec<Text>,
-    /// The requests, each with the number of datagrams that had come before it.
+    /// The requests, each with the number of datagrams before it.
     sent: Vec<(usize, Text)>,
     stats: QueryStats,
 }
 
-/// Lets a script happen to a query. `reply` is a correct server: state, its last request and how
-/// many it got.
+/// Runs a query through a script. `reply` acts as a correct server: it gets the state, the last
+/// request and the number of requests.
 fn play<C: Conversation>(
     query: C,
     steps: &[Step],
@@ -88,7 +89,7 @@ fn play<C: Conversation>(
         if step.sender & 1 != 0 {
             adapt(&request, &mut datagram);
         }
-        // One in eight senders is another server.
+        // One in eight senders is a different server.
         if step.sender & 14 == 14 {
             session.handle_datagram(now, other, &datagram);
         } else {
@@ -121,7 +122,7 @@ fn play<C: Conversation>(
     }
 }
 
-/// Both agree on a complete answer. Whether there were fields of both to compare.
+/// Requires that both agree on a complete answer. Returns whether there were fields to compare.
 fn compare(received: &[Text], ours: Option<Fields>, is_complete: bool, naive: &Reading) -> bool {
     if !is_complete {
         return false;
@@ -157,7 +158,7 @@ fn shown(received: &[Text]) -> String {
         .collect()
 }
 
-/// What the naive reader calls whole, the library reads and calls complete.
+/// Requires that the library calls an answer complete if the naive reader does.
 fn must_be_complete(received: &[Text], naive: &Reading, is_complete: Option<bool>) {
     if let (Whole::Yes, Some(fields)) = (naive.whole, &naive.fields)
         && fields.rules.len() + fields.players.len() * 16 <= MAX_PLAYERS
@@ -203,7 +204,7 @@ fn requester(number: u64) -> Requester {
     requester
 }
 
-/// Two states of a server; the second follows the first.
+/// Two successive states of a server.
 fn states(u: &mut Unstructured<'_>) -> [ServerStatus; 2] {
     let first = super::script::status(u).unwrap_or_default();
     let second = super::script::status(u).unwrap_or_default();
@@ -273,7 +274,7 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
     );
 }
 
-/// One datagram, whoever asked for it.
+/// One datagram, without a request.
 pub fn quake3_datagram(datagram: &[u8]) -> bool {
     let received = [datagram.to_vec()];
     let limits = Limits::default();
@@ -325,7 +326,8 @@ pub fn ut2004(data: &[u8]) {
         ut2004::StatusQuery::new(u64::from(kind), &QueryOptions::default()),
         &steps,
         |state, request, number| {
-            // Info, rules and players, whatever was asked last: the index chooses.
+            // The index chooses a datagram of info, rules or players, whatever the last request
+            // was.
             let Ok(last) = ut2004::Request::parse(request) else {
                 return Vec::new();
             };
@@ -367,7 +369,7 @@ pub fn ut2004(data: &[u8]) {
     );
 }
 
-/// The datagrams without those of a list that nobody had requested yet: they are of no reply.
+/// The datagrams without those of a list that was not requested yet.
 fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
     let first = |list: u8| {
         let requests = |request: &Text| {
@@ -391,7 +393,7 @@ fn ut2004_requested(ended: &Ended<ut2004::Answer>) -> Vec<Text> {
         .collect()
 }
 
-/// Lists have no order of datagrams.
+/// Sorts lists, whose datagrams have no order.
 fn sorted(mut reading: Reading) -> Reading {
     if let Some(fields) = &mut reading.fields {
         fields.rules.sort();
@@ -412,7 +414,7 @@ pub fn ut2004_datagrams(datagrams: &[Text]) -> bool {
         answer.completeness().is_complete(),
         &reading,
     );
-    // Whether lists are whole is not known here; their entries are.
+    // Whether a list is complete is unknown here, but its entries are known.
     if let Some(naive) = &reading.fields {
         let mut ours = ut2004_fields(&answer);
         (ours.name, ours.map) = (naive.name.clone(), naive.map.clone());
@@ -581,7 +583,7 @@ pub fn gamespy4(data: &[u8]) {
     gamespy4_compare(answer, &ended.received);
 }
 
-/// A request as a server of this engine reads it: GameSpy v2 knows no challenge.
+/// A request as this engine's server reads it. GameSpy v2 has no challenge.
 fn gamespy4_request(
     engine: Engine,
     request: &[u8],

@@ -1,5 +1,4 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
-//! stable.
+//! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,8 @@ use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatu
 // The defaults of `Limits`.
 const MAX_RULES: usize = 4096;
 
-/// A request that parses can be encoded again if servers understand it. In both engines its reply
-/// is bounded and is not a request.
+/// A parsed request that servers understand can be encoded again. With both engines, its reply is
+/// bounded and is not a request.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else {
         return;
@@ -54,7 +53,7 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses encodes to the same bytes, agrees with a naive reader, and converts to a
+/// A parsed datagram encodes to the same bytes, agrees with a naive reader, and converts to a
 /// status without loss.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
@@ -68,14 +67,13 @@ pub fn response(data: &[u8]) {
             .problems()
             .all(|problem| problem.offset < data.len())
     );
-    // The naive reader is wrong where a name contains a separator.
+    // The naive reader is wrong if a name contains a separator.
     if pairs.iter().all(|(_, value)| !value.contains(&b'\\')) {
         assert_eq!(pairs, naive(response.raw()));
     }
     let mut written = Vec::new();
     response.encode(&mut written);
-    // A damaged trailer, or one without a number, is not encoded; a numbered one encodes to the
-    // same bytes.
+    // A damaged or missing number is not encoded. A numbered datagram encodes to the same bytes.
     let (_, fragment, _) = numbers(&response);
     if fragment.is_some() {
         let again = Response::parse(&written, &limits).expect("what was written parses");
@@ -88,7 +86,7 @@ pub fn response(data: &[u8]) {
     let answer =
         Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     consistent(&answer);
-    // Except for masters that number the sections of one text.
+    // Except for masters, which number the sections of one text.
     let sections = response
         .raw()
         .windows(9)
@@ -101,8 +99,8 @@ pub fn response(data: &[u8]) {
     }
 }
 
-/// A script of datagrams: each begins with its length (two bytes, little-endian) and the time
-/// before it (in units of 10 ms). A session ends by its deadline, and a complete answer has all its
+/// Runs a script of datagrams: each has its length (two bytes, little-endian) and the time before
+/// it (in units of 10 ms). A session ends by its deadline, and a complete answer has all its
 /// fragments.
 pub fn conversation(data: &[u8]) {
     let start = Instant::now();
@@ -141,8 +139,8 @@ pub fn conversation(data: &[u8]) {
     if outcome.answer.completeness().is_complete()
         && let Some(reply) = outcome.answer.reply_number()
     {
-        // Naively: one datagram of this reply has an end mark, and there is one for every number up
-        // to it.
+        // Checked naively: one datagram of the reply has an end mark, and every number up to it is
+        // present.
         let trailers: Vec<_> = received
             .iter()
             .filter_map(|datagram| Response::parse(datagram, &limits).ok())
@@ -163,7 +161,7 @@ pub fn conversation(data: &[u8]) {
     }
 }
 
-/// A list server's stream, in pieces: the first byte chooses the format and where it is cut.
+/// Reads a list server's stream in pieces. The first byte chooses the format and the cuts.
 pub fn list(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
@@ -189,7 +187,7 @@ pub fn list(data: &[u8]) {
     }
 }
 
-/// The status has everything of the view: every pair is a rule, a field of a row, or a known key.
+/// The status contains the whole view: every pair is a rule, a field of a row, or a known key.
 fn consistent(answer: &Answer) {
     let status = answer.to_status();
     assert_eq!(status.completeness, answer.completeness());
@@ -208,14 +206,14 @@ fn consistent(answer: &Answer) {
         .pairs()
         .filter(|(key, value)| is_control(key, value))
         .count();
-    // A last key without a value is a rule and not a pair.
+    // A last key without a value is a rule, but not a pair.
     let rules = all - row_fields - controls;
     assert!((rules..=rules + 1).contains(&answer.rules().count()));
     assert!(status.rules.len() <= all + 1);
 }
 
-/// The numbers of the reply and of the fragment, and whether the end mark is there, as the encoding
-/// has them.
+/// The numbers of the reply and the fragment, and whether there is an end mark, according to the
+/// encoding.
 fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     let (mut written, body) = (Vec::new(), response.raw());
     response.encode(&mut written);
@@ -240,7 +238,7 @@ fn numbers(response: &Response<'_>) -> (Option<u64>, Option<u32>, bool) {
     }
 }
 
-/// Lengths and times between the datagrams of one input.
+/// Splits an input into datagrams, each with the time before it.
 fn script(mut data: &[u8]) -> Vec<(u8, &[u8])> {
     let mut steps = Vec::new();
     while let [low, high, time, rest @ ..] = data {
@@ -252,7 +250,7 @@ fn script(mut data: &[u8]) -> Vec<(u8, &[u8])> {
     steps
 }
 
-/// The format read with nothing but `split`.
+/// Parses the format with nothing but `split`.
 fn naive(body: &[u8]) -> Vec<(&[u8], &[u8])> {
     let text = body.strip_prefix(b"\\").unwrap_or(body);
     if text.is_empty() {

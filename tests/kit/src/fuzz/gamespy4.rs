@@ -1,5 +1,4 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
-//! stable.
+//! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -14,8 +13,8 @@ use queryport::{Limits, Player, Requester, Secret, ServerStatus, Timing, ToStatu
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// A request that parses encodes to the same bytes, gets a short reply without the token, and a
-/// complete one with it.
+/// A parsed request encodes to the same bytes. Without the token it gets a short reply, with it a
+/// complete one.
 pub fn request(data: &[u8]) {
     let mut written = Vec::new();
     if let Ok(request) = Request::parse_without_challenge(data) {
@@ -62,7 +61,7 @@ pub fn request(data: &[u8]) {
             panic!("no challenge");
         };
         let unproven: usize = answer(request.command).iter().map(Bytes::len).sum();
-        // The fuzzer can find the token, because the secret is fixed.
+        // The fuzzer can find the token, because the secret is constant.
         let is_proven =
             matches!(request.command, Command::Data { challenge: Some(it), .. } if it == token);
         assert!(
@@ -85,8 +84,8 @@ pub fn request(data: &[u8]) {
                 .iter()
                 .all(|datagram| datagram.get(5..14) == Some(&b"splitnum\0"[..]));
             if !selection.0.is_empty() && !is_split {
-                // Lists of keys: one datagram, without names for keys by id, and cut where it is
-                // full.
+                // Lists of keys are one datagram, cut when it is full, without names for keys
+                // requested by id.
                 assert!(
                     datagrams.len() == 1 && datagrams.iter().all(|datagram| datagram.len() <= 1400)
                 );
@@ -99,8 +98,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A datagram that parses encodes to the same bytes. An answer is bounded, agrees with a naive
-/// reader where that can read it, and converts to a status of the same size.
+/// A parsed datagram encodes to the same bytes. An answer is bounded, agrees with the naive reader
+/// if that can parse it, and converts to a status of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     if let Ok(response) = Response::parse(data, &limits) {
@@ -154,16 +153,17 @@ pub fn response(data: &[u8]) {
             status.players.map_or(0, |players| players.len()),
             answer.players().len()
         );
-        // Without rows, Battlefield 2's keys name two teams.
+        // Without rows, Battlefield 2's keys contain the names of two teams.
         let teams = answer.teams().len();
         assert!(status.teams.len() == teams || teams == 0 && status.teams.len() <= 2);
     }
 }
 
-/// A script of time steps and datagrams: each step is a flag byte, a time in units of 20 ms, a
-/// length and as many bytes; flag bit 0 puts the id of the last request into the datagram. A query
-/// ends by its deadline, sends a bounded number of requests, and a complete answer has a last
-/// datagram.
+/// Runs a script of steps: a flag byte, a time in units of 20 ms, a length, and that many bytes.
+/// With flag bit 0, the datagram gets the id of the last request.
+///
+/// A query ends by its deadline and sends a bounded number of requests. A complete answer has a
+/// last datagram.
 pub fn conversation(data: &[u8]) {
     let Some((&kind, mut script)) = data.split_first() else {
         return;
@@ -174,7 +174,7 @@ pub fn conversation(data: &[u8]) {
         Dialect::JustCause2,
         Dialect::GameSpy2,
     ];
-    // The fourth takes one of the choices of the first.
+    // A fourth kind takes one of the choices of the first.
     let choice = if kind >= 0xC0 { 3 } else { kind % 3 };
     let dialect = dialects[usize::from(choice)];
     let limits = Limits::default();
@@ -194,8 +194,8 @@ pub fn conversation(data: &[u8]) {
         let mut out = Vec::new();
         while session.poll_transmit(now, &mut out).is_some() {
             requests += 1;
-            // A challenge request, data without and with a challenge; 10 for GameSpy v2, 19 for a
-            // raw token.
+            // A challenge request, or data requests without and with a challenge; 10 bytes for
+            // GameSpy v2, 19 with a raw token.
             assert!(matches!(out.len(), 7 | 10 | 11 | 15 | 19) && requests <= 64);
             id = out[3..7].try_into().unwrap();
             assert!(id.iter().all(|&byte| byte <= 0x7F));
@@ -234,9 +234,10 @@ pub fn conversation(data: &[u8]) {
 type Pairs = Vec<(Vec<u8>, Vec<u8>)>;
 type Rows = Vec<Vec<Vec<u8>>>;
 
-/// A complete reply of one datagram, read with nothing but "up to the next NUL", and only where no
-/// value of a table is empty, no key is one of UT3's, every column of a table has as many rows and
-/// nothing follows the teams.
+/// Parses a complete reply of one datagram by searching for the next NUL.
+///
+/// `None` if a table has an empty value or columns of different lengths, if a key is one of UT3's,
+/// or if something follows the teams.
 fn naive(data: &[u8]) -> Option<(Pairs, Rows, Rows)> {
     let mut rest = data.get(5..)?.strip_prefix(b"splitnum\0\x80\0")?;
     let text = |rest: &mut &[u8]| {

@@ -1,5 +1,4 @@
-//! Properties of any stream of a list server. The fuzz targets call these functions, and so does
-//! `tests/corpus/` on stable.
+//! Properties of any list server's stream. Fuzz targets and `tests/corpus/` call these functions.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -43,8 +42,8 @@ pub fn ut2004(data: &[u8]) {
     }
 }
 
-/// The first byte chooses the length of the pieces. What follows is the enciphered stream, with
-/// both its blocks in clear: the key is fixed, so that lists can be found.
+/// The first byte chooses the length of the pieces. The rest is the enciphered stream after two
+/// unenciphered blocks. The key is constant, so that the fuzzer can find lists.
 pub fn gamespy4(data: &[u8]) {
     let Some((&choice, stream)) = data.split_first() else {
         return;
@@ -84,7 +83,7 @@ pub fn cod4x(data: &[u8]) {
     }
 }
 
-/// Plays a stream to its end.
+/// Runs a stream to its end.
 fn run(mut session: ListSession, stream: &[u8], piece: usize) -> Result<ServerList, ListError> {
     let now = Instant::now();
     for piece in stream.chunks(piece) {
@@ -99,7 +98,7 @@ fn run(mut session: ListSession, stream: &[u8], piece: usize) -> Result<ServerLi
     answer
 }
 
-/// The servers are those of the entries, each once.
+/// Checks that the servers are those of the entries, each once.
 fn check(list: &ServerList, entries: &[SocketAddr]) {
     let once: BTreeSet<&SocketAddr> = list.servers.iter().collect();
     assert_eq!(once.len(), list.servers.len());

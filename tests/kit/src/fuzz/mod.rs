@@ -1,5 +1,5 @@
-//! Assertions that hold for any input. The fuzz targets call them, and `tests/corpus/` replays the
-//! corpora with them.
+//! Assertions that hold for any input. Fuzz targets call them, and `tests/corpus/` replays the
+//! corpora.
 
 pub mod differential;
 pub mod gamespy1;

@@ -1,5 +1,4 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
-//! stable.
+//! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
 use std::time::Instant;
 
@@ -12,7 +11,7 @@ use queryport::{Engine, Service, quake3::verify_challenge};
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// A request that parses can be encoded again if servers understand it, and its reply is bounded.
+/// A parsed request that servers understand can be encoded again, and its reply is bounded.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else {
         return;
@@ -75,8 +74,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses encodes to the same bytes, agrees with a naive reader, and converts to a
-/// status of the same size.
+/// A parsed reply encodes to the same bytes, agrees with a naive reader, and converts to a status
+/// of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else {
@@ -116,7 +115,7 @@ pub fn response(data: &[u8]) {
 
 type Naive<'a> = (Vec<(&'a [u8], &'a [u8])>, Vec<&'a [u8]>);
 
-/// The format read with nothing but `split`.
+/// Parses the format with nothing but `split`.
 fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
     let info = response.info().raw();
     let tokens: Vec<&[u8]> = info
@@ -143,7 +142,7 @@ fn naive<'a>(response: &Response<'a>, data: &'a [u8]) -> Naive<'a> {
             .rposition(|window| window == b"\" \"");
         Some(&line[pair.map_or(open, |pair| open + pair + 3)..close])
     };
-    // No pair stands behind the infostring's end, unless as part of a player line.
+    // No pair follows the end of the infostring, except inside a player's line.
     let mut rest = after.split(|&b| b == b'\n').skip(1);
     let is_pair = |line: &&[u8]| line.iter().find(|&&b| b == b'"' || b == b'\\') == Some(&b'\\');
     assert!(

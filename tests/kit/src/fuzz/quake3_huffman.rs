@@ -1,8 +1,8 @@
-//! The coding of connect datagrams against a naive coder and decoder with another data structure.
+//! Compares the coding of connect datagrams with a naive coder that uses another data structure.
 
 use queryport::quake3::huffman;
 
-/// The input is used as plain text and as coded text.
+/// Uses the input both as plain and as coded text.
 pub fn huffman(data: &[u8]) {
     let plain = &data[..data.len().min(2000)];
     let mut coded = Vec::new();
@@ -10,7 +10,7 @@ pub fn huffman(data: &[u8]) {
     assert_eq!(coded, naive_compress(plain), "both write the same");
     assert_eq!(huffman::decompress(&coded, 2000).as_deref(), Ok(plain));
     if !plain.is_empty() && coded.last() == Some(&0) {
-        // Without the spare byte, where it is one.
+        // Without the spare byte, if there is one.
         let bits = coded.len() - 1;
         if let Ok(short) = huffman::decompress(&coded[..bits], 2000) {
             assert_eq!(short, plain);
@@ -24,7 +24,7 @@ pub fn huffman(data: &[u8]) {
     }
 }
 
-/// A tree whose order of rank is a list of its nodes, searched from the front.
+/// A tree with its nodes in a list by rank, searched from the front.
 #[derive(Clone)]
 struct Naive {
     nodes: Vec<Node>,

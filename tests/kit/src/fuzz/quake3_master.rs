@@ -1,4 +1,4 @@
-//! Properties of lists, masters and short replies, for any input and any script of datagrams.
+//! Properties of lists, masters and short replies, for any input and script.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hasher};
@@ -12,7 +12,7 @@ use queryport::quake3::{Command, Password, RconMode, RconQuery, Reply, Request};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{Limits, Secret};
 
-/// A datagram of a list agrees with a naive reader, and its servers are the same after encoding and
+/// A datagram of a list agrees with a naive reader, and its servers are unchanged by encoding and
 /// parsing.
 pub fn list_part(data: &[u8]) {
     let Ok(part) = ListPart::parse(data) else {
@@ -33,7 +33,7 @@ pub fn list_part(data: &[u8]) {
                 .collect::<Vec<_>>()
         })
         .collect();
-    // An address whose bytes are the end mark ends a list. Its port is 0, so no server has it.
+    // An address with the bytes of the end mark ends a list. Its port is 0, so no server has it.
     if !servers.iter().any(|server| server.port() == 0) {
         assert_eq!(again, servers);
     }
@@ -41,7 +41,7 @@ pub fn list_part(data: &[u8]) {
     assert!(last.has_end && parts.iter().all(|part| part.len() <= 1400));
 }
 
-/// Binary lists, read byte by byte; `None` where hexadecimal digits could be meant.
+/// Reads binary lists byte by byte; `None` if the bytes could be hexadecimal digits.
 fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
     let direction = usize::from(matches!(data.get(4), Some(1 | 2)));
     let mut rest = &data[4 + direction + if extended { 21 } else { 18 }..];
@@ -77,7 +77,7 @@ fn naive(data: &[u8], extended: bool) -> Option<Vec<SocketAddr>> {
     }
 }
 
-/// A short reply that parses is the same after encoding and parsing, and is not a request.
+/// A parsed short reply is unchanged by encoding and parsing, and is not a request.
 pub fn reply(data: &[u8]) {
     let Ok(reply) = Reply::parse(data) else {
         return;
@@ -94,8 +94,8 @@ pub fn reply(data: &[u8]) {
     );
 }
 
-/// Pieces of a script: a time step in units of 25 ms, a number, the length of a datagram, the
-/// datagram.
+/// Splits a script into steps: a time in units of 25 ms, a number, the length of a datagram, and
+/// the datagram.
 fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
     let mut rest = data;
     std::iter::from_fn(move || {
@@ -111,13 +111,13 @@ fn script(data: &[u8]) -> impl Iterator<Item = (Duration, u8, &[u8])> {
 }
 
 /// Datagrams from several addresses arrive at a master. It lists only servers that repeated its
-/// challenge, and every list is well-formed, bounded and ends.
+/// challenge, and every list is well-formed and bounded.
 pub fn master(data: &[u8]) {
     let mut now = Instant::now();
     let mut options = Options::default();
     options.scope = Scope::Any;
     options.max_servers = 4;
-    // Of the input, or libFuzzer reads the challenges off the comparisons and writes them into the
+    // Derived from the input. Otherwise libFuzzer would copy challenges from comparisons into its
     // next input.
     let mut hasher = DefaultHasher::new();
     hasher.write(data);
@@ -128,7 +128,7 @@ pub fn master(data: &[u8]) {
     for (step, number, datagram) in script(data) {
         now += step;
         let from = SocketAddr::from(([192, 0, 2, number % 8], 27_960 + u16::from(number / 128)));
-        // A correct server: its description repeats the last challenge.
+        // Act as a correct server: its description repeats the last challenge.
         let mut owned = datagram.to_vec();
         if datagram.ends_with(b"\\challenge\\")
             && let Some((_, challenge)) = asked.iter().rfind(|(server, _)| *server == from)
@@ -168,8 +168,8 @@ pub fn master(data: &[u8]) {
     }
 }
 
-/// Datagrams arrive at a query of a list and at one of a console command. Both end, and the list
-/// has no server twice.
+/// Datagrams arrive at a query for a list and at a console command. Both end, and the list has no
+/// server twice.
 pub fn conversation(data: &[u8]) {
     let limits = Limits::default()
         .with_max_servers(500)

@@ -1,4 +1,4 @@
-//! What structured inputs are made of: statuses, and scripts of time, sender and datagram.
+//! Parts of structured inputs: statuses, and scripts of times, senders and datagrams.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use queryport::{Player, ServerStatus, Team};
 /// Most bytes of a datagram over IPv4.
 const LARGEST: usize = 65_507;
 
-/// What happens next to a client or to a server.
+/// A step of a script.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// Passes first.
+    /// The time that passes first.
     pub wait: Duration,
-    /// Which of several addresses sends.
+    /// Which of several addresses is the sender.
     pub sender: u8,
     pub event: Event,
     pub damage: Damage,
@@ -25,7 +25,7 @@ pub enum Event {
     Raw(Vec<u8>),
     /// A datagram of a correct reply to the last request, from one of two states of the server.
     Reply { state: bool, index: u8 },
-    /// An earlier datagram once more.
+    /// Repeats an earlier datagram.
     Again(u8),
 }
 
@@ -88,7 +88,7 @@ impl Damage {
     }
 }
 
-/// The rest of an input as steps, at most 200.
+/// Reads the rest of an input as steps, at most 200.
 pub fn steps(u: &mut Unstructured<'_>) -> Vec<Step> {
     let mut steps = Vec::new();
     while !u.is_empty() && steps.len() < 200 {
@@ -105,7 +105,7 @@ fn text(u: &mut Unstructured<'_>, longest: u8) -> Result<Vec<u8>> {
     Ok(u.bytes(length)?.to_vec())
 }
 
-/// A status with up to 255 players and rules, of texts with any bytes.
+/// A status with up to 255 players and rules, and texts of any bytes.
 pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
     let mut status = ServerStatus::default();
     let lossy = |bytes: Vec<u8>| bytes.iter().copied().map(char::from).collect::<String>();

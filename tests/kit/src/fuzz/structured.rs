@@ -1,5 +1,4 @@
-//! Statuses, requests, and scripts for what answers many: responders, their guard, scanners and
-//! announcers.
+//! Statuses, requests, and scripts for responders, their guard, scanners and announcers.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,7 +19,7 @@ use crate::served;
 
 const SECRET: Secret = Secret::new([5; 16]);
 
-/// An implementation of one of the protocols.
+/// An engine of one of the protocols.
 fn engine(choice: u8) -> Engine {
     use Engine::*;
     let engines: &[Engine] = match choice & 3 {
@@ -32,14 +31,14 @@ fn engine(choice: u8) -> Engine {
     engines[usize::from(choice >> 2) % engines.len()]
 }
 
-/// A status is served and asked for: our client gets everything that the protocol carries.
+/// Serves and queries a status: our client gets everything that the protocol carries.
 pub fn served_status(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let choice: u8 = u.arbitrary().unwrap_or_default();
     let Ok(mut status) = super::script::status(&mut u) else {
         return;
     };
-    // So few that every protocol has space for all of them.
+    // Few enough that every protocol has space for all of them.
     if let Some(players) = &mut status.players {
         players.truncate(12);
     }
@@ -91,7 +90,7 @@ pub fn served_status(data: &[u8]) {
     assert_eq!(difference, None, "{engine:?}");
 }
 
-/// Requests of all commands: what is encoded parses to the same.
+/// Requests with all commands parse to the same after encoding.
 pub fn requests(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let Ok(choice) = u.arbitrary::<u8>() else {
@@ -130,7 +129,7 @@ pub fn requests(data: &[u8]) {
             .map(|&byte| all[usize::from(byte) % all.len()])
             .collect();
         let request = gamespy1::Request::new(&commands);
-        // A value that is the name of an end mark makes it look like a reply.
+        // With the name of an end mark as a value, it looks like a reply.
         if request.encode(&mut out).is_ok()
             && let Ok(again) = gamespy1::Request::parse(&out)
         {
@@ -195,7 +194,7 @@ pub fn requests(data: &[u8]) {
     }
 }
 
-/// Any bytes at all, in every protocol at once.
+/// Reads any bytes in all protocols.
 pub fn inspected(data: &[u8]) {
     for candidate in inspect(data, &Limits::default()) {
         assert!(Protocol::ALL.contains(&candidate.protocol));
@@ -211,7 +210,7 @@ pub fn inspected(data: &[u8]) {
     }
 }
 
-/// Requests that every server of a protocol answers.
+/// A request that every server of a protocol answers.
 fn request(index: u8) -> Vec<u8> {
     let all: [&[u8]; 9] = [
         br"\status\",
@@ -227,8 +226,8 @@ fn request(index: u8) -> Vec<u8> {
     all[usize::from(index) % all.len()].to_vec()
 }
 
-/// Requests from several addresses, at any times: nobody receives more than the guard's options
-/// allow, in any stretch of time.
+/// Sends requests from several addresses at any times. In no period does anybody receive more than
+/// the guard allows.
 pub fn responder(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let choice: u8 = u.arbitrary().unwrap_or_default();
@@ -243,7 +242,7 @@ pub fn responder(data: &[u8]) {
     let mut now = start;
     let mut responder = Responder::new(engine(choice), Arc::clone(&states[0]), SECRET, now)
         .with_guard(Some(options));
-    // Proved addresses, which only this protocol has, receive eight times as much.
+    // Proved addresses, which exist in this protocol only, receive eight times as much.
     let has_proofs = choice & 3 == 1 || choice & 0x80 != 0;
     if choice & 0x80 != 0 {
         for other in 0..3 {
@@ -284,7 +283,7 @@ pub fn responder(data: &[u8]) {
         let seconds = |rate: u32| {
             (u64::from(rate) * now.duration_since(start).as_millis() as u64).div_ceil(1000)
         };
-        // A bucket's size, what ran out of it, and one reply that overdraws it.
+        // The capacity of a bucket, its leak so far, and one reply that overdraws it.
         let burst = u64::from(options.burst);
         let allowed = (burst + seconds(options.bytes_per_second)) * factor + 2 * burst;
         assert!(
@@ -315,8 +314,8 @@ fn data_request(challenge: Option<&[u8]>) -> Vec<u8> {
     out
 }
 
-/// Many servers answer one scan: every target ends once, in time, and no more are under way than
-/// the options say.
+/// Many servers answer one scan. Every target ends once and in time, and no more queries are in
+/// flight than the options allow.
 pub fn scanner(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let mut byte = || u.arbitrary::<u8>().unwrap_or_default();
@@ -335,7 +334,7 @@ pub fn scanner(data: &[u8]) {
     }
     let status = super::script::status(&mut u).unwrap_or_default();
     let steps = super::script::steps(&mut u);
-    // Several servers on one address, and some targets twice.
+    // Some servers share an address, and some targets occur twice.
     let at = |index: u8| SocketAddr::from(([192, 0, 2, index / 4], 7000 + u16::from(index % 3)));
     let start = Instant::now();
     let mut now = start;
@@ -406,7 +405,7 @@ pub fn scanner(data: &[u8]) {
     assert!(ended.iter().all(|ended| *ended), "every target ends");
 }
 
-/// One datagram, or the answers to one request of the scan.
+/// Delivers one datagram, or the answers to one request of the scan.
 fn deliver(
     scanner: &mut Scanner<StatusQuery>,
     servers: &mut [Responder],
@@ -447,8 +446,8 @@ fn deliver(
     }
 }
 
-/// Heartbeats go to the masters alone, not oftener than every ten seconds unless something changes,
-/// whatever arrives.
+/// Heartbeats go only to the masters, and at most every ten seconds unless the state changes, for
+/// any received datagrams.
 pub fn announcer(data: &[u8]) {
     let mut u = Unstructured::new(data);
     let flags: u8 = u.arbitrary().unwrap_or_default();
@@ -502,8 +501,7 @@ pub fn announcer(data: &[u8]) {
     }
 }
 
-/// Any text finds a game or an error with a few suggestions, and what is suggested is found by its
-/// name.
+/// Any text finds a game, or an error with a few suggestions. Each suggestion is found by its name.
 pub fn games(data: &[u8]) {
     use queryport::games::Game;
     let text = String::from_utf8_lossy(data);

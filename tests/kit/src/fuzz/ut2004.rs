@@ -1,5 +1,4 @@
-//! Properties of any input. The fuzz targets call these functions, and so does `tests/corpus/` on
-//! stable.
+//! Properties that hold for any input. Fuzz targets and `tests/corpus/` call these functions.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use queryport::{
 const MAX_RULES: usize = 4096;
 const MAX_PLAYERS: usize = 1024;
 
-/// A request that parses encodes to the same bytes, and its replies are not requests.
+/// A parsed request encodes to the same bytes, and its replies are not requests.
 pub fn request(data: &[u8]) {
     let Ok(request) = Request::parse(data) else {
         return;
@@ -54,8 +53,8 @@ pub fn request(data: &[u8]) {
     }
 }
 
-/// A reply that parses agrees with a naive reader, encodes to the same bytes, and converts to a
-/// status of the same size.
+/// A parsed reply agrees with a naive reader, encodes to the same bytes, and converts to a status
+/// of the same size.
 pub fn response(data: &[u8]) {
     let limits = Limits::default();
     let Ok(response) = Response::parse(data, &limits) else {
@@ -103,11 +102,11 @@ pub fn response(data: &[u8]) {
     assert!(offsets.is_sorted() && offsets.iter().all(|offset| *offset <= data.len()));
     let mut written = Vec::new();
     assert_eq!(response.encode(&mut written), Ok(()));
-    // A repaired record is encoded correctly, and an overlong length in its shortest form: both
-    // parse to the same.
+    // A repaired record is encoded correctly, and an overlong length in its shortest form. Both
+    // parse to the same record.
     let again = Response::parse(&written, &limits).expect("what was written parses");
     match (response.body, again.body) {
-        // A shorter length, or a NUL that was missing, can make another layout fit.
+        // With a shorter length, or with a NUL added, another layout can fit.
         (Body::Info(before), Body::Info(after)) => assert_eq!(common(before), common(after)),
         _ => {
             let mut twice = Vec::new();
@@ -127,7 +126,7 @@ pub fn response(data: &[u8]) {
     assert_eq!(status.listed_players().len(), answer.players().count());
 }
 
-/// The fields that every game sends.
+/// The fields that all games send.
 fn common(info: Info<'_>) -> Info<'_> {
     let mut common = Info::default();
     (common.server_id, common.ip, common.port, common.query_port) =
@@ -138,9 +137,9 @@ fn common(info: Info<'_>) -> Info<'_> {
     common
 }
 
-/// A query gets a script: one byte of time (in units of 8 ms), two of length, the datagram. The
-/// query ends by its deadline, sends a bounded number of requests, and its answer is within the
-/// limits.
+/// Runs a script: each step is a time (one byte, in units of 8 ms), a length (two bytes) and a
+/// datagram. The query ends by its deadline, sends a bounded number of requests, and its answer is
+/// within the limits.
 pub fn conversation(mut data: &[u8]) {
     let (limits, timing) = (
         Limits::default().with_max_players(100).with_max_rules(200),
@@ -208,7 +207,7 @@ enum Entry {
     PlayerWithId,
 }
 
-/// The strings of a list, read without the library: rules, or the names of players.
+/// The strings of a list, parsed without the library: rules, or names of players.
 fn naive(body: &[u8], entry: Entry) -> Vec<&[u8]> {
     let (mut whole, mut rest) = (Vec::new(), body);
     while let Some((strings, after)) = naive_entry(rest, entry) {
@@ -249,7 +248,7 @@ fn naive_string(body: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((text.strip_suffix(nul).unwrap_or(text), after))
 }
 
-/// Whether it is below 0, and the number without its sign.
+/// Whether the number is negative, and its absolute value.
 fn naive_index(body: &[u8]) -> Option<(bool, u64, &[u8])> {
     let (&first, mut rest) = body.split_first()?;
     let mut length = u64::from(first & 0x3F);

@@ -1,5 +1,4 @@
-//! Servers that differ as real ones do. `tests/all/internet.rs` scans them in virtual time,
-//! `benches/loopback/` over sockets.
+//! Simulated servers with the variety of real ones, for scans in virtual time and over sockets.
 
 pub mod profile;
 pub mod replies;

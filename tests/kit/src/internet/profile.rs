@@ -1,8 +1,7 @@
-//! How simulated servers differ, as real ones do.
+//! The variety of simulated servers.
 //!
-//! Every property of a server follows from a seed and its number, so that a run can be repeated and
-//! the client side knows what each server should have answered. `tests/all/internet.rs` uses the
-//! same servers in virtual time.
+//! Every property of a server is derived from a seed and its index, so that runs can be repeated
+//! and the client side knows the expected answer of each server.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -13,17 +12,17 @@ use super::replies::shape_of;
 
 /// The default seed.
 pub const SEED: u64 = 42;
-/// Datagrams lost on each way, in a thousand.
+/// Lost datagrams per thousand in each direction.
 pub const LOSS: u32 = 15;
 
-/// What kind of server has a number.
+/// The behaviour of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Never answers: 35 %.
     Dead,
-    /// Answers with bytes that are no reply: 2 %.
+    /// Answers with bytes that are not a reply: 2 %.
     Nonsense,
-    /// Answers from another port, as behind some address translations: 3 %.
+    /// Answers from another port, like some address translations: 3 %.
     OtherPort,
     /// Answers 1 to 3 s late: 5 %.
     Late,
@@ -37,13 +36,13 @@ pub struct Server {
     pub protocol: Protocol,
     /// The time from a request to its reply.
     pub delay: Duration,
-    /// DarkPlaces: one answer a second for each address; ioquake3: ten at once and then one a
-    /// second. `None`: no limit.
+    /// The most replies in a row: one per second for DarkPlaces, ten and then one per second for
+    /// ioquake3. `None` for no limit.
     pub burst: Option<u32>,
 }
 
 impl Server {
-    /// The server with this number.
+    /// The server with this index.
     pub fn of(index: u32, seed: u64) -> Self {
         let mut state = seed ^ u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         // SplitMix64.
@@ -61,7 +60,7 @@ impl Server {
             percent if percent < 45.0 => Kind::Late,
             _ => Kind::Living,
         };
-        // Log-normal around 60 ms: about one server in 10,000 needs a second.
+        // Log-normal around 60 ms: one server in 10,000 needs a second.
         let normal =
             (-2.0 * next().max(1e-12).ln()).sqrt() * (std::f64::consts::TAU * next()).cos();
         let seconds = (0.060 * (0.75 * normal).exp()).clamp(0.004, 1.0);
@@ -80,13 +79,13 @@ impl Server {
         }
     }
 
-    /// Whether a client can know that a reply comes from this server.
+    /// Whether a client can accept the server's reply.
     fn is_answerable(&self) -> bool {
         matches!(self.kind, Kind::Living | Kind::Late)
     }
 }
 
-/// The rate limits of servers: what each has left, and since when.
+/// The state of the servers' rate limits: what each has left, and since when.
 #[derive(Debug, Default)]
 pub struct RateLimits(HashMap<u32, (f64, Instant)>);
 
@@ -104,10 +103,10 @@ impl RateLimits {
     }
 }
 
-/// What servers send that answer with no reply.
+/// The answer of a server that sends nonsense.
 pub const NONSENSE: [u8; 40] = [0x5A; 40];
 
-/// Whether the next datagram is lost, of which so many in a thousand are.
+/// Whether the next datagram is lost, at this many losses per thousand.
 pub fn is_lost(loss: u32, random: &mut u64) -> bool {
     *random = random
         .wrapping_mul(6_364_136_223_846_793_005)
@@ -120,22 +119,22 @@ pub fn server_name(index: u32) -> String {
     format!("Server {index:07}")
 }
 
-/// What a client found.
+/// The results of a client.
 #[derive(Debug, Default)]
 pub struct Found {
     seed: u64,
-    /// How many servers can be answered right.
+    /// How many servers can be answered correctly.
     pub answerable: usize,
-    /// When each right answer came.
+    /// When each correct answer arrived.
     pub right: Vec<Duration>,
     pub incomplete: usize,
-    /// Answers that pass for complete and are not what the server has.
+    /// Answers marked as complete that differ from the server's state.
     pub wrong: usize,
     pub end: Duration,
 }
 
 impl Found {
-    /// Of so many servers, nothing yet.
+    /// No results yet, for this many servers.
     pub fn new(servers: u32, seed: u64) -> Self {
         let answerable = (0..servers)
             .filter(|&index| Server::of(index, seed).is_answerable())
@@ -147,7 +146,7 @@ impl Found {
         }
     }
 
-    /// Judges the answer of a server, which came so long after the start.
+    /// Judges a server's answer, received this long after the start.
     pub fn add(&mut self, index: u32, status: &ServerStatus, after: Duration) {
         if !status.completeness.is_complete() {
             self.incomplete += 1;
@@ -172,8 +171,8 @@ impl Found {
         );
     }
 
-    /// Judges an answer that passes for complete; `players`: how many are listed, where the client
-    /// reads them at all.
+    /// Judges an answer marked as complete. `players` is the number of listed players, if the
+    /// client reads them.
     pub fn judge(
         &mut self,
         index: u32,
@@ -197,7 +196,7 @@ impl Found {
         }
     }
 
-    /// The share of the answerable servers that were answered right, in percent.
+    /// The share of answerable servers with a correct answer, in percent.
     pub fn percent(&self) -> f64 {
         self.right.len() as f64 * 100.0 / self.answerable as f64
     }

@@ -1,4 +1,4 @@
-//! The replies of simulated servers: those of the crate's responder, encoded once and then patched.
+//! The replies of simulated servers: from the crate's responder, encoded once and then patched.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -7,10 +7,10 @@ use queryport::serve::Responder;
 use queryport::session::Machine;
 use queryport::{Player, Protocol, Rules, Secret, ServerStatus};
 
-/// The placeholder of a server's number in the templates.
+/// The placeholder for a server's index in the templates.
 const NUMBER: &[u8] = b"0000777";
 
-/// A datagram with places to fill in.
+/// A datagram with placeholders.
 pub struct Template {
     bytes: Vec<u8>,
     number_at: Option<usize>,
@@ -18,7 +18,8 @@ pub struct Template {
 }
 
 impl Template {
-    /// The datagram of the server with this number, which repeats this part of the request.
+    /// The datagram of the server with this index. `quoted` is the part of the request that it
+    /// repeats.
     pub fn fill(&mut self, index: u32, quoted: &[u8]) -> &[u8] {
         if let Some(at) = self.number_at {
             let mut rest = index;
@@ -39,11 +40,11 @@ pub fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
     match protocol {
         Protocol::Quake3 => {
             let rest = request.strip_prefix(b"\xff\xff\xff\xffgetstatus")?;
-            // Some clients send no challenge, or a line feed in its stead.
+            // Some clients send a line feed instead of a challenge, or nothing.
             Some((0, rest.trim_ascii()))
         }
-        // The challenge request, or a data request, recognised by its length; any token is valid,
-        // and none is not.
+        // A challenge request, or a data request, recognised by its length. Any token is accepted,
+        // but none is not.
         Protocol::GameSpy4 if matches!(request.len(), 7 | 15..) => {
             Some((request.len() as u8, &request[3..7]))
         }
@@ -64,9 +65,7 @@ pub fn protocol(request: &[u8]) -> Option<Protocol> {
     }
 }
 
-/// The number of players and rules of a server. By default a half-full server: 1 datagram of 760
-/// bytes in Quake 3, 3 of 2,200 bytes in GameSpy v1, 3 of 3,100 bytes in GameSpy v4 (after the
-/// challenge), 5 of 1,300 bytes in UT2004.
+/// The number of players and rules of a server; by default it is half full.
 pub fn shape_of(protocol: Protocol, full: bool) -> (i64, usize) {
     match (protocol, full) {
         (Protocol::Quake3, false) => (10, 16),
@@ -86,7 +85,7 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
     status.game = Some("baseq3".into());
     status.game_type = Some("0".into());
     status.max_players = Some(32);
-    // Other clients refuse a reply of GameSpy's protocols without these.
+    // Other clients reject replies of GameSpy's protocols without these.
     status.version = Some("1.32".into());
     status.password = Some(false);
     let player = |number: i64| {
@@ -94,7 +93,7 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
         player.score = Some(number * 7 - 10);
         player.ping = Some(20 + i32::try_from(number).unwrap());
         if protocol == Protocol::Ut2004 {
-            // The newest first, as in every capture.
+            // Newest first, as in every capture.
             player
                 .extra
                 .push("PlayerNum", &(players - number).to_string());
@@ -108,7 +107,7 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
     status
 }
 
-/// The replies of the crate's responder to one request, as templates.
+/// Encodes the responder's replies to one request as templates.
 pub fn templates(
     protocol: Protocol,
     full: bool,
@@ -124,7 +123,7 @@ pub fn templates(
     let mut bytes = Vec::new();
     let mut request = request.to_vec();
     if protocol == Protocol::GameSpy4 && request.len() > 7 {
-        // A token that is valid for this responder.
+        // A token that this responder accepts.
         responder.handle_datagram(
             Instant::now(),
             from,

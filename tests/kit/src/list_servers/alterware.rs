@@ -1,19 +1,19 @@
-//! AlterWare's master on a UDP socket, made from alterware/master-server at 1edf10e (src/services)
-//! with no parser of this crate.
+//! AlterWare's master on a UDP socket, written after alterware/master-server at 1edf10e
+//! (src/services) without this crate's parsers.
 use std::net::{IpAddr, SocketAddr};
 
 use tokio::net::UdpSocket;
 
-/// Games that it knows.
+/// The known games.
 const GAMES: [&str; 6] = ["IW4", "IW5", "IW6", "IW7", "S1", "T7"];
 const CHALLENGE: &str = "c7a1e5b2";
-/// Entries of a datagram: so many have 1,400 bytes.
+/// Most entries of a datagram: 200 have 1,400 bytes.
 const ENTRIES: usize = 200;
 
-/// A server on its list: the game, the protocol number and the address.
+/// A listed server: the game, the protocol number and the address.
 pub type Registered = (String, i64, SocketAddr);
 
-/// Answers until the task ends. Asks whoever sends a heartbeat, and lists who answers as it wants.
+/// Answers until the task ends. Queries senders of heartbeats, and lists those with a valid answer.
 pub async fn run(socket: UdpSocket, mut registered: Vec<Registered>) {
     let mut buffer = [0; 2048];
     while let Ok((length, from)) = socket.recv_from(&mut buffer).await {
@@ -56,7 +56,7 @@ fn described(infostring: &str, from: SocketAddr) -> Option<Registered> {
     Some((game.to_owned(), protocol, from))
 }
 
-/// Nothing for another request, and for a game and number of which there is no server.
+/// The datagrams of a list. Empty for another request, or if no server has this game and number.
 fn list(parameters: &str, registered: &[Registered]) -> Vec<Vec<u8>> {
     let mut words = parameters.split_ascii_whitespace();
     let (Some(game), Some(Ok(protocol))) = (words.next(), words.next().map(str::parse::<i64>))

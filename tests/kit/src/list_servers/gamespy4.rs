@@ -1,8 +1,9 @@
-//! A GameSpy v2 list server, after GameSpy's SDK (`nitrocaster/GameSpy`, `sb_serverlist.c`,
-//! `sb_crypt.c`) and `openspy/openspy-core`, `V2Peer.cpp`: the request, the cipher, the list,
-//! messages after it.
+//! A GameSpy v2 list server: the request, the cipher, the list, and messages after it.
+//!
+//! Written after GameSpy's SDK (`nitrocaster/GameSpy`, `sb_serverlist.c`, `sb_crypt.c`) and
+//! `openspy/openspy-core`, `V2Peer.cpp`.
 
-/// A request, as it came.
+/// A request as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     pub version: u32,
@@ -52,7 +53,7 @@ impl Request {
         }
     }
 
-    /// The reply: both blocks in clear, then `plain` enciphered.
+    /// The reply: two unenciphered blocks, then `plain` enciphered.
     pub fn reply(
         &self,
         key: &[u8],
@@ -74,7 +75,7 @@ impl Request {
     }
 }
 
-/// The cipher with numbers of the machine's size and every remainder written out.
+/// The cipher, with `usize` numbers and every remainder written out.
 fn encipher(key: &[usize; 8], plain: &[u8]) -> Vec<u8> {
     let mut c: Vec<usize> = (0..256).collect();
     let (mut r, mut p) = (0, 0);
@@ -116,12 +117,12 @@ fn encipher(key: &[usize; 8], plain: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A list, before it is enciphered.
+/// A list before enciphering.
 #[derive(Debug, Clone, Default)]
 pub struct Plain(pub Vec<u8>);
 
 impl Plain {
-    /// The client's address, the default port, the fields and the popular values.
+    /// Adds the client's address, the default port, the fields and the popular values.
     pub fn head(client: [u8; 4], port: u16, fields: &[(u8, &str)], popular: &[&str]) -> Self {
         let mut out = client.to_vec();
         out.extend(port.to_be_bytes());
@@ -137,7 +138,7 @@ impl Plain {
         Self(out)
     }
 
-    /// A server: its bits, its address, what follows.
+    /// Adds a server: its flags, its address, and the parts that follow.
     pub fn server(mut self, flags: u8, address: [u8; 4], rest: &[&[u8]]) -> Self {
         self.0.push(flags);
         self.0.extend(address);

@@ -1,5 +1,4 @@
-//! List servers for tests, written from what real list servers send and not from this crate's
-//! client.
+//! List servers for tests, written after real list servers and independent of this crate's client.
 
 #[cfg(feature = "tokio")]
 pub mod alterware;

@@ -1,4 +1,4 @@
-//! The list servers on TCP sockets of the loopback network, each for one connection.
+//! List servers on TCP sockets of the loopback network. Each serves one connection.
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::net::{TcpListener, TcpStream};
 use super::gamespy4::Request;
 use super::ut2004::{ListServer, Listed};
 
-/// Listens, and runs this on the first connection.
+/// Listens, and runs a function on the first connection.
 pub async fn listen<F: Future<Output = ()> + Send>(
     run: impl FnOnce(TcpStream) -> F + Send + 'static,
 ) -> SocketAddr {
@@ -19,7 +19,7 @@ pub async fn listen<F: Future<Output = ()> + Send>(
     address
 }
 
-/// Sends these bytes in pieces of this length. A client that has left is no error.
+/// Sends bytes in pieces of this length. It is not an error if the client has disconnected.
 pub async fn send(stream: &mut TcpStream, bytes: &[u8], piece: usize) {
     for piece in bytes.chunks(piece) {
         let _ = stream.write_all(piece).await;
@@ -27,7 +27,7 @@ pub async fn send(stream: &mut TcpStream, bytes: &[u8], piece: usize) {
     }
 }
 
-/// A GameSpy v1 list server for clients that log in with this name and key, and ask for this game.
+/// A GameSpy v1 list server that expects this name, key and game.
 #[derive(Debug, Clone, Copy)]
 pub struct GameSpy1 {
     pub login: &'static str,
@@ -41,7 +41,7 @@ pub struct GameSpy1 {
 }
 
 impl GameSpy1 {
-    /// Starts it with a list. A wrong login gets OpenSpy's refusal.
+    /// Starts the server with a list. A wrong login gets OpenSpy's refusal.
     pub async fn start(self, list: Vec<u8>) -> SocketAddr {
         listen(move |mut stream| async move {
             send(&mut stream, br"\basic\\secure\WFXNEA", 99).await;
@@ -67,7 +67,7 @@ impl GameSpy1 {
     }
 }
 
-/// A list server of UT2004 and UT2003 that lists these.
+/// Starts a list server of UT2004 and UT2003 with these servers.
 pub async fn ut2004(servers: Vec<Listed>) -> SocketAddr {
     listen(|mut stream| async move {
         let (mut server, greeting) = ListServer::new(servers);
@@ -82,7 +82,7 @@ pub async fn ut2004(servers: Vec<Listed>) -> SocketAddr {
     .await
 }
 
-/// A GameSpy v2 list server that sends this for the request and keeps the connection open.
+/// Starts a GameSpy v2 list server that sends this list and keeps the connection open.
 pub async fn gamespy4(key: &'static [u8], plain: Vec<u8>) -> SocketAddr {
     listen(move |mut stream| async move {
         let mut buffer = [0; 1024];

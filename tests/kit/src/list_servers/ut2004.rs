@@ -1,8 +1,9 @@
-//! A list server of UT2004 and UT2003, after `openspy/openspy-core`, `code/utmaster/server`:
-//! frames, login, conditions, entries. It takes frames however they are cut, which OpenSpy does
-//! not.
+//! A list server of UT2004 and UT2003: frames, login, conditions, entries.
+//!
+//! Written after `openspy/openspy-core`, `code/utmaster/server`. Unlike OpenSpy, it accepts frames
+//! in any pieces.
 
-/// A server in the list.
+/// A listed server.
 #[derive(Debug, Clone)]
 pub struct Listed {
     pub address: [u8; 4],
@@ -17,14 +18,14 @@ pub struct Listed {
     pub skill: Vec<u8>,
 }
 
-/// One connection of a client.
+/// A client's connection.
 #[derive(Debug)]
 pub struct ListServer {
     servers: Vec<Listed>,
     received: Vec<u8>,
     step: u8,
     is_ut2004: bool,
-    /// The login and the request, as they came.
+    /// The login and the request as received.
     pub frames: Vec<Vec<u8>>,
     pub closed: bool,
 }
@@ -32,7 +33,7 @@ pub struct ListServer {
 pub const CHALLENGE: &[u8] = b"48151623";
 
 impl ListServer {
-    /// A server that lists these, and what it sends first.
+    /// A connection to a server with this list, and the first bytes it sends.
     pub fn new(servers: Vec<Listed>) -> (Self, Vec<u8>) {
         let server = Self {
             servers,
@@ -45,7 +46,7 @@ impl ListServer {
         (server, frame(&text(CHALLENGE)))
     }
 
-    /// What it answers.
+    /// Handles received bytes. Returns the bytes to send.
     pub fn handle(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.received.extend_from_slice(bytes);
         let mut out = Vec::new();
@@ -137,7 +138,7 @@ impl Listed {
         }
     }
 
-    /// The body of its frame.
+    /// The body of the frame for this server.
     pub fn entry(&self, is_ut2004: bool) -> Vec<u8> {
         let mut out = self.address.to_vec();
         out.extend(self.port.to_le_bytes());
@@ -153,8 +154,8 @@ impl Listed {
         out
     }
 
-    /// Whether a condition holds: = and ≠ of text in any case, the others of numbers. One on an
-    /// unknown key holds.
+    /// Whether a condition is met. = and ≠ compare texts in any case, the others numbers. A
+    /// condition on an unknown key is met.
     fn fits(&self, key: &[u8], value: &[u8], comparison: u8) -> bool {
         let own = match key {
             b"gametype" => String::from_utf8_lossy(&self.game_type).into_owned(),

@@ -4,24 +4,24 @@ use std::collections::BTreeMap;
 
 use super::{Fields, Pairs, Reading, Text, Whole, is_number, number, only};
 
-/// A datagram without what numbers it.
+/// A datagram without its numbering.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     body: Text,
     reply: Option<u64>,
     fragment: Option<u64>,
     is_final: bool,
-    /// Counts from 0.
+    /// Whether its numbers count from 0.
     from_zero: bool,
-    /// `\final\queryid\`: servers that write so do it in every datagram.
+    /// The end is `\final\queryid\`, which some servers write in every datagram.
     one_backslash: bool,
-    /// A number that is none.
+    /// Its number is not a valid one.
     is_odd: bool,
-    /// Parts that begin with their number have a mark at their end, too.
+    /// It begins with its number and lacks the mark at its end.
     is_cut: bool,
 }
 
-/// The reply with a number, or the one without: of the other replies' datagrams nothing is read.
+/// Reads the reply with this number, or the one without. Datagrams of other replies are ignored.
 pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     let mut parts: Vec<Part> = datagrams
         .iter()
@@ -33,8 +33,8 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
     {
         return Reading::unknown("more than one number in a datagram");
     }
-    // Serious Sam ends every reply with one of these numbers (status and players), and numbers no
-    // other part.
+    // Serious Sam ends every reply with one of these numbers (status and players), and numbers only
+    // its last part.
     if reply.is_none() {
         for part in &mut parts {
             if matches!(part.reply, Some(333 | 6)) && part.fragment == Some(1) && part.is_final {
@@ -72,7 +72,7 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             return Reading::unknown("some parts have no number");
         }
         if parts.iter().any(|part| part.is_cut) {
-            // One server numbers its parts in one way.
+            // A server numbers all its parts in the same form.
             return if parts.iter().all(|part| part.from_zero) {
                 Reading::no("a part without its end")
             } else {
@@ -106,7 +106,7 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         match ends[..] {
             [] => return Reading::no("no end"),
             [end] if end == highest => {}
-            // A server that was started again counts from the beginning.
+            // A restarted server counts from the beginning.
             [_] => return Reading::unknown("a datagram behind the end"),
             _ => return Reading::unknown("two ends"),
         }
@@ -171,7 +171,7 @@ fn part(datagram: &[u8]) -> Option<Part> {
                 reply = number(one);
                 fragment = number(two);
             }
-            // Servers that number so write the end behind it.
+            // Servers with this numbering write the end mark after it.
             [one] if is_number(one) && !is_final_first => fragment = number(one),
             [b"AMv1" | b"gs1"] => {}
             _ => is_odd = true,
@@ -216,7 +216,7 @@ fn strip_end(body: &mut Text, end: &[u8]) -> bool {
     is_there
 }
 
-/// `\queryid\` and a value without a backslash, and one backslash behind it or none.
+/// Splits off `\queryid\`, a value without a backslash, and perhaps one backslash after it.
 fn strip_number(body: &[u8]) -> Option<(Text, Text)> {
     let text = body.strip_suffix(br"\").unwrap_or(body);
     let slash = text.iter().rposition(|&byte| byte == b'\\')?;
@@ -224,7 +224,7 @@ fn strip_number(body: &[u8]) -> Option<(Text, Text)> {
     Some((before.to_vec(), text[slash + 1..].to_vec()))
 }
 
-/// Keys that number players' rows, of every game in the documents.
+/// Keys of players' rows, of every game in the documentation.
 const ROW_KEYS: [&str; 45] = [
     "player",
     "playername",
@@ -328,7 +328,8 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
     if !players.values().all(has_name) {
         return Err("a row without a name");
     }
-    // A key that no row has, of a row key's form, is a rule: nothing above lets it pass.
+    // A key in the form of a row key that no row uses is a rule; the checks above reject all
+    // others.
     let with_number = |(number, mut row): (u64, Pairs)| {
         row.insert(0, (b"#".to_vec(), number.to_string().into_bytes()));
         row
@@ -336,13 +337,13 @@ fn fields(body: &[u8]) -> Result<Fields, &'static str> {
     fields.players = players.into_iter().map(with_number).collect();
     fields.teams = teams.into_iter().map(with_number).collect();
     fields.name = only(&fields.rules, "hostname");
-    // Unreal 227 puts a title there.
+    // Unreal 227 has a title in the other key.
     fields.map =
         only(&fields.rules, "mapname").filter(|_| only(&fields.rules, "mapfilename").is_none());
     Ok(fields)
 }
 
-/// Name and number of a row's key, and whether it is a team's.
+/// Name and number of a row's key, and whether the row is a team's.
 fn row(key: &[u8]) -> Result<Option<(Text, u64, bool)>, &'static str> {
     let Some(at) = key.iter().rposition(|&byte| byte == b'_') else {
         return Ok(None);

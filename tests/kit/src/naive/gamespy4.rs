@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use super::{Fields, Pairs, Reading, Text, Whole, only};
 
-/// Bytes of a datagram that its sender filled and may have cut.
+/// The length of a datagram that its sender filled, and may have cut.
 const FULL: usize = 1400;
 
-/// What a server writes behind the request's id.
+/// The format after the request's id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Sections,
@@ -17,7 +17,7 @@ pub enum Form {
     Basic,
 }
 
-/// The datagrams with an id, read as what they are said to be.
+/// Reads the datagrams with an id in this format.
 pub fn read(datagrams: &[Text], id: [u8; 4], form: Form) -> Reading {
     let mut bodies: Vec<&[u8]> = Vec::new();
     for datagram in datagrams {
@@ -32,7 +32,7 @@ pub fn read(datagrams: &[Text], id: [u8; 4], form: Form) -> Reading {
             sections(&bodies)
         };
     }
-    // The other forms are one datagram. A split one beside it is of another reply.
+    // The other forms have one datagram. A split one in addition belongs to another reply.
     if matches!(form, Form::Legacy | Form::Basic) {
         bodies.retain(|body| !body.starts_with(b"splitnum\0"));
     }
@@ -62,7 +62,7 @@ fn text(rest: &mut &[u8]) -> Option<Text> {
 }
 
 fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fields {
-    // UT3's `mapname` is a list of everything.
+    // UT3's `mapname` lists all settings.
     const UT3: &str = "p1073741825";
     let is_ut3 = map == "mapname"
         && rules
@@ -78,7 +78,7 @@ fn named(rules: Pairs, players: Vec<Pairs>, teams: Vec<Pairs>, map: &str) -> Fie
     }
 }
 
-/// Datagrams that number themselves.
+/// Reads datagrams that have numbers.
 fn sections(bodies: &[&[u8]]) -> Reading {
     let mut numbered: BTreeMap<u8, (&[u8], bool)> = BTreeMap::new();
     for body in bodies {
@@ -110,25 +110,25 @@ fn sections(bodies: &[&[u8]]) -> Reading {
     }
     let pieces: Vec<&[u8]> = numbered.values().map(|(piece, _)| *piece).collect();
     let reading = Walk::default().all(&pieces);
-    // Every sender ends every datagram with a NUL, also where it cuts.
+    // Every sender ends every datagram with a NUL, even where it cuts.
     if reading.whole == Whole::Yes && !pieces.iter().all(|piece| piece.last() == Some(&0)) {
         return Reading::no("a datagram is cut");
     }
     reading
 }
 
-/// Columns of a table: names and cells.
+/// The columns of a table: names and cells.
 type Columns = Vec<(Text, Vec<Text>)>;
 
 #[derive(Default)]
 struct Walk {
     rules: Pairs,
     tables: [Columns; 2],
-    /// Why there may be another reading.
+    /// Why the result is ambiguous, if it is.
     open: Option<&'static str>,
-    /// Which sections there are: asked for everything, servers send all three.
+    /// Which sections have been seen. Servers send all three to a full request.
     seen: [bool; 3],
-    /// The end of the last table is there.
+    /// Whether the end of the last table has been seen.
     ended: bool,
 }
 
@@ -211,24 +211,24 @@ impl Walk {
                 break;
             }
             let Some(mut value) = text(rest) else {
-                // A key that was cut is written again.
+                // A key that was cut is repeated.
                 self.open = goes_on.is_none().then_some("a key without a value");
                 return goes_on.is_some().then_some(());
             };
             let mut key = key;
-            // UT3 leaves values out: what stands there is the next key.
+            // UT3 omits values: the next key is in their place.
             while is_setting(&key) && is_setting(&value) {
                 self.put(key, Text::new());
                 key = value;
                 value = text(rest)?;
             }
-            // The last value is left out: what stands there is the end.
+            // The last value is missing: the end is in its place.
             if value.is_empty() && matches!(rest.first(), Some(1 | 2)) {
                 self.put(key, value);
                 self.ended = true;
                 break;
             }
-            // A pair that was cut is written again in full.
+            // A pair that was cut is repeated in full.
             if rest.is_empty()
                 && is_full
                 && let Some(mut next) = goes_on
@@ -261,7 +261,7 @@ impl Walk {
         is_full: bool,
     ) -> Option<()> {
         self.ended = false;
-        // Section, name and first row of what the next datagram begins with.
+        // The section, name and first row at the beginning of the next datagram.
         let next = next.and_then(|next| {
             let mut after = next.get(1..)?;
             let name = text(&mut after)?;
@@ -296,7 +296,7 @@ impl Walk {
                 .iter()
                 .position(|(known, _)| *known == name);
             let column = match known {
-                // Only the first of a datagram goes on with one of the datagram before.
+                // Only the first column of a datagram continues one of the datagram before.
                 Some(at) if is_first && start <= self.tables[table][at].1.len() => {
                     self.tables[table][at].1.truncate(start);
                     at
@@ -316,7 +316,7 @@ impl Walk {
                 return Some(());
             }
         }
-        // A sender leaves the end of a section out where the datagram has no byte left for it.
+        // A sender omits the end of a section if the datagram has no byte left for it.
         if next.is_none() {
             self.open = Some("no end of the section");
             self.ended = true;
@@ -324,7 +324,7 @@ impl Walk {
         Some(())
     }
 
-    /// Cells up to the end of a column; whether the section ends with it.
+    /// The cells of a column, and whether the section ends with it.
     fn column(
         &mut self,
         table: usize,
@@ -346,7 +346,7 @@ impl Walk {
             let after = &rest[run..];
             if run == 0 {
                 if rest.is_empty() {
-                    // The column goes on in the next datagram, or has lost its end.
+                    // Either the column continues in the next datagram, or its end is missing.
                     return continues.is_some().then_some(false);
                 }
                 if !is_text_before_nul(rest) {
@@ -398,7 +398,7 @@ impl Walk {
             }
             *rest = &rest[empty..];
             if run == empty {
-                // The text behind is the next cell, or the next datagram goes on.
+                // The text after it is the next cell, or the next datagram continues.
                 continue;
             }
             *rest = &rest[1..];
@@ -418,12 +418,12 @@ fn is_text_before_nul(rest: &[u8]) -> bool {
     rest.contains(&0)
 }
 
-/// `p` or `s` and digits.
+/// Whether a text is `p` or `s` followed by digits.
 fn is_setting(text: &[u8]) -> bool {
     matches!(text.first(), Some(b'p' | b's')) && super::is_number(&text[1..])
 }
 
-/// Letters and digits, and `_` or `_t` at the end.
+/// Whether a text has only letters and digits, perhaps with `_` or `_t` at the end.
 fn is_name(name: &[u8]) -> bool {
     let Some(stem) = name.strip_suffix(b"_t").or_else(|| name.strip_suffix(b"_")) else {
         return false;
@@ -431,13 +431,13 @@ fn is_name(name: &[u8]) -> bool {
     stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(u8::is_ascii_alphanumeric)
 }
 
-/// A column's name and first row, which is 0.
+/// Whether a column's first row follows, which must be 0.
 fn is_header(after: &[u8]) -> bool {
     let mut rest = after;
     text(&mut rest).is_some_and(|name| is_name(&name)) && rest.first() == Some(&0)
 }
 
-/// Keys, and the names of players; no ends but that of the column.
+/// Keys, then names of players. Only the column has an end.
 fn minecraft(body: &[u8]) -> Reading {
     if body.len() < 11 {
         return Reading::no("no keys");
@@ -465,7 +465,7 @@ fn minecraft(body: &[u8]) -> Reading {
         if key.is_empty() {
             break;
         }
-        // A character of two bytes in the title can end it early, and then everything is shifted.
+        // A two-byte character in the title can end it early, which shifts everything after it.
         if !KEYS.iter().any(|known| known.as_bytes() == &key[..]) {
             return Reading::unknown("other keys");
         }
@@ -502,7 +502,7 @@ fn minecraft(body: &[u8]) -> Reading {
     }
 }
 
-/// Keys, a count, and as many players; `None` where it ends early.
+/// Keys, a count, and that many players; `None` if the reply ends early.
 fn just_cause_2(body: &[u8]) -> Option<Reading> {
     let mut rest = body.get(10..)?;
     let (&section, after) = rest.split_first()?;
@@ -535,7 +535,7 @@ fn just_cause_2(body: &[u8]) -> Option<Reading> {
         return Some(Reading::unknown("something follows the players"));
     }
     let mut fields = named(rules, players, Vec::new(), "mapname");
-    // The documents do not say which key has the map.
+    // The documentation does not name the key of the map.
     fields.map = None;
     Some(Reading {
         whole: Whole::Yes,
@@ -543,7 +543,7 @@ fn just_cause_2(body: &[u8]) -> Option<Reading> {
     })
 }
 
-/// Keys, and two tables row by row, each with its count; `None` where it ends early.
+/// Keys, then two tables row by row, each with its count; `None` if the reply ends early.
 fn legacy(body: &[u8]) -> Option<Reading> {
     let mut rest = body;
     let mut rules = Pairs::new();
@@ -584,7 +584,7 @@ fn legacy(body: &[u8]) -> Option<Reading> {
     }
     let teams = tables.pop()?;
     let players = tables.pop()?;
-    // The sender cuts at 1,400 bytes without a sign.
+    // The sender cuts at 1,400 bytes without a mark.
     let fields = named(rules, players, teams, "mapname");
     Some(if body.len() + 5 >= FULL {
         Reading::open("as long as the longest", fields)
@@ -596,7 +596,7 @@ fn legacy(body: &[u8]) -> Option<Reading> {
     })
 }
 
-/// Five texts, a port and an address; `None` where it ends early.
+/// Five texts, a port and an address; `None` if the reply ends early.
 fn basic(body: &[u8]) -> Option<Reading> {
     let mut rest = body;
     let mut values = Vec::new();

@@ -1,31 +1,31 @@
-//! Naive readers: the four protocols read a second time, slowly and obviously, from the facts about
-//! the wire alone. Their author had not read the library's parsers, so that one misunderstanding
-//! does not hide in both.
+//! Naive readers: a second implementation of the four protocols, slow and obvious, written only
+//! from facts about the wire.
 //!
-//! A reader gets the datagrams of one server in the order of their arrival. It says what they hold
-//! and whether they are everything.
+//! Their author had not read the library's parsers, so that the same misunderstanding is unlikely
+//! in both. A reader gets the datagrams of one server in order of arrival. It returns their fields
+//! and whether they are complete.
 
 pub mod gamespy1;
 pub mod gamespy4;
 pub mod quake3;
 pub mod ut2004;
 
-/// Owned bytes, as everywhere here.
+/// Owned bytes.
 pub type Text = Vec<u8>;
-/// Keys and values in the order of the wire.
+/// Keys and values in wire order.
 pub type Pairs = Vec<(Text, Text)>;
 
-/// Whether a reply is everything that the server sent.
+/// Whether a reply is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whole {
     Yes,
-    /// Something is missing, and this proves it.
+    /// Something is missing, for this reason.
     No(&'static str),
-    /// The format leaves it open.
+    /// The format does not show it.
     Unknown(&'static str),
 }
 
-/// What a reply holds.
+/// The fields of a reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Fields {
     pub name: Option<Text>,
@@ -71,8 +71,8 @@ impl std::fmt::Display for Fields {
     }
 }
 
-/// What the datagrams hold. There are no fields where the format allows more than one reading, and
-/// `whole` is what says so.
+/// The result of a reader. It has no fields if the datagrams are ambiguous; `whole` then has the
+/// reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reading {
     pub whole: Whole,
@@ -94,7 +94,7 @@ impl Reading {
         }
     }
 
-    /// Fields, but no certainty that they are all.
+    /// Fields that may not be complete.
     fn open(why: &'static str, fields: Fields) -> Self {
         Self {
             whole: Whole::Unknown(why),
@@ -103,8 +103,7 @@ impl Reading {
     }
 }
 
-/// The value of the only pair with a key; nothing where several values stand under it or the value
-/// is empty.
+/// The value of the only pair with a key; `None` if it is empty or there are several.
 fn only(pairs: &[(Text, Text)], key: &str) -> Option<Text> {
     let mut values: Vec<&Text> = Vec::new();
     for (name, value) in pairs {
@@ -118,7 +117,7 @@ fn only(pairs: &[(Text, Text)], key: &str) -> Option<Text> {
     }
 }
 
-/// Whether all bytes are decimal digits, and there is one at least.
+/// Whether all bytes are decimal digits, and there is at least one.
 fn is_number(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(u8::is_ascii_digit)
 }

@@ -2,7 +2,7 @@
 
 use super::{Fields, Pairs, Reading, Text, Whole, number, only};
 
-/// What was asked for.
+/// The kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     Status,
@@ -14,7 +14,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         return Reading::no("no out-of-band mark");
     }
     let mut rest = datagram[4..].to_vec();
-    // Medal of Honor's byte of direction. Its players have no score.
+    // Medal of Honor's byte for the direction. Its players have no score.
     let has_direction = matches!(rest.first(), Some(1 | 2));
     if has_direction {
         rest.remove(0);
@@ -26,7 +26,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     let word: Text = rest.drain(..end).collect();
     let is_status = word.eq_ignore_ascii_case(b"statusResponse");
     if !is_status && !word.eq_ignore_ascii_case(b"infoResponse") {
-        // Some tools take other words that begin so.
+        // Some tools accept other words with this beginning.
         return Reading::unknown("another word");
     }
     let mut odd = None;
@@ -62,7 +62,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     } else {
         lines.remove(0)
     };
-    // A value may hold line feeds, each followed by a blank, and then more pairs follow.
+    // A value can contain line feeds, each followed by a space, and more pairs can follow.
     if lines
         .iter()
         .any(|line| line.starts_with(b" ") || before_quote(line).contains(&b'\\'))
@@ -147,7 +147,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
     if is_status && counted.is_none() && values("clients") > 1 {
         odd = Some("several counts of clients");
     }
-    // Where both are there, the name is not settled.
+    // If both are present, the name is ambiguous.
     let name = match (has("hostname"), has("sv_hostname")) {
         (true, false) => only(&rules, "hostname"),
         (false, true) if is_status => only(&rules, "sv_hostname"),

@@ -1,5 +1,4 @@
-//! The binary protocol of UT2004: one datagram of info, and lists that carry no count and no
-//! numbers.
+//! UT2004's binary protocol: one datagram of info, and lists without counts or numbers.
 
 use super::{Fields, Pairs, Reading, Text, Whole};
 
@@ -12,28 +11,28 @@ enum Part {
     },
     Rules(Pairs),
     Players(Vec<Pairs>),
-    /// An entry lacks its end.
+    /// The end of an entry is missing.
     Cut,
-    /// No reply, or one whose meaning is open.
+    /// Not a reply, or one with an ambiguous meaning.
     Other,
 }
 
-/// How often lists were asked for, which may have brought a second set of them.
+/// How lists were requested, which determines whether there can be several of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     Once,
-    /// Again, once the lists that came before were over.
+    /// Requested again after the first lists had ended.
     InTurn,
-    /// Again, for want of a reply.
+    /// Requested again after no reply.
     Retried,
 }
 
-/// The datagrams of all replies.
+/// Reads the datagrams of all replies.
 pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     let mut infos = Vec::new();
     let (mut rules, mut players) = (Pairs::new(), Vec::new());
-    // An entry in two datagrams has been read at two moments, and so has a list with two ends: only
-    // the last datagram is short.
+    // An entry in two datagrams was read at two moments. So was a list with two ends, because only
+    // its last datagram is short.
     let (mut is_twice, mut ends) = (false, [0, 0]);
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
@@ -65,8 +64,8 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
                 player_parts += 1;
             }
             Part::Cut => cuts += 1,
-            // A record that ends early, or has a port that none has, may still be read, and so may
-            // what has a version that no known game has.
+            // The library can accept a record that ends early, an invalid port, or an unknown
+            // version.
             Part::Other => {
                 is_odd |= matches!(
                     datagram[..],
@@ -88,7 +87,7 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     if cuts > 0 {
         return match asked {
             Asked::Once => Reading::no("an entry without its end"),
-            // Another reply may have brought all of it.
+            // Another reply can have had all of it.
             _ => Reading::unknown("an entry without its end in one of the replies"),
         };
     }
@@ -160,8 +159,7 @@ fn info(rest: &mut &[u8]) -> Option<Part> {
     let _game_type = string(rest)?;
     let players = integer(rest)?;
     let _max_players = integer(rest)?;
-    // What follows differs between games, and the fields so far are enough. Negative counts mean
-    // nothing.
+    // The rest differs between games and is not needed. Negative counts are meaningless.
     Some(Part::Info {
         name,
         map,
@@ -213,7 +211,7 @@ fn integer(rest: &mut &[u8]) -> Option<u32> {
     Some(value)
 }
 
-/// Whether a compact index is below 0, and the number without its sign.
+/// Whether a compact index is negative, and its absolute value.
 fn index(rest: &mut &[u8]) -> Option<(bool, u64)> {
     let first = byte(rest)?;
     let mut length = u64::from(first & 0x3F);
@@ -226,11 +224,11 @@ fn index(rest: &mut &[u8]) -> Option<(bool, u64)> {
         length |= u64::from(next & 0x7F) << shift;
         more = next & 0x80 != 0;
     }
-    // 32 bits are all there are.
+    // The result has 32 bits.
     Some((first & 0x80 != 0, length & 0xFFFF_FFFF))
 }
 
-/// The bytes of a string without the one terminator at their end.
+/// The bytes of a string without its terminator.
 fn string(rest: &mut &[u8]) -> Option<Text> {
     let (is_wide, length) = index(rest)?;
     let unit = if is_wide { 2 } else { 1 };

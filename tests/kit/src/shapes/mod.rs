@@ -1,4 +1,4 @@
-//! Helpers of the benchmarks: datagrams, lower bounds, and a scan without a network.
+//! Helpers for benchmarks: datagrams, lower bounds, and a scan without a network.
 
 pub mod passes;
 
@@ -11,7 +11,7 @@ use queryport::scan::Scanner;
 use queryport::session::Machine;
 use queryport::{Limits, QueryOptions, Requester, ScanOptions, Secret, Timing, ToStatus};
 
-/// A `statusResponse` with the sizes of real ones: `rules` of 8 + 8 bytes, `players` of 25 bytes.
+/// A `statusResponse` of realistic size: `rules` of 8 + 8 bytes, `players` of 25 bytes.
 pub fn quake3(rules: usize, players: usize) -> Bytes {
     let mut packet = b"\xff\xff\xff\xffstatusResponse\n".to_vec();
     for rule in 0..rules {
@@ -54,8 +54,8 @@ pub fn requester() -> Requester {
     )
 }
 
-/// Runs a scan of this many servers in memory. Every server answers at once with the reply and the
-/// challenge of its request; each answer is read. Returns the number of answers.
+/// Runs a scan of this many servers in memory, and returns the number of answers. Every server
+/// answers immediately with the reply and the request's challenge. Each answer is read.
 pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
     let targets = (0..count).map(|index| {
         let address = SocketAddr::from((Ipv4Addr::from_bits(0x0A00_0000 + index), 27960));
@@ -71,7 +71,7 @@ pub fn scan(count: u32, window: usize, reply: &[u8], model: bool) -> usize {
         ScanOptions::default().with_window(window),
         now,
     );
-    // The reply, and a challenge at the end of its infostring to fill in.
+    // The reply, with a placeholder for the challenge at the end of its infostring.
     let head = reply
         .iter()
         .skip(20)

@@ -1,15 +1,15 @@
-//! The costliest inputs that the search has found. The benches count the work for them, the tests
-//! their memory.
+//! The costliest inputs found by the search. Benchmarks count the work for them, tests their
+//! memory.
 
 use super::shape::{LARGEST, Shape, template};
 
 pub struct Found {
     /// See `TARGETS`.
     pub target: &'static str,
-    /// What is repeated.
+    /// The repeated element.
     pub what: &'static str,
     pub shape: Shape,
-    /// Bytes of the longest input, headers included: what the limits let pass.
+    /// The length of the longest input that the limits accept, headers included.
     pub size: usize,
 }
 
@@ -30,7 +30,7 @@ fn found(target: &'static str, what: &'static str, size: usize, shape: Shape) ->
 
 const UNKNOWN_IDS: &[u8] = b"\xfd\0\xbf\x919\xff R\xc0\x1e\x91\x7f ";
 
-/// The most work for a byte, and what earlier versions took too much work for.
+/// Inputs with the most work per byte, and those that were too costly before.
 pub fn work() -> Vec<Found> {
     const QUAKE3_STATUS: &[u8] = b"\xff\xff\xff\xffstatusResponse";
     let one = |head: &[u8], unit: &[u8], tail: &[u8], length| {
@@ -601,7 +601,7 @@ pub fn work() -> Vec<Found> {
     ]
 }
 
-/// The most memory for a byte.
+/// Inputs with the most memory per byte.
 pub fn memory() -> Vec<Found> {
     let one =
         |head: &[u8], unit: &[u8], length| Shape::new([template(head, unit, b"", length)], 0, 1);

@@ -1,5 +1,4 @@
-//! The costliest inputs that the search of `fuzz/worst/` found, and what reads them. Tests bound
-//! the memory they take, and `benches/instructions/` counts the work.
+//! The costliest inputs that the search of `fuzz/worst/` found, and the code that reads them.
 
 pub mod found;
 pub mod shape;

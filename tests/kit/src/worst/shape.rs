@@ -1,42 +1,45 @@
-//! Inputs of any length, described by what is repeated in them.
+//! Inputs of any length, described by their repeated element.
 
 /// A datagram of a shape: its head, as many units as fit, its tail.
 ///
-/// The texts have numbers in braces. Of the unit: `{n}` counts up, `{m}` down from 60,000, `{s}` is
-/// scattered (all in decimal); `{N}`, `{M}`, `{S}` are the same as four bytes, little-endian, `{B}`
-/// counts up in four bytes, big-endian, `{b}` in one byte. Of the datagram: `{d}` counts up from 1,
-/// `{e}` down from 1,024; `{D}` and `{E}` are one byte, counting up from 0 and down from 255.
+/// Texts contain numbers in braces:
+///
+/// - `{n}` counts units, `{m}` counts them down from 60,000, `{s}` is scattered; all in decimal
+/// - `{N}`, `{M}`, `{S}`: the same as four bytes, little-endian
+/// - `{B}` counts units in four bytes, big-endian; `{b}` in one byte
+/// - `{d}` counts datagrams from 1, `{e}` down from 1,024
+/// - `{D}` and `{E}`: one byte, which counts datagrams up from 0 and down from 255
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
     pub head: Vec<u8>,
     pub unit: Vec<u8>,
     pub tail: Vec<u8>,
-    /// Bytes of the datagram, about.
+    /// The approximate length of the datagram.
     pub length: usize,
 }
 
-/// Datagrams, or pieces of a stream.
+/// A repeated pattern of datagrams, or of pieces of a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// In turn.
+    /// The datagrams, taken in turn.
     pub templates: Vec<Template>,
-    /// How many arrive before the time of the next timer; 0: all of them.
+    /// How many arrive before the next timer; 0 for all.
     pub every: usize,
-    /// How many addresses send, in turn.
+    /// How many addresses send in turn.
     pub sources: usize,
 }
 
-/// What arrives.
+/// The datagrams or pieces to deliver.
 #[derive(Debug, Clone)]
 pub struct Input {
     pub datagrams: Vec<Vec<u8>>,
-    /// How many of them arrive before the time of the first timer; 0: as many as before each.
+    /// How many of them arrive before the first timer; 0 for as many as before each.
     pub first: usize,
     pub every: usize,
     pub sources: usize,
 }
 
-/// Bytes of the IPv4 and UDP headers: an empty datagram is not free.
+/// The length of the IPv4 and UDP headers, which makes an empty datagram cost something.
 pub const HEADERS: usize = 28;
 
 /// Most bytes of a datagram over IPv4.
@@ -60,7 +63,7 @@ impl Shape {
         }
     }
 
-    /// An input of about this many bytes, headers included.
+    /// An input of about this length, headers included.
     pub fn input(&self, size: usize) -> Input {
         let (mut datagrams, mut total, mut unit) = (Vec::new(), 0, 0);
         while total < size && !self.templates.is_empty() {
@@ -96,7 +99,7 @@ impl Shape {
     }
 }
 
-/// Appends a text with its numbers.
+/// Appends a text with its numbers filled in.
 fn put(text: &[u8], unit: u32, datagram: usize, out: &mut Vec<u8>) {
     let mut rest = text;
     while let [first, tail @ ..] = rest {
@@ -110,7 +113,7 @@ fn put(text: &[u8], unit: u32, datagram: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a number; `false` for a name that is none.
+/// Appends a number; `false` if the name is unknown.
 fn number(name: u8, unit: u32, datagram: u32, out: &mut Vec<u8>) -> bool {
     let scattered = unit.wrapping_mul(0x9E37_79B1) ^ 0x5bd1;
     let decimal = match name {

@@ -1,5 +1,5 @@
-//! What reads input from the network: each parser, session, scanner, responder, master and list
-//! client.
+//! All code that reads input from the network: parsers, sessions, scanners, responders, masters and
+//! list clients.
 
 use std::hint::black_box;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -23,7 +23,7 @@ use queryport::{
 
 use super::shape::{HEADERS, Input, Shape};
 
-/// How an input arrives.
+/// How an input is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// As one datagram.
@@ -34,8 +34,7 @@ pub enum Kind {
     Stream,
 }
 
-/// The work for an input, ready to be counted once. It returns the bytes that arrived before it was
-/// over.
+/// The work for an input, ready to be counted once. Returns how many bytes arrived before it ended.
 pub type Work = Box<dyn FnMut() -> usize>;
 
 pub struct Target {
@@ -45,7 +44,7 @@ pub struct Target {
 }
 
 impl Target {
-    /// The work for an input of about this size.
+    /// The work for an input of about this length.
     pub fn work(&self, shape: &Shape, size: usize) -> Work {
         let mut input = shape.input(size);
         if self.kind == Kind::Datagram {
@@ -54,10 +53,10 @@ impl Target {
         (self.prepare)(input)
     }
 
-    /// Bytes of the inputs that the search tries.
+    /// The length of the inputs that the search tries.
     pub fn size(&self) -> usize {
         match (self.kind, self.name) {
-            // Longer ones are refused.
+            // Longer ones are rejected.
             (_, "games" | "gamespy1 request") => 128 + HEADERS,
             (Kind::Datagram, _) => 4096,
             _ => 16_384,
@@ -73,8 +72,7 @@ const fn target(name: &'static str, kind: Kind, prepare: fn(Input) -> Work) -> T
     }
 }
 
-/// All of them. A name begins with its protocol, where it has one: the search takes its seeds from
-/// the corpora by it.
+/// All targets. A name begins with its protocol, if it has one: the search uses it to find seeds.
 pub const TARGETS: &[Target] = &[
     target("gamespy1 request", Kind::Datagram, |input| {
         each(input, |bytes| {
@@ -353,7 +351,7 @@ pub const TARGETS: &[Target] = &[
         })
     }),
     target("ut2004 session", Kind::Datagrams, |input| {
-        // The info record comes by itself.
+        // The info record arrives separately.
         let info = |request: &[u8]| (request.get(4) == Some(&0)).then(|| INFO.to_vec());
         session(
             ut2004::StatusQuery::new(7, &QueryOptions::default().with_limits(limits())),
@@ -421,10 +419,10 @@ pub const TARGETS: &[Target] = &[
 
 const SECRET: Secret = Secret::new([5; 16]);
 
-/// The info record of a server with 255 players, which nothing proves complete.
+/// The info record of a server with 255 players, whose answer nothing proves complete.
 const INFO: &[u8] = b"\x80\0\0\0\0\0\0\0\0\0\x61\x1e\0\0\0\0\0\0\x04Srv\0\x03DM\0\x04xDM\0\xff\0\0\0\xff\0\0\0\0\0\0\0\0\0\0\0\x020\0";
 
-/// The defaults: where these stop an input, it costs nothing more.
+/// The default limits. An input costs nothing more once it reaches one.
 fn limits() -> Limits {
     Limits::default()
 }
@@ -465,7 +463,7 @@ fn answer(input: Input, take: fn(Vec<Bytes>)) -> Work {
     })
 }
 
-/// Reads everything that a list of servers shows.
+/// Reads everything that a server browser shows.
 fn read(status: &ServerStatus) {
     let plain = |text: &queryport::Text| text.plain().len();
     black_box(status.name.as_ref().map(plain));
@@ -501,8 +499,8 @@ fn gamespy4_answer(packets: Vec<Bytes>) {
     read(&answer.to_status());
 }
 
-/// A query whose server sends the input. `reply`: what the server answers to a request before;
-/// `adapt` changes a datagram to fit the last request.
+/// A query whose server sends the input. `reply` returns the server's answer to a request before
+/// that; `adapt` changes a datagram to fit the last request.
 fn conversation<C: Conversation + 'static>(
     query: C,
     input: Input,
@@ -590,8 +588,9 @@ fn gamespy4_session(dialect: Dialect, input: Input) -> Work {
     })
 }
 
-/// The first reading brings as many long datagrams as the input has, up to 250, and the first one
-/// of the input; the second all of the long ones but one, and the rest of the input.
+/// A query that requests the lists twice. The first time, up to 250 long datagrams of the input
+/// arrive, and its first one. The second time, all long ones except one arrive, then the rest of
+/// the input.
 fn ut2004_second_reading(mut input: Input) -> Work {
     let list = |number: usize| {
         let mut datagram = b"\x80\0\0\0\x01".to_vec();
@@ -644,7 +643,7 @@ fn list_session(request: impl Into<lists::ListRequest>) -> ListSession {
         .unwrap()
 }
 
-/// Behind a greeting.
+/// The input follows a greeting.
 fn gamespy1_list(compressed: bool, mut input: Input) -> Work {
     let key = queryport::GameKey::new("Z5Nfb0").unwrap();
     let mut request = GameSpy1List::new("ut", key);
@@ -656,7 +655,7 @@ fn gamespy1_list(compressed: bool, mut input: Input) -> Work {
     stream(session, input.datagrams, |list| drop(black_box(list)))
 }
 
-/// Behind the blocks in clear and this beginning; the input is enciphered.
+/// The input follows the unenciphered blocks and this beginning, and is enciphered.
 fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
     input.datagrams.insert(0, beginning.to_vec());
     let (now, key) = (Instant::now(), "tG3j8c");
@@ -688,7 +687,7 @@ fn gamespy4_list(beginning: &[u8], mut input: Input) -> Work {
     })
 }
 
-/// Behind the login and a count of servers that never come.
+/// The input follows the login and the count of servers, which never arrive.
 fn ut2004_list(request: Ut2004List, mut input: Input) -> Work {
     let is_ut2004 = request.version >= 3000;
     let session = list_session(request);
@@ -734,11 +733,11 @@ pub fn full_status() -> ServerStatus {
     status
 }
 
-/// Requests to a server without bounds on its replies.
+/// Requests to a server without rate limits.
 fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> Work {
     let now = Instant::now();
     let mut responder = Responder::new(service, full_status(), SECRET, now).with_guard(None);
-    // The first reply to each kind of request prepares templates.
+    // The first reply of each kind prepares templates.
     let mut token = Vec::new();
     for request in [
         &b"\xfe\xfd\x09\x01\x02\x03\x04"[..],
@@ -769,7 +768,7 @@ fn responder(service: Service, input: Input, adapt: fn(&[u8], &mut Vec<u8>)) -> 
     })
 }
 
-/// Every request with room for a token gets the one of the first address.
+/// Each request with room for a token gets the token of the first address.
 fn gamespy4_responder(engine: Engine, input: Input) -> Work {
     responder(Service::new(engine), input, |challenge, datagram| {
         let Ok(gamespy4::Response::Challenge { value, .. }) =
@@ -783,7 +782,7 @@ fn gamespy4_responder(engine: Engine, input: Input) -> Work {
     })
 }
 
-/// Requests of all protocols to a server with the default bounds, a millisecond between them.
+/// Requests of all protocols, one per millisecond, to a server with the default rate limits.
 fn guarded(input: Input) -> Work {
     let mut now = Instant::now();
     let mut responder = Responder::new(Protocol::GameSpy1, full_status(), SECRET, now);
@@ -805,8 +804,8 @@ fn guarded(input: Input) -> Work {
     })
 }
 
-/// A master with this many servers, all full: a list without full servers looks at each and has
-/// none.
+/// A master with this many servers, all full. For a list without full servers it checks each and
+/// finds none.
 pub fn master(servers: usize, input: Input) -> Work {
     let mut now = Instant::now();
     let mut options = Options::default();
@@ -839,8 +838,8 @@ pub fn master(servers: usize, input: Input) -> Work {
     })
 }
 
-/// 64 servers of all protocols are queried; as many of them as the input has sources are hostile,
-/// and what exceeds them sends from other addresses. The rest is silent.
+/// Queries 64 servers of all protocols. As many as the input has sources are hostile, and further
+/// sources send from other addresses. The others are silent.
 fn scanner(input: Input) -> Work {
     Box::new(move || {
         let (mut now, mut bytes, mut burst) = (Instant::now(), 0, 0);
