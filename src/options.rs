@@ -124,6 +124,14 @@ pub enum Dialect {
     /// Quake 3, answers `getinfo` alone, as the community's clients of later Call of Duty games do: it is sent for
     /// [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
+    /// Quake 3, but of Quake 2's family: Quake II, Kingpin, Alien Arena. The request is `status`, and nothing in the reply proves
+    /// that it answers it.
+    Quake2,
+    /// Quake 3, but of QuakeWorld: `status` with flags, which Quake 2's servers answer too, and a reply of one or more datagrams
+    /// without numbers.
+    QuakeWorld,
+    /// Quake 3, but of HexenWorld: as QuakeWorld, with a fifth 0xFF.
+    HexenWorld,
     /// Quake 3, demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on
     /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and the client sends back the text in quotes.
     /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the
@@ -172,6 +180,12 @@ pub enum Engine {
     SoldierOfFortune2,
     /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every reply.
     MedalOfHonor,
+    /// Quake 3's relative Quake 2: answers `status` with `print`, player lines of score, ping and name, at most 1,384 bytes.
+    Quake2,
+    /// Quake 3's relative QuakeWorld, as MVDSV: answers `status` with `n`, in datagrams of at most 1,340 bytes of text.
+    QuakeWorld,
+    /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
+    HexenWorld,
     /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of Killing Floor only where the
     /// rules have both.
     Ut2004,

@@ -43,6 +43,8 @@ impl Service {
             | Engine::GameSpy2
             | Engine::Minecraft => (0, 11_200),
             Engine::DarkPlaces => (3, 1396),
+            Engine::Quake2 => (34, 1396),
+            Engine::QuakeWorld | Engine::HexenWorld => (0, 11_200),
             Engine::Ut2004 | Engine::KillingFloor => (0x80, usize::MAX),
             Engine::Ut2003 => (0x79, usize::MAX),
             _ => (68, 1396),

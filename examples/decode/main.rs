@@ -10,7 +10,7 @@
 //! - pcap and pcapng: one line for each server that replied to one client; its IP packets must not be fragments;
 //! - a transcript, as `queryport query --record` writes it;
 //! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of arrival); other keys are
-//!   ignored;
+//!   ignored, and the dialects `gamespy2`, `quake2` and `quakeworld` count as protocols;
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
@@ -222,10 +222,7 @@ fn from_object(object: &Value) -> Result<Reply, String> {
     let protocol = match object.get("protocol") {
         Some(name) => {
             let name = name.as_str().ok_or("\"protocol\" is not a string")?;
-            Some(
-                name.parse()
-                    .map_err(|error: UnknownProtocol| error.to_string())?,
-            )
+            Some(protocol_of(name)?)
         }
         None => None,
     };
@@ -234,6 +231,17 @@ fn from_object(object: &Value) -> Result<Reply, String> {
         server: None,
         datagrams,
     })
+}
+
+/// A protocol, by its name or that of one of its dialects.
+fn protocol_of(name: &str) -> Result<Protocol, String> {
+    match name {
+        "gamespy2" => Ok(Protocol::GameSpy4),
+        "quake2" | "quakeworld" => Ok(Protocol::Quake3),
+        name => name
+            .parse()
+            .map_err(|error: UnknownProtocol| error.to_string()),
+    }
 }
 
 /// Writes a reply into an output line. Its protocol is written where the file does not name it.

@@ -282,6 +282,9 @@ impl Game {
             MasterForm::Named | MasterForm::Long if self.gamename.is_none() => return Vec::new(),
             MasterForm::Named => return quake3(self.gamename, false),
             MasterForm::Long => return quake3(self.gamename, true),
+            MasterForm::Quake2 => Some(Quake3List::quake2(limits).into()),
+            MasterForm::QuakeWorld => Some(Quake3List::quake_world(limits).into()),
+            MasterForm::HexenWorld => Some(Quake3List::hexen_world(limits).into()),
             MasterForm::GameSpy1 => {
                 self.gamename
                     .zip(GameKey::new(LIST_CLIENT.1).ok())

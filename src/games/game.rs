@@ -244,6 +244,12 @@ pub enum MasterForm {
     Hexadecimal,
     /// Quake 3's `getserversExt GAME NUMBER empty full` over UDP: dpmaster and ioquake3's master.
     Long,
+    /// Quake 2's `query` over UDP, see [`Quake3List::quake2`](crate::lists::Quake3List::quake2).
+    Quake2,
+    /// QuakeWorld's `c` over UDP, see [`Quake3List::quake_world`](crate::lists::Quake3List::quake_world).
+    QuakeWorld,
+    /// HexenWorld's, see [`Quake3List::hexen_world`](crate::lists::Quake3List::hexen_world).
+    HexenWorld,
     /// GameSpy v1's list over TCP, see [`GameSpy1List`](crate::lists::GameSpy1List).
     GameSpy1,
     /// Unreal Engine 2's list over TCP, see [`Ut2004List`](crate::lists::Ut2004List).
@@ -256,7 +262,8 @@ pub enum MasterForm {
 }
 
 impl MasterForm {
-    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
+    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`, `hexenworld`, `gamespy1`, `ut2004`,
+    /// `gamespy2`, `cod4x`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -264,6 +271,9 @@ impl MasterForm {
             Self::Unmarked => "unmarked",
             Self::Hexadecimal => "hexadecimal",
             Self::Long => "long",
+            Self::Quake2 => "quake2",
+            Self::QuakeWorld => "quakeworld",
+            Self::HexenWorld => "hexenworld",
             Self::GameSpy1 => "gamespy1",
             Self::Ut2004 => "ut2004",
             Self::GameSpy2 => "gamespy2",

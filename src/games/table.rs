@@ -61,6 +61,18 @@ const GAMESPY2: Game = Game {
     source: "node-gamedig",
     ..GAMESPY4
 };
+/// Quake 2's family, in Quake 3's packets.
+const QUAKE2: Game = Game {
+    dialect: Dialect::Quake2,
+    profile: Some(&engines::QUAKE2),
+    ..QUAKE3
+};
+/// QuakeWorld, in Quake 3's packets.
+const QUAKE_WORLD: Game = Game {
+    dialect: Dialect::QuakeWorld,
+    profile: Some(&engines::QUAKE_WORLD),
+    ..QUAKE3
+};
 const UT2004: Game = Game {
     protocol: Ut2004,
     query_port: Offset(1),
@@ -126,7 +138,8 @@ macro_rules! masters {
 }
 masters! {
     short: Short, named: Named, unmarked: Unmarked, hexadecimal: Hexadecimal, long: Long, gamespy1: GameSpy1,
-    gamespy2: GameSpy2, ut2004: Ut2004, cod4x: Cod4x,
+    gamespy2: GameSpy2, ut2004: Ut2004, cod4x: Cod4x, quake2: Quake2, quake_world: QuakeWorld,
+    hexen_world: HexenWorld,
 }
 
 /// By protocol. An answer belongs to the first row whose marks it fits: the games whose marks fit others too stand last, and
@@ -203,10 +216,6 @@ pub(crate) static TABLE: &[Game] = &[
         query_port: Fixed(6550), gamename: Some("jbnightfire"), key: Some("S9j3L2"),
         masters: &[gamespy2("jbnightfire.master.openspy.net:28910"), gamespy2("master.nightfirepc.com:28910")],
         certainty: Listed, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
-    Game { id: "kloc", name: "Kingpin: Life of Crime", old_ids: &["kingpin"], year: Some(1999),
-        game_port: Some(31510), query_port: Offset(-10), gamename: Some("kingpin"),
-        quirks: "listed in Quake 2's protocol by master.kingpin.info:27900", certainty: Living,
-        source: "node-gamedig; 333networks; lookout-games", ..GAMESPY1 },
     Game { id: "kpctnc", name: "Kiss: Psycho Circus: The Nightmare Child", old_ids: &["kisspc"],
         year: Some(2000), game_port: Some(7777), query_port: Offset(1), gamename: Some("kiss"), ..IN_BOTH },
     Game { id: "mobileforces", name: "Mobile Forces", game_port: Some(7777), query_port: Offset(1),
@@ -643,6 +652,42 @@ pub(crate) static TABLE: &[Game] = &[
         marks: &[Rule("gamename", "baseq3"), Rule("version", "Q3 1.")],
         quirks: "lists for 68 also hold Urban Terror and OpenArena", certainty: Living,
         source: "node-gamedig; GameserverLister; lookout-games; ioquake3; torhus/monster-browser#8", ..QUAKE3 },
+    // Quake 2.
+    Game { id: "alienarena", profile: Some(&engines::ALIEN_ARENA), name: "Alien Arena", year: Some(2004), game_port: Some(27910),
+        masters: &[quake2("master.alienarena.org:27900"), quake2("master2.alienarena.org:27900")],
+        marks: &[Has("g_teamgame")], certainty: Living, source: "node-gamedig; lookout-games; alienarena/alienarena", ..QUAKE2 },
+    Game { id: "daikatana", name: "Daikatana", year: Some(2000), game_port: Some(27982), query_port: Offset(10),
+        quirks: "listed by master.maraakate.org in a form of its own", certainty: Certainty::Unknown,
+        source: "node-gamedig; XQF/xqf#166", ..QUAKE2 },
+    Game { id: "kloc", name: "Kingpin: Life of Crime", old_ids: &["kingpin"], year: Some(1999),
+        game_port: Some(31510), also_at: &[(GameSpy1, Offset(-10))], gamename: Some("kingpin"),
+        masters: &[quake2("master.kingpin.info:27900")],
+        quirks: "node-gamedig asks it in GameSpy v1 at the game port - 10", certainty: Living,
+        source: "node-gamedig; 333networks; lookout-games", ..QUAKE2 },
+    Game { id: "paintball2", name: "Digital Paintball 2", game_port: Some(27910),
+        quirks: "listed over HTTP (dplogin.com/serverlist.php)", source: "skullernet/q2pro q2pro.menu", ..QUAKE2 },
+    Game { id: "quake2", name: "Quake 2", aliases: &["q2"], year: Some(1997), game_port: Some(27910),
+        masters: &[quake2("master.quakeservers.net:27900"), quake2("master.maraakate.org:27900")],
+        quirks: "nothing in a reply tells it from the games made from its source", certainty: Living,
+        source: "node-gamedig; rust-gamedig; lookout-games; fte-team/fteqw net_master.c", ..QUAKE2 },
+    // QuakeWorld.
+    Game { id: "qtv", profile: Some(&engines::QTV), name: "QTV", marks: &[Rule("*version", "QTV")],
+        quirks: "a proxy that shows games of QuakeWorld servers, in the lists of QuakeWorld", certainty: Certainty::Unknown,
+        source: "captured", ..QUAKE_WORLD },
+    Game { id: "qwfwd", profile: Some(&engines::QWFWD), name: "qwfwd", marks: &[Rule("*version", "qwfwd")],
+        quirks: "a proxy between clients and QuakeWorld servers, in the lists of QuakeWorld", certainty: Certainty::Unknown,
+        source: "captured", ..QUAKE_WORLD },
+    Game { id: "quake", name: "QuakeWorld", old_ids: &["quake1"], aliases: &["qw"], year: Some(1996), game_port: Some(27500),
+        masters: &[quake_world("master.quakeworld.nu:27000"), quake_world("master.quakeservers.net:27000"),
+            quake_world("qwmaster.fodquake.net:27000")],
+        marks: &[Rule("*version", "MVDSV"), Rule("*version", "FTE"), Rule("*version", "2.")], certainty: Living,
+        quirks: "the lists also hold proxies, which are qtv and qwfwd here",
+        source: "node-gamedig; rust-gamedig; lookout-games; hub.quakeworld.nu", ..QUAKE_WORLD },
+    Game { id: "hexen2", profile: Some(&engines::HEXEN_WORLD), name: "Hexen 2", aliases: &["hexenworld"], year: Some(1997),
+        dialect: Dialect::HexenWorld, game_port: Some(26900), query_port: Offset(50),
+        masters: &[hexen_world("master.hexenworld.org:27900")],
+        quirks: "HexenWorld's servers; node-gamedig asks them at the game port + 50", certainty: Unverified,
+        source: "node-gamedig; hexenwail/hexenwail#48", ..QUAKE_WORLD },
     // UT2004.
     Game { id: "dhe4445", name: "Darkest Hour: Europe '44-'45", old_ids: &["darkesthour"], year: Some(2008),
         game_port: Some(7757), quirks: "listed by Steam", certainty: Unverified, lan: TRIPWIRE_LAN,

@@ -198,7 +198,7 @@ impl ListRequest {
     /// The default port of list servers of this protocol.
     pub const fn default_port(&self) -> u16 {
         match self {
-            Self::Quake3(_) => 27950,
+            Self::Quake3(list) => list.default_port(),
             Self::GameSpy1(_) => 28900,
             Self::GameSpy2(_) => 28910,
             Self::Ut2004(_) => 28902,

@@ -16,6 +16,7 @@ use crate::address::{Scope, canonical};
 use crate::error::{EncodeError, ListError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
+use crate::quake3::Form as Family;
 use crate::quake3::wire::list::{GetServers, ListPart, MAX_PART, Numbering};
 use crate::quake3::wire::request::{Command, Request};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
@@ -57,6 +58,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone)]
 pub struct Quake3List {
     request: Vec<u8>,
+    form: Family,
     extended: bool,
     scope: Scope,
     max_servers: usize,
@@ -156,9 +158,48 @@ impl Quake3List {
     pub fn new(request: &GetServers<'_>, limits: &Limits) -> Result<Self, EncodeError> {
         let mut bytes = Vec::new();
         Request::new(Command::GetServers(*request)).encode(&mut bytes)?;
+        let list = Self::with_request(Family::Quake3, bytes, limits);
         Ok(Self {
-            request: bytes,
             extended: request.extended,
+            ..list
+        })
+    }
+
+    /// The list of a master of Quake 2's family, `query`: all its servers, in datagrams without an end mark.
+    ///
+    /// ```
+    /// use queryport::Limits;
+    /// use queryport::lists::Quake3List;
+    /// use queryport::session::{Conversation, Verdict, Wait};
+    ///
+    /// let mut query = Quake3List::quake2(&Limits::default());
+    /// let mut request = Vec::new();
+    /// query.request(&mut request);
+    /// assert_eq!(request, b"query");
+    /// let verdict = query.receive(b"\xff\xff\xff\xffservers \xc0\0\x02\x01\x6d\x06");
+    /// assert_eq!(verdict, Verdict::Partial(Wait::Quiet));
+    /// assert_eq!(query.take_new().next(), Some("192.0.2.1:27910".parse()?));
+    /// # Ok::<(), std::net::AddrParseError>(())
+    /// ```
+    pub fn quake2(limits: &Limits) -> Self {
+        Self::with_request(Family::Quake2, b"query".to_vec(), limits)
+    }
+
+    /// The list of a master of QuakeWorld, `c`: all its servers, in datagrams without an end mark.
+    pub fn quake_world(limits: &Limits) -> Self {
+        Self::with_request(Family::QuakeWorld, b"c\n\0".to_vec(), limits)
+    }
+
+    /// The list of a master of HexenWorld: as QuakeWorld's, with one 0xFF before the request (Unity-Technologies/qstat, qstat.h).
+    pub fn hexen_world(limits: &Limits) -> Self {
+        Self::with_request(Family::QuakeWorld, b"\xffc\0".to_vec(), limits)
+    }
+
+    fn with_request(form: Family, request: Vec<u8>, limits: &Limits) -> Self {
+        Self {
+            request,
+            form,
+            extended: false,
             scope: Scope::default(),
             max_servers: limits.max_servers(),
             max_passes: 2,
@@ -169,7 +210,16 @@ impl Quake3List {
             has_false_marks: false,
             pass: Pass::default(),
             numbers: Numbers::default(),
-        })
+        }
+    }
+
+    /// The port of masters of this form.
+    pub(super) const fn default_port(&self) -> u16 {
+        match self.form {
+            Family::Quake2 => 27900,
+            Family::QuakeWorld => 27000,
+            Family::Quake3 => 27950,
+        }
     }
 
     setters! {
@@ -243,7 +293,7 @@ impl Conversation for Quake3List {
     fn receive(&mut self, datagram: &[u8]) -> Verdict<ServerList> {
         let other = ParseError::new(ParseErrorKind::Unexpected("the list that was asked for"), 4);
         let part = match ListPart::parse(datagram) {
-            Ok(part) if part.extended == self.extended => part,
+            Ok(part) if (part.form, part.extended) == (self.form, self.extended) => part,
             rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);

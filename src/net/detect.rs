@@ -9,7 +9,7 @@ use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
 use super::server::Server;
 use crate::model::{ServerStatus, ToStatus};
-use crate::options::QueryOptions;
+use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
@@ -371,10 +371,21 @@ impl<'a, I: Io> Staggered<'a, I> {
 
 /// Adds a port that is not in the list yet.
 fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
-    let key = |candidate: &Candidate| (candidate.protocol, candidate.port);
+    let key = |candidate: &Candidate| {
+        let Candidate { protocol, port, .. } = *candidate;
+        (protocol, port, is_sibling(candidate.options.dialect))
+    };
     if candidate.port != 0 && !candidates.iter().any(|known| key(known) == key(&candidate)) {
         candidates.push(candidate);
     }
+}
+
+/// Whether servers of this dialect answer another request than those of its protocol's other dialects.
+const fn is_sibling(dialect: Dialect) -> bool {
+    matches!(
+        dialect,
+        Dialect::Quake2 | Dialect::QuakeWorld | Dialect::HexenWorld
+    )
 }
 
 /// The ports for all protocols, in the order of attempts.
@@ -395,6 +406,12 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
         for protocol in Protocol::ALL {
             add(protocol, port, options);
         }
+        // Quake 2's servers answer it too.
+        add(
+            Protocol::Quake3,
+            port,
+            options.with_dialect(Dialect::QuakeWorld),
+        );
         // The query port that belongs to this game port.
         for next in [1, 10]
             .into_iter()

@@ -2,15 +2,17 @@
 
 use bytes::Bytes;
 
+use super::reassembly::{End, Parts};
 use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
+use super::wire::siblings::{Form, may_lack_lines};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
 
-/// A reply that was accepted: it owns the datagram, the views borrow from it.
+/// A reply that was accepted: it owns the datagram, the views borrow from it. The datagrams of a QuakeWorld reply are joined.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -36,6 +38,8 @@ pub struct Answer {
     pub(super) verification: Verification,
     /// The character set of the texts, if it is known.
     pub(super) charset: Option<Charset>,
+    /// Whether it is unknown if another datagram belongs to the reply.
+    pub(super) has_open_end: bool,
 }
 
 impl Answer {
@@ -48,22 +52,40 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
+        let mut parts = Parts::default();
         for datagram in datagrams {
-            match Response::parse(&datagram, limits).map(|response| response.layout) {
-                Ok(layout) => {
-                    let (asked, verification) = (layout.detail, Verification::Unavailable);
-                    return Ok(Self {
-                        datagram,
-                        layout,
-                        asked,
-                        verification,
-                        charset: None,
-                    });
-                }
+            let is_part = parts.add(&datagram, limits);
+            match Self::read(datagram, limits) {
+                Ok(answer) if answer.form() != Form::QuakeWorld => return Ok(answer),
+                Ok(_) => {}
+                Err(_) if is_part => {}
                 Err(because) => error = because,
             }
         }
-        Err(error)
+        let joined = parts.join().ok_or(error)?;
+        let has_open_end = parts.end() != End::Reached;
+        Ok(Self {
+            has_open_end,
+            ..Self::read(joined, limits)?
+        })
+    }
+
+    /// Reads a datagram as the answer to an unknown request.
+    pub(super) fn read(datagram: Bytes, limits: &Limits) -> Result<Self, ParseError> {
+        let layout = Response::parse(&datagram, limits)?.layout;
+        Ok(Self {
+            datagram,
+            layout,
+            asked: layout.detail,
+            verification: Verification::Unavailable,
+            charset: None,
+            has_open_end: false,
+        })
+    }
+
+    /// The form of the reply.
+    pub const fn form(&self) -> Form {
+        self.layout.form
     }
 
     /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`]. DarkPlaces answers
@@ -104,10 +126,13 @@ impl Answer {
     /// `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value only: no key is in every
     /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
     /// to `getstatus` lacks rules and players.
+    ///
+    /// Servers of Quake 2 and QuakeWorld count nothing. The end counts as missing where a Quake 2 status is so long that lines
+    /// can have been left out, and where another datagram can follow the last one of QuakeWorld.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {
-            match PlayerLine::parse(line) {
+            match PlayerLine::parse_in(self.form(), line) {
                 Some(_) => listed = listed.saturating_add(1),
                 None => has_odd_line |= !is_blank(line),
             }
@@ -142,12 +167,24 @@ impl Answer {
                 MissingParts {
                     rules: has_odd_key || cut,
                     players: cut || is_short || has_odd_line,
-                    end: cut || !response.closes_lines(),
+                    end: cut || !response.closes_lines() || self.may_go_on(listed),
                     ..MissingParts::NOTHING
                 }
             }
         };
         missing.into()
+    }
+
+    /// Whether the server can have listed more players than came.
+    fn may_go_on(&self, listed: usize) -> bool {
+        let response = self.response();
+        if self.has_open_end || self.form() != Form::Quake2 {
+            return self.has_open_end;
+        }
+        let slots: Option<usize> = response.info().get("maxclients").and_then(number);
+        let is_full = slots.is_some_and(|slots| listed >= slots);
+        let has_addresses = || response.players().any(|line| line.address().is_some());
+        !is_full && may_lack_lines(response.text(), has_addresses())
     }
 
     pub(super) fn response(&self) -> Response<'_> {

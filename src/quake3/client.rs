@@ -1,4 +1,4 @@
-//! Querying a server's status: one request, one datagram back.
+//! Querying a server's status: one request, one datagram back, in QuakeWorld one or more.
 
 use bytes::Bytes;
 use nom::bytes::complete::tag_no_case;
@@ -7,16 +7,21 @@ use nom::sequence::preceded;
 use nom::{IResult, Parser};
 
 use super::answer::Answer;
+use super::reassembly::{End, Parts};
 use super::wire::line;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
+use super::wire::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
-use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
+use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use crate::text::locate;
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
+///
+/// In [`Dialect::Quake2`], [`Dialect::QuakeWorld`] and [`Dialect::HexenWorld`] the request is `status`, whatever the detail,
+/// and the replies of both families are read.
 ///
 /// ```
 /// use queryport::quake3::StatusQuery;
@@ -40,7 +45,12 @@ pub struct StatusQuery {
     challenge: [u8; request::CHALLENGE],
     /// The text that a server of [`Dialect::OpenJk`] has demanded, until it is sent back.
     echo: Option<Vec<u8>>,
+    /// The datagrams of a QuakeWorld reply.
+    parts: Parts,
 }
+
+/// The parts of a QuakeWorld status that are requested: infostring, players, spectators with `S` as their score, teams, bots.
+const FLAGS: &[u8] = b"159";
 
 /// Most bytes that are sent back on a server's demand; known servers demand 87.
 const MAX_ECHO: usize = 128;
@@ -48,27 +58,75 @@ const MAX_ECHO: usize = 128;
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the challenge is made from it.
     pub fn new(nonce: u64, options: &QueryOptions) -> Self {
-        let detail = if options.dialect == Dialect::InfoOnly {
-            Detail::Short
-        } else {
-            options.detail
+        let detail = match options.dialect {
+            Dialect::InfoOnly => Detail::Short,
+            dialect if is_sibling(dialect) => Detail::Full,
+            _ => options.detail,
         };
         let options = QueryOptions { detail, ..*options };
         Self {
             options,
             challenge: request::challenge(nonce),
             echo: None,
+            parts: Parts::default(),
         }
     }
 
     /// The challenge that is sent.
     fn challenge(&self) -> Option<&[u8]> {
-        (self.options.dialect != Dialect::NoChallenge).then_some(&self.challenge)
+        let dialect = self.options.dialect;
+        let has_none = dialect == Dialect::NoChallenge || is_sibling(dialect);
+        (!has_none).then_some(&self.challenge)
+    }
+
+    /// The verdict on a datagram of Quake 2 or QuakeWorld. Their servers answer the same request.
+    fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
+        let limits = self.options.limits;
+        let datagram = Bytes::copy_from_slice(datagram);
+        let is_part = self.parts.add(&datagram, &limits);
+        let whole = self.parts.join().filter(|_| is_part);
+        let answer = match Answer::read(whole.unwrap_or(datagram), &limits) {
+            Ok(answer) if answer.form() != Form::Quake3 => answer,
+            Err(_) if is_part => return Verdict::Partial(Wait::Reply),
+            rejected => {
+                let other = ParseError::new(ParseErrorKind::Unexpected("print or n"), 4);
+                return Verdict::Rejected(rejected.err().unwrap_or(other));
+            }
+        };
+        match self.parts.end() {
+            End::Reached if self.parts.is_single() => {}
+            _ if answer.form() == Form::Quake2 => {}
+            // An overtaken datagram may still come.
+            _ => return Verdict::Partial(Wait::Grace),
+        }
+        Verdict::Done(self.charset_of(answer))
+    }
+
+    /// The answer of the datagrams that have come, when no more do.
+    fn finish(&mut self) -> Option<Answer> {
+        let parts = std::mem::take(&mut self.parts);
+        let has_open_end = parts.end() != End::Reached;
+        let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
+        Some(self.charset_of(Answer {
+            has_open_end,
+            ..answer
+        }))
+    }
+
+    fn charset_of(&self, answer: Answer) -> Answer {
+        Answer {
+            charset: self.options.charset,
+            ..answer
+        }
     }
 
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.options.limits)?;
+        if response.form() != Form::Quake3 {
+            let other = ParseErrorKind::Unexpected(command_word(self.options.detail));
+            return Err(ParseError::new(other, 4));
+        }
         let verification = self.verify(response.info().get("challenge"), datagram)?;
         let asked = self.options.detail;
         // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
@@ -86,6 +144,7 @@ impl StatusQuery {
             layout,
             asked,
             verification,
+            has_open_end: false,
         })
     }
 
@@ -127,6 +186,14 @@ impl StatusQuery {
     }
 }
 
+/// Whether servers of this dialect answer `status` in the forms of Quake 2 and QuakeWorld.
+const fn is_sibling(dialect: Dialect) -> bool {
+    matches!(
+        dialect,
+        Dialect::Quake2 | Dialect::QuakeWorld | Dialect::HexenWorld
+    )
+}
+
 /// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
 fn echo(text: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded(tag_no_case("echo \""), rest).parse(text)
@@ -140,14 +207,19 @@ impl Conversation for StatusQuery {
             return line::put(None, &demanded, out);
         }
         let challenge = self.challenge();
-        let command = match self.options.detail {
-            Detail::Short => Command::GetInfo { challenge },
-            Detail::Full => Command::GetStatus { challenge },
+        let dialect = self.options.dialect;
+        let command = match (dialect, self.options.detail) {
+            (Dialect::Quake2, _) => Command::Status { flags: None },
+            (Dialect::QuakeWorld | Dialect::HexenWorld, _) => {
+                Command::Status { flags: Some(FLAGS) }
+            }
+            (_, Detail::Short) => Command::GetInfo { challenge },
+            (_, Detail::Full) => Command::GetStatus { challenge },
         };
-        let direction_byte = self.options.dialect == Dialect::MedalOfHonor;
         // Our challenges hold letters and digits.
         Request {
-            direction_byte,
+            direction_byte: dialect == Dialect::MedalOfHonor,
+            hexen_world: dialect == Dialect::HexenWorld,
             ..Request::new(command)
         }
         .put(out);
@@ -160,12 +232,15 @@ impl Conversation for StatusQuery {
             self.options.dialect = Dialect::default();
             return Verdict::Next;
         }
+        if is_sibling(self.options.dialect) {
+            return self.accept_sibling(datagram);
+        }
         self.accept(datagram)
             .map_or_else(Verdict::Rejected, Verdict::Done)
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Answer> {
-        OnTimeout::Retry
+        self.finish().map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 }
 

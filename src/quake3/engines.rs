@@ -7,7 +7,8 @@ use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
 
 use super::habits::{ConnectForm, Phrase, RconRule, RefusalReason};
 use super::keys::{Key, Known};
-use crate::model::Colours;
+use super::wire::siblings::Form;
+use crate::model::{Charset, Colours};
 use crate::options::Engine;
 use crate::text::number;
 
@@ -21,8 +22,24 @@ pub(crate) struct Profile {
     pub(crate) marks: &'static [&'static [Mark]],
     /// The implementation that writes this engine's replies.
     pub(crate) engine: Engine,
+    /// The form of its replies.
+    pub(crate) form: Form,
+    /// The character set of texts.
+    pub(crate) charset: Charset,
     /// The colour codes of texts.
     pub(crate) colours: Colours,
+    /// Keys of the map.
+    pub(crate) map: &'static [Key],
+    /// Keys of the version, the preferred one first.
+    pub(crate) version: &'static [Key],
+    /// The keys of the game and its modification.
+    pub(crate) names: Names,
+    /// Keys of the type of match in words.
+    pub(crate) match_words: &'static [Key],
+    /// The key of the number of player slots.
+    pub(crate) slots: Key,
+    /// Keys of the limit of points, whatever the type of match.
+    pub(crate) score_limits: &'static [Key],
     /// The meaning of the key `clients`.
     pub(crate) clients: Clients,
     /// Keys with the number of bots.
@@ -33,6 +50,8 @@ pub(crate) struct Profile {
     pub(crate) info_slots: InfoSlots,
     /// Whether a ping of 0 is a bot's, and only a bot's.
     pub(crate) bots_have_no_ping: bool,
+    /// What the names of bots begin with, where a line has no other sign of them.
+    pub(crate) bot_prefix: Option<&'static str>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
     /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they always are.
@@ -96,6 +115,17 @@ pub(crate) struct Password {
     pub(crate) keys: &'static [Key],
     /// Whether an `infoResponse` without the keys is of a server without a password.
     pub(crate) is_left_out_without: bool,
+    /// Whether bit 0 of the value is the password of players; other bits are those of spectators.
+    pub(crate) is_bit_field: bool,
+}
+
+/// How a reply names the game and its modification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// The game in `com_gamename` or `gamename`, and what runs in it.
+    GameAndModification,
+    /// The modification only, in these keys.
+    Modification(&'static [Key]),
 }
 
 /// Which slots an `infoResponse` counts as `sv_maxclients`. A status counts all of them.
@@ -248,12 +278,24 @@ pub(crate) enum Line {
 }
 
 impl Profile {
-    /// The engine of a reply with these keys.
-    pub(crate) fn of_reply(known: &Known<'_>) -> &'static Self {
-        let mut profiles = ALL.iter();
-        profiles
-            .find(|profile| profile.fits(known))
-            .unwrap_or(&DEFAULT)
+    /// The engine of a reply in this form and with these keys.
+    pub(crate) fn of_reply(form: Form, known: &Known<'_>) -> &'static Self {
+        let profiles = match form {
+            Form::Quake3 => ALL.as_slice(),
+            Form::Quake2 | Form::QuakeWorld => SIBLINGS.as_slice(),
+        };
+        let fits = |profile: &&Self| profile.form == form && profile.fits(known);
+        let found = profiles.iter().find(fits);
+        found.unwrap_or_else(|| Self::of_form(form))
+    }
+
+    /// The row of a server of which only the form of its replies is known.
+    pub(crate) const fn of_form(form: Form) -> &'static Self {
+        match form {
+            Form::Quake3 => &DEFAULT,
+            Form::Quake2 => &QUAKE2,
+            Form::QuakeWorld => &QUAKE_WORLD,
+        }
     }
 
     /// The engine that the server side imitates.
@@ -263,6 +305,9 @@ impl Profile {
             Engine::Warsow => &WARSOW,
             Engine::SoldierOfFortune2 => &SOLDIER_OF_FORTUNE_2,
             Engine::MedalOfHonor => &MEDAL_OF_HONOR,
+            Engine::Quake2 => &QUAKE2,
+            Engine::QuakeWorld => &QUAKE_WORLD,
+            Engine::HexenWorld => &HEXEN_WORLD,
             _ => &IOQUAKE3,
         }
     }
@@ -314,7 +359,20 @@ pub(crate) const DEFAULT: Profile = Profile {
     name: "unknown",
     marks: &[],
     engine: Engine::Quake3,
+    form: Form::Quake3,
+    charset: Charset::Utf8OrWindows1252,
     colours: Colours::CaretBasic,
+    map: &[Key::Mapname],
+    version: &[
+        Key::Version,
+        Key::ShortVersion,
+        Key::GameVersion,
+        Key::Gamever,
+    ],
+    names: Names::GameAndModification,
+    match_words: &[Key::GGametypeString, Key::GametypeString],
+    slots: Key::SvMaxclients,
+    score_limits: &[Key::ScoreLimit],
     clients: Clients::Everyone,
     bots: &[Key::Bots],
     password: Password {
@@ -326,9 +384,11 @@ pub(crate) const DEFAULT: Profile = Profile {
             Key::IsPrivate,
         ],
         is_left_out_without: false,
+        is_bit_field: false,
     },
     info_slots: InfoSlots::Public,
     bots_have_no_ping: false,
+    bot_prefix: None,
     matches: &[],
     stock: &[],
     base_folders: &[
@@ -480,6 +540,95 @@ pub(crate) static ALL: [Profile; 37] = [
     UNNAMED_QUAKE3,
     COD_UNNAMED,
 ];
+
+/// Quake 2, QuakeWorld and the games made from them. The form of a reply tells the family, its keys the engine.
+pub(crate) static SIBLINGS: [Profile; 7] = [
+    ALIEN_ARENA,
+    QUAKE2,
+    QTV,
+    QWFWD,
+    HEXEN_WORLD,
+    FTE_QUAKE_WORLD,
+    QUAKE_WORLD,
+];
+
+/// Quake II, Kingpin and others made from its source. Nothing in a reply names the game.
+pub(crate) const QUAKE2: Profile = Profile {
+    name: "Quake 2",
+    engine: Engine::Quake2,
+    form: Form::Quake2,
+    charset: Charset::Quake,
+    colours: Colours::None,
+    names: Names::Modification(&[Key::Gamename, Key::Game, Key::Gamedir]),
+    slots: Key::Maxclients,
+    score_limits: &[Key::FragLimit],
+    password: Password {
+        keys: &[Key::Needpass],
+        is_bit_field: true,
+        ..DEFAULT.password
+    },
+    base_folders: &["baseq2", "main"],
+    source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
+    ..DEFAULT
+};
+
+/// Alien Arena.
+pub(crate) const ALIEN_ARENA: Profile = Profile {
+    name: "Alien Arena",
+    marks: &[&[Has(Key::GTeamgame)]],
+    colours: Colours::Caret,
+    base_folders: &["arena", "data1", "baseq2"],
+    source: "alienarena/alienarena source/server/sv_main.c",
+    ..QUAKE2
+};
+
+/// QuakeWorld: MVDSV and id's own server.
+pub(crate) const QUAKE_WORLD: Profile = Profile {
+    name: "QuakeWorld",
+    engine: Engine::QuakeWorld,
+    form: Form::QuakeWorld,
+    map: &[Key::Map],
+    version: &[Key::StarVersion],
+    names: Names::Modification(&[Key::StarGamedir]),
+    match_words: &[Key::Mode],
+    base_folders: &["qw", "id1"],
+    source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
+    ..QUAKE2
+};
+
+/// FTE's QuakeWorld server, which lists bots under a mark of their own.
+pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
+    name: "FTE as QuakeWorld",
+    marks: &[&[Begins(Key::StarVersion, "FTE")]],
+    bot_prefix: Some("BOT:"),
+    source: "fte-team/fteqw engine/server/sv_main.c",
+    ..QUAKE_WORLD
+};
+
+/// QTV, which shows games of other QuakeWorld servers.
+pub(crate) const QTV: Profile = Profile {
+    name: "QTV",
+    marks: &[&[Begins(Key::StarVersion, "QTV")]],
+    source: "captured",
+    ..QUAKE_WORLD
+};
+
+/// qwfwd, a proxy between clients and QuakeWorld servers.
+pub(crate) const QWFWD: Profile = Profile {
+    name: "qwfwd",
+    marks: &[&[Begins(Key::StarVersion, "qwfwd")]],
+    source: "captured",
+    ..QUAKE_WORLD
+};
+
+/// HexenWorld.
+pub(crate) const HEXEN_WORLD: Profile = Profile {
+    name: "HexenWorld",
+    engine: Engine::HexenWorld,
+    base_folders: &["hw", "data1"],
+    source: "gamedig/node-gamedig protocols/hexen2.js; Unity-Technologies/qstat qstat.c",
+    ..QUAKE_WORLD
+};
 
 /// Types of match of Quake III Arena and its mission pack.
 const QUAKE3_MATCHES: &[Match] = &[
@@ -1314,7 +1463,7 @@ mod tests {
 
     fn name_of(info: &str) -> &'static str {
         let known = InfoString::new(info.as_bytes()).iter().collect();
-        Profile::of_reply(&known).name
+        Profile::of_reply(Form::Quake3, &known).name
     }
 
     /// Keys as each engine writes them, from its own format strings.

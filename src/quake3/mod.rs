@@ -183,9 +183,12 @@ pub(crate) mod keys;
 #[cfg(feature = "serve")]
 pub mod master;
 mod rcon;
+mod reassembly;
 mod refusal;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
+#[cfg(feature = "serve")]
+mod siblings;
 mod to_status;
 pub(crate) mod wire;
 
@@ -199,6 +202,6 @@ pub use refusal::Refusal;
 pub use server::{respond, verify_challenge};
 pub use wire::list::GetServers;
 pub use wire::{
-    Command, ConnectArguments, ConnectRequest, InfoString, PlayerLine, RconRequest, Reply, Request,
-    Response, SecureRconRequest,
+    Command, ConnectArguments, ConnectRequest, Form, InfoString, PlayerLine, QuakeWorldLine,
+    RconRequest, Reply, Request, Response, SecureRconRequest,
 };

@@ -235,15 +235,16 @@ impl RconQuery {
         if self.mode == RconMode::BlackOps3 {
             return line::put(Some(0), &[password, b" ", command].concat(), out);
         }
-        let request = Request {
-            command: Command::Rcon(RconRequest {
-                password,
-                command,
-                quoted: self.mode == RconMode::Quoted,
-            }),
+        let rcon = Command::Rcon(RconRequest {
+            password,
+            command,
+            quoted: self.mode == RconMode::Quoted,
+        });
+        Request {
             direction_byte: self.mode == RconMode::MedalOfHonor,
-        };
-        request.put(out);
+            ..Request::new(rcon)
+        }
+        .put(out);
     }
 
     fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {

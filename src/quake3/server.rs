@@ -4,12 +4,15 @@ use bytes::{BufMut, Bytes};
 
 use super::engines::{Challenge, Profile};
 use super::from_status::{self, is_text, lines, named, put_rules, text};
+use super::siblings::{self, Wanted};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
+use super::wire::line::TO_CLIENT;
 use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
-use super::wire::response::put_head;
+use super::wire::response::{Word, put_head};
+use super::wire::siblings::Form;
 use crate::model::ServerStatus;
-use crate::options::Detail;
+use crate::options::{Detail, Engine};
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::number;
@@ -19,7 +22,8 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
-/// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player slots here. There is no
+/// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player slots here. As
+/// [`Engine::Quake2`], [`Engine::QuakeWorld`] and [`Engine::HexenWorld`] it answers `status` alone. There is no
 /// reply to other requests, nor to a challenge of more than 128 bytes; [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to
 /// `rcon`.
 ///
@@ -68,8 +72,18 @@ pub(crate) fn reply(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<Patched> {
-    let written = &Profile::of_engine(context.service.engine).written;
-    let direction_byte = request.direction_byte || written.direction_byte;
+    let engine = context.service.engine;
+    let profile = Profile::of_engine(engine);
+    if request.hexen_world != (engine == Engine::HexenWorld) {
+        return None;
+    }
+    if profile.form != Form::Quake3 {
+        return match request.command {
+            Command::Status { flags } => sibling_reply(flags, context),
+            _ => None,
+        };
+    }
+    let direction_byte = request.direction_byte || profile.written.direction_byte;
     let (detail, challenge) = match request.command {
         Command::GetInfo { challenge } => (Detail::Short, challenge),
         Command::GetStatus { challenge } => (Detail::Full, challenge),
@@ -101,6 +115,16 @@ pub(crate) fn reply(
     Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
 }
 
+/// The reply to `status` of Quake 2 or QuakeWorld.
+fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+    let wanted = Wanted::new(context.service.engine, flags);
+    let kind = ReplyKind::SiblingStatus(wanted);
+    let template = context.template(kind, |context, template| {
+        siblings::encode(wanted, context.status, context.service, template);
+    });
+    Patched::new(template, Patch::NONE)
+}
+
 /// Writes a reply that quotes a challenge of this length.
 fn encode(
     detail: Detail,
@@ -111,7 +135,9 @@ fn encode(
 ) {
     let (status, service) = (context.status, context.service);
     let mut head = Vec::new();
-    put_head(detail, direction_byte, &mut head);
+    let form = Form::Quake3;
+    let extra = direction_byte.then_some(TO_CLIENT);
+    put_head(Word { form, detail }, extra, &mut head);
     let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
     head.extend_from_slice(quote);
     let before_info = head.len().saturating_add(challenge);
@@ -249,6 +275,8 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
 /// The kind of a reply. Replies of the same kind differ in the challenge that they quote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
+    /// A status of Quake 2 or QuakeWorld.
+    SiblingStatus(Wanted),
     Status {
         detail: Detail,
         direction_byte: bool,

@@ -4,18 +4,17 @@ use bytes::Bytes;
 
 use super::answer::Answer;
 use super::engines::{
-    Clients, InfoSlots, Limit, MATCH_SCORE_TEAMS, Match, Profile, QCSTATUS_TEAMS,
+    Clients, InfoSlots, Limit, MATCH_SCORE_TEAMS, Match, Names, Profile, QCSTATUS_TEAMS,
 };
 use super::keys::{Key, Known};
 use super::wire::player::{PlayerLine, is_blank};
+use super::wire::siblings::{Form, QuakeWorldLine};
 use crate::model::{
-    Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus,
+    Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
 use crate::options::Detail;
 use crate::text::{any, number};
 
-/// Character set of the family's texts.
-const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
 /// Bytes of a usual player line, rounded down: the list of players is sized by it.
@@ -24,8 +23,9 @@ const USUAL_LINE: usize = 24;
 impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
-        let charset = self.charset.unwrap_or(CHARSET);
         let info = self.response().info();
+        let usual = Profile::of_form(self.form()).charset;
+        let charset = self.charset.unwrap_or(usual);
         let mut known = Known::default();
         let mut rules = RulesBuilder::new(self.raw(), charset, info.raw().len() / USUAL_PAIR);
         for (key, value) in info.iter() {
@@ -37,15 +37,23 @@ impl ToStatus for Answer {
         let listed = players.as_ref().map(Vec::len);
         let clients = reader.known.get(Key::Clients);
         let completeness = self.missing(listed.unwrap_or_default(), has_odd_line, clients);
-        let player_count = reader.player_count(listed);
+        let is_quake_world = self.form() == Form::QuakeWorld;
+        let player_count = if is_quake_world {
+            reader.counted_players()
+        } else {
+            reader.player_count(listed)
+        };
+        let marked = players.as_deref().filter(|_| is_quake_world);
+        let bot_count = reader.bot_count(player_count);
+        let bot_count = bot_count.or_else(|| listed_bots(marked?));
         let (game, mod_name) = reader.game();
         ServerStatus {
             name: reader.text(&[Key::SvHostname, Key::Hostname]),
-            map: reader.text(&[Key::Mapname]),
+            map: reader.text(reader.profile.map),
             game: game.map(|name| reader.text_of(name)),
             mod_name: mod_name.map(|name| reader.text_of(name)),
             game_type: reader.game_type(),
-            version: reader.text(VERSION),
+            version: reader.text(reader.profile.version),
             protocol_version: reader
                 .known
                 .first_filled(&[Key::Protocol, Key::ComProtocol])
@@ -54,7 +62,7 @@ impl ToStatus for Answer {
             dedicated: reader.known.get(Key::Dedicated).and_then(number::boolean),
             anti_cheat: any(&ANTI_CHEAT.map(|key| reader.known.get(key))),
             player_count,
-            bot_count: reader.bot_count(player_count),
+            bot_count,
             max_players: reader.max_players(),
             private_slots: reader.count(Key::PrivateClients),
             time_limit: reader.known.get(Key::TimeLimit).and_then(number::minutes),
@@ -69,13 +77,6 @@ impl ToStatus for Answer {
     }
 }
 
-/// Keys of the version, the preferred one first.
-const VERSION: &[Key] = &[
-    Key::Version,
-    Key::ShortVersion,
-    Key::GameVersion,
-    Key::Gamever,
-];
 /// Keys of anti-cheat systems.
 pub(super) const ANTI_CHEAT: [Key; 4] = [Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc];
 
@@ -89,12 +90,13 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn new(answer: &'a Answer, known: Known<'a>) -> Self {
-        let profile = Profile::of_reply(&known);
+        let profile = Profile::of_reply(answer.form(), &known);
+        let charset = answer.charset.unwrap_or(profile.charset);
         Self {
             answer,
             known,
             profile,
-            style: Style::new(answer.charset.unwrap_or(CHARSET), profile.colours),
+            style: Style::new(charset, profile.colours),
         }
     }
 
@@ -125,7 +127,7 @@ impl<'a> Reader<'a> {
         let mut has_odd_line = false;
         let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
         for line in response.text_lines() {
-            let Some(line) = PlayerLine::parse(line) else {
+            let Some(line) = PlayerLine::parse_in(self.answer.form(), line) else {
                 has_odd_line |= !is_blank(line);
                 continue;
             };
@@ -158,7 +160,52 @@ impl<'a> Reader<'a> {
         if let Some(text) = score_text.filter(|text| score.is_none() || text.contains(&b'.')) {
             player.extra.push_raw(b"score", text);
         }
+        if let Some(address) = line.address() {
+            player.extra.push_raw(b"address", address);
+        }
+        if let Some(line) = line.quake_world() {
+            self.complete_quake_world(&line, &mut player);
+        }
         player
+    }
+
+    /// Adds what only lines of QuakeWorld have.
+    fn complete_quake_world(&self, line: &QuakeWorldLine<'_>, player: &mut Player) {
+        player.name = self.text_of(line.plain_name());
+        if line.is_spectator() {
+            player.ping = player.ping.map(i32::saturating_abs);
+        }
+        player.bot = match line.kind {
+            Some(b"b") => Some(true),
+            Some(b"h") => Some(false),
+            _ => {
+                let prefix = self.profile.bot_prefix.map(str::as_bytes);
+                let is_bot = prefix.is_some_and(|prefix| line.name.starts_with(prefix));
+                is_bot.then_some(true)
+            }
+        };
+        let fields = [
+            (&b"id"[..], Some(line.id)),
+            (b"time", Some(line.minutes)),
+            (b"skin", Some(line.skin)),
+            (b"top", Some(line.top)),
+            (b"bottom", Some(line.bottom)),
+            (b"login", line.login),
+            (b"kind", line.kind),
+        ];
+        for (key, value) in fields {
+            if let Some(value) = value {
+                player.extra.push_raw(key, value);
+            }
+        }
+    }
+
+    /// The players of QuakeWorld. Spectators have slots of their own.
+    fn counted_players(&self) -> Option<u32> {
+        let response = self.answer.response();
+        let lines = response.players().filter_map(PlayerLine::quake_world);
+        let players = lines.filter(|line| !line.is_spectator());
+        u32::try_from(players.count()).ok()
     }
 
     /// Everyone who is on. The server's own number is preferred to that of the lines.
@@ -191,7 +238,7 @@ impl<'a> Reader<'a> {
     }
 
     fn max_players(&self) -> Option<u32> {
-        let slots = self.count(Key::SvMaxclients)?;
+        let slots = self.count(self.profile.slots)?;
         let lacks_private = self.is_info() && self.profile.info_slots == InfoSlots::Public;
         let private = self.count(Key::PrivateClients).filter(|_| lacks_private);
         slots.checked_add(private.unwrap_or(0))
@@ -200,6 +247,9 @@ impl<'a> Reader<'a> {
     fn password(&self) -> Option<bool> {
         let password = self.profile.password;
         if let Some(value) = self.known.first_filled(password.keys) {
+            if password.is_bit_field {
+                return number::number::<u32>(value).map(|bits| bits & 1 == 1);
+            }
             return number::boolean(value);
         }
         let is_whole = self.answer.completeness().is_complete();
@@ -210,6 +260,10 @@ impl<'a> Reader<'a> {
     /// The game and its modification. `com_gamename` is the name of the game where `gamename` names what runs in it;
     /// elsewhere `gamename` is the game, and where it is missing, the folder is what remains.
     fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+        if let Names::Modification(keys) = self.profile.names {
+            let name = self.known.first_filled(keys);
+            return (None, name.filter(|name| !self.is_base_folder(name)));
+        }
         let game = self
             .known
             .first_filled(&[Key::ComGamename, Key::Gamename, Key::Game]);
@@ -261,7 +315,7 @@ impl<'a> Reader<'a> {
             let word = status.split(|byte| *byte == b':').next()?;
             (!word.is_empty()).then(|| self.text_of(word))
         };
-        self.text(&[Key::GGametypeString, Key::GametypeString])
+        self.text(self.profile.match_words)
             .or_else(words)
             .or_else(|| self.text(&[Key::GGametype, Key::Gametype]))
             .or_else(world)
@@ -273,7 +327,7 @@ impl<'a> Reader<'a> {
             Some(Limit::StockKey(key)) if !self.is_modified() => Some(key),
             _ => None,
         };
-        let any_match = self.known.first_filled(&[Key::ScoreLimit]);
+        let any_match = self.known.first_filled(self.profile.score_limits);
         let value = any_match.or_else(|| self.known.get(of_match?));
         value.and_then(number::integer)
     }

@@ -37,6 +37,10 @@ pub enum Charset {
     Windows1252,
     /// Latin-1: one byte per character, which is its code point.
     Latin1,
+    /// Quake's own: the glyphs of the game's font, each in two colours. Bit 7 is the colour and is not decoded. Glyphs below
+    /// 0x20 become the characters that they look like: brackets, digits, dots and bars (ezQuake's
+    /// `readable characters`; MVDSV, src/cl_main.c).
+    Quake,
     /// UTF-16, little-endian. A lone surrogate or an odd last byte becomes U+FFFD.
     Utf16Le,
 }
@@ -81,6 +85,24 @@ fn windows_1251(byte: u8) -> char {
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+/// The characters that Quake's glyphs 0x00 to 0x1F look like. Tab, line feed and carriage return end or separate text.
+const QUAKE: [char; 32] = [
+    '=', '=', '=', '#', '#', '.', '#', '#', '#', '\t', '\n', '#', ' ', '\r', '.', '.', //
+    '[', ']', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '<', '=', '>',
+];
+
+/// The character of one byte in Quake's character set.
+fn quake(byte: u8) -> char {
+    let glyph = byte & 0x7F;
+    match QUAKE.get(usize::from(glyph)) {
+        // In the second colour they are glyphs like the others.
+        Some('\t' | '\n' | '\r') if byte != glyph => '#',
+        Some(character) => *character,
+        None if glyph == 0x7F => '<',
+        None => char::from(glyph),
+    }
+}
+
 impl Charset {
     /// The other set, if there is one and this is not UTF-16.
     pub(crate) fn or(self, other: Option<Self>) -> Self {
@@ -93,7 +115,12 @@ impl Charset {
             self,
             Self::Utf8OrWindows1252 | Self::Utf8OrWindows1251 | Self::Utf8OrLatin1
         );
-        if (is_utf8 || (self != Self::Utf16Le && raw.is_ascii()))
+        let is_plain = match self {
+            Self::Utf16Le => false,
+            Self::Quake => raw.iter().all(|byte| matches!(byte, b' '..=b'~')),
+            _ => raw.is_ascii(),
+        };
+        if (is_utf8 || is_plain)
             && let Ok(text) = std::str::from_utf8(raw)
         {
             return Cow::Borrowed(text);
@@ -106,6 +133,7 @@ impl Charset {
             Self::Windows1251 | Self::Utf8OrWindows1251 => {
                 raw.iter().copied().map(windows_1251).collect()
             }
+            Self::Quake => raw.iter().copied().map(quake).collect(),
             Self::Utf16Le => {
                 let (pairs, odd) = raw.as_chunks::<2>();
                 let units = char::decode_utf16(pairs.iter().map(|&pair| u16::from_le_bytes(pair)));
@@ -129,6 +157,10 @@ impl Charset {
                 .collect(),
             Self::Windows1252 => one_byte_each(text, windows_1252),
             Self::Windows1251 => one_byte_each(text, windows_1251),
+            Self::Quake => text
+                .chars()
+                .map(|c| u8::try_from(c).ok().filter(u8::is_ascii).unwrap_or(b'?'))
+                .collect(),
             Self::Utf16Le => text.encode_utf16().flat_map(u16::to_le_bytes).collect(),
         }
     }
@@ -156,6 +188,21 @@ mod tests {
                 assert_eq!(charset.encode(&text), [byte], "{byte:#x} = {text:?}");
             }
         }
+    }
+
+    /// The glyphs as MVDSV's and ezQuake's fonts draw them.
+    #[test]
+    fn glyphs_of_quake_are_read() {
+        assert_eq!(
+            Charset::Quake.decode(b"\x10\xc1nn\x11 \x12\x9b"),
+            "[Ann] 09"
+        );
+        assert_eq!(Charset::Quake.decode(b"\xff\x7f\x8a"), "<<#");
+        assert!(matches!(
+            Charset::Quake.decode(b"Ann"),
+            Cow::Borrowed("Ann")
+        ));
+        assert_eq!(Charset::Quake.encode("[\u{e4}]"), b"[?]");
     }
 
     #[test]

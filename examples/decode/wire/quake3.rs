@@ -1,6 +1,7 @@
 //! Quake 3.
 
-use queryport::{Detail, quake3};
+use queryport::Detail;
+use queryport::quake3::{self, Form, QuakeWorldLine};
 use serde_json::{Map, Value, json};
 
 use super::text;
@@ -10,10 +11,11 @@ pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
     let is_status = answer.detail() == Detail::Full;
     line.insert(
         "command".to_owned(),
-        json!(if is_status {
-            "statusResponse"
-        } else {
-            "infoResponse"
+        json!(match answer.form() {
+            Form::Quake2 => "print",
+            Form::QuakeWorld => "n",
+            _ if is_status => "statusResponse",
+            _ => "infoResponse",
         }),
     );
     let rules: Vec<Value> = answer
@@ -34,9 +36,33 @@ pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
             }
         }
         row.insert("name".to_owned(), text(player.name()));
+        if let Some(address) = player.address() {
+            row.insert("address".to_owned(), text(address));
+        }
+        if let Some(further) = player.quake_world() {
+            put_quake_world(&further, &mut row);
+        }
         Value::Object(row)
     };
     if is_status {
         line.insert("players".to_owned(), answer.players().map(player).collect());
+    }
+}
+
+/// Fields that only QuakeWorld's lines have.
+fn put_quake_world(line: &QuakeWorldLine<'_>, row: &mut Map<String, Value>) {
+    let fields = [
+        ("id", Some(line.id)),
+        ("time", Some(line.minutes)),
+        ("skin", Some(line.skin)),
+        ("top", Some(line.top)),
+        ("bottom", Some(line.bottom)),
+        ("login", line.login),
+        ("kind", line.kind),
+    ];
+    for (field, value) in fields {
+        if let Some(value) = value {
+            row.insert(field.to_owned(), text(value));
+        }
     }
 }

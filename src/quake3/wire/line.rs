@@ -18,26 +18,31 @@ pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.
 pub(crate) const TO_CLIENT: u8 = 0x01;
 
+/// HexenWorld's byte after the mark, in requests and replies: one more of the mark (gamedig/node-gamedig,
+/// protocols/hexen2.js).
+pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 /// The words that messages of this protocol begin with.
 const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
-    infoResponse statusResponse challengeResponse challenge connectResponse accept print reject droperror error \
+    infoResponse statusResponse status challengeResponse challenge connectResponse accept print reject droperror error \
     needcdkey client_connect disconnect ack echo echoResponse getserversResponse getserversExtResponse \
     getserversExtResponseLinks rconInfoResponse";
 
-/// `head = 4%xFF [ %x01 / %x02 ]`: the direction byte.
+/// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth 0xFF.
 fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
-    let direction = verify(octet, |byte| matches!(*byte, TO_SERVER | TO_CLIENT));
-    preceded(tag(&MARK[..]), opt(direction)).parse(datagram)
+    let extra = verify(octet, |byte| {
+        matches!(*byte, TO_SERVER | TO_CLIENT | HEXEN_WORLD)
+    });
+    preceded(tag(&MARK[..]), opt(extra)).parse(datagram)
 }
 
-/// The direction byte, where there is one, and the text after it.
+/// The byte after the mark, where there is one, and the text after it.
 ///
 /// # Errors
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
 pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
     let unmarked = ParseErrorKind::NotThisProtocol("four bytes 0xff");
-    let (text, direction) = grammar::read(expect(unmarked, head), datagram, 0)?;
-    Ok((direction, text))
+    let (text, extra) = grammar::read(expect(unmarked, head), datagram, 0)?;
+    Ok((extra, text))
 }
 
 /// The error for a text that does not begin as expected: it may be another message of this protocol, or none.
@@ -101,11 +106,11 @@ fn block_comment(line: &[u8]) -> IResult<&[u8], &[u8]> {
     .parse(line)
 }
 
-/// Appends the mark, the direction byte where one is wanted, and a word.
-pub(crate) fn put(direction: Option<u8>, word: &[u8], out: &mut impl BufMut) {
+/// Appends the mark, the byte after it where one is wanted, and a word.
+pub(crate) fn put(extra: Option<u8>, word: &[u8], out: &mut impl BufMut) {
     out.put_slice(&MARK);
-    if let Some(direction) = direction {
-        out.put_u8(direction);
+    if let Some(extra) = extra {
+        out.put_u8(extra);
     }
     out.put_slice(word);
 }

@@ -13,6 +13,7 @@ use nom::sequence::{preceded, terminated};
 use nom::{IResult, Parser};
 
 use super::line::{self, check_word, next_word};
+use super::siblings::Form;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::{each, number};
 
@@ -194,6 +195,8 @@ impl<'a> GetServers<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListPart<'a> {
+    /// The family of the master: Quake 2's and QuakeWorld's write neither separators nor an end mark.
+    pub form: Form,
     /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
     pub extended: bool,
     /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster writes it into the last
@@ -239,6 +242,9 @@ impl<'a> ListPart<'a> {
     /// read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
+        if let Ok((entries, form)) = sibling_word(text) {
+            return Ok(Self::packed(form, entries));
+        }
         let Ok((rest, extended)) = word(text) else {
             return Err(line::unexpected(text, PLAIN));
         };
@@ -263,12 +269,27 @@ impl<'a> ListPart<'a> {
             .get(..entries.len().saturating_sub(rest.len()))
             .unwrap_or_default();
         Ok(Self {
+            form: Form::Quake3,
             extended,
             has_end,
             intact,
             numbering,
             entries,
         })
+    }
+
+    /// A list whose addresses follow each other without separators.
+    fn packed(form: Form, entries: &'a [u8]) -> Self {
+        let (whole, rest) = entries.as_chunks::<6>();
+        let length = whole.as_flattened().len();
+        Self {
+            form,
+            extended: false,
+            has_end: false,
+            intact: matches!(rest, [] | [b'\n' | 0]),
+            numbering: None,
+            entries: entries.get(..length).unwrap_or_default(),
+        }
     }
 
     /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
@@ -307,8 +328,34 @@ impl<'a> ListPart<'a> {
 
     /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
-        each(self.entries, address(self.extended, self.entries))
+        let is_packed = self.form != Form::Quake3;
+        let separated = address(self.extended, self.entries);
+        each(self.entries, move |input| {
+            if is_packed {
+                packed(input)
+            } else {
+                separated(input)
+            }
+        })
     }
+}
+
+/// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld (fte-team/fteqw,
+/// engine/client/net_master.c; captured).
+fn sibling_word(text: &[u8]) -> IResult<&[u8], Form> {
+    let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
+    alt((
+        value(Form::Quake2, quake2),
+        value(Form::QuakeWorld, tag("d\n")),
+    ))
+    .parse(text)
+}
+
+/// `packed = 4OCTET 2OCTET`
+fn packed(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+    (be_u32, be_u16)
+        .map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into())
+        .parse(input)
 }
 
 /// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`: whether it is the first.
@@ -458,6 +505,29 @@ pub(crate) fn put_part(
 #[allow(clippy::arithmetic_side_effects, reason = "tests")]
 mod tests {
     use super::*;
+
+    /// A form of the masters' replies with both separators, and every cut.
+    #[test]
+    fn lists_of_quake_2_and_quake_world() {
+        for (head, form) in [
+            (&b"servers "[..], Form::Quake2),
+            (b"servers\n", Form::Quake2),
+            (b"d\n", Form::QuakeWorld),
+            (b"\xffd\n", Form::QuakeWorld),
+        ] {
+            let entries = b"\x0a\0\0\x01\x6d\x06\\\\\\\\\x6d\x07";
+            let datagram = [b"\xff\xff\xff\xff", head, entries].concat();
+            for cut in 0..=entries.len() {
+                let length = datagram.len() - entries.len() + cut;
+                let part = ListPart::parse(&datagram[..length]).unwrap();
+                assert_eq!((part.form, part.iter().count()), (form, cut / 6));
+                assert_eq!(part.intact, cut % 6 == 0, "cut at {cut}");
+            }
+            let part = ListPart::parse(&datagram).unwrap();
+            let servers: Vec<String> = part.iter().map(|server| server.to_string()).collect();
+            assert_eq!(servers, ["10.0.0.1:27910", "92.92.92.92:27911"]);
+        }
+    }
 
     fn parse(line: &str) -> Result<GetServers<'_>, ParseErrorKind> {
         GetServers::parse(line.as_bytes(), false, 0).map_err(|error| error.kind)

@@ -8,6 +8,7 @@ pub(super) mod player;
 pub(super) mod reply;
 pub(crate) mod request;
 pub(super) mod response;
+pub(super) mod siblings;
 
 pub use infostring::InfoString;
 pub use player::PlayerLine;
@@ -16,3 +17,4 @@ pub use request::{
     Command, ConnectArguments, ConnectRequest, RconRequest, Request, SecureRconRequest,
 };
 pub use response::Response;
+pub use siblings::{Form, QuakeWorldLine};

@@ -5,6 +5,7 @@ use nom::combinator::fail;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
+use super::siblings::{Form, Quake2Line, QuakeWorldLine, quake2_line};
 use crate::text::{number, short_until, split};
 
 /// A borrowed player line.
@@ -16,6 +17,9 @@ use crate::text::{number, short_until, split};
 /// | Warsow | `score ping "name" team` |
 /// | Medal of Honor | `ping "name"` |
 /// | FTE | `score ping "team" "name"` (fte-team/fteqw, engine/server/sv_main.c) |
+/// | Quake 2, Kingpin | `score ping "name"`, in [`Form::Quake2`] |
+/// | Alien Arena | `score ping "name" "127.0.0.1" team`, in [`Form::Quake2`] |
+/// | QuakeWorld | see [`QuakeWorldLine`], in [`Form::QuakeWorld`] |
 ///
 /// ```
 /// use queryport::quake3::PlayerLine;
@@ -29,7 +33,8 @@ use crate::text::{number, short_until, split};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
-    /// The text before the first quote.
+    form: Form,
+    /// The text before the first quote; of the other forms than Quake 3's the whole line.
     before: &'a [u8],
     quoted_team: Option<&'a [u8]>,
     name: &'a [u8],
@@ -40,8 +45,55 @@ pub struct PlayerLine<'a> {
 impl<'a> PlayerLine<'a> {
     /// Reads one line without its line feed; `None` when no quoted name closes on it, or a backslash stands before
     /// the name.
+    #[inline]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         player_line(line).ok().map(|(_, line)| line)
+    }
+
+    /// Reads one line of a reply in this form.
+    ///
+    /// ```
+    /// use queryport::quake3::{Form, PlayerLine};
+    ///
+    /// let line = br#"7 0 "Ann" "127.0.0.1" 2"#;
+    /// let line = PlayerLine::parse_in(Form::Quake2, line).unwrap();
+    /// assert_eq!((line.name(), line.team()), (&b"Ann"[..], Some(2)));
+    /// assert_eq!(line.address(), Some(&b"127.0.0.1"[..]));
+    /// ```
+    #[inline]
+    pub fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
+        let name = match form {
+            Form::Quake3 => return Self::parse(line),
+            Form::Quake2 => quake2_line(line).ok()?.1.name,
+            Form::QuakeWorld => QuakeWorldLine::parse(line)?.name,
+        };
+        Some(Self {
+            form,
+            before: line,
+            quoted_team: None,
+            name,
+            behind: b"",
+        })
+    }
+
+    /// The fields of a QuakeWorld line; `None` in other forms.
+    pub fn quake_world(self) -> Option<QuakeWorldLine<'a>> {
+        if self.form != Form::QuakeWorld {
+            return None;
+        }
+        QuakeWorldLine::parse(self.before)
+    }
+
+    /// The text that Alien Arena's servers write in place of the player's address; `None` in other forms.
+    pub fn address(self) -> Option<&'a [u8]> {
+        Some(self.quake2()?.further?.address)
+    }
+
+    fn quake2(self) -> Option<Quake2Line<'a>> {
+        if self.form != Form::Quake2 {
+            return None;
+        }
+        quake2_line(self.before).ok().map(|(_, line)| line)
     }
 
     /// The name, which may be empty and may have blanks at its ends.
@@ -80,9 +132,24 @@ impl<'a> PlayerLine<'a> {
         number::number(self.team_text()?)
     }
 
-    /// Score, ping and team. A single number is a ping: Medal of Honor sends no score.
+    /// Score, ping and team.
     #[inline]
     pub(crate) fn fields(self) -> Fields<'a> {
+        if self.form == Form::Quake3 {
+            return self.quake3_fields();
+        }
+        if let Some(line) = self.quake2() {
+            let team = line.further.map(|further| further.team);
+            return (Some(line.score), Some(line.ping), team);
+        }
+        self.quake_world()
+            .map(|line| (Some(line.frags), Some(line.ping), line.team))
+            .unwrap_or_default()
+    }
+
+    /// Score, ping and team. A single number is a ping: Medal of Honor sends no score.
+    #[inline]
+    fn quake3_fields(self) -> Fields<'a> {
         let words = |text: &'a [u8]| {
             text.split(|&byte| byte <= b' ')
                 .filter(|word| !word.is_empty())
@@ -115,6 +182,7 @@ fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
     Ok((
         &[],
         PlayerLine {
+            form: Form::Quake3,
             before,
             quoted_team,
             name,

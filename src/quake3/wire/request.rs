@@ -25,7 +25,7 @@ use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Parser};
 
-use super::line::{self, TO_SERVER, check_word, next_word, put_words};
+use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words};
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::{lower_case, number};
@@ -52,6 +52,8 @@ pub struct Request<'a> {
     /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
     /// space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
+    /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it.
+    pub hexen_world: bool,
 }
 
 /// The command of a request.
@@ -79,6 +81,12 @@ pub enum Command<'a> {
     GetStatus {
         /// To be quoted in the reply.
         challenge: Option<&'a [u8]>,
+    },
+    /// All public settings and the players, in Quake 2 and QuakeWorld. There is no challenge.
+    Status {
+        /// QuakeWorld: the sum of the parts to send. 1 is the infostring, 2 the players, 4 the spectators, 8 `S` as their score,
+        /// 16 the teams, 32 the streams of QTV, 64 the logins, 128 who is a bot (QW-Group/mvdsv, src/sv_main.c).
+        flags: Option<&'a [u8]>,
     },
     /// A number to quote in `connect`.
     GetChallenge {
@@ -113,11 +121,12 @@ pub enum Command<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// A request without Medal of Honor's direction byte.
+    /// A request without a byte after the mark.
     pub const fn new(command: Command<'a>) -> Self {
         Self {
             command,
             direction_byte: false,
+            hexen_world: false,
         }
     }
 
@@ -129,7 +138,7 @@ impl<'a> Request<'a> {
     /// for replies, [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for the arguments of requests to
     /// masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (direction, text) = line::text(datagram)?;
+        let (extra, text) = line::text(datagram)?;
         // Some commands are not a line of words: they are recognised before the line is split.
         let binary = alt((
             connect.map(Command::Connect),
@@ -143,7 +152,8 @@ impl<'a> Request<'a> {
         };
         Ok(Self {
             command,
-            direction_byte: direction == Some(TO_SERVER),
+            direction_byte: extra == Some(TO_SERVER),
+            hexen_world: extra == Some(HEXEN_WORLD),
         })
     }
 
@@ -162,14 +172,19 @@ impl<'a> Request<'a> {
 
     /// [`Self::encode`] without its checks.
     pub(crate) fn put(&self, out: &mut impl BufMut) {
-        let direction = self.direction_byte.then_some(TO_SERVER);
+        let hexen_world = self.hexen_world.then_some(HEXEN_WORLD);
+        let extra = self.direction_byte.then_some(TO_SERVER).or(hexen_world);
         let mut put = |word: &[u8], arguments: &[Option<&[u8]>]| {
-            line::put(direction, word, out);
+            line::put(extra, word, out);
             put_words(arguments, out);
         };
         match &self.command {
             Command::GetInfo { challenge } => put(b"getinfo", &[*challenge]),
             Command::GetStatus { challenge } => put(b"getstatus", &[*challenge]),
+            Command::Status { flags } => {
+                put(b"status", &[*flags]);
+                out.put_u8(b'\n');
+            }
             Command::GetChallenge { client, game } => put(b"getchallenge", &[*client, *game]),
             Command::Ping => put(b"ping", &[]),
             Command::Heartbeat { tag } => {
@@ -207,6 +222,9 @@ impl<'a> Request<'a> {
         match &self.command {
             Command::GetInfo { challenge } | Command::GetStatus { challenge } => {
                 challenge.map_or(Ok(()), check_challenge)
+            }
+            Command::Status { flags } => {
+                flags.map_or(Ok(()), |flags| check_word("status flags", flags))
             }
             // The words have no names: the first is the client's number.
             Command::GetChallenge {
@@ -433,6 +451,9 @@ impl<'a> Command<'a> {
             },
             b"getinfo" => Self::GetInfo {
                 challenge: next_word(&mut line),
+            },
+            b"status" => Self::Status {
+                flags: next_word(&mut line),
             },
             b"getchallenge" => Self::GetChallenge {
                 client: next_word(&mut line),

@@ -8,8 +8,9 @@ use nom::sequence::{delimited, preceded, terminated};
 use nom::{IResult, Input, Parser};
 
 use super::infostring::InfoString;
-use super::line::{self, TO_CLIENT, until};
+use super::line::{self, until};
 use super::player::{self, PlayerLine, is_blank};
+use super::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
@@ -44,9 +45,10 @@ pub struct Response<'a> {
 /// The offsets in a datagram that was read once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Layout {
+    pub(crate) form: Form,
     pub(crate) detail: Detail,
-    /// Whether byte 0x01 stands after the mark, as Medal of Honor's servers write it.
-    direction_byte: bool,
+    /// The byte after the mark, which Medal of Honor's and HexenWorld's servers write.
+    extra: Option<u8>,
     info: (usize, usize),
     players: usize,
     /// Whether a line feed ends the infostring; without it a status is cut there.
@@ -61,9 +63,9 @@ impl<'a> Response<'a> {
     /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] without an infostring,
     /// [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let (direction, text) = line::text(datagram)?;
+        let (extra, text) = line::text(datagram)?;
         let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
-        let (body, detail) = word(text).map_err(unexpected)?;
+        let (body, Word { form, detail }) = word(text).map_err(unexpected)?;
         let cut = ParseError::new(
             ParseErrorKind::CutShort("the reply: no infostring"),
             datagram.len(),
@@ -83,12 +85,17 @@ impl<'a> Response<'a> {
             .iter()
             .rposition(|byte| !is_left(byte))
             .map_or(0, |last| last.saturating_add(1));
+        let length = if form == Form::Quake2 && info_closed {
+            without_separator(info, length)
+        } else {
+            length
+        };
         let (start, players) = (at(body), at(rest.get(1..).unwrap_or_default()));
         let info = (start, start.saturating_add(length));
-        let direction_byte = direction == Some(TO_CLIENT);
         let layout = Layout {
+            form,
             detail,
-            direction_byte,
+            extra,
             info,
             players,
             info_closed,
@@ -112,6 +119,11 @@ impl<'a> Response<'a> {
         self.layout.detail
     }
 
+    /// The form of the reply.
+    pub const fn form(&self) -> Form {
+        self.layout.form
+    }
+
     /// The server's keys and values.
     pub fn info(&self) -> InfoString<'a> {
         let (start, end) = self.layout.info;
@@ -121,7 +133,14 @@ impl<'a> Response<'a> {
     /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
     /// skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
-        self.text_lines().filter_map(PlayerLine::parse)
+        let form = self.layout.form;
+        self.text_lines()
+            .filter_map(move |line| PlayerLine::parse_in(form, line))
+    }
+
+    /// The text of the reply after the word that it begins with.
+    pub(crate) fn text(&self) -> &'a [u8] {
+        self.datagram.get(self.layout.info.0..).unwrap_or_default()
     }
 
     /// Parts that the reader skipped or repaired, each with its offset: bytes that belong to no part of the reply, a key
@@ -130,6 +149,7 @@ impl<'a> Response<'a> {
         use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
         let Layout {
+            form,
             detail,
             info: (start, end),
             players: after,
@@ -175,7 +195,11 @@ impl<'a> Response<'a> {
                 length,
             ),
         ];
-        let is_skipped = |line: &&[u8]| !line.is_empty() && PlayerLine::parse(line).is_none();
+        // NUL ends each datagram of QuakeWorld.
+        let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
+        let is_skipped = move |line: &&[u8]| {
+            !line.is_empty() && PlayerLine::parse_in(form, line).is_none() && !is_end(line)
+        };
         let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
         let skipped = self.text_lines().filter(is_skipped);
         let skipped = skipped.map(move |line| (true, Malformed("player line"), offset(line)));
@@ -188,17 +212,26 @@ impl<'a> Response<'a> {
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
     pub fn encode(&self, out: &mut impl BufMut) {
-        put_head(self.layout.detail, self.layout.direction_byte, out);
+        let Layout {
+            form,
+            detail,
+            extra,
+            ..
+        } = self.layout;
+        put_head(Word { form, detail }, extra, out);
         out.put_slice(self.info().raw());
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
         for line in self
             .text_lines()
-            .filter(|line| PlayerLine::parse(line).is_some())
+            .filter(|line| PlayerLine::parse_in(form, line).is_some())
         {
             out.put_slice(line);
             out.put_u8(b'\n');
+        }
+        if form == Form::QuakeWorld {
+            out.put_u8(0);
         }
     }
 
@@ -229,17 +262,27 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Appends the mark, the command word and its line feed.
-pub(crate) fn put_head(detail: Detail, direction_byte: bool, out: &mut impl BufMut) {
-    line::put(
-        direction_byte.then_some(TO_CLIENT),
-        command_word(detail).as_bytes(),
-        out,
-    );
-    out.put_u8(b'\n');
+/// The word that a reply begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) form: Form,
+    pub(crate) detail: Detail,
 }
 
-/// The word that a reply begins with.
+/// Appends the mark, the byte after it, the word, and the line feed after the word.
+pub(crate) fn put_head(word: Word, extra: Option<u8>, out: &mut impl BufMut) {
+    let text = match word.form {
+        Form::Quake3 => command_word(word.detail),
+        Form::Quake2 => "print",
+        Form::QuakeWorld => "n",
+    };
+    line::put(extra, text.as_bytes(), out);
+    if word.form != Form::QuakeWorld {
+        out.put_u8(b'\n');
+    }
+}
+
+/// The word that a reply of Quake 3 begins with.
 pub(crate) const fn command_word(detail: Detail) -> &'static str {
     match detail {
         Detail::Short => "infoResponse",
@@ -247,17 +290,39 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse"`. qstat reads the last one as well.
-fn word(text: &[u8]) -> IResult<&[u8], Detail> {
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( LF "\" ) ) / ( %s"n" &"\" )`. qstat
+/// reads the third one as well; the last ones are Quake 2's and QuakeWorld's (id-Software/Quake-2, server/sv_main.c;
+/// id-Software/Quake, QW/server/sv_main.c).
+fn word(text: &[u8]) -> IResult<&[u8], Word> {
     let info = alt((
         tag_no_case(command_word(Detail::Short)),
         tag_no_case("infostringresponse"),
     ));
+    let full = |form| Word {
+        form,
+        detail: Detail::Full,
+    };
+    let short = Word {
+        form: Form::Quake3,
+        detail: Detail::Short,
+    };
+    let quake2 = terminated(tag("print"), peek(tag("\n\\")));
+    let quake_world = terminated(tag("n"), peek(tag("\\")));
     alt((
-        value(Detail::Full, tag_no_case(command_word(Detail::Full))),
-        value(Detail::Short, info),
+        value(full(Form::Quake3), tag_no_case(command_word(Detail::Full))),
+        value(short, info),
+        value(full(Form::Quake2), quake2),
+        value(full(Form::QuakeWorld), quake_world),
     ))
     .parse(text)
+}
+
+/// The length of an infostring without a separator after its last value, which Soldier of Fortune's servers write
+/// (Unity-Technologies/qstat, qstat.c).
+fn without_separator(info: &[u8], length: usize) -> usize {
+    let text = info.get(..length).unwrap_or_default();
+    let has_separator = text.ends_with(b"\\") && InfoString::new(text).has_odd_key();
+    length.saturating_sub(has_separator.into())
 }
 
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote stands before the infostring.

@@ -10,5 +10,6 @@ mod meaning;
 mod properties;
 mod rcon;
 mod serving;
+mod siblings;
 mod small_stack;
 mod vectors;

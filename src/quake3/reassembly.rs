@@ -1,0 +1,169 @@
+//! The datagrams of a QuakeWorld reply, which have neither numbers nor an end mark.
+
+use bytes::Bytes;
+
+use super::wire::line;
+use super::wire::siblings::may_continue;
+use crate::limits::Limits;
+
+/// The datagrams of one reply in order of arrival.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Parts {
+    /// The datagram that begins with the infostring.
+    first: Option<Bytes>,
+    /// The texts of the others.
+    further: Vec<Bytes>,
+    /// The text of the latest datagram, without the NUL at its end.
+    last: Bytes,
+}
+
+/// Whether datagrams of a reply have not come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The first one, or the rest of a line.
+    Missing,
+    /// Another one may follow, or have been overtaken.
+    Unknown,
+    /// None can follow.
+    Reached,
+}
+
+impl Parts {
+    /// Adds a datagram. A copy changes nothing. `false` for one that is no part of a reply, or too many.
+    pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> bool {
+        let Some(text) = text(datagram) else {
+            return false;
+        };
+        let is_first = text.starts_with(b"\\");
+        let is_copy = if is_first {
+            self.first.as_ref() == Some(datagram)
+        } else {
+            self.further.contains(&text)
+        };
+        if is_copy {
+            return true;
+        }
+        if self.length().saturating_add(text.len()) > limits.max_answer_bytes() {
+            return false;
+        }
+        if is_first {
+            // A second one begins the reply to a later request. Only datagrams that overtook the first belong to it.
+            if self.first.is_some() {
+                self.further.clear();
+            }
+            self.first = Some(datagram.clone());
+        } else if self.further.len() < limits.max_fragments() {
+            self.further.push(text.clone());
+        } else {
+            return false;
+        }
+        self.last = text;
+        true
+    }
+
+    /// The reply as one datagram; `None` before the first one has come.
+    pub(super) fn join(&self) -> Option<Bytes> {
+        let first = self.first.as_ref()?;
+        if self.further.is_empty() {
+            return Some(first.clone());
+        }
+        let mut joined = Vec::with_capacity(self.length().saturating_add(1));
+        joined.extend_from_slice(first.strip_suffix(b"\0").unwrap_or(first));
+        for text in &self.further {
+            joined.extend_from_slice(text);
+        }
+        joined.push(0);
+        Some(joined.into())
+    }
+
+    /// Whether more datagrams belong to the reply.
+    pub(super) fn end(&self) -> End {
+        if self.first.is_none() || !self.last.ends_with(b"\n") {
+            return End::Missing;
+        }
+        if may_continue(&self.last) {
+            return End::Unknown;
+        }
+        End::Reached
+    }
+
+    /// Whether the reply has one datagram only, so far.
+    pub(super) fn is_single(&self) -> bool {
+        self.further.is_empty()
+    }
+
+    fn length(&self) -> usize {
+        let first = self.first.as_ref().map_or(0, Bytes::len);
+        let further = self.further.iter().map(Bytes::len);
+        further.fold(first, usize::saturating_add)
+    }
+}
+
+/// The text of a datagram after its mark and `n`, without the NUL at its end; `None` for any other datagram.
+fn text(datagram: &Bytes) -> Option<Bytes> {
+    let (_, text) = line::text(datagram).ok()?;
+    let text = text.strip_prefix(b"n")?;
+    Some(datagram.slice_ref(text.strip_suffix(b"\0").unwrap_or(text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(text: &str) -> Bytes {
+        Bytes::from([b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat())
+    }
+
+    fn parts(texts: &[&str]) -> Parts {
+        let mut parts = Parts::default();
+        for text in texts {
+            assert!(parts.add(&part(text), &Limits::default()));
+        }
+        parts
+    }
+
+    #[test]
+    fn datagrams_are_joined_inside_a_line() {
+        let first = "\\map\\dm3\n1 2 3 4 \"Ann\" \"\" 0 0";
+        let parts = parts(&[first, " \"red\"\n", first]);
+        assert_eq!(parts.end(), End::Reached);
+        assert_eq!(parts.join().unwrap(), part(&format!("{first} \"red\"\n")));
+    }
+
+    #[test]
+    fn an_overtaken_first_datagram_stands_first() {
+        let parts = parts(&["2 0 0 0 \"b\" \"\" 0 0\n", "\\map\\dm3\n"]);
+        assert_eq!(
+            parts.join().unwrap(),
+            part("\\map\\dm3\n2 0 0 0 \"b\" \"\" 0 0\n")
+        );
+    }
+
+    #[test]
+    fn the_end_is_known_where_another_line_would_have_fitted() {
+        let with = |length: usize| format!("\\k\\{}\n", "v".repeat(length - 4));
+        assert_eq!(parts(&[&with(1212)]).end(), End::Reached);
+        assert_eq!(parts(&[&with(1213)]).end(), End::Unknown);
+        assert_eq!(parts(&[&with(1341)]).end(), End::Reached);
+        assert_eq!(parts(&["\\map\\dm3\n1 2"]).end(), End::Missing);
+        assert_eq!(parts(&["1 2\n"]).end(), End::Missing);
+    }
+
+    #[test]
+    fn a_later_reply_replaces_an_earlier_one() {
+        let parts = parts(&["\\map\\dm3\n", "1\n", "\\map\\dm4\n"]);
+        assert_eq!(parts.join().unwrap(), part("\\map\\dm4\n"));
+    }
+
+    #[test]
+    fn other_datagrams_are_no_parts() {
+        let mut parts = Parts::default();
+        for other in [
+            &b"n\\a\\b"[..],
+            b"\xff\xff\xff\xffprint\n\\a",
+            b"\xff\xff\xff\xff",
+        ] {
+            assert!(!parts.add(&Bytes::from_static(other), &Limits::default()));
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Quake 2 and QuakeWorld: their player lines, and what else differs from Quake 3's packets.
+
+use nom::bytes::complete::{tag, take_till, take_till1, take_while};
+use nom::combinator::{eof, opt};
+use nom::sequence::{delimited, preceded, terminated};
+use nom::{IResult, Parser};
+
+/// The form of a reply, by the word that it begins with.
+///
+/// ```
+/// use queryport::Limits;
+/// use queryport::quake3::{Form, Response};
+///
+/// let packet = b"\xff\xff\xff\xffprint\n\\mapname\\q2dm1\\maxclients\\8\n5 20 \"Ann\"\n";
+/// let response = Response::parse(packet, &Limits::default())?;
+/// assert_eq!(response.form(), Form::Quake2);
+/// # Ok::<(), queryport::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum Form {
+    /// `infoResponse` or `statusResponse`.
+    #[default]
+    Quake3,
+    /// `print`, a line feed and an infostring: the reply to `status` in Quake 2, Kingpin and Alien Arena.
+    Quake2,
+    /// `n` and an infostring: the reply to `status` in QuakeWorld and HexenWorld. NUL ends each of its datagrams.
+    QuakeWorld,
+}
+
+/// Most bytes of a Quake 2 status: a line that would pass it is left out (id-Software/Quake-2, server/sv_main.c).
+pub(crate) const MAX_STATUS: usize = 1384;
+/// The same for Alien Arena, whose lines have an address (alienarena/alienarena, source/server/sv_main.c).
+const MAX_ALIEN_ARENA_STATUS: usize = 2784;
+/// Most bytes of text in a datagram of MVDSV: text that would pass it goes into the next one (QW-Group/mvdsv, src/sv_send.c).
+pub(crate) const MAX_PART: usize = 1340;
+/// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
+const MAX_LONG_PART: usize = 8000;
+/// Longest text that a server writes at once: a player line.
+const MAX_PIECE: usize = 128;
+
+/// Whether a Quake 2 server can have left out lines for want of space.
+pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
+    let limit = if has_addresses {
+        MAX_ALIEN_ARENA_STATUS
+    } else {
+        MAX_STATUS
+    };
+    text.len() > limit.saturating_sub(MAX_PIECE / 2)
+}
+
+/// Whether another datagram can follow a datagram of a QuakeWorld server with this text.
+pub(crate) fn may_continue(text: &[u8]) -> bool {
+    let limit = if text.len() > MAX_PART {
+        MAX_LONG_PART
+    } else {
+        MAX_PART
+    };
+    text.len() > limit.saturating_sub(MAX_PIECE)
+}
+
+/// A player line of Quake 2 or Alien Arena.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Quake2Line<'a> {
+    pub(super) score: &'a [u8],
+    pub(super) ping: &'a [u8],
+    pub(super) name: &'a [u8],
+    /// What Alien Arena's servers write after the name.
+    pub(super) further: Option<AlienArenaFields<'a>>,
+}
+
+/// What Alien Arena's servers write after the name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AlienArenaFields<'a> {
+    /// Always `127.0.0.1`: it hides the player's own.
+    pub(super) address: &'a [u8],
+    pub(super) team: &'a [u8],
+}
+
+/// `quake2-line = word SP word SP quoted [ SP quoted SP word ] tail` (id-Software/Quake-2, server/sv_main.c;
+/// alienarena/alienarena, source/server/sv_main.c).
+pub(super) fn quake2_line(line: &[u8]) -> IResult<&[u8], Quake2Line<'_>> {
+    let further = (after_space(quoted), after_space(word))
+        .map(|(address, team)| AlienArenaFields { address, team });
+    let fields = (word, after_space(word), after_space(quoted), opt(further));
+    terminated(fields, tail)
+        .map(|(score, ping, name, further)| Quake2Line {
+            score,
+            ping,
+            name,
+            further,
+        })
+        .parse(line)
+}
+
+/// A player line of QuakeWorld or HexenWorld, as text.
+///
+/// ```
+/// use queryport::quake3::QuakeWorldLine;
+///
+/// let line = QuakeWorldLine::parse(br#"7 12 5 26 "Ann" "base" 13 4 "red""#).unwrap();
+/// assert_eq!((line.frags, line.ping, line.name), (&b"12"[..], &b"26"[..], &b"Ann"[..]));
+/// assert_eq!((line.team, line.kind), (Some(&b"red"[..]), None));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QuakeWorldLine<'a> {
+    /// The number of the connection.
+    pub id: &'a [u8],
+    /// The score; `S` or −9999 for a spectator.
+    pub frags: &'a [u8],
+    /// Minutes since the player came.
+    pub minutes: &'a [u8],
+    /// The ping in milliseconds; negative for a spectator whose frags are −9999.
+    pub ping: &'a [u8],
+    /// The name. That of a spectator whose frags are −9999 begins with `\s\`.
+    pub name: &'a [u8],
+    /// The skin.
+    pub skin: &'a [u8],
+    /// The colour of the shirt, 0 to 16.
+    pub top: &'a [u8],
+    /// The colour of the trousers, 0 to 16.
+    pub bottom: &'a [u8],
+    /// The team, if the request asks for it.
+    pub team: Option<&'a [u8]>,
+    /// The login or country, if the request asks for it.
+    pub login: Option<&'a [u8]>,
+    /// `b` for a bot, `h` for a person, if the request asks for it.
+    pub kind: Option<&'a [u8]>,
+}
+
+/// The beginning of a spectator's name.
+const SPECTATOR: &[u8] = br"\s\";
+
+impl<'a> QuakeWorldLine<'a> {
+    /// Reads a line without its line feed; `None` for any other line.
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        quake_world_line(line).ok().map(|(_, line)| line)
+    }
+
+    /// Whether the line is that of a spectator, who does not count as a player.
+    pub fn is_spectator(&self) -> bool {
+        self.frags == b"S" || (self.frags == b"-9999" && self.name.starts_with(SPECTATOR))
+    }
+
+    /// The name without the mark of a spectator.
+    pub(crate) fn plain_name(&self) -> &'a [u8] {
+        let plain = self.name.strip_prefix(SPECTATOR);
+        plain.filter(|_| self.is_spectator()).unwrap_or(self.name)
+    }
+}
+
+/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP quoted ) tail`: id, frags,
+/// minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv, src/sv_main.c, `SVC_Status`). Which of
+/// the three are there depends on the request; a kind is `b` or `h`.
+fn quake_world_line(line: &[u8]) -> IResult<&[u8], QuakeWorldLine<'_>> {
+    let numbers = (
+        word,
+        after_space(word),
+        after_space(word),
+        after_space(word),
+    );
+    let looks = (
+        after_space(quoted),
+        after_space(quoted),
+        after_space(word),
+        after_space(word),
+    );
+    let further = || opt(after_space(quoted));
+    let fields = (numbers, looks, further(), further(), further());
+    let (rest, (numbers, looks, team, second, third)) = terminated(fields, tail).parse(line)?;
+    let (id, frags, minutes, ping) = numbers;
+    let (name, skin, top, bottom) = looks;
+    let second_is_kind = third.is_none() && matches!(second, Some(b"b" | b"h"));
+    let (login, kind) = if second_is_kind {
+        (None, second)
+    } else {
+        (second, third)
+    };
+    let line = QuakeWorldLine {
+        id,
+        frags,
+        minutes,
+        ping,
+        name,
+        skin,
+        top,
+        bottom,
+        team,
+        login,
+        kind,
+    };
+    Ok((rest, line))
+}
+
+/// `word = 1*( %x21 / %x23-FF )`
+fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    take_till1(|byte| byte <= b' ' || byte == b'"').parse(input)
+}
+
+/// `quoted = DQUOTE *( %x00-21 / %x23-FF ) DQUOTE`
+fn quoted(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    delimited(tag("\""), take_till(|byte| byte == b'"'), tag("\"")).parse(input)
+}
+
+/// A production after one space.
+fn after_space<'a>(
+    production: fn(&'a [u8]) -> IResult<&'a [u8], &'a [u8]>,
+) -> impl Parser<&'a [u8], Output = &'a [u8], Error = nom::error::Error<&'a [u8]>> {
+    preceded(tag(" "), production)
+}
+
+/// `tail = *( SP / CR / NUL )`, up to the end of the line.
+fn tail(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    terminated(take_while(|byte| matches!(byte, b' ' | b'\r' | 0)), eof).parse(input)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the format strings of id's `SV_StatusString` and Alien Arena's.
+    #[test]
+    fn lines_of_quake_2() {
+        let read = |line| quake2_line(line).map(|(_, line)| line).ok();
+        let plain = read(br#"-3 20 "a b""#).unwrap();
+        assert_eq!((plain.score, plain.ping), (&b"-3"[..], &b"20"[..]));
+        assert_eq!((plain.name, plain.further), (&b"a b"[..], None));
+        let line = br#"7 0 "Bot" "127.0.0.1" 1"#;
+        let further = read(line).unwrap().further.unwrap();
+        assert_eq!(
+            (further.address, further.team),
+            (&b"127.0.0.1"[..], &b"1"[..])
+        );
+        for cut in 0..line.len() {
+            let is_whole_name = matches!(cut, 9 | 10);
+            let reads = read(line.get(..cut).unwrap()).is_some();
+            assert_eq!(reads, is_whole_name, "cut at {cut}");
+        }
+    }
+
+    /// Of the format strings of MVDSV's `SVC_Status`.
+    #[test]
+    fn lines_of_quake_world() {
+        let line = br#"7 12 5 26 "Ann" "base" 13 4 "red" "de" "h""#;
+        let full = QuakeWorldLine::parse(line).unwrap();
+        assert_eq!((full.id, full.minutes), (&b"7"[..], &b"5"[..]));
+        assert_eq!(
+            (full.skin, full.top, full.bottom),
+            (&b"base"[..], &b"13"[..], &b"4"[..])
+        );
+        assert_eq!((full.login, full.kind), (Some(&b"de"[..]), Some(&b"h"[..])));
+        let wholes = ["4", "\"red\"", "\"de\"", "\"h\""];
+        for cut in 0..line.len() {
+            let text = std::str::from_utf8(line.get(..cut).unwrap()).unwrap();
+            let text = text.strip_suffix(' ').unwrap_or(text);
+            let is_whole = text.contains(" 13 ") && wholes.iter().any(|end| text.ends_with(end));
+            assert_eq!(
+                QuakeWorldLine::parse(text.as_bytes()).is_some(),
+                is_whole,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_kind_without_a_login_is_a_kind() {
+        let line = QuakeWorldLine::parse(br#"7 12 5 26 "Ann" "" 13 4 "b" "b""#).unwrap();
+        assert_eq!(
+            (line.team, line.login, line.kind),
+            (Some(&b"b"[..]), None, Some(&b"b"[..]))
+        );
+    }
+
+    #[test]
+    fn spectators_have_two_forms() {
+        let marked = QuakeWorldLine::parse(br#"7 S 5 26 "Ann" "" 0 0"#).unwrap();
+        let negative = QuakeWorldLine::parse(br#"7 -9999 5 -26 "\s\Ann" "" 0 0"#).unwrap();
+        assert!(marked.is_spectator() && negative.is_spectator());
+        assert_eq!(
+            (marked.plain_name(), negative.plain_name()),
+            (&b"Ann"[..], &b"Ann"[..])
+        );
+        let player = QuakeWorldLine::parse(br#"7 1 5 26 "\s\Ann" "" 0 0"#).unwrap();
+        assert_eq!(
+            (player.is_spectator(), player.plain_name()),
+            (false, &br"\s\Ann"[..])
+        );
+    }
+}

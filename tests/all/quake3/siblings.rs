@@ -1,0 +1,409 @@
+//! Quake 2, Alien Arena, QuakeWorld and HexenWorld. The vectors are built by hand from the format strings of the servers:
+//! id-Software/Quake-2 server/sv_main.c, alienarena/alienarena source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use queryport::games::Game;
+use queryport::quake3::{self, Answer, Command, Form, Request, Response, StatusQuery};
+use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
+use queryport::{
+    Dialect, Engine, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
+    Secret, ServerStatus, Service, ToStatus, Verification, inspect,
+};
+
+const QUAKE2: &[u8] = b"\xff\xff\xff\xffprint\n\\hostname\\\xd3rv\\mapname\\q2dm1\\maxclients\\8\
+    \\needpass\\2\\gamename\\OpenTDM\\game\\opentdm\\protocol\\34\\fraglimit\\30\\timelimit\\20\
+    \\version\\q2proded r2980\n12 50 \"Ann\"\n-3 0 \"b c\"\n";
+const ALIEN_ARENA: &[u8] = b"\xff\xff\xff\xffprint\n\\hostname\\Arena\\mapname\\dm-deathray\
+    \\maxclients\\16\\g_teamgame\\1\\protocol\\34\n7 0 \"^1Cyborg\" \"127.0.0.1\" 1\n\
+    9 40 \"Bea\" \"127.0.0.1\" 2\n";
+const QUAKE_WORLD: &[u8] =
+    b"\xff\xff\xff\xffn\\maxclients\\4\\map\\dm3\\hostname\\Srv\\needpass\\1\
+    \\*version\\MVDSV 0.36\\*gamedir\\ktx\\mode\\1on1\\timelimit\\10\n\
+    1 12 5 26 \"Ann\" \"base\" 13 4 \"red\" \"h\"\n\
+    2 -1 4 0 \"\x10b\x11\" \"\" 0 0 \"red\" \"b\"\n\
+    3 S 9 31 \"Eve\" \"\" 4 4 \"\" \"h\"\n\0";
+
+fn answer(datagrams: &[&[u8]]) -> Answer {
+    let datagrams = datagrams.iter().map(|bytes| Bytes::copy_from_slice(bytes));
+    Answer::from_datagrams(datagrams, &Limits::default()).unwrap()
+}
+
+fn query(dialect: Dialect) -> StatusQuery {
+    StatusQuery::new(7, &QueryOptions::default().with_dialect(dialect))
+}
+
+fn sent(dialect: Dialect) -> Vec<u8> {
+    let mut out = Vec::new();
+    query(dialect).request(&mut out);
+    out
+}
+
+fn plain(text: &Option<queryport::Text>) -> String {
+    text.as_ref().unwrap().plain().into_owned()
+}
+
+#[test]
+fn a_status_of_quake_2_is_read() {
+    let answer = answer(&[QUAKE2]);
+    assert_eq!(answer.form(), Form::Quake2);
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.verification(), Verification::Unavailable);
+    let status = answer.to_status();
+    assert_eq!(
+        (plain(&status.name), plain(&status.map)),
+        ("Srv".into(), "q2dm1".into())
+    );
+    assert_eq!(
+        (status.max_players, status.player_count),
+        (Some(8), Some(2))
+    );
+    assert_eq!(
+        status.password,
+        Some(false),
+        "bit 1 is the password of spectators"
+    );
+    assert_eq!(
+        (&status.game, plain(&status.mod_name)),
+        (&None, "OpenTDM".into())
+    );
+    assert_eq!(
+        (status.score_limit, status.protocol_version),
+        (Some(30), Some(34))
+    );
+    let players = status.players.unwrap();
+    assert_eq!(players[1].name.plain(), "b c");
+    assert_eq!(
+        (players[1].score, players[1].ping, players[1].bot),
+        (Some(-3), Some(0), None)
+    );
+}
+
+#[test]
+fn alien_arena_quotes_an_address_after_the_name() {
+    let status = answer(&[ALIEN_ARENA]).to_status();
+    assert_eq!(
+        Game::of(&status, Protocol::Quake3).unwrap().id,
+        "alienarena"
+    );
+    let players = status.players.unwrap();
+    assert_eq!(
+        (players[0].name.plain(), players[0].team),
+        ("Cyborg".into(), Some(1))
+    );
+    assert_eq!(
+        players[1].extra.get("address").unwrap().plain(),
+        "127.0.0.1"
+    );
+}
+
+#[test]
+fn a_cut_status_of_quake_2_is_incomplete() {
+    let info_end = QUAKE2.iter().position(|&byte| byte == b'1').unwrap();
+    assert!(info_end > 0);
+    for (cut, _) in QUAKE2.iter().enumerate().skip(11) {
+        let datagram = Bytes::copy_from_slice(&QUAKE2[..cut]);
+        let Ok(answer) = Answer::from_datagrams([datagram], &Limits::default()) else {
+            continue;
+        };
+        let ends_a_line = QUAKE2[cut - 1] == b'\n';
+        assert_eq!(
+            answer.completeness().is_complete(),
+            ends_a_line,
+            "cut at {cut}"
+        );
+    }
+}
+
+#[test]
+fn a_status_of_quake_2_that_is_nearly_full_may_lack_players() {
+    let with = |length: usize, slots: &str| {
+        let head = format!("\\maxclients\\{slots}\\k\\");
+        let line = "1 2 \"Ann\"\n";
+        let value = "v".repeat(length - head.len() - line.len() - 1);
+        let text = format!("{head}{value}\n{line}");
+        let datagram = [b"\xff\xff\xff\xffprint\n", text.as_bytes()].concat();
+        answer(&[&datagram]).completeness()
+    };
+    assert!(with(1320, "8").is_complete());
+    assert!(with(1321, "8").lacks(Part::End));
+    assert!(with(1321, "1").is_complete(), "every slot is taken");
+}
+
+#[test]
+fn a_separator_after_the_last_value_is_no_key() {
+    let datagram = b"\xff\xff\xff\xffprint\n\\mapname\\dm\\\n1 2 \"Ann\"\n";
+    let answer = answer(&[datagram]);
+    assert_eq!(answer.rules().count(), 1);
+    assert!(answer.completeness().is_complete());
+}
+
+#[test]
+fn a_status_of_quake_world_is_read() {
+    let answer = answer(&[QUAKE_WORLD]);
+    assert_eq!(answer.form(), Form::QuakeWorld);
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    assert_eq!(
+        (plain(&status.map), plain(&status.version)),
+        ("dm3".into(), "MVDSV 0.36".into())
+    );
+    assert_eq!(
+        (plain(&status.mod_name), plain(&status.game_type)),
+        ("ktx".into(), "1on1".into())
+    );
+    assert_eq!((status.password, status.max_players), (Some(true), Some(4)));
+    assert_eq!(
+        (status.player_count, status.bot_count),
+        (Some(2), Some(1)),
+        "one watches"
+    );
+    assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "quake");
+    let players = status.players.unwrap();
+    assert_eq!(players[1].name.plain(), "[b]");
+    assert_eq!((players[0].score, players[0].ping), (Some(12), Some(26)));
+    let extra = |key| players[0].extra.get(key).unwrap().plain().into_owned();
+    assert_eq!(
+        (extra("id"), extra("time"), extra("skin")),
+        ("1".into(), "5".into(), "base".into())
+    );
+    assert_eq!(
+        (extra("top"), extra("bottom"), extra("team")),
+        ("13".into(), "4".into(), "red".into())
+    );
+    assert_eq!(
+        (
+            players[2].score,
+            players[2].extra.get("score").unwrap().raw()
+        ),
+        (None, &b"S"[..])
+    );
+}
+
+#[test]
+fn a_cut_status_of_quake_world_is_incomplete() {
+    for cut in 7..QUAKE_WORLD.len() - 1 {
+        let datagram = Bytes::copy_from_slice(&QUAKE_WORLD[..cut]);
+        let Ok(answer) = Answer::from_datagrams([datagram], &Limits::default()) else {
+            continue;
+        };
+        let ends_a_line = QUAKE_WORLD[cut - 1] == b'\n';
+        assert_eq!(
+            answer.completeness().is_complete(),
+            ends_a_line,
+            "cut at {cut}"
+        );
+    }
+}
+
+#[test]
+fn proxies_are_told_apart() {
+    for (version, id) in [
+        ("QTV 1.12", "qtv"),
+        ("qwfwd 1.2", "qwfwd"),
+        ("FTE 1.05", "quake"),
+    ] {
+        let text = format!("\\*version\\{version}\\hostname\\a\n\0");
+        let datagram = [b"\xff\xff\xff\xffn", text.as_bytes()].concat();
+        let status = answer(&[&datagram]).to_status();
+        assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, id);
+    }
+}
+
+#[test]
+fn bots_of_fte_have_a_mark_in_their_names() {
+    let datagram = b"\xff\xff\xff\xffn\\*version\\FTE 1.05\n1 0 1 0 \"BOT:Ann\" \"\" 0 0\n\0";
+    let players = answer(&[datagram]).to_status().players.unwrap();
+    assert_eq!(
+        (players[0].name.plain(), players[0].bot),
+        ("BOT:Ann".into(), Some(true))
+    );
+}
+
+#[test]
+fn replies_encode_to_the_same_bytes() {
+    for datagram in [QUAKE2, ALIEN_ARENA, QUAKE_WORLD] {
+        let response = Response::parse(datagram, &Limits::default()).unwrap();
+        assert_eq!(response.problems().next(), None);
+        let mut out = Vec::new();
+        response.encode(&mut out);
+        assert_eq!(out, datagram);
+        let candidates = inspect(datagram, &Limits::default());
+        assert!(candidates[0].from_server && candidates[0].is_match());
+        assert_eq!(candidates[0].message.as_ref().unwrap().kind(), "response");
+    }
+}
+
+#[test]
+fn requests_of_each_dialect() {
+    assert_eq!(sent(Dialect::Quake2), b"\xff\xff\xff\xffstatus\n");
+    assert_eq!(sent(Dialect::QuakeWorld), b"\xff\xff\xff\xffstatus 159\n");
+    assert_eq!(
+        sent(Dialect::HexenWorld),
+        b"\xff\xff\xff\xff\xffstatus 159\n"
+    );
+    for dialect in [Dialect::Quake2, Dialect::QuakeWorld, Dialect::HexenWorld] {
+        let request = sent(dialect);
+        let read = Request::parse(&request).unwrap();
+        assert_eq!(read.hexen_world, dialect == Dialect::HexenWorld);
+        let mut written = Vec::new();
+        read.encode(&mut written).unwrap();
+        assert_eq!(written, request);
+    }
+}
+
+#[test]
+fn other_dialects_reject_the_replies() {
+    for datagram in [QUAKE2, QUAKE_WORLD] {
+        let Verdict::Rejected(error) = query(Dialect::Standard).receive(datagram) else {
+            panic!()
+        };
+        assert_eq!(error.kind, ParseErrorKind::Unexpected("statusResponse"));
+        let Verdict::Done(answer) = query(Dialect::QuakeWorld).receive(datagram) else {
+            panic!()
+        };
+        assert!(answer.completeness().is_complete());
+    }
+    let other = b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n";
+    assert!(matches!(
+        query(Dialect::Quake2).receive(other),
+        Verdict::Rejected(_)
+    ));
+}
+
+#[test]
+fn a_reply_in_two_datagrams_is_joined_inside_a_line() {
+    let split = QUAKE_WORLD.len() - 10;
+    let first = [&QUAKE_WORLD[..split], b"\0"].concat();
+    let second = [b"\xff\xff\xff\xffn", &QUAKE_WORLD[split..]].concat();
+    for order in [[&first, &second, &second], [&second, &first, &first]] {
+        let mut query = query(Dialect::QuakeWorld);
+        for datagram in order {
+            assert!(matches!(query.receive(datagram), Verdict::Partial(_)));
+        }
+        let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else {
+            panic!()
+        };
+        assert_eq!(answer.raw(), QUAKE_WORLD);
+    }
+    let mut alone = query(Dialect::QuakeWorld);
+    assert_eq!(alone.receive(&first).map_done(), Some(Wait::Grace));
+    let OnTimeout::Done(answer) = alone.timeout(Remaining::Retry) else {
+        panic!()
+    };
+    assert!(answer.completeness().lacks(Part::Players) && answer.completeness().lacks(Part::End));
+}
+
+trait WaitOf {
+    fn map_done(self) -> Option<Wait>;
+}
+
+impl<A> WaitOf for Verdict<A> {
+    fn map_done(self) -> Option<Wait> {
+        match self {
+            Verdict::Partial(wait) => Some(wait),
+            _ => None,
+        }
+    }
+}
+
+fn status(players: usize) -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
+    status.map = Some("dm3".into());
+    status.max_players = Some(64);
+    status.password = Some(true);
+    status.rules.push("deathmatch", "1");
+    let player = |number: usize| {
+        let mut player = Player::new(format!("player {number}"));
+        (player.score, player.ping) = (Some(number as i64), Some(30));
+        player
+    };
+    status.players = Some((0..players).map(player).collect());
+    status
+}
+
+fn served(engine: Engine, request: &[u8], players: usize) -> Vec<Bytes> {
+    #[allow(clippy::disallowed_methods)]
+    let now = Instant::now();
+    let requester = Requester::new(([192, 0, 2, 1], 5000).into(), now, Secret::new([7; 16]));
+    let request = Request::parse(request).unwrap();
+    quake3::respond(
+        &request,
+        &status(players),
+        &Service::new(engine),
+        &requester,
+    )
+}
+
+#[test]
+fn each_engine_answers_its_dialect_alone() {
+    for (engine, dialect) in [
+        (Engine::Quake2, Dialect::Quake2),
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Engine::HexenWorld, Dialect::HexenWorld),
+    ] {
+        for players in [0, 1, 8] {
+            let replies = served(engine, &sent(dialect), players);
+            let Verdict::Done(answer) = query(dialect).receive(&replies[0]) else {
+                panic!()
+            };
+            assert!(answer.completeness().is_complete());
+            let status = answer.to_status();
+            assert_eq!(
+                (status.player_count, status.max_players),
+                (Some(players as u32), Some(64))
+            );
+            assert_eq!(
+                (plain(&status.map), status.password),
+                ("dm3".into(), Some(true))
+            );
+            assert_eq!(status.rules.get("deathmatch").unwrap().plain(), "1");
+        }
+        assert!(served(engine, &sent(Dialect::Standard), 1).is_empty());
+        assert!(served(Engine::Quake3, &sent(dialect), 1).is_empty());
+    }
+    assert!(served(Engine::QuakeWorld, &sent(Dialect::HexenWorld), 1).is_empty());
+}
+
+#[test]
+fn a_long_reply_of_quake_world_has_several_datagrams() {
+    let replies = served(Engine::QuakeWorld, &sent(Dialect::QuakeWorld), 64);
+    assert!(replies.len() > 1 && replies.iter().all(|reply| reply.len() <= 1346));
+    let mut query = query(Dialect::QuakeWorld);
+    for reply in &replies {
+        assert!(matches!(
+            query.receive(reply),
+            Verdict::Partial(Wait::Grace)
+        ));
+    }
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Retry) else {
+        panic!()
+    };
+    assert_eq!(answer.players().count(), 64);
+}
+
+#[test]
+fn players_that_do_not_fit_make_a_status_of_quake_2_incomplete() {
+    let replies = served(Engine::Quake2, &sent(Dialect::Quake2), 200);
+    assert_eq!(replies.len(), 1);
+    let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+    assert!(answer.completeness().lacks(Part::End));
+}
+
+#[test]
+fn flags_choose_the_parts_of_a_status() {
+    let lines = |flags: &'static [u8]| {
+        let mut request = Vec::new();
+        let command = Command::Status { flags: Some(flags) };
+        Request::new(command).encode(&mut request).unwrap();
+        let replies = served(Engine::QuakeWorld, &request, 2);
+        let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+        answer.players().count()
+    };
+    assert_eq!(
+        (lines(b"1"), lines(b"3"), lines(b"0"), lines(b"23")),
+        (0, 2, 2, 2)
+    );
+}
