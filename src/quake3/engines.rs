@@ -609,7 +609,7 @@ pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
 pub(crate) const QTV: Profile = Profile {
     name: "QTV",
     marks: &[&[Begins(Key::StarVersion, "QTV")]],
-    source: "captured",
+    source: "QW-Group/qtv src/qtv.h",
     ..QUAKE_WORLD
 };
 
@@ -617,7 +617,7 @@ pub(crate) const QTV: Profile = Profile {
 pub(crate) const QWFWD: Profile = Profile {
     name: "qwfwd",
     marks: &[&[Begins(Key::StarVersion, "qwfwd")]],
-    source: "captured",
+    source: "QW-Group/qwfwd src/qwfwd.h",
     ..QUAKE_WORLD
 };
 
