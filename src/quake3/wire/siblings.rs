@@ -203,10 +203,16 @@ fn quoted(input: &[u8]) -> IResult<&[u8], &[u8]> {
     delimited(tag("\""), take_till(|byte| byte == b'"'), tag("\"")).parse(input)
 }
 
+/// The error of the productions.
+type Failure<'a> = nom::error::Error<&'a [u8]>;
+
 /// A production after one space.
-fn after_space<'a>(
-    production: fn(&'a [u8]) -> IResult<&'a [u8], &'a [u8]>,
-) -> impl Parser<&'a [u8], Output = &'a [u8], Error = nom::error::Error<&'a [u8]>> {
+fn after_space<'a, P>(
+    production: P,
+) -> impl Parser<&'a [u8], Output = &'a [u8], Error = Failure<'a>>
+where
+    P: Parser<&'a [u8], Output = &'a [u8], Error = Failure<'a>>,
+{
     preceded(tag(" "), production)
 }
 
