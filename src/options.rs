@@ -45,8 +45,7 @@ impl QueryOptions {
         with_limits(limits: Limits) limits = limits;
 
         /// Sets the character set of the server's texts, which no protocol sends; default the usual one of the protocol.
-        /// Texts in UTF-16 stay. It has no effect in GameSpy v4 yet: use
-        /// [`ServerStatus::set_charset`](crate::ServerStatus::set_charset) there.
+        /// Texts in UTF-16 stay.
         ///
         /// ```
         /// use queryport::QueryOptions;

@@ -315,7 +315,9 @@ impl StatusQuery {
         let best = with_data.max_by_key(worth);
         let joined =
             best.and_then(|best| Answer::join(best.id, &best.fragments, self.is_minecraft()).ok());
-        joined.or_else(|| self.cut_reply.clone())
+        let mut best = joined.or_else(|| self.cut_reply.clone())?;
+        best.charset = self.options.charset;
+        Some(best)
     }
 
     /// Begins an attempt after a silent one.
@@ -370,7 +372,14 @@ impl Conversation for StatusQuery {
                 Err(error) => Err(error),
             }
         };
-        received.unwrap_or_else(Verdict::Rejected)
+        match received {
+            Ok(Verdict::Done(mut answer)) => {
+                answer.charset = self.options.charset;
+                Verdict::Done(answer)
+            }
+            Ok(verdict) => verdict,
+            Err(error) => Verdict::Rejected(error),
+        }
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {

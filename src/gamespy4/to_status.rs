@@ -51,6 +51,7 @@ impl ToStatus for Answer {
             verification: self.verification(),
             ..fields.description()
         }
+        .in_charset(self.charset)
     }
 }
 

@@ -12,7 +12,7 @@ use super::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
 use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Completeness, MissingParts, Verification};
+use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::session::Fragments;
 
 /// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
@@ -45,6 +45,8 @@ pub struct Answer {
     index: Index,
     pub(super) missing: MissingParts,
     verification: Verification,
+    /// The character set of the texts, if the caller knows it.
+    pub(super) charset: Option<Charset>,
 }
 
 impl Answer {
@@ -122,6 +124,7 @@ impl Answer {
             index,
             missing,
             verification: Verification::Verified,
+            charset: None,
         })
     }
 
@@ -165,6 +168,7 @@ impl Answer {
             index,
             missing,
             verification: Verification::Verified,
+            charset: None,
         })
     }
 

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use queryport::gamespy4::{Answer, Command, Form, Request, RequestId, Selection, StatusQuery};
+use queryport::model::Charset;
+use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, Engine, Player, Protocol, QueryOptions, ServerStatus, Service};
 use queryport::{Team, Timing, ToStatus};
 
@@ -61,6 +63,28 @@ fn the_teams_of_battlefield_vietnam_count_from_1() {
     let teams: Vec<_> = status.teams.iter().map(|team| team.id).collect();
     assert_eq!(teams, [Some(1), Some(2)]);
     assert_eq!(status.listed_players()[0].team, Some(2));
+}
+
+/// A host name in Windows-1251, as Russian servers send it. The first reply is whole, of the second the end is missing.
+#[test]
+fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
+    let options = QueryOptions::default()
+        .with_dialect(Dialect::GameSpy2)
+        .with_charset(Charset::Utf8OrWindows1251);
+    let whole = b"hostname\0\xd1\xe5\xf0\xe2\xe5\xf0\0\0\0\x01player_\0\0\xdf\0\0\0team_t\0\0";
+    for reply in [&whole[..], &whole[..whole.len() - 1]] {
+        let mut query = StatusQuery::new(7, &options);
+        let mut request = Vec::new();
+        query.request(&mut request);
+        let id = request.get(3..7).unwrap();
+        let Verdict::Done(answer) = query.receive(&[b"\0", id, reply].concat()) else {
+            panic!("rejected")
+        };
+        let status = answer.to_status();
+        assert_eq!(status.name.as_ref().unwrap(), "Сервер");
+        assert_eq!(status.listed_players()[0].name, "Я");
+        assert_eq!(status.rules.get("hostname").unwrap(), "Сервер");
+    }
 }
 
 #[test]
