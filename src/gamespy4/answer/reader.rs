@@ -7,9 +7,9 @@
 //!   the row on that the next datagram starts with, a continued server section its last pair.
 //! - A datagram that was shortened in transit must not pass for complete: [`Reader::check_continuation`].
 
+use nom::Parser;
 use nom::multi::many_m_n;
 use nom::number::complete::be_u16;
-use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy4::wire::minecraft::Full;
@@ -18,6 +18,7 @@ use crate::gamespy4::wire::sections::{
     LegacyHead, PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_head, nul, pair,
     rows_without_count, server_pair, text, token, word,
 };
+use crate::grammar::Parsed;
 use crate::limits::Limits;
 use crate::model::MissingParts;
 use crate::text::locate;
@@ -280,7 +281,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over what a production recognises.
     #[inline]
-    fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>) -> Option<T> {
+    fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Option<T> {
         let (rest, found) = production(self.input).ok()?;
         self.input = rest;
         Some(found)

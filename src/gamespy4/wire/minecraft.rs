@@ -19,11 +19,12 @@
 use std::net::IpAddr;
 
 use memchr::memmem;
+use nom::Parser;
 use nom::combinator::{all_consuming, map_opt, verify};
 use nom::number::complete::le_u16;
-use nom::{IResult, Parser};
 
 use super::sections::{Pair, text};
+use crate::grammar::Parsed;
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::{each, number};
 
@@ -147,7 +148,7 @@ pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
 /// Reads the bytes after the title.
 fn after_title<'a>(
     title: &'a [u8],
-    port: impl Fn(&'a [u8]) -> IResult<&'a [u8], u16>,
+    port: impl Fn(&'a [u8]) -> Parsed<'a, u16>,
     input: &'a [u8],
 ) -> Option<Basic<'a>> {
     let (_, (game_type, map, players, max_players, port, address)) =
@@ -164,12 +165,12 @@ fn after_title<'a>(
 }
 
 /// `count = ["+" / "-"] 1*DIGIT NUL`, as it came.
-fn count(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn count(input: &[u8]) -> Parsed<'_, &[u8]> {
     verify(text, |text: &[u8]| number::integer(text).is_some()).parse(input)
 }
 
 /// `text-port = 1*DIGIT NUL`.
-fn text_port(input: &[u8]) -> IResult<&[u8], u16> {
+fn text_port(input: &[u8]) -> Parsed<'_, u16> {
     map_opt(text, number::number).parse(input)
 }
 

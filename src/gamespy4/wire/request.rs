@@ -1,16 +1,21 @@
 //! Requests of a client: two fixed bytes, a type, a request id, and which data it wants.
 
 use bytes::BufMut;
-use nom::bytes::complete::{tag, take};
-use nom::combinator::{cond, opt};
+use nom::Parser;
+use nom::bytes::complete::take;
+use nom::combinator::{cond, map_opt, opt};
+use nom::error::context;
 use nom::number::complete::{be_i32, u8 as any_byte};
-use nom::sequence::preceded;
-use nom::{IResult, Parser};
 
 use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed, expect};
 
 /// The two bytes every request begins with.
 const MAGIC: [u8; 2] = [0xFE, 0xFD];
+/// Bytes before the id: the two bytes and the type.
+const ID_AT: usize = 3;
+/// Bytes before the challenge: the same and the id.
+const CHALLENGE_AT: usize = 7;
 /// Type byte of the data request and of its reply.
 pub(crate) const DATA: u8 = 0x00;
 /// Type byte of the challenge request and of its reply.
@@ -172,26 +177,19 @@ impl<'a> Request<'a> {
     }
 
     fn read(datagram: &'a [u8], challenged: bool) -> Result<Self, ParseError> {
-        let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), datagram.len());
-        let (rest, kind) = kind(datagram).map_err(|_| {
-            ParseError::new(
-                ParseErrorKind::NotThisProtocol("the bytes fe fd and a type"),
-                0,
-            )
-        })?;
+        let (rest, kind) = grammar::read(kind, datagram, 0)?;
         if kind != CHALLENGE && kind != DATA {
             return Err(ParseError::new(
                 ParseErrorKind::Unexpected("a challenge or data request"),
                 2,
             ));
         }
-        let (rest, id) = id(rest).map_err(|_| cut_short("the request id"))?;
+        let (rest, id) = grammar::read(context("the request id", id), rest, ID_AT)?;
         if kind == CHALLENGE {
             return Ok(Self::new(id, Command::Challenge));
         }
-        let (rest, challenge) = cond(challenged, challenge)
-            .parse(rest)
-            .map_err(|_| cut_short("the challenge"))?;
+        let challenge = context("the challenge", cond(challenged, challenge));
+        let (rest, challenge) = grammar::read(challenge, rest, CHALLENGE_AT)?;
         Ok(Self::new(
             id,
             Command::Data {
@@ -226,24 +224,29 @@ impl<'a> Request<'a> {
 }
 
 /// `kind = %xFE %xFD OCTET`.
-fn kind(input: &[u8]) -> IResult<&[u8], u8> {
-    preceded(tag(&MAGIC[..]), any_byte).parse(input)
+fn kind(input: &[u8]) -> Parsed<'_, u8> {
+    let kind = map_opt(take(ID_AT), |head: &[u8]| match head.split_last() {
+        Some((kind, magic)) if *magic == MAGIC => Some(*kind),
+        _ => None,
+    });
+    let other = ParseErrorKind::NotThisProtocol("the bytes fe fd and a type");
+    expect(other, kind).parse(input)
 }
 
 /// `id = 4OCTET`.
-pub(crate) fn id(input: &[u8]) -> IResult<&[u8], RequestId> {
+pub(crate) fn id(input: &[u8]) -> Parsed<'_, RequestId> {
     take(4_usize)
         .map(|bytes: &[u8]| RequestId(bytes.try_into().unwrap_or_default()))
         .parse(input)
 }
 
 /// `challenge = 4OCTET`, big-endian.
-fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
+fn challenge(input: &[u8]) -> Parsed<'_, i32> {
     be_i32(input)
 }
 
 /// `keys = key-list key-list key-list [flags]`, `flags = OCTET`.
-fn keys(input: &[u8]) -> IResult<&[u8], Keys<'_>> {
+fn keys(input: &[u8]) -> Parsed<'_, Keys<'_>> {
     let (rest, (server, players, teams, flags)) =
         (key_list, key_list, key_list, opt(any_byte)).parse(input)?;
     Ok((
@@ -258,7 +261,7 @@ fn keys(input: &[u8]) -> IResult<&[u8], Keys<'_>> {
 }
 
 /// `key-list = %x00 / %xFF / count *OCTET`.
-fn key_list(input: &[u8]) -> IResult<&[u8], KeyList<'_>> {
+fn key_list(input: &[u8]) -> Parsed<'_, KeyList<'_>> {
     match any_byte(input)? {
         (rest, 0) => Ok((rest, KeyList::None)),
         (rest, 0xFF) => Ok((rest, KeyList::All)),

@@ -1,16 +1,18 @@
 //! Replies of a server: views of single datagrams, and their encoders.
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, take, take_till};
 use nom::combinator::{all_consuming, cut, map_opt, peek, success, value, verify};
+use nom::error::context;
 use nom::number::complete::{be_i32, u8 as any_byte};
 use nom::sequence::{delimited, preceded};
-use nom::{IResult, Parser};
 
 use super::request::{CHALLENGE, DATA, RequestId, id};
 use super::sections::TEAMS;
 use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
 use crate::text::number;
 
@@ -96,29 +98,12 @@ impl<'a> Response<'a> {
     /// challenge that is no decimal number of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more,
     /// or [`Limits::with_max_fragments`] or more.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
-        let Some(&kind @ (CHALLENGE | DATA)) = raw.first() else {
-            return Err(ParseError::new(
-                ParseErrorKind::NotThisProtocol("type 00 or 09"),
-                0,
-            ));
-        };
-        let cut_short = |what| ParseError::new(ParseErrorKind::CutShort(what), raw.len());
-        let (body, id) = preceded(any_byte, id)
-            .parse(raw)
-            .map_err(|_| cut_short("the request id"))?;
+        let (body, (kind, id)) = grammar::read(head, raw, 0)?;
         if kind == CHALLENGE {
-            let error = ParseError::new(
-                ParseErrorKind::Malformed("challenge: no decimal number"),
-                HEAD,
-            );
-            let (_, value) = challenge(body).map_err(|_| error)?;
+            let (_, value) = grammar::read(challenge, body, HEAD)?;
             return Ok(Self::Challenge { id, value, raw });
         }
-        if body.is_empty() {
-            // What GameSpy's own code sends to those who quote zeros where no challenge is in use.
-            return Err(cut_short("the reply: no data"));
-        }
-        let (_, number) = number(body).map_err(|_| cut_short("the datagram's number"))?;
+        let (_, number) = grammar::read(data, body, HEAD)?;
         let last = number.is_none_or(|number| number & LAST != 0);
         let number = number.map(|number| number & !LAST);
         let most = limits.max_fragments().min(MAX_DATAGRAMS);
@@ -186,9 +171,15 @@ impl<'a> Response<'a> {
     }
 }
 
-/// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits at all stand for 0; what a server prints as unsigned
-/// wraps.
-fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
+/// `head = ( %x00 / %x09 ) id`.
+fn head(input: &[u8]) -> Parsed<'_, (u8, RequestId)> {
+    let kind = verify(any_byte, |kind| matches!(*kind, CHALLENGE | DATA));
+    let kind = expect(ParseErrorKind::NotThisProtocol("type 00 or 09"), kind);
+    (kind, context("the request id", id)).parse(input)
+}
+
+/// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits mean 0, and an unsigned number wraps.
+fn challenge(input: &[u8]) -> Parsed<'_, i32> {
     let number = |text: &[u8]| {
         if text.is_empty() {
             return Some(0);
@@ -198,7 +189,9 @@ fn challenge(input: &[u8]) -> IResult<&[u8], i32> {
             .ok()
             .or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
     };
-    map_opt(take_till(|byte| byte == 0), number).parse(input)
+    let not_decimal = ParseErrorKind::Malformed("challenge: no decimal number");
+    let text = take_till(|byte| byte == 0);
+    expect(not_decimal, map_opt(text, number)).parse(input)
 }
 
 /// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's token, big-endian
@@ -214,19 +207,27 @@ pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
         .map(|(_, challenge)| challenge)
 }
 
+/// `data = &OCTET number`. GameSpy's own code sends an empty reply to a client that quotes zeros where no challenge is in
+/// use (QR2 SDK).
+fn data(input: &[u8]) -> Parsed<'_, Option<u8>> {
+    let begins = context("the reply: no data", peek(any_byte));
+    preceded(begins, number).parse(input)
+}
+
 /// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 in the last datagram.
 ///
 /// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or only zeros
 /// (github.com/GeyserMC/Geyser, issue 736), and one datagram.
-fn number(input: &[u8]) -> IResult<&[u8], Option<u8>> {
-    let splitnum = preceded(tag(&FILLER[..]), cut(any_byte)).map(Some);
+fn number(input: &[u8]) -> Parsed<'_, Option<u8>> {
+    let own_number = context("the datagram's number", any_byte);
+    let splitnum = preceded(tag(&FILLER[..]), cut(own_number)).map(Some);
     let other = delimited((filler, tag(&[0][..])), index, peek(section)).map(Some);
     let zeros = value(Some(LAST), (tag(&[0; 10][..]), peek(tag(&[0][..]))));
     alt((splitnum, other, zeros, success(None))).parse(input)
 }
 
 /// `filler = 8(%x01-FF)`, and no key: a reply without numbers begins with `hostname` or another key.
-fn filler(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn filler(input: &[u8]) -> Parsed<'_, &[u8]> {
     let is_key = |word: &[u8]| FIRST_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key));
     verify(take(8_usize), |word: &[u8]| {
         !word.contains(&0) && !is_key(word)
@@ -235,12 +236,12 @@ fn filler(input: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// `index = %x00-1F / %x80-9F`: the number of a datagram.
-fn index(input: &[u8]) -> IResult<&[u8], u8> {
+fn index(input: &[u8]) -> Parsed<'_, u8> {
     verify(any_byte, |index| usize::from(index & !LAST) < MAX_DATAGRAMS).parse(input)
 }
 
 /// `section = %x00-02`: the type of the first section.
-fn section(input: &[u8]) -> IResult<&[u8], u8> {
+fn section(input: &[u8]) -> Parsed<'_, u8> {
     verify(any_byte, |section| *section <= TEAMS).parse(input)
 }
 

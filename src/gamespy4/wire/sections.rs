@@ -9,15 +9,16 @@
 //! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a column ends.
 //! `answer/reader.rs` decides it from the other columns and the next datagram.
 
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::tag;
-use nom::combinator::{all_consuming, fail, peek, value, verify};
+use nom::combinator::{all_consuming, peek, value, verify};
 use nom::multi::many0;
 use nom::number::complete::{be_u16, u8 as any_byte};
 use nom::sequence::{preceded, terminated};
-use nom::{IResult, Parser};
 
-use crate::text::short_until;
+use crate::grammar::{Parsed, cut_short};
+use crate::text::split;
 
 /// Type of the section of the server's pairs.
 pub(crate) const SERVER: u8 = 0;
@@ -31,39 +32,40 @@ pub(crate) type Pair<'a> = (&'a [u8], &'a [u8]);
 
 /// `token = *(%x01-FF)`: up to the next NUL or the end.
 #[inline]
-pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    short_until::<0, 0>(input)
+pub(crate) fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let end = memchr::memchr(0, input);
+    Ok(split(input, end.unwrap_or(input.len())))
 }
 
 /// `NUL = %x00`.
 #[inline]
-pub(crate) fn nul(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn nul(input: &[u8]) -> Parsed<'_, &[u8]> {
     tag(&[0][..]).parse(input)
 }
 
 /// `text = token NUL`.
 #[inline]
-pub(crate) fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
     match token(input)? {
         ([_, rest @ ..], text) => Ok((rest, text)),
-        ([], _) => fail().parse(input),
+        ([], _) => cut_short(input),
     }
 }
 
 /// `word = 1*(%x01-FF) NUL`.
 #[inline]
-pub(crate) fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn word(input: &[u8]) -> Parsed<'_, &[u8]> {
     verify(text, |text: &[u8]| !text.is_empty()).parse(input)
 }
 
 /// `pair = word text`.
-pub(crate) fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+pub(crate) fn pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     (word, text).parse(input)
 }
 
 /// `server-pair = pair / property &property`: Unreal Tournament 3's server leaves out the value of a property that it cannot
 /// show, and the next text is a key (github.com/Austinb/GameQ, issue 90).
-pub(crate) fn server_pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+pub(crate) fn server_pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     let (value_at, key) = word(input)?;
     let (rest, value) = text(value_at)?;
     if is_property(key) && is_property(value) {
@@ -78,7 +80,7 @@ fn is_property(text: &[u8]) -> bool {
 }
 
 /// `header = word first-row`: the first row has a number of one byte.
-pub(crate) fn header(input: &[u8]) -> IResult<&[u8], (&[u8], usize)> {
+pub(crate) fn header(input: &[u8]) -> Parsed<'_, (&[u8], usize)> {
     (word, any_byte.map(usize::from)).parse(input)
 }
 
@@ -105,7 +107,7 @@ pub(crate) struct LegacyHead<'a> {
 ///
 /// A part that was not asked for is absent. GameSpy's own code (QR2 SDK, qr2.c) cuts the reply at 1,400 bytes and does not
 /// say so. America's Army leaves the second byte of the count out (gamedig/node-gamedig, protocols/gamespy2.js).
-pub(crate) fn legacy_head(input: &[u8]) -> IResult<&[u8], LegacyHead<'_>> {
+pub(crate) fn legacy_head(input: &[u8]) -> Parsed<'_, LegacyHead<'_>> {
     let uncounted = value(None, preceded(nul, peek(first_name)));
     let counted = be_u16.map(Some);
     let fields = terminated(many0(word), nul);
@@ -114,12 +116,12 @@ pub(crate) fn legacy_head(input: &[u8]) -> IResult<&[u8], LegacyHead<'_>> {
 }
 
 /// `first-name = ( "player_" / "team_t" ) NUL`: the column that a table begins with (QR2 SDK, qr2regkeys.c).
-fn first_name(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn first_name(input: &[u8]) -> Parsed<'_, &[u8]> {
     verify(text, |name: &[u8]| matches!(name, b"player_" | b"team_t")).parse(input)
 }
 
 /// `rows = *( word *text )`: rows of this many values, up to an empty first value or the end.
-pub(crate) fn rows_without_count(input: &[u8], fields: usize) -> IResult<&[u8], Vec<&[u8]>> {
+pub(crate) fn rows_without_count(input: &[u8], fields: usize) -> Parsed<'_, Vec<&[u8]>> {
     let (mut rest, mut values) = (input, Vec::new());
     while fields > 0
         && let Ok((after_first, first)) = word(rest)
@@ -144,9 +146,7 @@ pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 ///
 /// The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
 /// tests/Protocols/Providers/Justcause2).
-pub(crate) fn just_cause_2(
-    input: &[u8],
-) -> IResult<&[u8], (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
+pub(crate) fn just_cause_2(input: &[u8]) -> Parsed<'_, (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
     // Not `length_count`, which allocates for as many as are announced.
     let players = verify(
         (be_u16, many0((text, text, be_u16))),
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     /// Every cut of an input is an error.
-    fn only_whole<T>(input: &[u8], production: impl Fn(&[u8]) -> IResult<&[u8], T>) {
+    fn only_whole<T>(input: &[u8], production: impl Fn(&[u8]) -> Parsed<'_, T>) {
         assert!(production(input).unwrap().0.is_empty());
         for cut in 0..input.len() {
             assert!(production(&input[..cut]).is_err(), "{cut}");
