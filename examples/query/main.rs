@@ -46,8 +46,8 @@ use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::model::Charset;
 use queryport::{
-    Client, Detail, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus, StatusQuery,
-    Timing, ToStatus,
+    Client, Detail, Dialect, Error, ErrorKind, Outcome, Protocol, QueryOptions, ServerStatus,
+    StatusQuery, Timing, ToStatus,
 };
 
 use target::What;
@@ -195,7 +195,7 @@ async fn run(
     let mut options = QueryOptions::default().with_detail(detail);
     if arguments.short {
         // In GameSpy v4, only Minecraft servers have a short answer.
-        options = options.with_dialect(queryport::Dialect::Minecraft);
+        options = options.with_dialect(Dialect::Minecraft);
     }
     if let Some(charset) = arguments.charset {
         options = options.with_charset(charset);
@@ -224,7 +224,11 @@ async fn run(
         }
         Asked::Server(What::Protocol(protocol), server) => {
             let Some(file) = &arguments.record else {
-                let result = client.query(protocol, server).await;
+                let mut result = client.query(protocol, server).await;
+                if may_lack_challenge(arguments, protocol, &result) {
+                    let client = client.with_options(options.with_dialect(Dialect::Standard));
+                    result = client.query(protocol, server).await;
+                }
                 return Ok(show(arguments.json, (protocol, server, ""), &result)?.into());
             };
             let how = (&options, timing, arguments.short);
@@ -236,6 +240,16 @@ async fn run(
             Ok(code.into())
         }
     }
+}
+
+/// Whether a silent server may be one of GameSpy v2, which ignores Minecraft's challenge request.
+fn may_lack_challenge(
+    arguments: &Arguments,
+    protocol: Protocol,
+    result: &Result<Answered, Error>,
+) -> bool {
+    let is_silent = matches!(result, Err(error) if error.kind() == ErrorKind::Offline);
+    is_silent && arguments.short && protocol == Protocol::GameSpy4
 }
 
 /// Queries servers of this program over loopback.

@@ -52,6 +52,10 @@ SERVERS = {
         "version": "1.21.10", "player_count": 36, "password": None, "rules": [],
         "players": players(["Bob_the_Builder", "__", ".bedrock name", "player_3", "0"], ()),
     }),
+    # One datagram of at most 1400 bytes.
+    "gamespy4 halo": (["gamespy4", "--game", "Halo"], {
+        "name": "A server of names", "map": "bloodgulch", "player_count": 36, "players": players(ODD + [LATIN]),
+    }),
     "ut2004": (["ut2004", "--game", "UT2004"], {
         "name": "A server of names", "map": "CTF-FaceClassic", "player_count": 36,
         "players": players(ODD + [text(b"\x1b\xff\x01\x01Co\x1b\x40\xff\x40lour", "unreal_escape"), LATIN]),

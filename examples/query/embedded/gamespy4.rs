@@ -1,4 +1,5 @@
-//! Embedded servers of GameSpy v4: Unreal Tournament 3, Battlefield 2, Minecraft.
+//! Embedded servers of GameSpy v4: Unreal Tournament 3, Battlefield 2, Minecraft, and Halo, which
+//! answers GameSpy v2 only.
 
 use queryport::Protocol;
 use queryport::gamespy4::minecraft;
@@ -7,7 +8,7 @@ use queryport::{Player, ServerStatus, Team, Text};
 
 use super::{World, player};
 
-pub(super) fn worlds() -> [World; 3] {
+pub(super) fn worlds() -> [World; 4] {
     let world = |game, name, about, flavour, status| World {
         game,
         name,
@@ -37,6 +38,13 @@ pub(super) fn worlds() -> [World; 3] {
             "an embedded Minecraft server",
             Engine::Minecraft,
             minecraft(),
+        ),
+        world(
+            "halo",
+            "Halo",
+            "an embedded Halo server",
+            Engine::GameSpy2,
+            halo(),
         ),
     ]
 }
@@ -138,6 +146,32 @@ fn minecraft() -> ServerStatus {
     status.rules = [
         ("plugins", "queryport 0.1: Example 1.0; Other 2"),
         ("hostip", "127.0.0.1"),
+    ]
+    .into_iter()
+    .collect();
+    status
+}
+
+fn halo() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded slayer".into());
+    status.map = Some("bloodgulch".into());
+    status.game_type = Some("Slayer".into());
+    status.version = Some("01.00.10.0621".into());
+    status.game_port = Some(2302);
+    (status.max_players, status.password) = (Some(16), Some(false));
+    status.dedicated = Some(true);
+    status.player_count = Some(3);
+    status.players = Some(vec![
+        member("Ann", 0, 12, 48),
+        member("Bob", 1, 9, 52),
+        member("Dæmia", 1, 3, 61),
+    ]);
+    status.teams = vec![team(0, "Red", 12), team(1, "Blue", 12)];
+    status.rules = [
+        ("gamevariant", "Team Slayer"),
+        ("teamplay", "1"),
+        ("game_classic", "0"),
     ]
     .into_iter()
     .collect();

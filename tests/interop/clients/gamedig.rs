@@ -21,6 +21,10 @@ fn main() {
             let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score)).collect();
             show(&it.name, &it.map, it.players_online, it.players_maximum, players, &it.unused_entries)
         }),
+        "gamespy2" => gamespy::two::query(&address, None).map(|it| {
+            let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score.into())).collect();
+            show(&it.name, &it.map, it.players_online, it.players_maximum, players, &it.unused_entries)
+        }),
         "gamespy3" => gamespy::three::query(&address, None).map(|it| {
             let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score)).collect();
             show(&it.name, &it.map, it.players_online, it.players_maximum, players, &it.unused_entries)
