@@ -9,54 +9,78 @@ use super::engines::{
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::strings::FString;
-use crate::model::{Charset, Colours, ServerStatus, TextRef};
+use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
 use crate::options::Engine;
 use crate::text::number;
 
 /// Longest text that is written, in code units; longer ones are cut.
 const MAX_TEXT: usize = 400;
 
-/// The rules that go into the info record, each with its index: the last of its name. A value that
-/// is not a number stays in the list, and so does one wave without the other.
+/// The rules that go into the info record, the last of each name. A value that is not a number
+/// stays in the list, and so does one wave without the other.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InfoRules<'a> {
-    skill_level: Option<TextRef<'a>>,
-    flags: Option<i32>,
-    waves: Option<(i32, i32)>,
-    indexes: [Option<usize>; 4],
+    skill_level: Option<Found<TextRef<'a>>>,
+    flags: Option<Found<i32>>,
+    waves: Option<Waves>,
+}
+
+/// A rule's place in the list, and its value.
+#[derive(Debug, Clone, Copy)]
+struct Found<T> {
+    index: usize,
+    value: T,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Waves {
+    current: Found<i32>,
+    last: Found<i32>,
 }
 
 impl<'a> InfoRules<'a> {
     pub(super) fn new(status: &'a ServerStatus) -> Self {
-        let all = |name: &'static str| {
-            let is_it = move |key: TextRef<'_>| key.raw().eq_ignore_ascii_case(name.as_bytes());
-            status
-                .rules
-                .iter()
-                .enumerate()
-                .filter(move |(_, (key, _))| is_it(*key))
-        };
-        let number = |name| {
-            let number = |value: TextRef<'_>| number::number(value.plain().as_bytes());
-            all(name)
-                .filter_map(|(index, (_, value))| Some((index, number(value)?)))
-                .last()
-        };
-        let (level_at, skill_level) = all(SKILL_LEVEL)
-            .last()
-            .map(|(index, (_, value))| (index, value))
-            .unzip();
-        let (flags_at, flags) = number(FLAGS).unzip();
-        let (current, last) = number(CURRENT_WAVE).zip(number(FINAL_WAVE)).unzip();
-        let ((current_at, current), (last_at, last)) = (current.unzip(), last.unzip());
-        let (waves, indexes) = (current.zip(last), [level_at, flags_at, current_at, last_at]);
+        let current = last_rule(status, CURRENT_WAVE, number_of);
+        let last = last_rule(status, FINAL_WAVE, number_of);
         Self {
-            skill_level,
-            flags,
-            waves,
-            indexes,
+            skill_level: last_rule(status, SKILL_LEVEL, Some),
+            flags: last_rule(status, FLAGS, number_of),
+            waves: current
+                .zip(last)
+                .map(|(current, last)| Waves { current, last }),
         }
     }
+
+    /// Whether the rule at this place goes into the info record.
+    fn has(&self, index: usize) -> bool {
+        let is_skill_level = self.skill_level.is_some_and(|rule| rule.index == index);
+        let is_flags = self.flags.is_some_and(|rule| rule.index == index);
+        let is_wave = self
+            .waves
+            .is_some_and(|waves| waves.current.index == index || waves.last.index == index);
+        is_skill_level || is_flags || is_wave
+    }
+}
+
+/// The last rule of this name whose value can be read.
+fn last_rule<'a, T>(
+    status: &'a ServerStatus,
+    name: &str,
+    read: impl Fn(TextRef<'a>) -> Option<T>,
+) -> Option<Found<T>> {
+    let mut last = None;
+    for (index, (key, value)) in status.rules.iter().enumerate() {
+        if key.raw().eq_ignore_ascii_case(name.as_bytes())
+            && let Some(value) = read(value)
+        {
+            last = Some(Found { index, value });
+        }
+    }
+    last
+}
+
+fn number_of(value: TextRef<'_>) -> Option<i32> {
+    number::number(value.plain().as_bytes())
 }
 
 impl Profile {
@@ -84,7 +108,10 @@ pub(super) fn info<R>(
     });
     let skill_level = rules
         .skill_level
-        .map_or(WireText::ascii("0"), WireText::new);
+        .map_or(WireText::ascii("0"), |rule| WireText::new(rule.value));
+    let waves = rules
+        .waves
+        .map(|waves| (waves.current.value, waves.last.value));
     let has_flags = profile.info != InfoEnd::Older;
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
@@ -95,11 +122,11 @@ pub(super) fn info<R>(
         current_players: int(status.online().unwrap_or(0)),
         max_players: int(status.max_players.unwrap_or(0)),
         waves: match profile.info {
-            InfoEnd::Waves => rules.waves.or(Some((0, 0))),
-            InfoEnd::Standard | InfoEnd::Older => rules.waves,
+            InfoEnd::Waves => waves.or(Some((0, 0))),
+            InfoEnd::Standard | InfoEnd::Older => waves,
         },
         ping: Some(0),
-        flags: has_flags.then(|| rules.flags.unwrap_or(0)),
+        flags: has_flags.then(|| rules.flags.map_or(0, |rule| rule.value)),
         skill_level: has_flags.then(|| skill_level.string()),
         lists: Some(Default::default()),
         ..Info::default()
@@ -116,7 +143,7 @@ pub(super) fn rules<'a>(
 ) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
     let mut fields = FieldRules::new(status, profile);
     let listed = status.rules.iter().enumerate();
-    let listed = listed.filter(|(index, _)| !in_info.indexes.contains(&Some(*index)));
+    let listed = listed.filter(|(index, _)| !in_info.has(*index));
     let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
     let mode = std::mem::take(&mut fields.mode);
     mode.into_iter()
@@ -195,44 +222,47 @@ fn minutes(limit: Duration) -> Option<i64> {
     minutes.filter(|_| is_whole)
 }
 
-/// The players: their names, and their records without them. One who has no number gets that of the
-/// position.
+/// The players: their names, and their records without them.
 pub(super) fn players(
     status: &ServerStatus,
 ) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
-    status
-        .listed_players()
-        .iter()
-        .zip(1..)
-        .map(|(player, position)| {
-            let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
-            let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
-            let score = player.score.unwrap_or(0);
-            let record = PlayerRecord {
-                player_num: extra(PLAYER_NUM)
-                    .and_then(number::number)
-                    .unwrap_or(position),
-                ping: player.ping.unwrap_or(0),
-                score: i32::try_from(score).unwrap_or(if score < 0 { i32::MIN } else { i32::MAX }),
-                stats_id: PlayerRecord::with_team(stats_id, player.team),
-                ..PlayerRecord::default()
-            };
-            (WireText::new(player.name.as_ref()), record)
-        })
+    let numbered = status.listed_players().iter().zip(1..);
+    numbered.map(|(player, position)| {
+        (
+            WireText::new(player.name.as_ref()),
+            record(player, position),
+        )
+    })
+}
+
+/// The record of a player. One who has no number gets that of the position.
+fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
+    let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
+    let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
+    let player_num = extra(PLAYER_NUM).and_then(number::number);
+    let score = player.score.unwrap_or(0);
+    let nearest_score = if score < 0 { i32::MIN } else { i32::MAX };
+    PlayerRecord {
+        player_num: player_num.unwrap_or(position),
+        ping: player.ping.unwrap_or(0),
+        score: i32::try_from(score).unwrap_or(nearest_score),
+        stats_id: PlayerRecord::with_team(stats_id, player.team),
+        ..PlayerRecord::default()
+    }
 }
 
 /// A text in the engine's units.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WireText<'a> {
     units: Cow<'a, [u8]>,
-    wide: bool,
+    is_wide: bool,
 }
 
 impl<'a> WireText<'a> {
     const fn ascii(text: &'a str) -> Self {
         Self {
             units: Cow::Borrowed(text.as_bytes()),
-            wide: false,
+            is_wide: false,
         }
     }
 
@@ -243,54 +273,75 @@ impl<'a> WireText<'a> {
     fn number(number: i64) -> Self {
         Self {
             units: Cow::Owned(number.to_string().into_bytes()),
-            wide: false,
+            is_wide: false,
         }
     }
 
-    /// Units that are the engine's already stay as they are. Other texts are decoded, other games'
-    /// colour codes taken out, and written with 8 bits a character where that is enough. NULs
-    /// become 1, as in the engine's own colour codes; what is longer than [`MAX_TEXT`] is cut.
+    /// A text as the engine could hold it: no longer than [`MAX_TEXT`], and with 1 in place of NUL,
+    /// as in the engine's own colour codes.
     fn new(text: TextRef<'a>) -> Self {
+        let mut text = Self::of_any_length(text);
+        text.replace_nuls();
+        let max_bytes = MAX_TEXT.saturating_mul(text.width());
+        if text.units.len() > max_bytes {
+            text.units.to_mut().truncate(max_bytes);
+        }
+        text
+    }
+
+    /// Units that are the engine's already stay as they are. Other texts are written anew, without
+    /// other games' colour codes.
+    fn of_any_length(text: TextRef<'a>) -> Self {
         let style = text.style();
-        let has_our_colours = matches!(style.colours, Colours::UnrealEscape | Colours::None);
-        let (mut units, wide) = match style.charset {
-            Charset::Utf16Le if has_our_colours => (Cow::Borrowed(text.raw()), true),
-            charset if has_our_colours && (charset == Charset::Latin1 || text.raw().is_ascii()) => {
-                (Cow::Borrowed(text.raw()), false)
-            }
-            _ => {
-                let text = if has_our_colours {
-                    text.decoded()
-                } else {
-                    text.plain()
-                };
-                let wide = text.chars().any(|c| u32::from(c) > 0xFF);
-                let charset = if wide {
-                    Charset::Utf16Le
-                } else {
-                    Charset::Latin1
-                };
-                (Cow::Owned(charset.encode(&text)), wide)
-            }
+        if !matches!(style.colours, Colours::UnrealEscape | Colours::None) {
+            return Self::encoded(&text.plain());
+        }
+        let is_wide = style.charset == Charset::Utf16Le;
+        let is_narrow = style.charset == Charset::Latin1 || text.raw().is_ascii();
+        if is_wide || is_narrow {
+            return Self {
+                units: Cow::Borrowed(text.raw()),
+                is_wide,
+            };
+        }
+        Self::encoded(&text.decoded())
+    }
+
+    /// With 8 bits a character where that is enough.
+    fn encoded(text: &str) -> Self {
+        let is_wide = text.chars().any(|c| u32::from(c) > 0xFF);
+        let charset = if is_wide {
+            Charset::Utf16Le
+        } else {
+            Charset::Latin1
         };
-        let width = if wide { 2 } else { 1 };
+        Self {
+            units: Cow::Owned(charset.encode(text)),
+            is_wide,
+        }
+    }
+
+    fn replace_nuls(&mut self) {
+        let width = self.width();
         let is_nul = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
-        if units.chunks_exact(width).any(is_nul) {
-            let nuls = units
-                .to_mut()
-                .chunks_exact_mut(width)
-                .filter(|unit| is_nul(unit));
-            nuls.filter_map(|unit| unit.first_mut())
-                .for_each(|low| *low = 1);
+        if !self.units.chunks_exact(width).any(is_nul) {
+            return;
         }
-        if units.len() > MAX_TEXT.saturating_mul(width) {
-            units.to_mut().truncate(MAX_TEXT.saturating_mul(width));
+        for unit in self.units.to_mut().chunks_exact_mut(width) {
+            if is_nul(unit)
+                && let Some(low) = unit.first_mut()
+            {
+                *low = 1;
+            }
         }
-        Self { units, wide }
+    }
+
+    const fn width(&self) -> usize {
+        if self.is_wide { 2 } else { 1 }
     }
 
     pub(super) fn string(&self) -> FString<'_> {
-        if self.wide {
+        if self.is_wide {
             FString::wide(&self.units)
         } else {
             FString::narrow(&self.units)

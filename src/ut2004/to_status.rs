@@ -202,38 +202,20 @@ fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
 }
 
 fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
-    // The numbers that the model has no field for, as text in one buffer: the keys once, then two
-    // numbers for each player.
-    let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
-    // Most servers' numbers take 14 bytes or less.
-    numbers.reserve(records.len().saturating_mul(14));
-    for record in records {
-        number::put(record.player_num.into(), &mut numbers);
-        numbers.push(b' ');
-        // A stats id that is only a team's bit is in the team already.
-        if record.stats_id != PlayerRecord::with_team(0, record.team().map(i32::from)) {
-            number::put(record.stats_id.into(), &mut numbers);
-        }
-        numbers.push(b' ');
-    }
-    let numbers = Bytes::from(numbers);
+    let numbers = Bytes::from(extra_numbers(records));
+    let mut numbers_left = numbers.split(|byte| *byte == b' ');
+    let mut next_number = || numbers_left.next().unwrap_or_default();
+    let player_num_key = next_number();
+    let stats_id_key = next_number();
     let mut extras = RulesBuilder::new(&numbers, Charset::Latin1, records.len());
-    let mut numbers = numbers.split(|byte| *byte == b' ');
-    let mut next = || numbers.next().unwrap_or_default();
-    let (player_num, stats_id) = (next(), next());
     let mut players = Vec::with_capacity(records.len());
     for record in records {
-        extras.push(player_num, next());
-        let stats = next();
-        if !stats.is_empty() {
-            extras.push(stats_id, stats);
+        extras.push(player_num_key, next_number());
+        let stats_id = next_number();
+        if !stats_id.is_empty() {
+            extras.push(stats_id_key, stats_id);
         }
-        if let Some((player_id, pairs)) = record.xmp {
-            extras.push(PLAYER_ID.as_bytes(), player_id.to_string().as_bytes());
-            pairs
-                .iter()
-                .for_each(|(key, value)| extras.push_with(key.part(), value.part()));
-        }
+        push_pairs(record, &mut extras);
         players.push(Player {
             name: text(bytes, record.name),
             score: Some(i64::from(record.score)),
@@ -243,11 +225,38 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
             ..Player::default()
         });
     }
-    extras.complete(
-        players.iter_mut().map(|player| &mut player.extra),
-        Colours::None,
-    );
+    let extra_fields = players.iter_mut().map(|player| &mut player.extra);
+    extras.complete(extra_fields, Colours::None);
     players
+}
+
+/// The numbers of players that the model has no field for, as text in one buffer, each with a space
+/// after it: the two keys, then two numbers of each player. A stats id that is only a team's bit is
+/// empty, because the model has the team.
+fn extra_numbers(records: &[PlayerRecord<'_>]) -> Vec<u8> {
+    let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
+    // Most servers' numbers take 14 bytes or less.
+    numbers.reserve(records.len().saturating_mul(14));
+    for record in records {
+        number::put(record.player_num.into(), &mut numbers);
+        numbers.push(b' ');
+        if record.stats_id != PlayerRecord::with_team(0, record.team().map(i32::from)) {
+            number::put(record.stats_id.into(), &mut numbers);
+        }
+        numbers.push(b' ');
+    }
+    numbers
+}
+
+/// The second number and the pairs, of players that have them.
+fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
+    let Some((player_id, pairs)) = record.xmp else {
+        return;
+    };
+    extras.push(PLAYER_ID.as_bytes(), player_id.to_string().as_bytes());
+    for (key, value) in pairs.iter() {
+        extras.push_with(key.part(), value.part());
+    }
 }
 
 /// The teams that a player's bits or a team score's name speak of; names and scores where the list
