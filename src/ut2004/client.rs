@@ -161,8 +161,7 @@ impl StatusQuery {
     fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let is_empty = self.asked == Some(Command::Players) && self.lists.count == Some(0);
         if is_empty {
-            // A server that lists nobody sends no datagram of players.
-            self.lists.players.state = State::Proved;
+            self.lists.players.end_empty_reply(Some(0));
         } else if remaining == Remaining::Retry {
             // Some servers and filters know only the requests for one list.
             self.is_separate |= !self.lists.have_begun();

@@ -6,8 +6,11 @@
 //!   do spectators where the teams of the others show them.
 //! - Rules: one datagram of at most [`FLUSH_LENGTH`] bytes begins with the stock game's first rule.
 //! - Either: two replies in a row have the same entries, one of them in a datagram of at most
-//!   [`FLUSH_LENGTH`] bytes. A list without such a datagram looks like one whose last datagrams
-//!   never arrive.
+//!   [`FLUSH_LENGTH`] bytes, and no reply before them had more. A list without such a datagram
+//!   looks like one whose last datagrams never arrive.
+//!
+//! Where the info counts nobody, an empty list of players needs a second reply if it costs nothing
+//! (the rules are requested again), or if the first was silence: no count tells of spectators.
 //!
 //! The last reply is the list. Replies are never merged: a datagram of another moment can
 //! contradict the rest. Where nothing proves a list, its largest reply is the answer, and the end
@@ -231,6 +234,14 @@ impl List {
         }
     }
 
+    /// Ends a reply that is silence: a list without entries has no datagram. The first such reply
+    /// may be a loss.
+    pub(super) fn end_empty_reply(&mut self, count: Option<usize>) {
+        self.set_answered();
+        self.end_reply(count);
+        self.ask_again_if_empty();
+    }
+
     pub(super) const fn give_up(&mut self) {
         self.state = State::GivenUp;
     }
@@ -291,8 +302,7 @@ impl List {
         Ok(())
     }
 
-    /// Opens an empty list again, for a request that goes out anyway: a datagram of spectators may
-    /// have been lost.
+    /// Opens an empty list again, once: a datagram of spectators may have been lost.
     pub(super) fn ask_again_if_empty(&mut self) {
         if self.state == State::Proved && self.earlier.is_empty() && self.is_empty() {
             self.earlier.push(std::mem::take(&mut self.reply));
@@ -309,10 +319,13 @@ impl List {
         }
     }
 
-    /// Whether the current reply has the same entries as the one before.
+    /// Whether the current reply has the same entries as the one before, and no earlier one had
+    /// more.
     fn is_repeated(&self) -> bool {
         let repeats = |earlier: &Reply| earlier.sorted_entries() == self.reply.sorted_entries();
-        self.reply.is_sound() && self.earlier.last().is_some_and(repeats)
+        let worth = self.reply.worth();
+        let is_largest = self.earlier.iter().all(|earlier| earlier.worth() <= worth);
+        is_largest && self.reply.is_sound() && self.earlier.last().is_some_and(repeats)
     }
 
     fn replies(&self) -> impl Iterator<Item = &Reply> {
@@ -556,13 +569,17 @@ impl Datagram {
         })
     }
 
-    /// Whether both begin with the same entry: they are one part of a list at two times.
+    /// Whether both are one part of a list at two times: they begin with the same entry, or both
+    /// are the end, with rules of the same names.
     fn is_version_of(&self, other: &Self) -> bool {
         let first_rule = self.rules().next();
         let first_player = self.players().next().map(Entry::identity);
         let has_first_rule = first_rule.is_some() && first_rule == other.rules().next();
         let has_first_player =
             first_player.is_some() && first_player == other.players().next().map(Entry::identity);
-        has_first_rule || has_first_player
+        let names = self.rules().map(|rule| rule.name);
+        let has_same_names = first_rule.is_some() && names.eq(other.rules().map(|rule| rule.name));
+        let are_ends = self.is_end() && other.is_end();
+        has_first_rule || has_first_player || (are_ends && has_same_names)
     }
 }

@@ -61,8 +61,9 @@
 //!   values, and a datagram that can be the last.
 //!
 //! A list that is not proved is requested again, at most twice. If the rules are, so is an empty
-//! list of players. The last reply is the answer; replies are never merged. Where nothing proves a
-//! list, its largest reply is the answer, and [`Part::End`](crate::Part::End) is missing.
+//! list of players; and so it is where silence was the reply. The last reply is the answer; replies
+//! are never merged. Where nothing proves a list, its largest reply is the answer, and
+//! [`Part::End`](crate::Part::End) is missing.
 //!
 //! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose
 //! last datagrams never arrive, so its end counts as missing too.

@@ -245,6 +245,41 @@ fn the_last_of_two_equal_replies_is_the_answer_after_a_change() {
     );
 }
 
+/// The same datagram is lost from the second reply and from the third.
+#[test]
+fn replies_that_lack_entries_of_an_earlier_one_prove_nothing() {
+    let [first, last] = rules_of_two_datagrams();
+    let middle = rules(&[("y", &"v".repeat(460))]);
+    let whole = [first.clone(), middle, last.clone()];
+    let partial = [first, last];
+    let answer = transcript(&[0], &[&whole, &partial, &partial]);
+    assert_eq!(answer.rules().count(), 5, "the largest");
+    assert!(lacks_only_the_end(&answer), "{}", answer.completeness());
+}
+
+/// A server that lists nobody sends no datagram of players. The first silence may be a loss.
+#[test]
+fn silence_proves_an_empty_list_the_second_time() {
+    for has_spectator in [true, false] {
+        let mut asked = Vec::new();
+        let serve = |command| {
+            asked.push(command);
+            let is_second = asked.ends_with(&[2, 2]);
+            match command {
+                0 => vec![(40, info(0))],
+                1 => vec![(40, whole_rules())],
+                _ if has_spectator && is_second => vec![(40, players(1..=1))],
+                _ => Vec::new(),
+            }
+        };
+        let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
+        let outcome = play(StatusQuery::new(0, &options), serve).0.unwrap();
+        assert_eq!(asked, [1, 0, 2, 2]);
+        assert_eq!(numbers(&outcome.answer).len(), usize::from(has_spectator));
+        assert_eq!(outcome.answer.completeness(), WHOLE);
+    }
+}
+
 #[test]
 fn a_list_is_asked_for_three_times_at_most() {
     let (mut asked, mut reply) = (Vec::new(), 0);
