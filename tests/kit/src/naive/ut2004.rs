@@ -34,6 +34,7 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     // An entry in two datagrams was read at two moments. So was a list with two ends, because only
     // its last datagram is short.
     let (mut is_twice, mut ends) = (false, [0, 0]);
+    let mut is_repeated = false;
     let (mut rule_parts, mut player_parts, mut cuts) = (0, 0, 0);
     let mut seen: Vec<&Text> = Vec::new();
     let mut is_odd = false;
@@ -51,15 +52,15 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
                 is_twice |= more
                     .iter()
                     .any(|(key, _)| rules.iter().any(|(other, _)| other == key));
+                is_repeated |= more.iter().any(|pair| rules.contains(pair));
                 rules.extend(more);
                 rule_parts += 1;
             }
             Part::Players(more) => {
                 let is_same =
                     |a: &Pairs, b: &Pairs| a[0] == b[0] && (a[0].1 != b"0" || a[1] == b[1]);
-                is_twice |= more
-                    .iter()
-                    .any(|new| players.iter().any(|old| is_same(old, new)));
+                let is_listed = |new| players.iter().any(|old| is_same(old, new));
+                is_repeated |= more.iter().any(is_listed);
                 players.extend(more);
                 player_parts += 1;
             }
@@ -80,8 +81,12 @@ pub fn read(datagrams: &[Text], asked: Asked) -> Reading {
     if infos.is_empty() {
         return Reading::no("no info");
     }
-    is_twice |= ends.iter().any(|&ends| ends > 1);
-    if asked == Asked::Retried || asked == Asked::InTurn && is_twice || infos.len() > 1 {
+    is_twice |= is_repeated || ends.iter().any(|&ends| ends > 1);
+    if asked == Asked::Retried
+        || asked == Asked::InTurn && is_twice
+        || is_repeated
+        || infos.len() > 1
+    {
         return Reading::unknown("lists of several moments");
     }
     if cuts > 0 {
