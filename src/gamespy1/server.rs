@@ -58,12 +58,12 @@ pub fn respond(
     requester: &Requester,
 ) -> Vec<Bytes> {
     datagrams(status, service, requester, |context| {
-        reply(request, context)
+        respond_from_templates(request, context)
     })
 }
 
 /// Does the same as [`respond`], from cached templates.
-pub(crate) fn reply(
+pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<Patched> {

@@ -63,12 +63,12 @@ pub fn respond(
     requester: &Requester,
 ) -> Vec<Bytes> {
     datagrams(status, service, requester, |context| {
-        reply(request, context)
+        respond_from_templates(request, context)
     })
 }
 
-/// [`respond`], from templates.
-pub(crate) fn reply(
+/// Does the same as [`respond`], with the templates of earlier replies.
+pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<Patched> {

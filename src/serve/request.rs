@@ -53,28 +53,28 @@ impl<'a> Request<'a> {
         match self {
             Self::GameSpy1(request) => {
                 let cache = &mut caches.gamespy1;
-                gamespy1::server::reply(
+                gamespy1::server::respond_from_templates(
                     request,
                     &mut Context::new(status, service, requester, cache),
                 )
             }
             Self::GameSpy4(request) => {
                 let cache = &mut caches.gamespy4;
-                gamespy4::server::reply(
+                gamespy4::server::respond_from_templates(
                     request,
                     &mut Context::new(status, service, requester, cache),
                 )
             }
             Self::Quake3(request) => {
                 let cache = &mut caches.quake3;
-                quake3::server::reply(
+                quake3::server::respond_from_templates(
                     request,
                     &mut Context::new(status, service, requester, cache),
                 )
             }
             Self::Ut2004(request) => {
                 let cache = &mut caches.ut2004;
-                ut2004::server::reply(
+                ut2004::server::respond_from_templates(
                     request,
                     &mut Context::new(status, service, requester, cache),
                 )

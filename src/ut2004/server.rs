@@ -54,12 +54,15 @@ pub fn respond(
     requester: &Requester,
 ) -> Vec<Bytes> {
     datagrams(status, service, requester, |context| {
-        reply(request, context)
+        respond_from_templates(request, context)
     })
 }
 
-/// [`respond`], from templates.
-pub(crate) fn reply(request: &Request, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+/// Does the same as [`respond`], with the templates of earlier replies.
+pub(crate) fn respond_from_templates(
+    request: &Request,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<Patched> {
     let kind = ReplyKind {
         command: request.command,
         takes_header: takes_header(request, context.service),
@@ -70,7 +73,7 @@ pub(crate) fn reply(request: &Request, context: &mut Context<'_, ReplyKind>) -> 
             service: context.service,
             template,
         }
-        .reply(request, context.status);
+        .write(request, context.status);
     });
     Patched::new(template, Patch::NONE)
 }
@@ -96,7 +99,7 @@ struct Writer<'o> {
 }
 
 impl Writer<'_> {
-    fn reply(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
+    fn write(mut self, request: &Request, status: &ServerStatus) -> Result<(), EncodeError> {
         let profile = Profile::of_engine(self.service.engine);
         let in_info = match profile.info {
             InfoEnd::Older => InfoRules::default(),
