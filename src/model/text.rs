@@ -13,8 +13,8 @@ use crate::text::charset::Charset;
 use crate::text::colour::{Colour, Colours, console_character, may_have_codes, segments};
 use crate::text::share;
 
-/// The style of a text's bytes: the character set and the kind of colour codes. The default is UTF-8 or Windows-1252
-/// without colour codes. See the example of [`Text`].
+/// The style of a text's bytes: the character set and the kind of colour codes. The default is
+/// UTF-8 or Windows-1252 without colour codes. See the example of [`Text`].
 ///
 /// ```
 /// use queryport::Text;
@@ -316,10 +316,12 @@ impl<'a> TextRef<'a> {
         Text::new(self.raw.to_vec(), self.style)
     }
 
-    /// The text without colour codes, control and invisible characters, those that change the direction of writing included:
-    /// safe to print on a terminal, and two names differ in something that is seen. Tabs and line feeds in a row become one
-    /// space, except at the end; [`Self::lines`] keeps lines apart. Emoji lose the joiners between them. Spaces at the ends are kept. Borrowed
-    /// where the bytes are the plain text already.
+    /// The text without colour codes, control and invisible characters.
+    ///
+    /// It is safe to print on a terminal, and two different names look different: characters that
+    /// change the direction of writing are removed as well. Tabs and line feeds in a row become one
+    /// space, except at the end; [`Self::lines`] keeps lines apart. Emoji lose the joiners between
+    /// them. Spaces at the ends are kept. Borrowed where the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
         let Style { charset, colours } = self.style;
         let raw = self.without_last_breaks();
@@ -369,8 +371,9 @@ impl<'a> TextRef<'a> {
         })
     }
 
-    /// The bytes in this character set. Only UTF-16 is converted, from and to: other bytes stay as they are, but for the colour
-    /// codes of the Unreal engine, whose control bytes other protocols do not carry.
+    /// The bytes in this character set. Only UTF-16 is converted, from and to; other bytes stay as
+    /// they are. The Unreal engine's colour codes are removed, because other protocols do not carry
+    /// their control bytes.
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
             Cow::Owned(charset.encode(&self.plain()))
@@ -430,8 +433,8 @@ pub struct Span<'a> {
     pub text: Cow<'a, str>,
 }
 
-/// The text as it is printed: without [invisible characters](is_invisible), with one space for tabs and line feeds in a
-/// row, and with the characters of DarkPlaces' console for the glyphs of its font.
+/// The printable text, without [invisible characters](is_invisible). Tabs and line feeds in a row
+/// become one space, and glyphs of DarkPlaces' font the characters of its console.
 fn printable(text: Cow<'_, str>, colours: Colours) -> Cow<'_, str> {
     let shown = |character| match colours {
         Colours::DarkPlaces => console_character(character),
@@ -455,8 +458,9 @@ fn printable(text: Cow<'_, str>, colours: Colours) -> Cow<'_, str> {
     Cow::Owned(printed)
 }
 
-/// Control characters, line separators, annotation marks, and what Unicode calls `Default_Ignorable_Code_Point` (UAX 44,
-/// DerivedCoreProperties.txt): a name with one of them rearranges the line that it is printed in, or looks like another.
+/// Control characters, line separators, annotation marks, and Unicode's
+/// `Default_Ignorable_Code_Point` (UAX 44, DerivedCoreProperties.txt). A name with one of them
+/// rearranges the line that it is printed in, or looks like another.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,
