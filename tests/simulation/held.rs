@@ -27,10 +27,13 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
             if answers.is_empty() {
                 return Some("no answer".to_owned());
             }
+            // One of the dialects is the server's.
             let engine = service.engine();
-            answers
+            let differences: Option<Vec<String>> = answers
                 .iter()
-                .find_map(|answer| difference(engine, &moments[0], answer))
+                .map(|answer| difference(engine, &moments[0], answer))
+                .collect();
+            differences.map(|all| all.join("; "))
         }
         Server::Form(form, held) if held[0].is_hostile => {
             let status = match exchange(server, &client.full(), 0, &mut Vec::new()) {

@@ -49,8 +49,10 @@ impl Carried {
 const CARRIED: &[Carried] = &[
     Carried::all(Engine::Unreal),
     Carried::all(Engine::Qr1),
+    Carried::all(Engine::Qr2),
     Carried::all(Engine::UnrealTournament3),
     Carried::all(Engine::Battlefield2),
+    Carried::all(Engine::GameSpy2),
     // A player is a name alone.
     Carried {
         scores: false,
