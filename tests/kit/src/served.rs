@@ -130,23 +130,29 @@ fn player_difference(
     received: &ServerStatus,
 ) -> Option<String> {
     let listed = held.players.as_ref()?;
+    if lacks(received.completeness, Part::Players) {
+        return None;
+    }
+    let arrived = received.listed_players();
+    if arrived.len() != listed.len() {
+        return Some(format!(
+            "{} of {} players arrive",
+            arrived.len(),
+            listed.len()
+        ));
+    }
     let identity = |player: &Player| {
         let score = player.score.filter(|_| carried.scores);
         (player.name.plain().into_owned(), score)
     };
-    let mut others = received.listed_players().iter().map(identity).collect();
-    let is_whole = !lacks(received.completeness, Part::Players);
-    if is_whole && received.listed_players().len() != listed.len() {
-        let arrived = received.listed_players().len();
-        return Some(format!("{arrived} of {} players arrive", listed.len()));
-    }
+    let mut others: Vec<_> = arrived.iter().map(identity).collect();
     for player in listed
         .iter()
         .filter(|player| is_plain(player.name.as_ref()))
     {
-        let is_there = take(&mut others, &identity(player));
-        if is_whole && !is_there {
-            return Some(format!("player {:?} does not arrive", identity(player)));
+        let player = identity(player);
+        if !take(&mut others, &player) {
+            return Some(format!("player {player:?} does not arrive"));
         }
     }
     None
