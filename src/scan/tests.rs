@@ -86,8 +86,7 @@ fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Leads a scan in virtual time. `reply` says what a server sends back to a request, and after how
-/// long. Returns the results by index, and the time it took.
+/// Leads a scan in virtual time. `reply` returns a server's reply to a request, and its delay. Returns the results by index, and the time it took.
 fn run(
     mut scanner: Scanner<Script>,
     reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,
@@ -168,7 +167,7 @@ fn the_window_bounds_queries_under_way_and_results_not_taken() {
     assert_eq!(drain(&mut scanner, now), [at(3)]);
 }
 
-/// Answers on their way at once: 17 of four datagrams fit the default receive buffer of 69.
+/// Answers in flight at once: 17 of four datagrams fit the default receive buffer of 69.
 #[test]
 fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let mut scanner = scanner_with(targets(100), options());

@@ -372,7 +372,7 @@ impl Master {
     }
 
     /// A description: lists the server when it quotes a challenge that was issued to its address.
-    /// Returns the counter of what became of it.
+    /// Returns the counter of its outcome.
     fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
         let Some(tag) = self.proved_tag(now, server, info) else {
             return &mut self.stats.unproved;

@@ -1,5 +1,5 @@
 //! The servers a master knows: only those that proved their address, in a table of bounded size;
-//! and their games, by heartbeat tag, by protocol number, and by what a server says of itself.
+//! and their games, by heartbeat tag, by protocol number, and by the keys of a server's description.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -43,7 +43,7 @@ pub(super) type Game = (Name, i32);
 
 #[derive(Debug, Default)]
 pub(super) struct Registry {
-    /// The servers of one game stand together: no list walks over those of others.
+    /// The servers of one game are next to each other, so a list skips those of other games.
     entries: BTreeMap<(Game, SocketAddr), Entry>,
     games: BTreeMap<SocketAddr, Game>,
     max_servers: usize,
@@ -97,7 +97,7 @@ impl Registry {
         if self.games.contains_key(&server) {
             return Listing::Renewed;
         }
-        // Who has an address: one IPv4 address, or a /64 of IPv6.
+        // The owner of an address: one IPv4 address, or a /64 of IPv6.
         let theirs = self.games.range(network(server.ip(), (32, 64)));
         let is_full = self.entries.len() >= self.max_servers
             || theirs.take(self.max_per_address).count() >= self.max_per_address;
