@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use queryport::model::TextRef;
 use queryport::{Completeness, Engine, Part, Player, ServerStatus, Text};
 
 /// What the protocol of an engine carries.
@@ -107,7 +106,7 @@ fn field_difference(
     for (field, is_carried, held, received) in texts {
         let held = held
             .as_ref()
-            .filter(|held| is_carried && is_plain(held.as_ref()));
+            .filter(|held| is_carried && is_plain(held.raw()));
         let Some(held) = held else { continue };
         if received.as_ref().map(Text::plain) != Some(held.plain()) {
             return Some(format!("{field} {held:?} arrives as {received:?}"));
@@ -146,10 +145,7 @@ fn player_difference(
         (player.name.plain().into_owned(), score)
     };
     let mut others: Vec<_> = arrived.iter().map(identity).collect();
-    for player in listed
-        .iter()
-        .filter(|player| is_plain(player.name.as_ref()))
-    {
+    for player in listed.iter().filter(|player| is_plain(player.name.raw())) {
         let player = identity(player);
         if !take(&mut others, &player) {
             return Some(format!("player {player:?} does not arrive"));
@@ -174,7 +170,7 @@ fn rule_difference(
     }
     for (key, value) in &held.rules {
         let is_repeated = repetitions.get(&key.plain().to_ascii_lowercase()) != Some(&1);
-        if is_repeated || !is_plain(key) || !is_plain(value) {
+        if is_repeated || !is_plain(key.raw()) || !is_plain(value.raw()) {
             continue;
         }
         let arrived = received.rules.get(&key.plain());
@@ -220,8 +216,7 @@ fn size(status: &ServerStatus) -> usize {
 
 /// A short text of letters and digits, with single characters between them that no protocol gives
 /// a meaning.
-fn is_plain(text: TextRef<'_>) -> bool {
-    let bytes = text.raw();
+fn is_plain(bytes: &[u8]) -> bool {
     let is_word = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_alphanumeric);
     (1..=24).contains(&bytes.len())
         && bytes
