@@ -15,7 +15,7 @@ use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wai
 /// Asks for everything: keys, players and teams.
 ///
 /// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Each attempt has an id of
-/// its own, so that parts of two replies are not mixed. A reply to the attempt before the current one still counts.
+/// its own, so that parts of two replies are not mixed. A reply to one of the two attempts before the current one still counts.
 ///
 /// If nothing answers the first challenge request, data is requested without a challenge: first in one datagram, as
 /// GameSpy v2 knows it, later in several. Such attempts alternate with challenge requests, until a part of the data comes:
@@ -52,7 +52,7 @@ pub struct StatusQuery {
     options: QueryOptions,
     /// The number of attempts so far; ids are made from it.
     begun: u8,
-    /// The current attempt, last, and at most one before it.
+    /// The current attempt, last, and those before it whose replies still count.
     attempts: Vec<Attempt>,
     /// The number of attempts without a challenge because no challenge is known.
     unchallenged: u8,
@@ -91,8 +91,10 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// Most attempts whose replies count.
-const MAX_ATTEMPTS: usize = 2;
+/// Most attempts whose replies count: the current one, one before it in the same form, and one in the
+/// other form (with or without a challenge). Otherwise a slow server's reply to the first request
+/// would not count.
+const MAX_ATTEMPTS: usize = 3;
 
 impl StatusQuery {
     /// `nonce`: a number the server cannot guess; the request ids are made from it.
@@ -101,7 +103,7 @@ impl StatusQuery {
             nonce,
             options: *options,
             begun: 0,
-            attempts: Vec::with_capacity(MAX_ATTEMPTS),
+            attempts: Vec::with_capacity(1),
             unchallenged: 0,
             has_challenge: false,
             has_raw_token: false,
