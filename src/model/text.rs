@@ -205,15 +205,9 @@ impl Deref for Text {
     }
 }
 
-/// The plain text, by which texts are compared and hashed.
+/// The plain text: texts are compared and hashed by it.
 impl Borrow<str> for Text {
     fn borrow(&self) -> &str {
-        self.as_str()
-    }
-}
-
-impl AsRef<str> for Text {
-    fn as_ref(&self) -> &str {
         self.as_str()
     }
 }

@@ -1,4 +1,4 @@
-//! What a client is made of: its settings, host names, and the conversation with one host.
+//! The inside of a client: its settings, host names, and the conversation with one host.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -20,9 +20,10 @@ use crate::net::error::Error;
 use crate::net::inquiry::{Event, Gathering, Listed, MasterReport, servers_options};
 use crate::net::server::Server;
 use crate::net::target::ScanTarget;
+use crate::options::QueryOptions;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
-use crate::session::{Conversation, Outcome};
+use crate::session::{Conversation, Outcome, Timing};
 use crate::status_query::Answer;
 
 /// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter.
@@ -61,12 +62,42 @@ impl client::Client {
 impl Client {
     /// A client with default settings.
     ///
-    /// For other settings: `queryport::Client::new()?.with_timing(timing).blocking()`.
+    /// For further settings: `queryport::Client::new()?.with_family(family).blocking()`.
     ///
     /// # Errors
     /// [`Error::Io`] if the system provides no random bytes.
     pub fn new() -> Result<Self, Error> {
         client::Client::new().map(client::Client::blocking)
+    }
+
+    /// Sets how long to wait for a server, retries included, as
+    /// [`Client::with_timeout`](crate::Client::with_timeout).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use queryport::blocking::Client;
+    ///
+    /// let client = Client::new()?.with_timeout(Duration::from_secs(1));
+    /// # Ok::<(), queryport::Error>(())
+    /// ```
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Self {
+        let client = client::Client { asker: self.0 };
+        client.with_timeout(timeout).blocking()
+    }
+
+    /// Sets timeouts and the number of retries.
+    #[must_use]
+    pub fn with_timing(mut self, timing: Timing) -> Self {
+        self.0.timing = timing;
+        self
+    }
+
+    /// Sets what to request: detail, limits, dialects.
+    #[must_use]
+    pub fn with_options(mut self, options: QueryOptions) -> Self {
+        self.0.options = options;
+        self
     }
 
     /// Queries a server's status: the common [`ServerStatus`].
