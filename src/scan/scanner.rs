@@ -40,7 +40,7 @@ use crate::time::{Duration, Instant};
 ///
 /// # Cost
 /// Memory grows with the queries in flight, not with the list. Each has a session, a timer, and
-/// entries in the tables of addresses and hosts: about 500 bytes, plus the datagrams that the
+/// entries in the tables of addresses and hosts: about 700 bytes, plus the datagrams that the
 /// conversation keeps. The 512 queries that ended last are remembered, to tell late datagrams from
 /// foreign ones.
 ///

@@ -85,7 +85,8 @@ impl Timing {
     ///
     /// Retries that would come later are not sent, see [`Self::requests`]. In a
     /// [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, this applies to servers
-    /// that send nothing. A server that has sent part of its answer may take four times as long.
+    /// that send nothing. A server that has sent part of its answer may take four times as long,
+    /// 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
     }

@@ -58,7 +58,7 @@ enum Mark {
 
 /// The fields of an info record after `MaxPlayers`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum InfoEnd {
+pub(crate) enum InfoEnd {
     /// Ping, flags, skill level and two lists.
     Standard,
     /// The current and the last wave, then as above.

@@ -160,7 +160,7 @@ fn a_query_has_a_span_and_events_for_what_goes_wrong() {
         event(rejected),
         [
             ("message", "datagram rejected"),
-            ("offset", "5"),
+            ("offset", "6"),
             ("why", why)
         ]
     );

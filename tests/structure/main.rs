@@ -46,8 +46,8 @@ const LAYERS: [&[&str]; 5] = [
 
 /// The parts of a protocol: each uses parts of its own row and of the rows above.
 const PARTS: [&[&str]; 4] = [
-    &["wire"],
-    &["answer", "engines", "lists", "ut3", "token", "writer"],
+    &["engines", "wire"],
+    &["answer", "lists", "ut3", "token", "writer"],
     &["to_status", "from_status", "client"],
     &["server"],
 ];

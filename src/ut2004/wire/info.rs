@@ -102,7 +102,7 @@ impl<'a> Info<'a> {
     }
 
     /// The form of its end.
-    pub(in crate::ut2004) const fn end(&self) -> InfoEnd {
+    pub(crate) const fn end(&self) -> InfoEnd {
         match (self.waves, self.flags) {
             (Some(_), _) => InfoEnd::Waves,
             (None, Some(_)) => InfoEnd::Standard,
