@@ -39,9 +39,9 @@ use queryport::{Client, Limits, Secret, ServerList};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "master serve 127.0.0.1:27950 --loopback   lists the servers that send heartbeats",
-    "master list example.org Quake3Arena 71    prints the list of a master",
-    "master list example.org --plain 68        without the name of the game",
+    "master serve 0.0.0.0:27950 [::]:27950   lists who sends heartbeats",
+    "master list example.org Quake3Arena 71  prints the list of a master",
+    "master list example.org --plain 68      without the name of the game",
 ];
 
 /// Run a master server, or request the list of one.

@@ -34,13 +34,17 @@ const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "rcon example.org:27960                    asks for the password, then for commands",
-    "rcon example.org:27960 status             one command",
+    "rcon example.org:27960         asks for the password, then commands",
+    "rcon example.org:27960 status  one command",
 ];
+
+/// The exit codes, as `--help` says them.
+const EXIT_STATUS: &str = "Exit status: 0 answered, 1 no answer or refused, 2 wrong command line,\n3 incomplete answer, 130 after \
+                           Ctrl-C where it asks for the password";
 
 /// Run console commands on a Quake 3 server.
 #[derive(Debug, Parser)]
-#[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
     #[arg(value_parser = command_line::server)]

@@ -138,9 +138,10 @@ fn is_transcript(text: &str) -> bool {
     let first = text
         .lines()
         .find(|line| !line.trim().is_empty() && !line.starts_with('#'));
-    first.map_or(text.contains("# protocol "), |line| {
-        matches!(line.split_whitespace().nth(1), Some(">" | "<"))
-    })
+    match first {
+        Some(line) => matches!(line.split_whitespace().nth(1), Some(">" | "<")),
+        None => text.contains("# protocol "),
+    }
 }
 
 /// Each server of a capture that sent a client replies of a known protocol.
@@ -254,7 +255,7 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
     if let Some(server) = server {
         line.insert("server".to_owned(), json!(server.to_string()));
     }
-    let descriptions = datagrams.iter().map(|datagram| description(datagram));
+    let descriptions = datagrams.iter().map(description);
     line.insert("datagrams".to_owned(), descriptions.collect());
     let is_named = protocol.is_some() && server.is_none();
     let side = match protocol {

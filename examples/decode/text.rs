@@ -100,13 +100,12 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     for group in digits.as_bytes().chunks(4) {
         let mut bits = 0_u32;
-        for digit in group {
-            bits = bits << 6 | sextet(*digit)?;
+        for index in 0..4 {
+            let digit = group.get(index);
+            bits = (bits << 6) | digit.map_or(Some(0), |digit| sextet(*digit))?;
         }
-        let missing = 4_usize.saturating_sub(group.len());
-        bits <<= missing.saturating_mul(6);
         let [_, decoded @ ..] = bits.to_be_bytes();
-        bytes.extend(decoded.iter().take(3_usize.saturating_sub(missing)));
+        bytes.extend(decoded.iter().take(group.len().saturating_sub(1)));
     }
     Some(bytes)
 }

@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "games                                     all games, one line each",
-    "games openarena \"ut 2004\"                 everything about these",
+    "games                       all games, one line each",
+    "games openarena \"ut 2004\"  everything about these",
     "games --protocol quake3 --listed --json",
 ];
 

@@ -21,6 +21,7 @@
 
 #[path = "../command_line/mod.rs"]
 mod command_line;
+#[allow(dead_code, reason = "`serve` uses the rest of it")]
 pub(crate) mod embedded;
 mod gamespy1;
 #[path = "../command_line/json.rs"]
@@ -55,10 +56,11 @@ use transcript::Recorded;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "query                                    embedded servers on loopback",
-    "query openarena example.org               a server by its game",
-    "query quake3 example.org:27960 --json     by its protocol and query port",
-    "query gamespy4 example.org:25565 --short  a Minecraft server",
+    "query                           embedded servers on loopback",
+    "query openarena example.org     a server by its game",
+    "query quake3 example.org:27960  by its protocol and query port",
+    "query minecraft example.org     a Minecraft server",
+    "query example.org               a server of unknown game",
 ];
 
 /// Query a game server: its name, the match, the players.

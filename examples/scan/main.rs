@@ -64,9 +64,9 @@ use target::{Target, What};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "scan servers.txt                          one server a line",
-    "scan openarena --json                     the servers of a game, from its list servers",
-    "scan --rate 500 --exclude 192.0.2.0/24 -  a list from standard input, slowly",
+    "scan servers.txt       one server a line",
+    "scan openarena --json  the servers of a game, from its list servers",
+    "scan --rate 500 -      a list from standard input, slowly",
 ];
 
 /// The exit codes, as `--help` says them.
@@ -464,6 +464,9 @@ fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static
     Game::of(status, protocol?).map(|game| game.id)
 }
 
+/// A terminal with fewer columns has no place for the round-trip time and the map.
+const NARROW: usize = 60;
+
 /// A row. On a terminal it has at most its columns.
 fn readable(
     scanned: &Scanned<ServerStatus, Error>,
@@ -483,6 +486,22 @@ fn readable(
     let other = other
         .map(|game| format!("  ({})", game.name))
         .unwrap_or_default();
+    let players = format!(
+        "{:>3}/{:<3}",
+        number(status.player_count),
+        number(status.max_players)
+    );
+    let address = outcome.peer.to_string();
+    if let Some(columns) = columns.filter(|columns| *columns < NARROW) {
+        let name = text(&status.name);
+        return Some(
+            fit(
+                &format!("{address:<21} {players} {name}{other}{cut}"),
+                columns,
+            )
+            .into_owned(),
+        );
+    }
     let map = text(&status.map);
     let map_columns: usize = if columns.is_some_and(|columns| columns < 100) {
         12
@@ -495,14 +514,11 @@ fn readable(
         map.into()
     };
     let row = format!(
-        "{:<21} {:>6} ms {:>3}/{:<3} {}{} {}{other}{cut}",
-        outcome.peer.to_string(),
+        "{address:<21} {:>6} ms {players} {}{} {}{other}{cut}",
         outcome.rtt.map_or_else(
             || "?".to_owned(),
             |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)
         ),
-        number(status.player_count),
-        number(status.max_players),
         map,
         " ".repeat(map_columns.saturating_sub(safe_text::width(&map))),
         text(&status.name),

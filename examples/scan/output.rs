@@ -34,7 +34,8 @@ pub(crate) struct Shared(Arc<Mutex<Output>>);
 impl Shared {
     pub(crate) fn new() -> Self {
         // A dumb terminal has no command that erases a line.
-        let can_erase = std::env::var_os("TERM").is_some_and(|term| term != "dumb" && term != "");
+        let can_erase =
+            std::env::var_os("TERM").is_some_and(|term| term != "dumb" && !term.is_empty());
         let has_progress = io::stderr().is_terminal() && can_erase;
         let (held, progress, lists) = Default::default();
         Self(Arc::new(Mutex::new(Output {

@@ -858,6 +858,13 @@ fn a_line_of_progress_fits_a_narrow_terminal() {
         .split("\r\x1b[K")
         .filter(|line| line.contains(" of 1"))
         .collect();
+    let server = list("narrow-row", &format!("quake3 {}\n", long_named()));
+    let rows = on_a_terminal_of(&["scan", &server], "xterm", 40);
+    assert!(
+        rows[0].contains(" Namexx") && rows[0].chars().count() == 40,
+        "{rows:#?}"
+    );
+    std::fs::remove_file(server).unwrap();
     assert!(
         !drawn.is_empty() && drawn.iter().all(|line| line.chars().count() < 20),
         "{drawn:?}"
@@ -1045,6 +1052,17 @@ fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
                 .any(|line| line.starts_with(&format!("Usage: queryport {program}"))),
             "{lines:#?}"
         );
+        // Longer remarks of these two wrap.
+        let has_long_remarks = ["browser", "monitor"].contains(&program);
+        let examples = lines
+            .iter()
+            .filter(|_| !has_long_remarks)
+            .skip_while(|line| *line != "Examples:")
+            .skip(1)
+            .take_while(|line| !line.is_empty());
+        for example in examples {
+            assert!(example.starts_with("  queryport "), "wrapped: {example:?}");
+        }
         for line in lines {
             assert!(
                 line.chars().count() <= 80 && !line.contains("the example"),
