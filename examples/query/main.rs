@@ -250,7 +250,7 @@ fn may_lack_challenge(
     protocol: Protocol,
     result: &Result<Answered, Error>,
 ) -> bool {
-    let is_silent = matches!(result, Err(error) if error.kind() == ErrorKind::Offline);
+    let is_silent = matches!(result, Err(error) if error.kind() == ErrorKind::Timeout);
     is_silent && arguments.short && protocol == Protocol::GameSpy4
 }
 
