@@ -1,23 +1,23 @@
-//! Compares what a client received with the status that the server holds.
+//! Compares the status that a client received with the one that was served.
 //!
-//! Only plain texts are compared: every protocol carries them as they are. [`CARRIED`] lists what
-//! the protocol of each engine carries besides the name, the map, the slots and the players' names.
+//! Only plain texts are compared, because every protocol carries them unchanged. [`CARRIED`] lists
+//! what the protocol of each engine carries besides name, map, slots and players' names.
 
 use std::collections::BTreeMap;
 
 use queryport::{Completeness, Engine, Part, Player, ServerStatus, Text};
 
-/// What the protocol of an engine carries.
+/// The parts of a status that the protocol of an engine carries.
 struct Carried {
     engine: Engine,
-    /// The type of match as text, not as a number that clients look up.
+    /// The game type as text, not as a number that clients look up.
     game_type: bool,
     version: bool,
-    /// How many play, apart from the list of players.
+    /// The number of players, separate from the list of players.
     count: bool,
     scores: bool,
-    /// The rules arrive if the texts of a status have at most this many bytes together. A longer
-    /// reply may leave some out.
+    /// Rules arrive if all texts of a status together have at most this many bytes. A longer reply
+    /// may omit some.
     rule_bytes: usize,
 }
 
@@ -34,8 +34,8 @@ impl Carried {
         }
     }
 
-    /// A status of Quake 3: everything but the count, which is the number of its lines, within the
-    /// 1023 bytes of an infostring. The keys and numbers of the fields need the rest.
+    /// A status of Quake 3: everything except the number of players, which is the number of lines.
+    /// An infostring has 1,023 bytes; keys and numbers of fields use the rest of them.
     const fn infostring(engine: Engine) -> Self {
         Self {
             count: false,
@@ -52,7 +52,7 @@ const CARRIED: &[Carried] = &[
     Carried::all(Engine::UnrealTournament3),
     Carried::all(Engine::Battlefield2),
     Carried::all(Engine::GameSpy2),
-    // A player is a name alone.
+    // A player has only a name.
     Carried {
         scores: false,
         ..Carried::all(Engine::Minecraft)
@@ -60,7 +60,7 @@ const CARRIED: &[Carried] = &[
     Carried::infostring(Engine::Quake3),
     Carried::infostring(Engine::DarkPlaces),
     Carried::infostring(Engine::Warsow),
-    // A player is a name and a ping.
+    // A player has a name and a ping.
     Carried {
         scores: false,
         ..Carried::infostring(Engine::MedalOfHonor)
@@ -71,8 +71,8 @@ const CARRIED: &[Carried] = &[
     Carried::all(Engine::Ut2003),
 ];
 
-/// The first difference between a status and what a client received of it; `None` where everything
-/// that the protocol of the engine carries has arrived, or is marked as missing.
+/// The first difference between a served and a received status; `None` if everything that the
+/// engine's protocol carries has arrived or is marked as missing.
 pub fn difference(engine: Engine, held: &ServerStatus, received: &ServerStatus) -> Option<String> {
     let carried = CARRIED
         .iter()
@@ -214,8 +214,8 @@ fn size(status: &ServerStatus) -> usize {
     texts.chain(rules).sum()
 }
 
-/// A short text of letters and digits, with single characters between them that no protocol gives
-/// a meaning.
+/// Whether a text is short and plain: words of letters and digits, with one separator between them
+/// that is special in no protocol.
 fn is_plain(bytes: &[u8]) -> bool {
     let is_word = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_alphanumeric);
     (1..=24).contains(&bytes.len())
