@@ -86,14 +86,7 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
                         break;
                     }
                 }
-                program.browser.progress.note(now());
-                let is_due = program.browser.is_automatic && refreshed.elapsed() >= program.interval;
-                if is_due {
-                    refreshed = now();
-                    program.browser.refresh()
-                } else {
-                    None
-                }
+                program.refresh_if_due(&mut refreshed)
             }
         };
         if HAS_PANICKED.load(Ordering::Relaxed) {
@@ -110,10 +103,8 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
         let is_due =
             (is_stale && drawn.elapsed() >= FRAME) || (is_running && drawn.elapsed() >= CLOCK);
         if is_urgent || is_due {
-            let result = terminal
-                .draw(|frame| view::draw(frame, &mut program.browser, program.depth, now()));
-            match result {
-                Ok(_) => (is_stale, drawn) = (false, now()),
+            match program.draw(&mut terminal) {
+                Ok(()) => (is_stale, drawn) = (false, now()),
                 Err(error) if has_terminal() => return Err(error.into()),
                 Err(_) => break,
             }
@@ -132,6 +123,21 @@ impl Program {
         let Input::Key(key) = input else { return None };
         let action = action(*key, self.browser.mode)?;
         self.browser.act(action)
+    }
+
+    fn draw(&mut self, screen: &mut Screen) -> io::Result<()> {
+        screen.draw(|frame| view::draw(frame, &mut self.browser, self.depth, now()))?;
+        Ok(())
+    }
+
+    /// The automatic refresh, when its time has come.
+    fn refresh_if_due(&mut self, refreshed: &mut Instant) -> Option<Command> {
+        self.browser.progress.note(now());
+        if !self.browser.is_automatic || refreshed.elapsed() < self.interval {
+            return None;
+        }
+        *refreshed = now();
+        self.browser.refresh()
     }
 
     fn carry_out(&mut self, command: Command) {

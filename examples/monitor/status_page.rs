@@ -17,6 +17,8 @@ pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 
 const REFRESH: Duration = Duration::from_secs(30);
 /// Most characters of a text that a server chose.
 const MAX_TEXT: usize = 80;
+/// Most characters of the reason why a server is down.
+const MAX_MESSAGE: usize = 300;
 /// The height of a chart. It is as wide as a day has samples.
 const CHART_HEIGHT: u64 = 28;
 
@@ -133,7 +135,7 @@ fn state(server: &Server, now: Instant, html: &mut String) {
         }
         Some(Err(failure)) => {
             let _ = write!(html, "<td class=\"state down\">down{time}<small>");
-            escaped(&failure.message, html);
+            push_escaped(&failure.message, MAX_MESSAGE, html);
             html.push_str("</small></td>");
         }
     }
@@ -249,7 +251,11 @@ const fn digit(part: u8) -> u8 {
 
 /// The text, of a bounded length, without control and invisible characters.
 fn escaped(text: &str, html: &mut String) {
-    for c in safe(text).chars().take(MAX_TEXT) {
+    push_escaped(text, MAX_TEXT, html);
+}
+
+fn push_escaped(text: &str, max: usize, html: &mut String) {
+    for c in safe(text).chars().take(max) {
         match c {
             '&' => html.push_str("&amp;"),
             '<' => html.push_str("&lt;"),

@@ -175,14 +175,7 @@ fn cell(
         } else {
             ""
         }),
-        Column::Name => match (server.text(|status| &status.name), &server.failure) {
-            (Some(name), _) => painted(name, width, depth),
-            (None, _) if is_answered => dim("(no name)"),
-            (None, _) if !table.has_address => dim(&server.target.1),
-            (None, Some(failure)) => dim(failure),
-            (None, None) if server.query == Query::Idle => dim("not queried"),
-            (None, None) => dim("waiting"),
-        },
+        Column::Name => name(server, width, depth, table),
         Column::Game => {
             let game = match table.has_names_of_games {
                 true => Cow::Borrowed(server.game.as_str()),
@@ -224,6 +217,20 @@ fn cell(
         ),
         Column::Address => dim(&server.target.1),
         Column::Players => Vec::new(),
+    }
+}
+
+/// The name of a server. One that never answered has its address, or the reason where the address
+/// has a column of its own.
+fn name(server: &Server, width: usize, depth: Depth, table: &Columns) -> Vec<Span<'static>> {
+    let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
+    match (server.text(|status| &status.name), &server.failure) {
+        (Some(name), _) => painted(name, width, depth),
+        (None, _) if server.answer.is_some() => dim("(no name)"),
+        (None, _) if !table.has_address => dim(&server.target.1),
+        (None, Some(failure)) => dim(failure),
+        (None, None) if server.query == Query::Idle => dim("not queried"),
+        (None, None) => dim("waiting"),
     }
 }
 
