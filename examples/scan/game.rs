@@ -76,7 +76,7 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
     Ok(game)
 }
 
-const FORMS: [MasterForm; 9] = [
+const FORMS: [MasterForm; 12] = [
     MasterForm::Short,
     MasterForm::Named,
     MasterForm::Unmarked,
