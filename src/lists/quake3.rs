@@ -816,7 +816,7 @@ mod tests {
 
     /// Each pass lost a different datagram. Together they have all, but neither alone does.
     #[test]
-    fn a_numbered_list_of_two_passes_is_no_proof() {
+    fn two_incomplete_numbered_passes_are_not_a_complete_list() {
         let mut query = query(2);
         let parts = numbered(3);
         parts
@@ -848,7 +848,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_list_is_settled_by_two_passes_and_silence_is_no_list() {
+    fn two_passes_settle_an_empty_list_and_silence_is_not_a_list() {
         assert_eq!(query(1).timeout(Remaining::Nothing), OnTimeout::Retry);
         let mut query = query(2);
         let other = query.receive(&ListPart::encode([], false)[0]);

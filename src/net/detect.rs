@@ -35,8 +35,9 @@ pub struct Detected {
     pub protocol: Protocol,
     /// The answer, with the address and query port that sent it.
     pub outcome: Outcome<ServerStatus>,
-    /// The game that the answer names, if it is not the one that was asked for. `None` after
-    /// [`Client::detect`](crate::Client::detect), which asks for no game.
+    /// The game in the answer, if it is not the requested one.
+    ///
+    /// `None` after [`Client::detect`](crate::Client::detect), which requests no game.
     #[cfg(feature = "games")]
     pub other_game: Option<&'static Game>,
 }
@@ -48,7 +49,7 @@ impl Detected {
         Game::of(&self.outcome.answer, self.protocol)
     }
 
-    /// The error for an answer of another server than the one that was meant.
+    /// The error for an answer from another server.
     pub(super) fn other_server(&self, game: Option<&'static Game>) -> Error {
         Error::OtherServer {
             peer: self.outcome.peer,
@@ -460,7 +461,7 @@ impl Asked<'_> {
         !is_other_port && self.other_game(found).is_none()
     }
 
-    /// The game that the answer names, unless it is the one that was asked for.
+    /// The game in the answer, unless it is the requested one.
     fn other_game(&self, found: &Detected) -> Option<&'static Game> {
         let other = found.game()?;
         // Modifications use the GameSpy name of their game.

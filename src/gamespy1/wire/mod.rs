@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_values_blanks_and_repeated_keys_are_kept() {
+    fn empty_values_spaces_and_repeated_keys_are_kept() {
         let expected: [(&[u8], &[u8]); 4] =
             [(b"a", b""), (b" b", b"x "), (b"a", b"2"), (b"", b"v")];
         assert_eq!(pairs(br"\a\\ b\x \a\2\\v"), expected);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_last_key_without_a_value_is_no_pair() {
+    fn a_last_key_without_a_value_is_not_a_pair() {
         assert_eq!(pairs(br"\a\1\b\"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
         assert_eq!(odd_key(br"\a\1\b\"), None);
         assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..])]);

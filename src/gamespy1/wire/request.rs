@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_and_other_protocols_are_no_requests() {
+    fn replies_and_other_protocols_are_not_requests() {
         let kind = |datagram: &[u8]| {
             Request::parse(datagram)
                 .map(|_| ())

@@ -822,7 +822,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_passed_over_is_listed() {
+    fn skipped_and_repaired_parts_are_listed() {
         let problems = |datagram: &[u8]| {
             let response = Response::parse(datagram, &Limits::default()).unwrap();
             response

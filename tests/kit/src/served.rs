@@ -1,4 +1,4 @@
-//! Compares the status that a client received with the one that was served.
+//! Compares a received status with the served one.
 //!
 //! Only plain texts are compared, because every protocol carries them unchanged. [`CARRIED`] lists
 //! what the protocol of each engine carries besides name, map, slots and players' names.

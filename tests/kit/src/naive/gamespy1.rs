@@ -61,7 +61,7 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
         }
         let ends = parts.iter().filter(|part| part.is_final).count();
         if ends > 1 || !parts.last().is_some_and(|part| part.is_final) {
-            return Reading::unknown("parts without numbers behind the end");
+            return Reading::unknown("parts without numbers after the end");
         }
         bodies.extend(parts.iter().map(|part| part.body.clone()));
         if parts.len() > 1 {
@@ -107,7 +107,7 @@ pub fn read(datagrams: &[Text], reply: Option<u64>) -> Reading {
             [] => return Reading::no("no end"),
             [end] if end == highest => {}
             // A restarted server counts from the beginning.
-            [_] => return Reading::unknown("a datagram behind the end"),
+            [_] => return Reading::unknown("a datagram after the end"),
             _ => return Reading::unknown("two ends"),
         }
         if !(base..=highest).all(|number| whole.contains_key(&number)) {

@@ -103,7 +103,7 @@ fn sections(bodies: &[&[u8]]) -> Reading {
     match lasts[..] {
         [] => return Reading::no("no last datagram"),
         [last] if last == highest => {}
-        _ => return Reading::unknown("datagrams behind the last"),
+        _ => return Reading::unknown("datagrams after the last"),
     }
     if !(0..=highest).all(|number| numbered.contains_key(&number)) {
         return Reading::no("a datagram is missing");

@@ -67,7 +67,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         .iter()
         .any(|line| line.starts_with(b" ") || before_quote(line).contains(&b'\\'))
     {
-        return Reading::unknown("the infostring may go on behind a line feed");
+        return Reading::unknown("the infostring may continue after a line feed");
     }
     if !is_status && !lines.is_empty() {
         return Reading::unknown("an info has no lines: they are no part of it");
