@@ -37,6 +37,28 @@
 //!  …       0A player lines      statusResponse only, each ended by 0A
 //! ```
 //!
+//! # Quake 2 and QuakeWorld
+//! Their servers answer `status`, in [`Dialect::Quake2`](crate::Dialect::Quake2),
+//! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld) and [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
+//!
+//! ```text
+//!  request          FF FF FF FF "status" 0A                 QuakeWorld: flags before 0A
+//!  reply            FF FF FF FF "print" 0A \key\value… 0A { line 0A }
+//!  of QuakeWorld    FF FF FF FF "n" \key\value… 0A { line 0A } 00
+//!  of HexenWorld    the same after five FF
+//! ```
+//!
+//! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
+//! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784 (id-Software/Quake-2,
+//!   server/sv_main.c). Near that length the end counts as missing.
+//! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line (QW-Group/mvdsv, src/sv_send.c).
+//!   They are joined in order of arrival. Near 1,340 bytes the end counts as missing when no other one comes. One lost in
+//!   the middle is noticed only inside a line.
+//! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
+//! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
+//! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). Nothing in a reply of Quake 2 names the game.
+//! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
+//!
 //! # Traps
 //! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (xonotic/darkplaces, netconn.c).
 //! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply without the key).
