@@ -62,10 +62,6 @@ pub(crate) fn other_name(text: &str) -> Option<&'static str> {
         "unreal" | "unrealengine2" => {
             "the protocol is ut2004 or, for Unreal and UT99, gamespy1 here"
         }
-        "quake" | "quake1" | "qw" | "quakeworld" => {
-            "QuakeWorld has a protocol of its own, which this crate does not speak; \
-             q3a is Quake III Arena, quake3 its protocol"
-        }
         "a2s" | "valve" | "source" | "steam" => VALVE,
         name if VALVE_GAMES.contains(&name) => VALVE,
         _ => return None,
