@@ -1,5 +1,5 @@
-//! Queries game servers for their status (name, match, players), and answers such queries, in four protocols: GameSpy v1,
-//! GameSpy v4, Quake 3 and UT2004.
+//! Queries game servers for their status (name, match, players), and answers such queries, in four
+//! protocols: GameSpy v1, GameSpy v4, Quake 3 and UT2004.
 //!
 //! ```no_run
 //! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
@@ -51,17 +51,20 @@
 //! [`ut2004`].
 //!
 //! # The loop of every state machine
-//! The core is sans-IO: it has no socket, no clock and no randomness. [`Session`](session::Session),
-//! [`Scanner`](scan::Scanner), [`Responder`](serve::Responder), [`Master`](quake3::master::Master) and
-//! [`Announcer`](serve::Announcer) have the same methods. Call them in this order:
+//! The core is sans-IO: it has no socket, no clock and no randomness.
+//! [`Session`](session::Session), [`Scanner`](scan::Scanner), [`Responder`](serve::Responder),
+//! [`Master`](quake3::master::Master) and [`Announcer`](serve::Announcer) have the same methods.
+//! Call them in this order:
 //!
-//! 1. `poll_transmit(now, &mut out)` until it returns `None`; send each datagram that it appends to `out`.
+//! 1. `poll_transmit(now, &mut out)` until it returns `None`; send each datagram that it appends to
+//!    `out`.
 //! 2. `poll_answer()` or `poll_event()`, where the machine has one, until it returns `None`.
 //! 3. `poll_timeout()`: wait until then, or until a datagram arrives.
 //! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then go to 1.
 //!
-//! While a datagram or a result waits to be taken, `poll_timeout` is in the past, so this order never stalls. Calls of
-//! `handle_timeout` can be early, late or repeated. `now` must not go backwards.
+//! While a datagram or a result waits to be taken, `poll_timeout` is in the past, so this order
+//! never stalls. Calls of `handle_timeout` can be early, late or repeated. `now` must not go
+//! backwards.
 //!
 //! ```
 //! use std::net::UdpSocket;
@@ -140,8 +143,8 @@
 //! ```
 //!
 //! # Layers
-//! A module uses modules of its own layer and of the layers below it. Protocols do not use each other, and no files use each
-//! other in a circle. A test checks this.
+//! A module uses modules of its own layer and of the layers below it. Protocols do not use each
+//! other, and no files use each other in a circle. A test checks this.
 //!
 //! ```text
 //! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names
@@ -153,31 +156,37 @@
 //! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text, time, token
 //! ```
 //!
-//! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the datagrams of one reply), `StatusQuery`
-//! (the conversation) and `respond` (from a request and a status to the datagrams of the reply).
+//! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the
+//! datagrams of one reply), `StatusQuery` (the conversation) and `respond` (from a request and a
+//! status to the datagrams of the reply).
 //!
-//! There are two representations of data. A *view* borrows a datagram: it is validated once, allocates nothing and has the keys,
-//! values and order of the wire. A [`ServerStatus`] is owned and normalised; [`ToStatus`] makes it from an answer, whose bytes its
-//! rules and long texts share.
+//! There are two representations of data. A *view* borrows a datagram: it is validated once,
+//! allocates nothing and has the keys, values and order of the wire. A [`ServerStatus`] is owned
+//! and normalised; [`ToStatus`] makes it from an answer, whose bytes its rules and long texts
+//! share.
 //!
 //! # Security
-//! - A reply is accepted from the server's address only. Where the protocol has a challenge, a reply with a wrong one is rejected,
-//!   and a reply without one is marked [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
+//! - A reply is accepted from the server's address only. Where the protocol has a challenge, a
+//!   reply with a wrong one is rejected, and a reply without one is marked
+//!   [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
 //! - Every query has a deadline. [`Limits`] bounds the memory and the work of an answer.
 //! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
-//! - A responder bounds the bytes that it sends, for each source, each network and in total, see [`serve::GuardOptions`].
+//! - A responder bounds the bytes that it sends, for each source, each network and in total, see
+//!   [`serve::GuardOptions`].
 //!
 //! The chapter [`guide::threat_model`] has the details, in figures.
 //!
 //! # Versions
-//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a change that can break a caller raises the minor
-//! number. The minimum Rust version is 1.88, and raising it is such a change.
+//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a change that can break
+//! a caller raises the minor number. The minimum Rust version is 1.88, and raising it is such a
+//! change.
 //!
-//! - Most public enums and structs are `#[non_exhaustive]`: a minor version can add variants and fields.
-//! - A patch can change the texts of messages and of `Debug`, the data of [`games`], and which keys of a reply become which field
-//!   of a status.
-//! - Private dependencies such as nom can change in a patch. Public ones, whose types are in signatures, cannot: bytes, and
-//!   with their features futures-core, tokio, async-trait and serde.
+//! - Most public enums and structs are `#[non_exhaustive]`: a minor version can add variants and
+//!   fields.
+//! - A patch can change the texts of messages and of `Debug`, the data of [`games`], and which keys
+//!   of a reply become which field of a status.
+//! - Private dependencies such as nom can change in a patch. Public ones, whose types are in
+//!   signatures, cannot: bytes, and with their features futures-core, tokio, async-trait and serde.
 //!
 //! # Features
 //! | feature | default | adds |
@@ -215,8 +224,9 @@ macro_rules! setters {
 mod address;
 #[cfg(feature = "blocking")]
 pub mod blocking {
-    //! Queries without a runtime, feature `blocking`: [`Client`] with the verbs of the asynchronous one, over the sockets of the
-    //! standard library. The calls block, within the same deadlines and with the same options and errors.
+    //! Queries without a runtime, feature `blocking`: [`Client`] with the verbs of the asynchronous
+    //! one, over the sockets of the standard library. The calls block, within the same deadlines
+    //! and with the same options and errors.
     //!
     //! ```no_run
     //! use queryport::Protocol;
@@ -229,18 +239,21 @@ pub mod blocking {
     //! ```
     //!
     //! Differences:
-    //! - Threads: [`Servers`] and [`Client::list`] run one for each list server, from the first call of `next` until the list has
-    //!   ended, or the servers are dropped and the list server sends something or its time is over. Nothing else has any.
-    //! - The system looks a host name up for as long as it likes; the deadline counts when it is done. A [`Scan`] looks names up one
-    //!   after the other, and does nothing else meanwhile: give it addresses.
-    //! - The standard library waits for one socket at a time. Of several ([`Client::detect`], [`Client::query_game`], a scan with
-    //!   IPv4 and IPv6), each is looked at once a millisecond.
-    //! - A [`Scan`] has the receive buffer that the system gives. Other than on Linux, a server that does not exist times out.
+    //! - Threads: [`Servers`] and [`Client::list`] run one for each list server, from the first
+    //!   call of `next` until the list has ended, or the servers are dropped and the list server
+    //!   sends something or its time is over. Nothing else has any.
+    //! - The system looks a host name up for as long as it likes; the deadline counts when it is
+    //!   done. A [`Scan`] looks names up one after the other, and does nothing else meanwhile: give
+    //!   it addresses.
+    //! - The standard library waits for one socket at a time. Of several ([`Client::detect`],
+    //!   [`Client::query_game`], a scan with IPv4 and IPv6), each is looked at once a millisecond.
+    //! - A [`Scan`] has the receive buffer that the system gives. Other than on Linux, a server
+    //!   that does not exist times out.
     //!
-    //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or of a stream, no search of a local
-    //! network, no console and no server: they need the feature `tokio`. Without it, a console command is a
-    //! [`RconQuery`](crate::quake3::RconQuery) for [`Client::ask_host`], and a server a loop around a
-    //! [`Responder`](crate::serve::Responder).
+    //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or
+    //! of a stream, no search of a local network, no console and no server: they need the feature
+    //! `tokio`. Without it, a console command is a [`RconQuery`](crate::quake3::RconQuery) for
+    //! [`Client::ask_host`], and a server a loop around a [`Responder`](crate::serve::Responder).
 
     pub use crate::net::blocking::{Client, Scan, Servers};
 }
