@@ -4,8 +4,9 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The form of the request is that of the game which the server names, see `--form`. The server frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted, 1 no answer or
-//! refused, 2 wrong command line.
+//! The form of the request is that of the game which the server names, see `--form`. The server
+//! frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted,
+//! 1 no answer or refused, 2 wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -45,14 +46,16 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// The form of the request; the default is that of the server's game, as far as its reply to `getinfo` tells: `plain`
-    /// for Elite Force and Call of Duty 2 and 4, `escaped` for Unvanquished, `direction-byte` for Medal of Honor,
-    /// `info-string` for DarkPlaces, `arguments` for Warsow, `compressed` for others.
+    /// The form of the request; the default is that of the server's game, as far as its reply to
+    /// `getinfo` tells: `plain` for Elite Force and Call of Duty 2 and 4, `escaped` for
+    /// Unvanquished, `direction-byte` for Medal of Honor, `info-string` for DarkPlaces, `arguments`
+    /// for Warsow, `compressed` for others.
     #[arg(long, value_parser = form)]
     form: Option<ConnectForm>,
-    /// A key and value of the userinfo, instead of the usual one. May be given more than once. OpenArena and ET: Legacy need a
-    /// cl_guid of 32 hexadecimal digits in capitals; OpenJK forcepowers, color1, color2, cg_predictItems, saber1, saber2,
-    /// char_color_red, char_color_green and char_color_blue.
+    /// A key and value of the userinfo, instead of the usual one. May be given more than once.
+    /// OpenArena and ET: Legacy need a cl_guid of 32 hexadecimal digits in capitals; OpenJK
+    /// forcepowers, color1, color2, cg_predictItems, saber1, saber2, char_color_red,
+    /// char_color_green and char_color_blue.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
     /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.
@@ -112,7 +115,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if arguments.password {
         userinfo.push(("password", password()?));
     }
-    // The client builds a query for each address of the host; an invalid userinfo is reported once, here.
+    // The client builds a query for each address of the host; an invalid userinfo is reported once,
+    // here.
     let build = |nonce, protocol: Option<u32>, form: ConnectForm| {
         let query = ConnectQuery::new(nonce)
             .with_game(&arguments.game)

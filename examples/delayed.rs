@@ -1,5 +1,5 @@
-//! A full UT2004 server on loopback with a simulated round-trip time, for measuring clients: 34 players (one with a UTF-16
-//! name), 60 rules, a name of 155 bytes with colours.
+//! A full UT2004 server on loopback with a simulated round-trip time, for measuring clients: 34
+//! players (one with a UTF-16 name), 60 rules, a name of 155 bytes with colours.
 //!
 //! ```text
 //! cargo run --release --example delayed -- 7778                 answers other programs after 20 ms

@@ -1,9 +1,9 @@
-//! A game that answers queries on its own sockets: a loop of twenty ticks per second, no runtime. Datagrams that are not
-//! requests belong to the game.
+//! A game that answers queries on its own sockets: a loop of twenty ticks per second, no runtime.
+//! Datagrams that are not requests belong to the game.
 //!
-//! It answers on the port of the game and, as UT2004's servers do, on the next one; over IPv4 and IPv6; in three protocols, which
-//! the first bytes of a request tell apart. One responder has the status and the bounds for all of it. Each tick replaces the
-//! status without copying it.
+//! It answers on the port of the game and, as UT2004's servers do, on the next one; over IPv4 and
+//! IPv6; in three protocols, which the first bytes of a request tell apart. One responder has the
+//! status and the bounds for all of it. Each tick replaces the status without copying it.
 //!
 //! ```text
 //! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
@@ -115,7 +115,8 @@ fn listen(address: SocketAddr) -> Result<UdpSocket, String> {
     Ok(socket)
 }
 
-/// Takes what has arrived at a socket, and answers requests on the same one. Returns how much belongs to the game.
+/// Takes what has arrived at a socket, and answers requests on the same one. Returns how much
+/// belongs to the game.
 fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announcer) -> u32 {
     let (mut buffer, mut out) = ([0; 2048], Vec::new());
     let mut moves = 0;
@@ -138,7 +139,8 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
     }
 }
 
-/// Sends what is due on the first socket of each master's family: a master asks where a heartbeat came from.
+/// Sends what is due on the first socket of each master's family: a master asks where a heartbeat
+/// came from.
 fn send_heartbeats(sockets: &[UdpSocket], announcer: &mut Announcer) {
     let mut out = Vec::new();
     while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut out) {

@@ -1,5 +1,5 @@
-//! Identifies datagrams: hexadecimal text from the command line, or one datagram per line of standard input. Prints every
-//! message that each can be, the likeliest first.
+//! Identifies datagrams: hexadecimal text from the command line, or one datagram per line of
+//! standard input. Prints every message that each can be, the likeliest first.
 //!
 //! ```text
 //! cargo run --no-default-features --example inspect -- ffffffff676574737461747573

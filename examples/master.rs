@@ -7,8 +7,8 @@
 //! cargo run -p queryport-cli -- master list HOST[:PORT] ut --key Z5Nfb0  the list of a GameSpy v1 master
 //! ```
 //!
-//! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two passes), 1 no answer, 2 wrong command
-//! line, 3 otherwise.
+//! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two
+//! passes), 1 no answer, 2 wrong command line, 3 otherwise.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -80,8 +80,8 @@ struct Serve {
     /// Most servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address)]
     max_per_address: usize,
-    /// Lists that one client gets in a row; then one in three seconds. A client that wants to know whether its list is whole
-    /// takes at least two for each number of the protocol.
+    /// Lists that one client gets in a row; then one in three seconds. A client that wants to know
+    /// whether its list is whole takes at least two for each number of the protocol.
     #[arg(long, default_value_t = 16)]
     lists_in_a_row: u16,
     /// List servers on this machine too.
@@ -103,13 +103,15 @@ struct List {
     /// The protocol number of the game.
     #[arg(required_unless_present_any = ["plain", "key"])]
     protocol: Option<i32>,
-    /// Request with `getservers PROTOCOL`, without the name of a game; the default is `getserversExt GAME PROTOCOL`.
+    /// Request with `getservers PROTOCOL`, without the name of a game; the default is
+    /// `getserversExt GAME PROTOCOL`.
     #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["game", "protocol"], allow_hyphen_values = true)]
     plain: Option<i32>,
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// Most requests. The datagrams of a list have no numbers: it is settled when each address came in two passes.
+    /// Most requests. The datagrams of a list have no numbers: it is settled when each address came
+    /// in two passes.
     #[arg(long, default_value_t = 2)]
     passes: u8,
     /// Ask a GameSpy v1 master, over TCP, with this key.

@@ -5,11 +5,12 @@
 //! cargo run -p queryport-cli -- rcon HOST[:PORT]         a prompt; `quit` ends it (`rcon quit` stops the server)
 //! ```
 //!
-//! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks for it on the terminal. It
-//! is not taken from the command line, which other users of the machine can read. Options go before the server.
+//! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks
+//! for it on the terminal. It is not taken from the command line, which other users of the machine
+//! can read. Options go before the server.
 //!
-//! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130 after Ctrl-C where it asked for
-//! the password.
+//! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130
+//! after Ctrl-C where it asked for the password.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -132,8 +133,9 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     }
 }
 
-/// Asks for the password on the terminal. On Ctrl-C, `rpassword` raises the signal while the terminal is in raw mode: the signal
-/// is caught, so that the program ends after the terminal is as it was. After the password it ends the program at once.
+/// Asks for the password on the terminal. On Ctrl-C, `rpassword` raises the signal while the
+/// terminal is in raw mode: the signal is caught, so that the program ends after the terminal is as
+/// it was. After the password it ends the program at once.
 fn ask_for_password() -> io::Result<io::Result<String>> {
     #[cfg(unix)]
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;

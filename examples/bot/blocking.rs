@@ -1,4 +1,5 @@
-//! `bot` without a runtime: a scan asks all servers at the same time, in the thread that takes its results.
+//! `bot` without a runtime: a scan asks all servers at the same time, in the thread that takes its
+//! results.
 //!
 //! ```text
 //! cargo run --no-default-features --features blocking --example bot_blocking -- quake3 example.org

@@ -4,7 +4,8 @@
 use queryport::{Outcome, Protocol, ServerStatus};
 use serde_json::{Map, Value, json};
 
-/// JSON in one line that a terminal can show: controls, and characters that change the direction of text, are escaped.
+/// JSON in one line that a terminal can show: controls, and characters that change the direction of
+/// text, are escaped.
 pub(crate) fn line(json: Map<String, Value>) -> String {
     let json = Value::Object(json).to_string();
     if json.is_ascii() && !json.contains('\u{7f}') {
@@ -33,7 +34,8 @@ const fn is_acted_on(c: char) -> bool {
     )
 }
 
-/// What a line says of a server: as it was given, its protocol and, where it is known, the id of its game.
+/// What a line says of a server: as it was given, its protocol and, where it is known, the id of
+/// its game.
 pub(crate) fn server(
     server: &str,
     protocol: Option<Protocol>,

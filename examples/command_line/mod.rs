@@ -255,7 +255,8 @@ impl fmt::Display for WrongUsage {
 
 impl Error for WrongUsage {}
 
-/// Runs a program on one thread. At its end, nothing waits for a name that is still being looked up.
+/// Runs a program on one thread. At its end, nothing waits for a name that is still being looked
+/// up.
 pub(crate) fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
@@ -280,7 +281,8 @@ pub(crate) fn block_on_threads<T>(
     result
 }
 
-/// The exit code of a program. An error is written to standard error in words; a closed pipe is not an error.
+/// The exit code of a program. An error is written to standard error in words; a closed pipe is not
+/// an error.
 pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(code) => code,

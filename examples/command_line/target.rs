@@ -1,4 +1,5 @@
-//! Servers as a person writes them, on command lines and in lists: `HOST:PORT` behind a protocol or a game.
+//! Servers as a person writes them, on command lines and in lists: `HOST:PORT` behind a protocol or
+//! a game.
 #![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::cmp::Ordering;
@@ -18,8 +19,8 @@ pub(crate) enum What {
     Game(&'static Game),
 }
 
-/// A server of a list: how it is queried, and the host and port as they were given. With a game, the port is the one that
-/// players connect to.
+/// A server of a list: how it is queried, and the host and port as they were given. With a game,
+/// the port is the one that players connect to.
 pub(crate) type Target = (What, String);
 
 impl What {
@@ -98,8 +99,8 @@ impl fmt::Display for What {
     }
 }
 
-/// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line is queried that names neither
-/// protocol nor game. An error names the word that is wrong.
+/// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line
+/// is queried that names neither protocol nor game. An error names the word that is wrong.
 pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
     let text = line
         .trim_start_matches('\u{feff}')

@@ -8,9 +8,9 @@
 //! # outcome complete
 //! ```
 //!
-//! A line is the time in seconds, the direction (`>` to the server, `<` to the client) and a datagram in hexadecimal. Lines
-//! that begin with `#` are comments; those of a word and a value are read, as `protocol`, `nonce`, from which the ids of the
-//! requests follow, and `outcome`.
+//! A line is the time in seconds, the direction (`>` to the server, `<` to the client) and a
+//! datagram in hexadecimal. Lines that begin with `#` are comments; those of a word and a value are
+//! read, as `protocol`, `nonce`, from which the ids of the requests follow, and `outcome`.
 #![allow(unreachable_pub, reason = "the test kit makes it public")]
 #![allow(dead_code, reason = "each program uses a part of it")]
 

@@ -7,17 +7,19 @@
 //!
 //! The program recognises the format of a file:
 //!
-//! - pcap and pcapng: one line for each server that replied to one client; its IP packets must not be fragments;
+//! - pcap and pcapng: one line for each server that replied to one client; its IP packets must not
+//!   be fragments;
 //! - a transcript, as `queryport query --record` writes it;
-//! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of arrival); other keys are
-//!   ignored, and the dialects `gamespy2`, `quake2` and `quakeworld` count as protocols;
+//! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of
+//!   arrival); other keys are ignored, and the dialects `gamespy2`, `quake2` and `quakeworld` count
+//!   as protocols;
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
-//! An output line has `datagrams`, with what each of them is, and the answer of the server that its replies make:
-//! `complete` or `incomplete`, and `rules`, `players`, `teams` and `info` as they are on the wire, with one code point per
-//! byte of text. Where the file does not name the protocol, the line does. The request is not known. Exit status 1 when any
-//! line has an `error`.
+//! An output line has `datagrams`, with what each of them is, and the answer of the server that its
+//! replies make: `complete` or `incomplete`, and `rules`, `players`, `teams` and `info` as they are
+//! on the wire, with one code point per byte of text. Where the file does not name the protocol,
+//! the line does. The request is not known. Exit status 1 when any line has an `error`.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -58,11 +60,13 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// Files with hexadecimal or base64 text (a datagram a line), dumps by `xxd` or `hexdump -C`, pcap or pcapng, transcripts,
-    /// JSON with `protocol` and `packets`, or a datagram as it is; "-" is standard input.
+    /// Files with hexadecimal or base64 text (a datagram a line), dumps by `xxd` or `hexdump -C`,
+    /// pcap or pcapng, transcripts, JSON with `protocol` and `packets`, or a datagram as it is; "-"
+    /// is standard input.
     #[arg(required = true)]
     files: Vec<String>,
-    /// Add `status`, the normalised status, and `game`, the id of the game that answered, as far as the answer tells.
+    /// Add `status`, the normalised status, and `game`, the id of the game that answered, as far as
+    /// the answer tells.
     #[arg(long)]
     normalised: bool,
 }
@@ -329,7 +333,8 @@ enum Side {
     Client,
 }
 
-/// The protocol of the first datagram whose likeliest candidate is a reply; a client's where there are requests only.
+/// The protocol of the first datagram whose likeliest candidate is a reply; a client's where there
+/// are requests only.
 fn identify(datagrams: &[Bytes]) -> Result<Side, String> {
     let mut has_request = false;
     let mut likeliest = None;

@@ -5,7 +5,8 @@ use bytes::Bytes;
 /// The datagrams of a text. `None` where it is in none of these forms.
 ///
 /// - a dump by `xxd` or `hexdump -C`: offset 0 begins a datagram;
-/// - hexadecimal digits, a datagram a line, also as `ff:ff`, `0xff 0xff` or `\xff\xff`; the lines of `xxd -p` are joined;
+/// - hexadecimal digits, a datagram a line, also as `ff:ff`, `0xff 0xff` or `\xff\xff`; the lines
+///   of `xxd -p` are joined;
 /// - base64, a datagram a line; lines that were folded are joined.
 ///
 /// Empty lines, and lines that begin with `#`, are passed over.
@@ -60,7 +61,8 @@ fn dump_line(line: &str) -> Option<(usize, Vec<u8>)> {
     Some((offset, hexadecimal(bytes)?))
 }
 
-/// Lines in the same form, each a datagram. Lines that all have one of the `folded` lengths, except the last, are one.
+/// Lines in the same form, each a datagram. Lines that all have one of the `folded` lengths, except
+/// the last, are one.
 fn from_lines(
     lines: &[&str],
     folded: &[usize],

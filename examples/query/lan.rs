@@ -9,7 +9,8 @@ use queryport::{Client, ToStatus};
 
 use super::{command_line, print};
 
-/// Prints the servers as they answer: those of a game, and those whose game is not known. A table has a line for each.
+/// Prints the servers as they answer: those of a game, and those whose game is not known. A table
+/// has a line for each.
 pub(crate) async fn search(
     client: &Client,
     game: Option<&Game>,

@@ -67,21 +67,25 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "query", bin_name = "queryport query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// The game, by its id or name (`queryport games` lists them), or the protocol; or the server alone: then the usual
-    /// ports of many games are tried. Without both, the program queries embedded servers on loopback.
+    /// The game, by its id or name (`queryport games` lists them), or the protocol; or the server
+    /// alone: then the usual ports of many games are tried. Without both, the program queries
+    /// embedded servers on loopback.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players connect to, and the game's
-    /// list servers are asked for the query port of a public host that does not answer; with a protocol, the query port.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players
+    /// connect to, and the game's list servers are asked for the query port of a public host that
+    /// does not answer; with a protocol, the query port.
     #[arg(value_parser = target::server)]
     server: Option<String>,
     /// Find the servers of this game, or of all games, on the local network.
     #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
     lan: Option<Option<String>>,
-    /// The broadcast address of the network to search, as in 192.0.2.255; all networks of this machine without it.
+    /// The broadcast address of the network to search, as in 192.0.2.255; all networks of this
+    /// machine without it.
     #[arg(long, value_name = "ADDRESS", requires = "lan")]
     network: Vec<IpAddr>,
-    /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print the pairs of the reply.
+    /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print
+    /// the pairs of the reply.
     #[arg(long, value_delimiter = ',', requires = "server", conflicts_with_all = ["json", "short"])]
     commands: Vec<String>,
     /// The key of the game, which checks the answer to the command `secure`.
@@ -90,11 +94,12 @@ pub(crate) struct Arguments {
     /// Print one JSON object per server and line, with `answer` or `error`.
     #[arg(long)]
     json: bool,
-    /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have one.
+    /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have
+    /// one.
     #[arg(long, requires = "server")]
     short: bool,
-    /// Write the datagrams of the query into this file, as a transcript that `queryport decode` reads. It holds what the
-    /// server said, and neither its address nor yours.
+    /// Write the datagrams of the query into this file, as a transcript that `queryport decode`
+    /// reads. It holds what the server said, and neither its address nor yours.
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.
@@ -103,7 +108,8 @@ pub(crate) struct Arguments {
     /// Send from this address of this machine, and from this port where there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
-    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names, `windows-1252` or `latin-1`.
+    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,
+    /// `windows-1252` or `latin-1`.
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
     /// Most retries; those that do not fit into the timeout are not sent.

@@ -16,7 +16,8 @@ const MODES: [(&str, &str); 8] = [
     ("UTBetrayalGame", "Betrayal"),
 ];
 
-/// The mode, and that of the game's class where it is another one; then the map, limits, bots and mutators.
+/// The mode, and that of the game's class where it is another one; then the map, limits, bots and
+/// mutators.
 pub(crate) fn line(settings: &Settings<'_>) -> String {
     let class = settings
         .get("p1073741826")
@@ -72,8 +73,8 @@ pub(crate) fn line(settings: &Settings<'_>) -> String {
     out
 }
 
-/// The mode of a game class (`UTGame.UTDeathmatch`, with or without the package); `None` for a class that is not the
-/// game's own.
+/// The mode of a game class (`UTGame.UTDeathmatch`, with or without the package); `None` for a
+/// class that is not the game's own.
 fn mode_of_class(class: &str) -> Option<&'static str> {
     let name = class.rsplit('.').next()?;
     let name = name.strip_suffix("_Content").unwrap_or(name);

@@ -42,7 +42,8 @@ pub(crate) struct Lists {
     pub(crate) is_known: bool,
 }
 
-/// The row with list servers named by hand: `HOST`, at the port of the first known one, `HOST:PORT` or `FORM=HOST:PORT`.
+/// The row with list servers named by hand: `HOST`, at the port of the first known one, `HOST:PORT`
+/// or `FORM=HOST:PORT`.
 pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
     let known = game.masters.first().map(|master| master.form);
     let master = |text: &String| {
@@ -214,7 +215,8 @@ fn report(servers: &Servers, output: &mut Output) {
     }
 }
 
-/// `queryport/GAME-SCOPE.list` in the user's cache: a list of public servers lacks those of a wider scope.
+/// `queryport/GAME-SCOPE.list` in the user's cache: a list of public servers lacks those of a wider
+/// scope.
 fn cache_file(game: &Game, scope: Scope) -> Option<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
     let cache = cache.or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))?;

@@ -31,7 +31,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Whether the target with this number in the list is asked. Host names are not looked up for it.
+    /// Whether the target with this number in the list is asked. Host names are not looked up for
+    /// it.
     fn admits(&self, number: u64, target: &Target) -> bool {
         let (_, server) = target;
         let is_excluded = numeric_address(server).is_some_and(|ip| {
@@ -46,8 +47,9 @@ impl Filter {
     }
 }
 
-/// The address of a server that is written in numbers, in every form that the resolver reads without a look-up: `[::1]:27960`,
-/// `127.0.0.1`, and as in inet_aton `127.1`, `0x7f.1` and `2130706433`.
+/// The address of a server that is written in numbers, in every form that the resolver reads
+/// without a look-up: `[::1]:27960`, `127.0.0.1`, and as in inet_aton `127.1`, `0x7f.1` and
+/// `2130706433`.
 fn numeric_address(server: &str) -> Option<IpAddr> {
     let (host, _) = command_line::split(server);
     let host = host.split('%').next()?;
@@ -85,7 +87,8 @@ fn c_number(text: &str) -> Option<u32> {
     number.ok().filter(|_| is_number)
 }
 
-/// Targets that were handed to the scan, by the number the scan gives them, until their results are here.
+/// Targets that were handed to the scan, by the number the scan gives them, until their results are
+/// here.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay {
     /// How many were handed over.
@@ -159,7 +162,8 @@ impl Stream for Targets {
     }
 }
 
-/// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may never end.
+/// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may
+/// never end.
 pub(crate) fn from_file(
     path: &str,
     usual: What,

@@ -13,10 +13,12 @@
 //! cargo run -p queryport-cli -- scan --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
 //!
-//! Answers go to standard output, one line each, as they come; the progress, where there is a terminal for it, and the summary
-//! go to standard error. Ctrl-C and a closed pipe end the scan with a summary of what it did. Each JSON line says in `skip`
-//! how many targets at the start of the list were finished then: `--skip` with that number goes on from there. Exit status: 0
-//! when a server answered, 1 when none did or a line of the list names no server, 2 for a wrong command line, 130 after Ctrl-C.
+//! Answers go to standard output, one line each, as they come; the progress, where there is a
+//! terminal for it, and the summary go to standard error. Ctrl-C and a closed pipe end the scan
+//! with a summary of what it did. Each JSON line says in `skip` how many targets at the start of
+//! the list were finished then: `--skip` with that number goes on from there. Exit status: 0 when a
+//! server answered, 1 when none did or a line of the list names no server, 2 for a wrong command
+//! line, 130 after Ctrl-C.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -77,15 +79,16 @@ const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a lin
 #[derive(Debug, Parser)]
 #[command(name = "scan", bin_name = "queryport scan", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input, read as it
-    /// comes; or a game, whose list servers are asked.
+    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-`
+    /// for standard input, read as it comes; or a game, whose list servers are asked.
     #[arg(required_unless_present = "master")]
     list: Option<String>,
     /// The protocol of lines that name neither protocol nor game.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
-    /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be repeated. `FORM=HOST:PORT` where its form
-    /// (see `queryport games`) is not that of the first known one. Without a game: a Quake 3 master.
+    /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be
+    /// repeated. `FORM=HOST:PORT` where its form (see `queryport games`) is not that of the first
+    /// known one. Without a game: a Quake 3 master.
     #[arg(long)]
     master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
@@ -104,16 +107,19 @@ pub(crate) struct Arguments {
         default_value_t = 68
     )]
     game_protocol: i32,
-    /// With a game: take the last answers of its list servers if they are no older than so many seconds.
+    /// With a game: take the last answers of its list servers if they are no older than so many
+    /// seconds.
     #[arg(long, default_value_t = 300)]
     least_interval: u64,
     /// With a game: seconds for a list over TCP; long ones come slowly.
     #[arg(long, default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
     list_timeout: f64,
-    /// With a game: which addresses of lists are taken: `public`, `lan` (private ones too) or `any` (those of this machine too).
+    /// With a game: which addresses of lists are taken: `public`, `lan` (private ones too) or `any`
+    /// (those of this machine too).
     #[arg(long, default_value = "lan", value_parser = scope)]
     scope: Scope,
-    /// With a game: leave out servers that say they run another one; lists by protocol number hold several games.
+    /// With a game: leave out servers that say they run another one; lists by protocol number hold
+    /// several games.
     #[arg(long)]
     same_game: bool,
     /// Print one JSON object a server and line, failures too.
@@ -131,7 +137,8 @@ pub(crate) struct Arguments {
     /// Most bytes a second, sent and received together.
     #[arg(long)]
     bytes_per_second: Option<u64>,
-    /// Do not query addresses of this network; may be repeated. Host names are not looked up for it.
+    /// Do not query addresses of this network; may be repeated. Host names are not looked up for
+    /// it.
     #[arg(long, value_name = "NETWORK/BITS")]
     exclude: Vec<IpNet>,
     /// Query one part of the list only: part I of N, counted from 1.
@@ -143,16 +150,19 @@ pub(crate) struct Arguments {
     /// Most queries under way to one host; 0 for no bound. Loopback is never held back.
     #[arg(long, default_value_t = 8)]
     per_host: u16,
-    /// Seconds to wait for an answer, retries included; four times as long for the rest of one that has begun.
+    /// Seconds to wait for an answer, retries included; four times as long for the rest of one that
+    /// has begun.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// How often to ask again.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at least so many seconds.
+    /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at
+    /// least so many seconds.
     #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
-    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names, `windows-1252` or `latin-1`.
+    /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,
+    /// `windows-1252` or `latin-1`.
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
     /// Send from this address of this machine, and from this port where there is one.
@@ -415,7 +425,8 @@ fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error>
     }
 }
 
-/// Results, how many there will be, and their rate. The length of a list is not known before its end.
+/// Results, how many there will be, and their rate. The length of a list is not known before its
+/// end.
 fn progress(under_way: &Mutex<UnderWay>, done: u64, started: Instant) -> String {
     let under_way = under_way
         .lock()

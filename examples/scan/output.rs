@@ -1,4 +1,5 @@
-//! What is printed: results on standard output; complaints, and the progress on a terminal, on standard error.
+//! What is printed: results on standard output; complaints, and the progress on a terminal, on
+//! standard error.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -137,7 +138,8 @@ pub(crate) async fn closed() {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let stdout = std::io::stdout();
-        // Nothing is asked for: an error on the descriptor is always reported, and a pipe without a reader is one.
+        // Nothing is asked for: an error on the descriptor is always reported, and a pipe without a
+        // reader is one.
         let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
         while poll(&mut descriptors, None) == Err(rustix::io::Errno::INTR) {}
         if descriptors[0].revents().contains(PollFlags::ERR) {

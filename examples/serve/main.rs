@@ -85,18 +85,19 @@ pub(crate) struct Arguments {
     /// Up to this many invented players who come and go.
     #[arg(long, conflicts_with = "players")]
     crowd: Option<u16>,
-    /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`, `time_limit=1200` or
-    /// `mutators=["Instagib"]`; may be given more than once.
+    /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`,
+    /// `time_limit=1200` or `mutators=["Instagib"]`; may be given more than once.
     #[arg(long = "set", value_name = "FIELD=VALUE", value_parser = field)]
     fields: Vec<(String, String)>,
     /// A file with fields of the status as JSON, as in the `answer` of `query --json`.
     #[arg(long, value_name = "FILE")]
     status: Option<PathBuf>,
-    /// Send as much as anybody requests, without the usual bounds: for tests with many clients on one address.
+    /// Send as much as anybody requests, without the usual bounds: for tests with many clients on
+    /// one address.
     #[arg(long)]
     no_guard: bool,
-    /// Send heartbeats to this master server, to every IPv4 and IPv6 address of its name; may be given more than once. For quake3
-    /// and gamespy1.
+    /// Send heartbeats to this master server, to every IPv4 and IPv6 address of its name; may be
+    /// given more than once. For quake3 and gamespy1.
     #[arg(long, value_name = "HOST:PORT")]
     announce: Vec<String>,
     /// The game's key, for gamespy1: masters verify heartbeats with it.
@@ -105,10 +106,12 @@ pub(crate) struct Arguments {
     /// Answer GameSpy v1's `echo`.
     #[arg(long)]
     echo: bool,
-    /// A property of the level and its value, for GameSpy v1's `level_property`; may be given more than once.
+    /// A property of the level and its value, for GameSpy v1's `level_property`; may be given more
+    /// than once.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     level_property: Vec<(String, String)>,
-    /// A property of the game and its value, for GameSpy v1's `game_property`; may be given more than once.
+    /// A property of the game and its value, for GameSpy v1's `game_property`; may be given more
+    /// than once.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     game_property: Vec<(String, String)>,
     /// Answer GameSpy v1's `player_property` with the further fields of players.
@@ -454,7 +457,8 @@ fn with_players(
     status
 }
 
-/// The status after so many seconds with a crowd: each player stays and is away for times of their own.
+/// The status after so many seconds with a crowd: each player stays and is away for times of their
+/// own.
 fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
     let players = (1..=most).filter_map(|number| {
         let period = 20 + u64::from(number) * 7 % 40;
@@ -464,7 +468,8 @@ fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
     with_players(status, players, most)
 }
 
-/// The embedded server of a protocol and a game, by its word or name; the first of the protocol without a game.
+/// The embedded server of a protocol and a game, by its word or name; the first of the protocol
+/// without a game.
 fn world(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, String> {
     let mut worlds = embedded::worlds();
     worlds.retain(|world| world.protocol == protocol);

@@ -37,7 +37,8 @@ pub(crate) fn text(responder: &Responder) -> String {
     text
 }
 
-/// Answers whatever is asked with this text. A client that sends no request is given up after two seconds.
+/// Answers whatever is asked with this text. A client that sends no request is given up after two
+/// seconds.
 pub(crate) async fn answer(mut client: TcpStream, text: String) {
     let exchange = async {
         let (mut request, mut chunk) = (Vec::<u8>::new(), [0; 1024]);

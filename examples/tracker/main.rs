@@ -1,5 +1,5 @@
-//! Tracks servers in a file of JSON lines: reads the statuses of the last run, queries every server of the command line, prints
-//! what changed, and writes the file.
+//! Tracks servers in a file of JSON lines: reads the statuses of the last run, queries every server
+//! of the command line, prints what changed, and writes the file.
 //!
 //! ```text
 //! cargo run --features serde --example tracker -- servers.jsonl quake3 example.org ut2004 example.net

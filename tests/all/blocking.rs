@@ -339,7 +339,8 @@ fn a_scan_of_five_hundred_ends_in_time() {
     assert_eq!(scan.stats().answered, living as u64);
 }
 
-/// A caller who pauses finds what has arrived meanwhile, and not timers that expired before it was taken.
+/// A caller who pauses finds what has arrived meanwhile, and not timers that expired before it was
+/// taken.
 #[test]
 fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
     let servers: Vec<UdpSocket> = (0..100)

@@ -1,5 +1,5 @@
-//! What every protocol must do, for each of `Protocol::ALL`: a query and a responder in virtual time, with a network in
-//! between that does one wrong thing.
+//! What every protocol must do, for each of `Protocol::ALL`: a query and a responder in virtual
+//! time, with a network in between that does one wrong thing.
 
 use std::time::{Duration, Instant};
 
@@ -55,7 +55,8 @@ fn replies(server: &mut Responder, now: Instant, request: &[u8]) -> Vec<Vec<u8>>
     datagrams
 }
 
-/// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request and the server's replies.
+/// Runs a query whose requests are answered 20 ms later by `deliver`, which is given the request
+/// and the server's replies.
 ///
 fn query(
     protocol: Protocol,
@@ -126,7 +127,8 @@ fn replies_from_elsewhere_change_nothing() {
     }
 }
 
-/// node gamedig lists 14 players of 7 where UT2004's datagrams come twice, qstat 2 of 11 where GameSpy v1's come in reverse.
+/// node gamedig lists 14 players of 7 where UT2004's datagrams come twice, qstat 2 of 11 where
+/// GameSpy v1's come in reverse.
 #[test]
 fn any_order_and_any_number_of_copies_give_the_same_answer() {
     for protocol in Protocol::ALL {
@@ -150,7 +152,8 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
     }
 }
 
-/// qstat, rust gamedig and opengsq have no total deadline: a stream without end keeps them for ever.
+/// qstat, rust gamedig and opengsq have no total deadline: a stream without end keeps them for
+/// ever.
 #[test]
 fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
     for protocol in Protocol::ALL {
@@ -220,7 +223,8 @@ fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
     }
 }
 
-/// A reply to a request with another challenge or request id is one of an attacker who did not see the request.
+/// A reply to a request with another challenge or request id is one of an attacker who did not see
+/// the request.
 #[test]
 fn a_reply_with_a_forged_token_is_rejected() {
     for protocol in Protocol::ALL {
@@ -249,8 +253,8 @@ fn a_reply_with_a_forged_token_is_rejected() {
     }
 }
 
-/// A cut reply is an error, an incomplete answer, or the whole one where only what says nothing is cut off. Quake 3 counts no players:
-/// a cut at the end of a line shows nowhere.
+/// A cut reply is an error, an incomplete answer, or the whole one where only what says nothing is
+/// cut off. Quake 3 counts no players: a cut at the end of a line shows nowhere.
 #[test]
 fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
     for protocol in Protocol::ALL {

@@ -1,5 +1,6 @@
-//! A scan of servers that differ as real ones do, in virtual time: round trips, loss, dead, late and broken servers, rate
-//! limits. The same servers as in `benches/loopback`, which plays them over sockets.
+//! A scan of servers that differ as real ones do, in virtual time: round trips, loss, dead, late
+//! and broken servers, rate limits. The same servers as in `benches/loopback`, which plays them
+//! over sockets.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{Ipv4Addr, SocketAddr};

@@ -1,4 +1,5 @@
-//! The tests of the protocols, of lists, games, the network layer and the responder: one program, a module for each subject.
+//! The tests of the protocols, of lists, games, the network layer and the responder: one program, a
+//! module for each subject.
 #![allow(
     dead_code,
     missing_docs,

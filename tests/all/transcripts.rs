@@ -12,7 +12,8 @@ use crate::common::replay::{Event, replay};
 use crate::common::transcript::Transcript;
 use queryport::{Detail, QueryOptions, StatusQuery, Timing};
 
-/// Replays a transcript: the session sends the same requests in the same order, and comes to the same end.
+/// Replays a transcript: the session sends the same requests in the same order, and comes to the
+/// same end.
 fn check(name: &str, text: &str) {
     let transcript = Transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(
@@ -161,7 +162,8 @@ fn pcap(link: u32, packets: &[Vec<u8>], is_big: bool) -> Vec<u8> {
     file
 }
 
-/// A file of the newer format (draft-ietf-opsawg-pcapng): two interfaces, a packet of each, and one of no interface's.
+/// A file of the newer format (draft-ietf-opsawg-pcapng): two interfaces, a packet of each, and one
+/// of no interface's.
 fn pcapng(packets: &[(u32, Vec<u8>)], links: &[u16]) -> Vec<u8> {
     let block = |kind: u32, body: Vec<u8>| {
         let padding = body.len().next_multiple_of(4) - body.len();

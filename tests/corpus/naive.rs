@@ -1,13 +1,13 @@
-//! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the library and by the naive
-//! readers of `tests/kit/src/naive/`.
+//! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the
+//! library and by the naive readers of `tests/kit/src/naive/`.
 use std::path::Path;
 
 use crate::common::transcript::Transcript;
 use crate::common::{captures, exchange};
 use crate::differential;
 
-/// What servers of a protocol sent: a name, and the datagrams of a reply in order of arrival. The captures, the vectors and
-/// the transcripts; for Quake 3 the recorded exchanges as well.
+/// What servers of a protocol sent: a name, and the datagrams of a reply in order of arrival. The
+/// captures, the vectors and the transcripts; for Quake 3 the recorded exchanges as well.
 fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
     let mut recorded: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
     for case in captures::cases(protocol) {
@@ -44,8 +44,9 @@ fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
     recorded
 }
 
-/// Every recorded reply: in its order and against it, without each of its datagrams, with that one late and twice, and with
-/// it cut. At least so many of the project's own are complete and compared field by field.
+/// Every recorded reply: in its order and against it, without each of its datagrams, with that one
+/// late and twice, and with it cut. At least so many of the project's own are complete and compared
+/// field by field.
 fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
     let mut found = Found {
         check,

@@ -125,7 +125,8 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
     let counted = measure(|| players = answer.to_status().listed_players().len());
     assert_eq!(players, 32);
     println!("{} allocations for the model", counted.count_total);
-    // Fields and rows as they grow, players, rules, all further fields, the first sharing of the bytes.
+    // Fields and rows as they grow, players, rules, all further fields, the first sharing of the
+    // bytes.
     assert!(
         counted.count_total <= 24,
         "{} allocations",

@@ -27,7 +27,8 @@ fn targets(count: u32) -> impl Iterator<Item = (SocketAddr, StatusQuery)> + Send
     })
 }
 
-/// Runs a scan of unreachable servers in the documented order; returns the peak of the heap in bytes.
+/// Runs a scan of unreachable servers in the documented order; returns the peak of the heap in
+/// bytes.
 fn most_bytes(count: u32, window: usize) -> u64 {
     let mut failed = 0;
     let mut now = Instant::now();
@@ -146,7 +147,8 @@ fn a_steady_scan_allocates_three_times_a_query_at_most_and_keeps_nothing() {
             assert_eq!(round(), 256);
         }
     });
-    // The query, its outcome, and a part of a node of the timers and of the slots of the receive buffer.
+    // The query, its outcome, and a part of a node of the timers and of the slots of the receive
+    // buffer.
     println!("{} allocations for 76,800 datagrams", counted.count_total);
     assert!(counted.count_total <= 3 * 25_600, "{}", counted.count_total);
     assert!(

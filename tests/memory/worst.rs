@@ -8,8 +8,8 @@ use kit::worst::targets::TARGETS;
 const PER_BYTE: u64 = 96;
 /// Most bytes besides.
 const FIXED: u64 = 64 << 10;
-/// Most bytes on the heap for a list of 4 MiB, the longest that is read: itself twice, since it grows, and 65,536 servers with what
-/// the list says of each.
+/// Most bytes on the heap for a list of 4 MiB, the longest that is read: itself twice, since it
+/// grows, and 65,536 servers with what the list says of each.
 const LIST: u64 = 36 << 20;
 
 #[test]

@@ -1,4 +1,5 @@
-//! The program `queryport` as a shell or a service manager runs them: wrong arguments, closed pipes, a full disk, Ctrl-C.
+//! The program `queryport` as a shell or a service manager runs them: wrong arguments, closed
+//! pipes, a full disk, Ctrl-C.
 #![cfg(target_os = "linux")]
 #![allow(
     missing_docs,
@@ -49,7 +50,8 @@ fn command(run: &[&str]) -> Command {
     command
 }
 
-/// What a program printed and its exit code; it must not panic, nor show an error in the form of Rust's `Debug`.
+/// What a program printed and its exit code; it must not panic, nor show an error in the form of
+/// Rust's `Debug`.
 fn judge(run: &[&str], output: &Output) -> (Option<i32>, String, String) {
     let [out, err] =
         [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());

@@ -1,5 +1,5 @@
-//! What cargo and clippy cannot check: layers, circles of files, engines that are named outside the tables; and whether documents
-//! are true.
+//! What cargo and clippy cannot check: layers, circles of files, engines that are named outside the
+//! tables; and whether documents are true.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,
@@ -19,8 +19,8 @@ use std::path::Path;
 
 use source::Source;
 
-/// Top modules by layer. A module uses modules of its own layer and of the layers below. The protocols are layer 2 and do not use
-/// each other.
+/// Top modules by layer. A module uses modules of its own layer and of the layers below. The
+/// protocols are layer 2 and do not use each other.
 const LAYERS: [&[&str]; 5] = [
     &[
         "address",
@@ -127,7 +127,8 @@ fn files_do_not_use_each_other_in_circles() {
     let count: usize = uses.values().map(BTreeSet::len).sum();
     assert!(count > 300, "found only {count} uses");
 
-    // The rule of a caret and the codes that it makes; the sockets of one system and their interface.
+    // The rule of a caret and the codes that it makes; the sockets of one system and their
+    // interface.
     let exceptions = ["text/caret.rs", "net/linux/batch.rs"];
     uses.retain(|file, _| {
         !exceptions

@@ -1,4 +1,5 @@
-//! The files of src/, read as text: code without comments, string contents and unit tests, and the strings apart.
+//! The files of src/, read as text: code without comments, string contents and unit tests, and the
+//! strings apart.
 
 use std::path::{Path, PathBuf};
 

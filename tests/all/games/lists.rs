@@ -641,7 +641,8 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
         (1, false)
     );
     assert_eq!(list(2).unwrap_err().kind(), ErrorKind::Refused);
-    // Each has its own challenge, and so its own noise. Some of it reads as the beginning of a list.
+    // Each has its own challenge, and so its own noise. Some of it reads as the beginning of a
+    // list.
     let mut wrong_keys = 0;
     for (index, other_key) in (0..).zip(&addresses).skip(3) {
         match list(index) {

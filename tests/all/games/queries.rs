@@ -25,8 +25,8 @@ fn serve(game: &Game, socket: UdpSocket, name: &str) -> JoinHandle<()> {
     answer(socket, service, named(name, game.game_port))
 }
 
-/// Just Cause 2 Multiplayer: a challenge, then one datagram without the mark of the last one, as captured by Austinb/GameQ
-/// (tests/Protocols/Providers/Justcause2).
+/// Just Cause 2 Multiplayer: a challenge, then one datagram without the mark of the last one, as
+/// captured by Austinb/GameQ (tests/Protocols/Providers/Justcause2).
 fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
     let body = [
         &b"splitnum\0\0\0hostname\0"[..],
@@ -47,7 +47,8 @@ fn just_cause_2(socket: UdpSocket, name: &str) -> JoinHandle<()> {
     })
 }
 
-/// Clients of Call of Duty: `getinfo` alone, as HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp, answers it.
+/// Clients of Call of Duty: `getinfo` alone, as HeartbeatingForCenturies/iw6x-client,
+/// src/client/component/party.cpp, answers it.
 fn info_only(socket: UdpSocket, game: &Game, name: &str) -> JoinHandle<()> {
     let described = format!(
         r"\gamename\{}\hostname\{name}\clients\0\bots\0",

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::common::captures;
 
-/// What the captures' `game` says where that is no id or name of our table, and `None` for a game that the table does not have.
+/// What the captures' `game` says where that is no id or name of our table, and `None` for a game
+/// that the table does not have.
 const NAMES: [(&str, Option<&str>); 11] = [
     ("arma3", None),
     ("grimm", Some("unrealtournament2004")),
@@ -81,7 +82,8 @@ fn captures_are_named_right_or_not_at_all() {
     }
 }
 
-/// Recordings of servers that ran on one machine, reply by reply: what their files say of them (`source`) tells the game.
+/// Recordings of servers that ran on one machine, reply by reply: what their files say of them
+/// (`source`) tells the game.
 #[test]
 fn recordings_are_named_right_or_not_at_all() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
@@ -255,7 +257,8 @@ fn an_info_tells_the_game() {
             r"\gamename\wolfmp\protocol\60\hostname\x\g_humanplayers\0",
             Some("rtcw"),
         ),
-        // Recorded from Lilium Voyager (9c77b657), Daemon (b276137b), Warsow (e6c46002) and DarkPlaces (2f25af655).
+        // Recorded from Lilium Voyager (9c77b657), Daemon (b276137b), Warsow (e6c46002) and
+        // DarkPlaces (2f25af655).
         (
             r"\g_needpass\1\pure\0\gametype\0\sv_maxclients\10\g_humanplayers\0\clients\3\mapname\ctf_voy1\hostname\x\protocol\24\gamename\EliteForce",
             Some("stvef"),
@@ -293,7 +296,8 @@ fn an_info_tells_the_game() {
             Some("spearmint"),
         ),
         (r"\gamename\Warfork\hostname\x\protocol\27", Some("warfork")),
-        // id's own and Quake3e: nothing in them tells the game (ec-/Quake3e, code/server/sv_main.c).
+        // id's own and Quake3e: nothing in them tells the game (ec-/Quake3e,
+        // code/server/sv_main.c).
         (
             r"\hostname\x\mapname\q3dm17\clients\0\sv_maxclients\8\gametype\0\pure\1\protocol\68",
             None,

@@ -6,7 +6,8 @@ use queryport::{Dialect, Protocol};
 
 use crate::games::client;
 
-/// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or asks in another protocol.
+/// Rows of games that node-gamedig (lib/games.js, 2026-02-03) does not have, or asks in another
+/// protocol.
 const OTHERS: [&str; 30] = [
     "paintball2",
     "qtv",

@@ -1,4 +1,5 @@
-//! GameSpy v1's client in virtual time: lossy links, and the datagrams that other tools are known to misread.
+//! GameSpy v1's client in virtual time: lossy links, and the datagrams that other tools are known
+//! to misread.
 use std::time::{Duration, Instant};
 
 use queryport::gamespy1::{Answer, Command, StatusQuery};
@@ -159,8 +160,8 @@ fn fragments_of_another_reply_are_not_merged() {
     );
 }
 
-/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server keys, rust gamedig
-/// fails.
+/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server
+/// keys, rust gamedig fails.
 #[test]
 fn reversed_fragments_are_put_in_order() {
     let mut rig = Rig::new();
@@ -219,7 +220,8 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// Known from other tools: empty datagram; `player_4000000000`: rust gamedig panics, aborts the process.
+/// Known from other tools: empty datagram; `player_4000000000`: rust gamedig panics, aborts the
+/// process.
 #[test]
 fn hostile_numbers_allocate_nothing_and_are_no_players() {
     let mut rig = Rig::new();
@@ -276,7 +278,8 @@ fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
     assert_eq!(rig.sent, 3);
 }
 
-/// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits one round trip.
+/// Where nothing is numbered, the end mark may have overtaken another datagram: the session waits
+/// one round trip.
 #[test]
 fn an_end_without_numbers_waits_for_late_datagrams() {
     let mut rig = Rig::new();
@@ -291,7 +294,8 @@ fn an_end_without_numbers_waits_for_late_datagrams() {
     assert_eq!(rig.sent, 1);
 }
 
-/// Where numbers begin at 0, as in OpenMoHAA of 2023, the first fragment leaves no gap: without it, a status has no name and no map.
+/// Where numbers begin at 0, as in OpenMoHAA of 2023, the first fragment leaves no gap: without it,
+/// a status has no name and no map.
 #[test]
 fn a_status_without_description_waits_for_it_and_is_asked_for_again() {
     let first = |number| format!(r"\hostname\Srv\mapname\m\queryid\{number}.0").into_bytes();
@@ -402,7 +406,8 @@ fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
-/// A late part of the first reply joins the second one, and nothing but the players in it shows that.
+/// A late part of the first reply joins the second one, and nothing but the players in it shows
+/// that.
 #[test]
 fn parts_of_two_replies_are_not_taken_for_one() {
     let mut rig = Rig::new();
@@ -562,8 +567,9 @@ fn short() -> StatusQuery {
     query
 }
 
-/// Such servers as Dragonade compare the whole request with `\status\`. The end mark alone is what Cyberarm's Mobius sends
-/// instead, and GameSpy's QR1 SDK where it cannot read a request: it looks for eight names, and `final` follows whatever it found.
+/// Such servers as Dragonade compare the whole request with `\status\`. The end mark alone is what
+/// Cyberarm's Mobius sends instead, and GameSpy's QR1 SDK where it cannot read a request: it looks
+/// for eight names, and `final` follows whatever it found.
 #[test]
 fn a_short_query_that_brings_no_description_asks_for_the_status() {
     let status = br"\hostname\Srv\numplayers\1\player_0\a\final\\queryid\1.1";
@@ -612,8 +618,9 @@ fn fragments_of_a_description_and_of_a_status_are_not_joined() {
     assert_eq!(answer.get("numplayers"), Some(&b"1"[..]));
 }
 
-/// Rows as elmuerte/UT2004-ServerExt writes them (Classes/ServQuery.uc, `GetPlayer` and `GetTeam`). A team's score is a fraction
-/// there and on UT99 469 (opengsq/opengsq-python, docs/tests/protocols/test_gamespy1/test_get_teams.rst).
+/// Rows as elmuerte/UT2004-ServerExt writes them (Classes/ServQuery.uc, `GetPlayer` and `GetTeam`).
+/// A team's score is a fraction there and on UT99 469 (opengsq/opengsq-python,
+/// docs/tests/protocols/test_gamespy1/test_get_teams.rst).
 #[test]
 fn players_and_teams_of_one_request_are_apart() {
     let [ann, bob] = [

@@ -1,5 +1,5 @@
-//! Parts of several replies in one query, in every numbering: complete is only what is one reply, or what no reader could tell
-//! from one.
+//! Parts of several replies in one query, in every numbering: complete is only what is one reply,
+//! or what no reader could tell from one.
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
@@ -180,7 +180,8 @@ fn contradict(
     }
 }
 
-/// A complete answer is one of the replies, or nothing that arrived contradicts the parts it was joined from.
+/// A complete answer is one of the replies, or nothing that arrived contradicts the parts it was
+/// joined from.
 fn check(
     numbering: Numbering,
     replies: &[Reply],
@@ -251,7 +252,8 @@ proptest! {
             let reply = reply % replies.len();
             let part = part % replies[reply].datagrams.len();
             let verdict = query.receive(&replies[reply].datagrams[part]);
-            // What is refused is not kept: the rest of a text of sections without its beginning, and a third reply to two requests.
+            // What is refused is not kept: the rest of a text of sections without its beginning,
+            // and a third reply to two requests.
             if !matches!(verdict, Verdict::Rejected(_)) {
                 arrived.push((request, (reply, part)));
             }

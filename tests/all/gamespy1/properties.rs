@@ -1,4 +1,5 @@
-//! GameSpy v1 for generated replies: written in any dialect, cut wherever the dialect cuts, in any order.
+//! GameSpy v1 for generated replies: written in any dialect, cut wherever the dialect cuts, in any
+//! order.
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::gamespy1::{Answer, Command, Request, Response};
@@ -136,7 +137,8 @@ fn owned(answer: &Answer) -> Pairs {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// Whatever the dialect and the cuts, in any order and with copies: every pair comes back, in order.
+    /// Whatever the dialect and the cuts, in any order and with copies: every pair comes back, in
+    /// order.
     #[test]
     fn what_is_written_is_read_back(
         pairs in pairs(),
@@ -149,7 +151,8 @@ proptest! {
         prop_assert!(answer.completeness().is_complete());
     }
 
-    /// Any fragment missing, any number of them, any order: never complete, and what is there is a part of the whole.
+    /// Any fragment missing, any number of them, any order: never complete, and what is there is a
+    /// part of the whole.
     #[test]
     fn a_reply_with_a_fragment_missing_is_never_complete(
         pairs in pairs(),

@@ -1,4 +1,5 @@
-//! Datagrams of two replies that look like one, and players whose texts look like the end of a reply.
+//! Datagrams of two replies that look like one, and players whose texts look like the end of a
+//! reply.
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Command, StatusQuery};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
@@ -36,7 +37,8 @@ fn orders<T: Copy>(all: &[T]) -> Vec<Vec<T>> {
     found
 }
 
-/// UT99 counts its replies from 1 to 100 over all clients: a retry can have the number of the first reply.
+/// UT99 counts its replies from 1 to 100 over all clients: a retry can have the number of the first
+/// reply.
 #[test]
 fn a_retry_with_the_same_number_is_not_joined_with_the_first_reply() {
     let mut rig = Rig::new();
@@ -87,7 +89,8 @@ fn two_replies_with_one_number_are_never_complete() {
     }
 }
 
-/// SWAT 4's GS1 mod and its AdminMods, whose replies have no number, and a request that the network delivered twice.
+/// SWAT 4's GS1 mod and its AdminMods, whose replies have no number, and a request that the network
+/// delivered twice.
 #[test]
 fn two_replies_without_numbers_to_one_request_are_never_complete() {
     for (first, other, last) in [
@@ -149,7 +152,8 @@ fn two_last_datagrams_that_differ_in_their_end_are_never_complete() {
     }
 }
 
-/// Unreal 227 without players (UdpServerQuery 1.5): the end mark has the number of the datagram before it.
+/// Unreal 227 without players (UdpServerQuery 1.5): the end mark has the number of the datagram
+/// before it.
 #[test]
 fn an_end_mark_alone_can_repeat_a_number() {
     let all: [&[u8]; 3] = [
@@ -285,7 +289,8 @@ fn a_number_in_a_players_text_changes_nothing_without_reply_numbers() {
     }
 }
 
-/// Descent 3 writes a mark without a value into every datagram; a player of another server can have one in a text.
+/// Descent 3 writes a mark without a value into every datagram; a player of another server can have
+/// one in a text.
 #[test]
 fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
     let all: [&[u8]; 3] = [
@@ -299,7 +304,8 @@ fn a_mark_without_a_value_counts_only_where_every_datagram_has_one() {
     }
 }
 
-/// 333networks' masters: one number throughout, from the first section on, in the order of the text.
+/// 333networks' masters: one number throughout, from the first section on, in the order of the
+/// text.
 #[test]
 fn sections_are_one_text_with_one_number() {
     let whole: [&[u8]; 2] = [
@@ -331,7 +337,8 @@ fn sections_are_one_text_with_one_number() {
     }
 }
 
-/// What was refused for its size may contradict: a forged first part and the last one of the server are no answer.
+/// What was refused for its size may contradict: a forged first part and the last one of the server
+/// are no answer.
 #[test]
 fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     let limits = Limits::default().with_max_rules(4);
@@ -390,7 +397,8 @@ fn players_and_teams_are_bounded_over_all_datagrams() {
     );
 }
 
-/// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the key of a name.
+/// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the
+/// key of a name.
 #[test]
 fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
     let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";

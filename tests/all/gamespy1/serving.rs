@@ -308,8 +308,8 @@ fn two_responders_never_answer_each_other() {
     }
 }
 
-/// OpenSpy's master (code/qr/server/V1Handler.cpp and v1/handle_echo.cpp of openspy-core) answers a datagram whose first key is
-/// `echo`.
+/// OpenSpy's master (code/qr/server/V1Handler.cpp and v1/handle_echo.cpp of openspy-core) answers a
+/// datagram whose first key is `echo`.
 #[test]
 fn an_echo_is_no_request_to_openspy() {
     for (engine, expected) in [
@@ -397,7 +397,8 @@ fn match_of(game: &str) -> ServerStatus {
     status
 }
 
-/// The fields with one meaning for every game that a reply of this protocol can say, but those of players.
+/// The fields with one meaning for every game that a reply of this protocol can say, but those of
+/// players.
 fn meaning(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
     let text = |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
     let mutators = status.mutators.as_ref();

@@ -1,4 +1,5 @@
-//! GameSpy v1 against recorded servers, third-party captures, and datagrams that are cut, damaged or reordered.
+//! GameSpy v1 against recorded servers, third-party captures, and datagrams that are cut, damaged
+//! or reordered.
 use bytes::Bytes;
 use queryport::gamespy1::{Answer, Response};
 use queryport::{Limits, ToStatus};
@@ -30,8 +31,8 @@ fn named_players(answer: &Answer) -> usize {
     answer.players().filter(|row| row.name().is_some()).count()
 }
 
-/// Whether the order of a reply's datagrams is on the wire: not where 333networks' masters cut their text, and not in
-/// Serious Sam's long replies.
+/// Whether the order of a reply's datagrams is on the wire: not where 333networks' masters cut
+/// their text, and not in Serious Sam's long replies.
 fn is_numbered(case: &Case) -> bool {
     !["chopped", "masterserver", "serioussam-64"]
         .iter()
@@ -69,7 +70,8 @@ fn any_order_and_any_copies_give_the_same_answer() {
 #[test]
 fn with_a_fragment_missing_no_answer_is_complete() {
     let mut random = Random(11);
-    // The last part of Serious Sam's is whole in itself; `conversation` holds what a client makes of it.
+    // The last part of Serious Sam's is whole in itself; `conversation` holds what a client makes
+    // of it.
     for case in cases("gamespy1")
         .into_iter()
         .filter(|case| case.name != "serioussam-64")
@@ -138,8 +140,8 @@ fn rows<'a>(value: &'a Value, index: &str, kind: &str) -> Vec<(&'a Value, &'a Ma
     value[index].as_array().unwrap().iter().zip(rows).collect()
 }
 
-/// A datagram cut anywhere, the others whole: never more players; complete only where nothing is lost or the wire
-/// cannot show it.
+/// A datagram cut anywhere, the others whole: never more players; complete only where nothing is
+/// lost or the wire cannot show it.
 #[test]
 fn a_cut_datagram_never_adds_players_or_rules() {
     for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
@@ -159,7 +161,8 @@ fn a_cut_datagram_never_adds_players_or_rules() {
                     cut.len()
                 );
                 if answer.completeness().is_complete() {
-                    // A lost NUL or closing separator; `final` without the `queryid` that follows it elsewhere.
+                    // A lost NUL or closing separator; `final` without the `queryid` that follows
+                    // it elsewhere.
                     let found = view(&answer);
                     assert_eq!(
                         found["players"],
@@ -267,7 +270,8 @@ fn captures_survive_the_way_through_the_encoder() {
             assert_eq!(latin1(&twice), latin1(&encoded), "{}", case.name);
             assert_eq!(again.raw(), response.raw());
             assert!(again.pairs().eq(response.pairs()));
-            // What mods add and the encoder does not: `eof`, words for numbers, the number twice, a NUL.
+            // What mods add and the encoder does not: `eof`, words for numbers, the number twice, a
+            // NUL.
             let plain = ["adminmod", "word", "team-rows-t", "descent3"]
                 .iter()
                 .all(|name| !case.name.starts_with(name));
@@ -447,7 +451,8 @@ mod mapping {
         assert_eq!(reply.teams[1].extra.get("size").unwrap().raw(), b"4");
     }
 
-    /// Known from other tools: any byte ≥ 0x80: rust gamedig fails the query; qstat drops or mangles it.
+    /// Known from other tools: any byte ≥ 0x80: rust gamedig fails the query; qstat drops or
+    /// mangles it.
     #[test]
     fn windows_1252_and_utf_8_are_read() {
         assert_eq!(
@@ -499,7 +504,8 @@ mod mapping {
             (cut.score, cut.ping, cut.team),
             (Some(43), Some(65), Some(1))
         );
-        // DescentDevelopers/Descent3, gamespy.cpp: `timelimit` 20 where `NF_TIMER` is not set, else 0, and so `fraglimit`.
+        // DescentDevelopers/Descent3, gamespy.cpp: `timelimit` 20 where `NF_TIMER` is not set, else
+        // 0, and so `fraglimit`.
         assert_eq!(
             (seconds(status.time_limit), status.score_limit),
             (None, None)

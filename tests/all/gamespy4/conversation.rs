@@ -1,4 +1,5 @@
-//! The client's side in virtual time: every way to begin, lossy links, retries, forgeries, replies out of turn.
+//! The client's side in virtual time: every way to begin, lossy links, retries, forgeries, replies
+//! out of turn.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -56,7 +57,8 @@ fn quiet() -> (Conditions, u64) {
     (Conditions::perfect(Duration::from_millis(20)), 0)
 }
 
-/// What was requested, step by step: `c` for a challenge, `1` for data in one datagram, `0` for data without a challenge, `z` for one of zeros, `d` for another.
+/// What was requested, step by step: `c` for a challenge, `1` for data in one datagram, `0` for
+/// data without a challenge, `z` for one of zeros, `d` for another.
 fn ask(
     query: StatusQuery,
     reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,
@@ -379,7 +381,8 @@ fn a_reply_over_the_limit_of_bytes_is_no_answer() {
     }
 }
 
-/// Nukkit's QueryHandler.java: four bytes of a hash, and the full reply where eight bytes follow them.
+/// Nukkit's QueryHandler.java: four bytes of a hash, and the full reply where eight bytes follow
+/// them.
 #[test]
 fn a_raw_token_of_minecrafts_dialect_is_quoted() {
     for token in [b"\xd4\x1d\x8c\xd9", b"\x007\0\0", b"abcd"] {

@@ -9,8 +9,8 @@ use queryport::{Dialect, Engine, Limits, QueryOptions, ServerStatus, Service, To
 use crate::gamespy4::decode;
 use crate::gamespy4::serving::ask_with;
 
-/// Built by hand after github.com/dm-vev/adamant, server/query/conn.go, `writeInfo`: one NUL more before the players, and
-/// keys of its own.
+/// Built by hand after github.com/dm-vev/adamant, server/query/conn.go, `writeInfo`: one NUL more
+/// before the players, and keys of its own.
 const ADAMANT: &str = "000102030453504c49544e554d008000686f73746e616d65004164616d616e74205372760067616d6574\
      79706500534d500067616d655f6964004d494e4543524146540076657273696f6e00312e32312e313234\
      007365727665725f656e67696e65004164616d616e74202864657629006d617000576f726c64006e756d\
@@ -19,7 +19,8 @@ const ADAMANT: &str = "000102030453504c49544e554d008000686f73746e616d65004164616
      4c00646966666963756c7479004e4f524d414c006d6f74640053756200706c7567696e73004164616d61\
      6e7400706c617965727300416e6e2c20426f6200000001706c617965725f0000416e6e00426f620000";
 
-/// Built by hand after github.com/Minestom/Minestom, FullQueryResponse.java: zeros in place of the mark of the players.
+/// Built by hand after github.com/Minestom/Minestom, FullQueryResponse.java: zeros in place of the
+/// mark of the players.
 const MINESTOM: &str = "00010203040000000000000000000000686f73746e616d650041204d696e6573746f6d20536572766572\
      00686f7374697000302e302e302e3000706c7567696e73004d696e6573746f6d20312e32312e3131006e\
      756d706c61796572730032006d6178706c6179657273003300686f7374706f7274003235353635006761\
@@ -57,7 +58,8 @@ const BATTLEFIELD_2: &str = "000102030473706c69746e756d008000686f73746e616d65005
      6c6f74730032000001706c617965725f0000416e6e00426f62000073636f72655f000033370032310000\
      000200";
 
-/// Recorded on loopback from PowerNukkitX 2.0.0 (git-2037c98), its query handler with invented data.
+/// Recorded on loopback from PowerNukkitX 2.0.0 (git-2037c98), its query handler with invented
+/// data.
 const POWER_NUKKIT_X: &str = "003e247a5f73706c69746e756d008000686f73746e616d6500c2a7364120c2a772536572766572204dc3\
      bc6c6c65720067616d657479706500534d500067616d655f6964004d494e454352414654504500766572\
      73696f6e00312e32312e3530007365727665725f656e67696e6500506f7765724e756b6b69745820322e\

@@ -27,8 +27,8 @@ pub(crate) fn ask(status: &ServerStatus, service: &Service) -> Vec<Bytes> {
         .collect()
 }
 
-/// Built by hand after the keys and fields of Halo's replies in github.com/Austinb/GameQ, tests/Protocols/Providers/Halo;
-/// invented values; layout of the QR2 SDK.
+/// Built by hand after the keys and fields of Halo's replies in github.com/Austinb/GameQ,
+/// tests/Protocols/Providers/Halo; invented values; layout of the QR2 SDK.
 const HALO: &[u8] = b"\0\x01\x02\x03\x04\
     hostname\0Vector\0gamever\x0001.00.10.0621\0hostport\x002302\0maxplayers\x0016\0password\x000\0\
     mapname\0bloodgulch\0dedicated\x001\0gamemode\0openplaying\0game_classic\x000\0numplayers\x002\0\
@@ -65,7 +65,8 @@ fn the_teams_of_battlefield_vietnam_count_from_1() {
     assert_eq!(status.listed_players()[0].team, Some(2));
 }
 
-/// A host name in Windows-1251, as Russian servers send it. The first reply is whole, of the second the end is missing.
+/// A host name in Windows-1251, as Russian servers send it. The first reply is whole, of the second
+/// the end is missing.
 #[test]
 fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
     let options = QueryOptions::default()

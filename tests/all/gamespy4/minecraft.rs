@@ -203,7 +203,8 @@ fn a_title_with_nul_does_not_shift_the_basic_reply() {
     }
 }
 
-/// A server that writes the port as text: read by the usual layout, the map would be "2" and the counts 20 of 25565.
+/// A server that writes the port as text: read by the usual layout, the map would be "2" and the
+/// counts 20 of 25565.
 #[test]
 fn a_port_as_text_shifts_nothing() {
     for (title, ip) in [
@@ -331,7 +332,8 @@ fn a_basic_reply_to_the_full_request_is_incomplete() {
     assert_eq!(answer.to_status().name.unwrap(), "Srv");
 }
 
-/// A cut inside the mark that begins the players must not make the title swallow the keys behind it.
+/// A cut inside the mark that begins the players must not make the title swallow the keys behind
+/// it.
 #[test]
 fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
     let reply = [

@@ -1,4 +1,5 @@
-//! What each game's keys mean to the model, and that a status keeps its fields from server to server.
+//! What each game's keys mean to the model, and that a status keeps its fields from server to
+//! server.
 
 use std::time::Duration;
 

@@ -38,7 +38,8 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
     }
 }
 
-/// Two datagrams of one number that differ are of two replies: nothing shows which of them the others belong to.
+/// Two datagrams of one number that differ are of two replies: nothing shows which of them the
+/// others belong to.
 #[test]
 fn datagrams_of_one_number_that_differ_make_it_incomplete() {
     for case in cases("gamespy4") {
@@ -90,8 +91,8 @@ fn a_missing_datagram_makes_it_incomplete() {
     }
 }
 
-/// Any one of its datagrams is cut at any byte; the answer is never complete with anything missing, and nothing is
-/// invented.
+/// Any one of its datagrams is cut at any byte; the answer is never complete with anything missing,
+/// and nothing is invented.
 #[test]
 fn a_reply_cut_anywhere_is_never_complete() {
     let (mut tried, mut harmless) = (0, 0);
@@ -114,7 +115,8 @@ fn a_reply_cut_anywhere_is_never_complete() {
                 tried += 1;
                 let at = format!("{}: datagram {number} cut at {}", case.name, cut.len());
                 if answer.completeness().is_complete() {
-                    // Only the row that is repeated in the next datagram was lost: nothing is missing.
+                    // Only the row that is repeated in the next datagram was lost: nothing is
+                    // missing.
                     assert_eq!(describe(&answer), expected, "{at}");
                     harmless += 1;
                 }
@@ -137,8 +139,8 @@ fn a_reply_cut_anywhere_is_never_complete() {
     assert!(harmless <= 6);
 }
 
-/// The one kind of cut that the wire cannot show: behind empty values of the last section's first column, whose NULs
-/// then pass for the ends of column and section.
+/// The one kind of cut that the wire cannot show: behind empty values of the last section's first
+/// column, whose NULs then pass for the ends of column and section.
 #[test]
 fn a_cut_behind_an_empty_team_name_can_look_complete() {
     let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01\0\x02team_t\0\0Red\0\0\0score_t\0\x001\x002\0\0\0";

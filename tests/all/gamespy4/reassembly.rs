@@ -1,4 +1,5 @@
-//! Replies of several datagrams: what a model of the engine's own sender cuts and repeats is put together again.
+//! Replies of several datagrams: what a model of the engine's own sender cuts and repeats is put
+//! together again.
 
 use queryport::ToStatus;
 use queryport::gamespy4::{Answer, Table};
@@ -216,8 +217,8 @@ fn server_keys_continue_in_the_second_datagram() {
     );
 }
 
-/// A server whose keys changed between two replies with one id: the second datagram of the later reply does not repeat the pair that
-/// the first datagram of the earlier one was cut in.
+/// A server whose keys changed between two replies with one id: the second datagram of the later
+/// reply does not repeat the pair that the first datagram of the earlier one was cut in.
 #[test]
 fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
     let datagram = |number: u8, body: &[u8]| {
@@ -251,7 +252,8 @@ fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
     }
 }
 
-/// The same in the players: the second datagram is of a reply with two players, and the end of its names is no third one.
+/// The same in the players: the second datagram is of a reply with two players, and the end of its
+/// names is no third one.
 #[test]
 fn a_column_of_another_reply_has_rows_of_its_own() {
     let datagrams = [
@@ -282,7 +284,8 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
     );
 }
 
-/// Empty names beside one that reads as the name of a column: the other columns show that a row is missing.
+/// Empty names beside one that reads as the name of a column: the other columns show that a row is
+/// missing.
 #[test]
 fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
     let datagram = |names: &[u8]| {
@@ -304,8 +307,8 @@ fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
     assert!(!answer.completeness().is_complete());
 }
 
-/// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so that the section's end was
-/// taken for it.
+/// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so
+/// that the section's end was taken for it.
 #[test]
 fn a_key_that_begins_like_a_section_is_a_key() {
     let datagram =

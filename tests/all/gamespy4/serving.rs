@@ -88,7 +88,8 @@ fn read_challenge(reply: &[u8]) -> i32 {
     }
 }
 
-/// What is served comes back, whatever the number of players, in any order of datagrams, each of them short enough.
+/// What is served comes back, whatever the number of players, in any order of datagrams, each of
+/// them short enough.
 #[test]
 fn a_status_goes_to_the_wire_and_back() {
     let mut random = Random(3);
@@ -315,7 +316,8 @@ fn a_list_of_mutators_is_cut_behind_a_whole_name() {
     }
 }
 
-/// Clients number teams by their rows: those of Battlefield 2 from 1, those of Unreal Tournament 3 from 0 (captures).
+/// Clients number teams by their rows: those of Battlefield 2 from 1, those of Unreal Tournament 3
+/// from 0 (captures).
 #[test]
 fn the_row_of_a_team_is_its_number() {
     let mut status = status(1, 0);
@@ -451,15 +453,16 @@ fn the_selection_of_a_request_chooses_the_reply() {
                 assert!(replies.is_empty(), "a list that is cut");
             }
         }
-        // Minecraft's own server answers every length but four with its basic reply (Krypton, `GS4QueryHandler`).
+        // Minecraft's own server answers every length but four with its basic reply (Krypton,
+        // `GS4QueryHandler`).
         let others = if engine == Engine::Minecraft {
             ask(Selection::MINECRAFT_BASIC, &served, engine)
         } else {
             Vec::new()
         };
         assert_eq!(ask(Selection(&[0xFF]), &served, engine), others);
-        // GameSpy's own code ignores what follows the flags (QR2 SDK, qr2.c, `qr_process_query`); the Ruby client gamespy_query
-        // ends its requests with a line feed.
+        // GameSpy's own code ignores what follows the flags (QR2 SDK, qr2.c, `qr_process_query`);
+        // the Ruby client gamespy_query ends its requests with a line feed.
         for (other, flagged) in [
             (&[0; 5][..], &[0; 4][..]),
             (&[0xFF, 0xFF, 0xFF, 1, b'\n'], &[0xFF, 0xFF, 0xFF, 1]),
@@ -483,8 +486,8 @@ fn the_selection_of_a_request_chooses_the_reply() {
     }
 }
 
-/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's own server does; the keys in
-/// the order of captures (GameQ, Providers/Minecraft).
+/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's
+/// own server does; the keys in the order of captures (GameQ, Providers/Minecraft).
 #[test]
 fn minecraft_is_answered_as_by_its_own_server() {
     let mut served = ServerStatus::default();
@@ -519,7 +522,8 @@ fn minecraft_is_answered_as_by_its_own_server() {
     }
 }
 
-/// Servers from 1.21.11 on write UTF-8, older ones one byte for each character (craftping, `shouldUseLegacyStringEncoding`).
+/// Servers from 1.21.11 on write UTF-8, older ones one byte for each character (craftping,
+/// `shouldUseLegacyStringEncoding`).
 #[test]
 fn minecraft_writes_its_title_as_the_version_that_it_says_does() {
     let title_of = |name: Text, version: &str| {
@@ -552,7 +556,8 @@ fn minecraft_writes_its_title_as_the_version_that_it_says_does() {
 /// The selection of qstat's short query (qstat.h).
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
 
-/// Built by hand from QR2 SDK, qr2.c, `qr_build_partial_query_reply`: values without names in the order of the ids, and rows.
+/// Built by hand from QR2 SDK, qr2.c, `qr_build_partial_query_reply`: values without names in the
+/// order of the ids, and rows.
 #[test]
 fn keys_by_id_bring_values_without_names() {
     let mut served = status(2, 0);
@@ -671,8 +676,8 @@ fn data(token: i32, tail: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// The Ruby client gamespy_query ends each request with a line feed; GameSpy's own code looks at nothing after the flags (QR2
-/// SDK, qr2.c, `qr_process_query`).
+/// The Ruby client gamespy_query ends each request with a line feed; GameSpy's own code looks at
+/// nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`).
 #[test]
 fn bytes_after_the_flags_change_no_reply() {
     let now = Instant::now();
@@ -738,8 +743,8 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
     }
 }
 
-/// A token names the status that it was issued for. Were that to be read from it, one's own token would tell six bits
-/// of everybody's.
+/// A token names the status that it was issued for. Were that to be read from it, one's own token
+/// would tell six bits of everybody's.
 #[test]
 fn a_token_says_nothing_about_the_token_of_another_address() {
     let now = Instant::now();
@@ -760,8 +765,8 @@ fn a_token_says_nothing_about_the_token_of_another_address() {
     assert!(met.iter().all(|&times| times > 0 && times < 100), "{met:?}");
 }
 
-/// A spoofed source gets at most the challenge reply: bytes out are at most 2.5 times the bytes in before the token
-/// is quoted, whatever is sent.
+/// A spoofed source gets at most the challenge reply: bytes out are at most 2.5 times the bytes in
+/// before the token is quoted, whatever is sent.
 #[test]
 fn without_a_token_no_reply_is_longer_than_a_challenge() {
     let mut random = Random(11);
@@ -800,8 +805,8 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
     assert!(most > 2.0, "challenges were among them");
 }
 
-/// What GameQ sends to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The bounds of unproved addresses
-/// apply to the reply.
+/// What GameQ sends to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The
+/// bounds of unproved addresses apply to the reply.
 #[test]
 fn battlefield_2_answers_without_a_challenge_as_well() {
     let request = b"\xfe\xfd\x00\x10\x20\x30\x40\xff\xff\xff\x01";
@@ -866,7 +871,8 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
     assert!((8 << 10..26 << 10).contains(&rate), "{rate}");
 }
 
-/// Without a challenge there is no token that names a status: the reply is made from the current one.
+/// Without a challenge there is no token that names a status: the reply is made from the current
+/// one.
 #[test]
 fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
     let now = Instant::now();

@@ -92,7 +92,8 @@ fn the_number_of_players_is_not_the_number_of_rows() {
     assert!(!answer.players().is_empty() && answer.teams().is_empty());
 }
 
-/// Exchanges from elsewhere: a challenge with the request that quotes it, and a Minecraft server's replies.
+/// Exchanges from elsewhere: a challenge with the request that quotes it, and a Minecraft server's
+/// replies.
 #[test]
 fn recorded_exchanges_are_understood_on_both_sides() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES").map(std::path::PathBuf::from) else {

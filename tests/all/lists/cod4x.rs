@@ -8,8 +8,8 @@ use queryport::{Limits, ListError, ServerList, Timing};
 
 use crate::common::twist::{cuts, flips};
 
-/// Two servers, as cetteup/pyq3serverlist (`reader.py`) reads them, and the end mark that SShattered/COD4-Server-Browser
-/// (`ServerCalls.cs`) expects.
+/// Two servers, as cetteup/pyq3serverlist (`reader.py`) reads them, and the end mark that
+/// SShattered/COD4-Server-Browser (`ServerCalls.cs`) expects.
 const REPLY: &str = "ffffffff67657473657276657273526573706f6e7365\
     5c0000000004c000020a71205c0000000004c633640771215c454f46";
 

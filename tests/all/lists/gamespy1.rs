@@ -386,7 +386,8 @@ fn the_list_of_netpanzer_is_read() {
     assert!(is_complete(&list.unwrap()));
 }
 
-/// Recorded from a list server for Vietcong (garncarz/nogamespy-vietcong a895219): it asks for no proof.
+/// Recorded from a list server for Vietcong (garncarz/nogamespy-vietcong a895219): it asks for no
+/// proof.
 #[test]
 fn a_greeting_with_an_empty_challenge_is_answered_after_a_silence() {
     let start = Instant::now();

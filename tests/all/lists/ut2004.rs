@@ -11,8 +11,9 @@ use queryport::{EncodeError, Limits, ListError, Timing};
 use crate::common::list_servers::ut2004::{CHALLENGE, ListServer, Listed, frame, text};
 use crate::common::twist::{cuts, flips};
 
-/// Conversations of pyut2serverlist 0.2.0, recorded with the CD key `AAAAA-BBBBB-CCCCC-DDDDD` against a server that was
-/// written for it: what the server sends, what the client sends, by turns.
+/// Conversations of pyut2serverlist 0.2.0, recorded with the CD key `AAAAA-BBBBB-CCCCC-DDDDD`
+/// against a server that was written for it: what the server sends, what the client sends, by
+/// turns.
 const UT2004: [&str; 7] = [
     "0a00000009343831353136323300",
     "680000002139653134373064393563333939336338623564313661336638663264313834390021666265386538616135356135383436653038653562616531643166336\
@@ -57,7 +58,8 @@ fn session(request: Ut2004List) -> ListSession {
         .unwrap()
 }
 
-/// Plays a conversation, the server's messages in pieces of this length, and compares what the client sends.
+/// Plays a conversation, the server's messages in pieces of this length, and compares what the
+/// client sends.
 fn play(request: Ut2004List, turns: &[&str], piece: usize) -> Result<ServerList, ListError> {
     let (mut session, now) = (session(request), Instant::now());
     for (turn, message) in turns.iter().enumerate() {
@@ -413,7 +415,8 @@ fn requests_that_cannot_be_written_are_refused() {
     ));
 }
 
-/// A text that Latin-1 does not hold is written as UTF-16 with a negative length (Unreal's `FString`), any other as Latin-1.
+/// A text that Latin-1 does not hold is written as UTF-16 with a negative length (Unreal's
+/// `FString`), any other as Latin-1.
 #[test]
 fn conditions_in_other_scripts_are_utf_16() {
     let (mut session, now) = (

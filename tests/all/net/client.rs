@@ -403,7 +403,8 @@ async fn detect_tries_the_usual_ports_of_games() {
     );
 }
 
-/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig accepts it».
+/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig
+/// accepts it».
 #[tokio::test]
 async fn a_reply_from_another_port_is_ignored() {
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();

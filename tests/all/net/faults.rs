@@ -1,5 +1,5 @@
-//! Faults below the library: futures that are dropped, descriptors that run out or are closed, datagrams that the system does
-//! not take, a clock that jumps, a runtime that ends.
+//! Faults below the library: futures that are dropped, descriptors that run out or are closed,
+//! datagrams that the system does not take, a clock that jumps, a runtime that ends.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -42,7 +42,8 @@ fn status() -> ServerStatus {
     status
 }
 
-/// Runs a test by itself in another process, in which nobody else opens descriptors. `shell`: what the shell does first.
+/// Runs a test by itself in another process, in which nobody else opens descriptors. `shell`: what
+/// the shell does first.
 pub fn alone(name: &str, shell: &str) -> bool {
     const IS_ALONE: &str = "QUERYPORT_ALONE";
     if std::env::var_os(IS_ALONE).is_some() {
@@ -98,8 +99,8 @@ impl<F: Future + Unpin> Future for Polled<F> {
     }
 }
 
-/// Drops a future after its first poll, after its second, and so on until it ends by itself: every await that it comes to
-/// is one at which it is dropped. Returns at how many it was.
+/// Drops a future after its first poll, after its second, and so on until it ends by itself: every
+/// await that it comes to is one at which it is dropped. Returns at how many it was.
 async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize {
     let before = open_descriptors();
     for polls in 1..2000 {
@@ -119,8 +120,8 @@ async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize 
     panic!("{name} does not end");
 }
 
-/// Dropping a query, a scan, a list, a console or a server at any await leaves nothing behind: no descriptor, and the same
-/// client answers the next query.
+/// Dropping a query, a scan, a list, a console or a server at any await leaves nothing behind: no
+/// descriptor, and the same client answers the next query.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_future_may_be_dropped_at_every_await() {
@@ -226,7 +227,8 @@ fn a_future_may_be_dropped_at_every_await() {
     });
 }
 
-/// Without a free descriptor a query fails at once and says so; with one it works again. A scan likewise.
+/// Without a free descriptor a query fails at once and says so; with one it works again. A scan
+/// likewise.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
@@ -339,7 +341,8 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
     });
 }
 
-/// More datagrams wait than tokio lets one task receive in a row: the query goes on, and ends by its deadline.
+/// More datagrams wait than tokio lets one task receive in a row: the query goes on, and ends by
+/// its deadline.
 #[tokio::test]
 async fn a_burst_of_datagrams_does_not_hold_up_a_query() {
     let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -448,7 +451,8 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
     );
 }
 
-/// No interface is up, not even loopback: the address cannot be reached, and the query says so at once.
+/// No interface is up, not even loopback: the address cannot be reached, and the query says so at
+/// once.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_any_network_a_query_fails_at_once() {
@@ -483,7 +487,8 @@ fn without_any_network_a_query_fails_at_once() {
     });
 }
 
-/// The machine was asleep: at the next look at the clock every query has ended, and none is sent again.
+/// The machine was asleep: at the next look at the clock every query has ended, and none is sent
+/// again.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -507,7 +512,8 @@ async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
     assert!(scan.next().await.is_none());
 }
 
-/// The same without a runtime, in both directions: a machine that is given an earlier time than before goes on.
+/// The same without a runtime, in both directions: a machine that is given an earlier time than
+/// before goes on.
 #[test]
 fn machines_go_on_after_the_time_has_jumped() {
     let hour = 3600 * SECOND;
@@ -538,7 +544,8 @@ fn machines_go_on_after_the_time_has_jumped() {
         let mut responder = Responder::new(protocol, status(), Secret::new([9; 16]), start);
         let mut request = Vec::new();
         query().request(&mut request);
-        // Its limits do not open earlier because the time went back, as an `Instant` of the system never does.
+        // Its limits do not open earlier because the time went back, as an `Instant` of the system
+        // never does.
         for now in [start, start + hour, start + 2 * hour] {
             responder.handle_datagram(now, server, &request);
             assert!(
@@ -596,7 +603,8 @@ fn a_client_outlives_its_runtime() {
     });
 }
 
-/// Sockets of a runtime that has ended are of no use: the server ends with an error, and does not spin.
+/// Sockets of a runtime that has ended are of no use: the server ends with an error, and does not
+/// spin.
 #[test]
 fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
     let first = runtime();
@@ -613,7 +621,8 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
     assert_eq!(result.recv_timeout(10 * SECOND), Ok(true));
 }
 
-/// A scan or a query that is taken into another runtime when its own has ended ends by its deadline.
+/// A scan or a query that is taken into another runtime when its own has ended ends by its
+/// deadline.
 #[test]
 fn what_is_left_of_a_runtime_ends_in_another_one() {
     const NAME: &str = "faults::what_is_left_of_a_runtime_ends_in_another_one";

@@ -48,7 +48,8 @@ fn named(name: &str) -> ServerStatus {
     status
 }
 
-/// Name, protocol and verification by port, of the servers that this test has started. Other programs' servers may be there.
+/// Name, protocol and verification by port, of the servers that this test has started. Other
+/// programs' servers may be there.
 async fn found(
     mut scan: Scan<'_>,
 ) -> BTreeMap<u16, Vec<Result<(String, Protocol, Verification), ErrorKind>>> {
@@ -206,8 +207,8 @@ async fn a_pause_of_the_caller_loses_no_server() {
     );
 }
 
-/// A host that answers with everything but a status: nonsense, our own request, a copy of its answer again and again. It
-/// costs one failed query, and the server beside it is found.
+/// A host that answers with everything but a status: nonsense, our own request, a copy of its
+/// answer again and again. It costs one failed query, and the server beside it is found.
 #[tokio::test]
 async fn a_hostile_host_costs_one_failed_query() {
     let hostile = bound(44400..=44403).await.expect("a free port of Warsow");
@@ -253,7 +254,8 @@ async fn a_hostile_host_costs_one_failed_query() {
     );
 }
 
-/// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the search ends.
+/// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the
+/// search ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_from_ten_thousand_addresses_are_bounded() {
     let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
@@ -262,7 +264,8 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
         .expect("a free port of Hidden & Dangerous 2");
     let hostile = tokio::spawn(async move {
         let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
-        // The good server answers first: of a flood that is faster, the bound may leave nothing to it.
+        // The good server answers first: of a flood that is faster, the bound may leave nothing to
+        // it.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for host in 0..10_000_u32 {
             let from = Ipv4Addr::from_bits(0x7F50_0001 + host);

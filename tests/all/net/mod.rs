@@ -28,8 +28,8 @@ pub async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus
     address
 }
 
-/// Two sockets, one of which gets more than anybody reads, and a client that asks on both: each is answered from where it
-/// asked, also after requests of clients that are gone.
+/// Two sockets, one of which gets more than anybody reads, and a client that asks on both: each is
+/// answered from where it asked, also after requests of clients that are gone.
 #[tokio::test]
 async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
     let sockets = [
@@ -82,8 +82,8 @@ async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
     }
 }
 
-/// A socket of each family, and one of both: each client is answered from where it asked. Serving goes on after it was stopped
-/// for a new status.
+/// A socket of each family, and one of both: each client is answered from where it asked. Serving
+/// goes on after it was stopped for a new status.
 #[tokio::test]
 async fn both_families_are_answered_and_serving_goes_on_after_a_stop() {
     let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();
@@ -169,7 +169,8 @@ impl Machine for Ticker {
     }
 }
 
-/// Timers run while the socket always has something to read, and a socket of both families sends to IPv4 as well.
+/// Timers run while the socket always has something to read, and a socket of both families sends to
+/// IPv4 as well.
 #[tokio::test]
 async fn timers_run_during_a_flood() {
     let dual = socket2::Socket::new(socket2::Domain::IPV6, socket2::Type::DGRAM, None).unwrap();

@@ -1,11 +1,11 @@
 //! One failure has one outcome, whatever the path: a table of failures and paths.
 //!
-//! The tests run in network namespaces with an MTU of 1,500, several addresses, ICMP errors of every
-//! code, a silent resolver, signals and few descriptors.
+//! The tests run in network namespaces with an MTU of 1,500, several addresses, ICMP errors of
+//! every code, a silent resolver, signals and few descriptors.
 //!
 //! Two rows are elsewhere. Cancelled: `faults::a_future_may_be_dropped_at_every_await`; a call that
-//! blocks cannot be cancelled. `serve`, announcers and masters: they end with their socket only, see
-//! `several_sockets_are_served_at_once_and_survive_icmp_errors` and the tests of `hosts`.
+//! blocks cannot be cancelled. `serve`, announcers and masters: they end with their socket only,
+//! see `several_sockets_are_served_at_once_and_survive_icmp_errors` and the tests of `hosts`.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, UdpSocket};
@@ -219,7 +219,8 @@ impl Case {
     fn differences(&self, runtime: &Runtime) -> Vec<String> {
         let mut differences = Vec::new();
         for path in &PATHS {
-            // The search of a network has no server: its own rows are those of descriptors and ports.
+            // The search of a network has no server: its own rows are those of descriptors and
+            // ports.
             let is_about_server = !matches!(self.end, Failed(Io));
             if path.name == "local network" && is_about_server {
                 continue;
@@ -265,8 +266,8 @@ const NO_SERVER: &[(&str, End, &str)] = &[
 ];
 
 /// Runs a test by itself in a namespace. Its loopback has the MTU of Ethernet. It has a prohibited
-/// network, a name with five addresses, and a name server that may be silent. `command`: the end of the
-/// shell's script, before the program.
+/// network, a name with five addresses, and a name server that may be silent. `command`: the end of
+/// the shell's script, before the program.
 pub fn in_namespace(name: &str, command: &str) -> bool {
     let may = Command::new("unshare")
         .args(["-rmn", "sh", "-c"])
@@ -619,8 +620,8 @@ fn refusing(at: SocketAddr, icmp_type: u8, code: u8) -> SocketAddr {
     at
 }
 
-/// An ICMP error about a datagram (RFC 792 and RFC 4443): the beginning of the datagram, after eight
-/// bytes of header.
+/// An ICMP error about a datagram (RFC 792 and RFC 4443): the beginning of the datagram, after
+/// eight bytes of header.
 fn icmp_error(icmp_type: u8, code: u8, from: SocketAddr, to: SocketAddr) -> Vec<u8> {
     let mut error = vec![icmp_type, code, 0, 0, 0, 0, 0, 0];
     if (icmp_type, code) == (3, 4) {

@@ -102,7 +102,8 @@ async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
     assert!(scan.io().drops.unwrap() > 10, "{:?}", scan.io());
 }
 
-/// All unanswered queries wait for one timeout together; an unreachable server ends at once where ICMP errors are read.
+/// All unanswered queries wait for one timeout together; an unreachable server ends at once where
+/// ICMP errors are read.
 #[tokio::test]
 async fn dead_servers_do_not_delay_the_others() {
     let mut targets = servers(60, "127.0.0.1:0").await;
@@ -331,7 +332,8 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
     assert_eq!(ended, 4000);
 }
 
-/// An address that the machine does not have, or a port in use, is an error of the scan and not of every server.
+/// An address that the machine does not have, or a port in use, is an error of the scan and not of
+/// every server.
 #[tokio::test]
 async fn a_local_address_that_cannot_be_bound_is_reported() {
     let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -25,8 +25,8 @@ fn written(reply: &Reply<'_>) -> Vec<Bytes> {
     vec![out.into()]
 }
 
-/// The part of a game server that lets clients connect: challenges without a table, some player slots, refusals in the
-/// engines' words.
+/// The part of a game server that lets clients connect: challenges without a table, some player
+/// slots, refusals in the engines' words.
 struct GameServer {
     requester: Requester,
     service: Service,
@@ -272,7 +272,8 @@ fn connect_packets_that_real_servers_took() {
     assert_eq!(Reply::parse(&server[1]), Ok(expected));
 }
 
-/// OpenJK quotes our number, iortcw behind its `sv_onlyVisibleClients`, and ET: Legacy has that setting in place of it.
+/// OpenJK quotes our number, iortcw behind its `sv_onlyVisibleClients`, and ET: Legacy has that
+/// setting in place of it.
 #[test]
 fn every_form_of_challenge_got_a_slot() {
     for (name, verification) in [
@@ -420,7 +421,8 @@ fn known_answers_of_the_coding() {
     println!("{checked} known answers of the coding");
 }
 
-/// A userinfo that its coding makes longer than the 2,048 bytes that servers read is refused, and nothing is written.
+/// A userinfo that its coding makes longer than the 2,048 bytes that servers read is refused, and
+/// nothing is written.
 #[test]
 fn a_userinfo_too_long_for_a_packet_is_refused() {
     // No byte twice in a row of 128, so the adaptive coding gains nothing.

@@ -1,5 +1,5 @@
-//! Replies of real engines, recorded on loopback or built from their format strings: each is read by the rules of its own
-//! engine.
+//! Replies of real engines, recorded on loopback or built from their format strings: each is read
+//! by the rules of its own engine.
 use bytes::Bytes;
 use queryport::model::{Charset, Colour, Colours, Style};
 use queryport::quake3::{Answer, Command, Request, Response};

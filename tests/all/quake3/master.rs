@@ -1,4 +1,5 @@
-//! Masters: recorded exchanges, and our master, announcer and client over simulated links, with forged packets.
+//! Masters: recorded exchanges, and our master, announcer and client over simulated links, with
+//! forged packets.
 use std::collections::BTreeSet;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -225,8 +226,8 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
     );
 }
 
-/// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within the stated bound and
-/// no server is listed that did not answer.
+/// Forged sources, wrong and replayed challenges, floods of all of them: the memory stays within
+/// the stated bound and no server is listed that did not answer.
 #[test]
 fn a_flood_of_forged_heartbeats_costs_no_memory_and_lists_no_server() {
     let start = Instant::now();
@@ -391,8 +392,8 @@ fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
     );
 }
 
-/// Drives a master in exactly the documented order and nothing else: transmit until `None`, take events, sleep until the
-/// timeout or a datagram, handle it.
+/// Drives a master in exactly the documented order and nothing else: transmit until `None`, take
+/// events, sleep until the timeout or a datagram, handle it.
 #[test]
 fn a_master_driven_in_the_documented_order_never_stalls() {
     let start = Instant::now();
@@ -456,7 +457,8 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
             break;
         }
     }
-    // Of what expires at one moment, the latest 256 events are kept. All clients have one address, which gets four lists.
+    // Of what expires at one moment, the latest 256 events are kept. All clients have one address,
+    // which gets four lists.
     assert_eq!((listed, expired, ended), (3000, 256, 4));
     assert_eq!(master.servers().count(), 0);
     assert_eq!(
@@ -489,7 +491,8 @@ fn something_to_do_is_due_at_once() {
     assert!(!is_due(&master));
 }
 
-/// A game server on one socket: the responder answers, the announcer sends heartbeats and sees the master ask.
+/// A game server on one socket: the responder answers, the announcer sends heartbeats and sees the
+/// master ask.
 #[test]
 fn an_announced_server_is_listed_and_its_operator_sees_it() {
     let now = Instant::now();

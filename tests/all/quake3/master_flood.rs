@@ -1,4 +1,5 @@
-//! Floods of forged requests for a master's list, in virtual time: how many honest clients get the whole list.
+//! Floods of forged requests for a master's list, in virtual time: how many honest clients get the
+//! whole list.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -34,7 +35,8 @@ fn master(now: Instant, servers: u32) -> Master {
     master
 }
 
-/// The share of honest clients that get the whole list in time, while forged requests come at these times.
+/// The share of honest clients that get the whole list in time, while forged requests come at these
+/// times.
 fn answered(
     name: &str,
     servers: u32,

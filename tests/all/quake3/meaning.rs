@@ -1,4 +1,5 @@
-//! What the keys of each engine mean in the model: replies built by hand from the format strings of servers' sources.
+//! What the keys of each engine mean in the model: replies built by hand from the format strings of
+//! servers' sources.
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -33,12 +34,14 @@ fn counts(status: &ServerStatus) -> [Option<u32>; 4] {
     ]
 }
 
-/// etlegacy, src/server/sv_main.c, `SVC_Info`: `sv_maxclients` is written less `sv_privateClients`, `clients` counts all.
+/// etlegacy, src/server/sv_main.c, `SVC_Info`: `sv_maxclients` is written less `sv_privateClients`,
+/// `clients` counts all.
 const ET_LEGACY: &str = "infoResponse\n\\challenge\\xyz\\version\\ET Legacy v2.82\\protocol\\84\\hostname\\ETL\\serverload\\0\
     \\mapname\\oasis\\clients\\12\\humans\\9\\sv_maxclients\\28\\sv_privateclients\\4\\gametype\\6\\pure\\1\\game\\legacy\
     \\friendlyFire\\1\\maxlives\\0\\needpass\\1\\gamename\\et\\g_antilag\\1\\weaprestrict\\100\\balancedteams\\1";
 
-/// ioquake3, code/server/sv_main.c, `SVC_Info`, on a server with the mod CPMA and four private slots.
+/// ioquake3, code/server/sv_main.c, `SVC_Info`, on a server with the mod CPMA and four private
+/// slots.
 const IOQUAKE3: &str = "infoResponse\n\\game\\cpma\\voip\\opus\\g_needpass\\0\\pure\\1\\gametype\\3\\sv_maxclients\\12\
     \\g_humanplayers\\5\\clients\\8\\mapname\\cpm3\\hostname\\^1io^_q\\protocol\\71\\gamename\\Quake3Arena\\challenge\\x";
 
@@ -46,7 +49,8 @@ const IOQUAKE3: &str = "infoResponse\n\\game\\cpma\\voip\\opus\\g_needpass\\0\\p
 const CALL_OF_DUTY_2: &str = "infoResponse\n\\challenge\\xxx\\protocol\\118\\hostname\\^1CoD^:2\\mapname\\mp_toujane\
     \\sv_maxclients\\20\\gametype\\sd\\pure\\1\\pswrd\\1\\kc\\1\\hw\\1\\mod\\0\\voice\\0";
 
-/// iw4x/iw4x-client, src/Components/Modules/Party.cpp: `clients` without test clients, `bots` are those.
+/// iw4x/iw4x-client, src/Components/Modules/Party.cpp: `clients` without test clients, `bots` are
+/// those.
 const IW4X: &str = "infoResponse\n\\challenge\\\\gamename\\IW4\\hostname\\^:IW4\\gametype\\war\\fs_game\\mods/best\\clients\\6\
     \\bots\\4\\sv_maxclients\\18\\protocol\\150\\version\\v1\\mapname\\mp_rust\\isPrivate\\1\\hc\\0\\sv_running\\1";
 
@@ -54,7 +58,8 @@ const IW4X: &str = "infoResponse\n\\challenge\\\\gamename\\IW4\\hostname\\^:IW4\
 const IW5M: &str = "infoResponse\n\\challenge\\x\\protocol\\20601\\hostname\\Srv\\mapname\\mp_dome\\gametype\\war\\clients\\6\
     \\sv_maxclients\\18\\pure\\1\\hw\\1\\gamename\\PIW5\\fs_game\\modernwarfare3\\shortversion\\1.9\\ff\\0\\kc\\1\\checksum\\0";
 
-/// HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp: `clients` with test clients.
+/// HeartbeatingForCenturies/iw6x-client, src/client/component/party.cpp: `clients` with test
+/// clients.
 const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\gametype\\war\\sv_motd\\\\xuid\\1100001\
     \\mapname\\mp_strikezone\\isPrivate\\0\\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1";
 
@@ -62,8 +67,8 @@ const IW6: &str = "infoResponse\n\\challenge\\x\\gamename\\IW6\\hostname\\Srv\\g
 const BOIII: &str = "infoResponse\n\\challenge\\x\\gamename\\T7\\hostname\\Srv\\gametype\\tdm\\mapname\\mp_biodome\\isPrivate\\0\
     \\clients\\6\\bots\\4\\sv_maxclients\\18\\protocol\\1\\sv_running\\1\\dedicated\\1\\hc\\0\\shortversion\\1.0";
 
-/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people. `GAMENAME_STRING` is `unv`
-/// (src/common/Defs.h).
+/// DaemonEngine/Daemon, src/engine/server/sv_main.cpp, `SVC_Info`: bots count apart from people.
+/// `GAMENAME_STRING` is `unv` (src/common/Defs.h).
 const UNVANQUISHED: &str = "infoResponse\n\\abi\\1\\bots\\5\\challenge\\x\\clients\\3\\daemonver\\0.55\\gamename\\unv\
     \\hostname\\^#fF8000U^onv^^1 # server\\mapname\\plat23\\protocol\\86\\serverload\\0\\sv_maxclients\\24";
 
@@ -201,7 +206,8 @@ fn colour_codes_are_those_of_the_game() {
         ),
         "Unv"
     );
-    // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a player's name is written twice.
+    // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a
+    // player's name is written twice.
     let warsow = read("statusResponse\n\\gamename\\Warsow\n5 20 \"^1o^^^7_^^1\" 2\n");
     assert_eq!(warsow.listed_players()[0].name.plain(), "o^_^1");
     let colours = |info: &str| {
@@ -381,7 +387,8 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
         [(1, devils, None), (2, angels, None)]
     );
     assert_eq!(of(&format!(r"{names}\g_gametype\0")), [], "everyone alone");
-    // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in use.
+    // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in
+    // use.
     let et = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n");
     let teams: Vec<_> = et
         .listed_players()
@@ -423,7 +430,8 @@ fn a_team_that_is_no_number_is_kept_as_text() {
     );
 }
 
-/// A Quake III status whose manifest of paks holds line feeds, as of servers with many paks (captured from CPMA).
+/// A Quake III status whose manifest of paks holds line feeds, as of servers with many paks
+/// (captured from CPMA).
 #[test]
 fn rules_behind_a_value_of_several_lines_are_read() {
     let status = read(
@@ -494,7 +502,8 @@ fn an_empty_value_hides_no_other_key() {
     );
 }
 
-/// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+/// The keys of an empty server of Call of Duty 2 (voron00/CoD2rev_Server,
+/// src/server/sv_main_mp.cpp).
 #[test]
 fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
     let count = |body: &str| answer(body.as_bytes()).to_status().player_count;
@@ -547,7 +556,8 @@ fn what_was_read_is_served_with_the_same_meaning() {
     }
 }
 
-/// The key `clients` that our server adds to a status counts bots too, whatever the game does in an info.
+/// The key `clients` that our server adds to a status counts bots too, whatever the game does in an
+/// info.
 #[test]
 fn an_info_served_as_a_status_counts_bots_once() {
     for body in [IW4X, UNVANQUISHED] {
@@ -617,7 +627,8 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     );
 }
 
-/// 300 players do not fit into a datagram: the reader learns how many there are, from the status as from the info.
+/// 300 players do not fit into a datagram: the reader learns how many there are, from the status as
+/// from the info.
 #[test]
 fn a_list_that_is_cut_says_how_many_there_are() {
     let mut status = ServerStatus::default();

@@ -43,7 +43,8 @@ fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
                 assert_eq!(line.name(), original.name(), "no invented name");
             }
             let complete = answer.completeness().is_complete();
-            // Behind a line feed a shorter list is well-formed; an infoResponse shows only a lost value.
+            // Behind a line feed a shorter list is well-formed; an infoResponse shows only a lost
+            // value.
             let undetectable = !is_status || cut.ends_with(b"\n") || packet[cut.len()..] == *b"\n";
             assert!(
                 !complete || undetectable,
@@ -64,10 +65,12 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
             let Ok(response) = Response::parse(&flipped, &limits()) else {
                 continue;
             };
-            // A byte that becomes a line feed can cut one line in two; only one of the halves has its quotes.
+            // A byte that becomes a line feed can cut one line in two; only one of the halves has
+            // its quotes.
             let listed = response.players().count();
             assert!(listed <= players, "{}", case.name);
-            // The model and the problems of every seventh, which meets every kind of flip: seven is prime to their number.
+            // The model and the problems of every seventh, which meets every kind of flip: seven is
+            // prime to their number.
             if number % 7 == 0 {
                 assert_eq!(
                     answer(&flipped).unwrap().to_status().listed_players().len(),
@@ -109,8 +112,9 @@ fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
     }
 }
 
-/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is no UTF-8, a list request without its protocol number, and a
-/// number of eleven digits; and further ends in the middle of a word.
+/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is no UTF-8, a list request
+/// without its protocol number, and a number of eleven digits; and further ends in the middle of a
+/// word.
 #[test]
 fn hostile_requests_are_just_rejected() {
     let challenge = |challenge| Some(Command::GetInfo { challenge });
@@ -140,9 +144,10 @@ fn hostile_requests_are_just_rejected() {
     }
 }
 
-/// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a fragment with more or fewer bytes than it
-/// says. ioquake3's `Netchan_Process` (code/qcommon/net_chan.c) reads a number with the fragment bit, the client's `qport`, the
-/// start and the length.
+/// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a
+/// fragment with more or fewer bytes than it says. ioquake3's `Netchan_Process`
+/// (code/qcommon/net_chan.c) reads a number with the fragment bit, the client's `qport`, the start
+/// and the length.
 #[test]
 fn packets_of_the_game_are_neither_requests_nor_replies() {
     let fragment = |qport: &[u8], length: u16, body: &[u8]| {
@@ -194,8 +199,8 @@ fn token() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(byte, 0..20)
 }
 
-/// Values as of `fs_manifest`: several lines, each but the first begins with a blank. No value holds a quote, and the last
-/// line of the last value holds more than blanks.
+/// Values as of `fs_manifest`: several lines, each but the first begins with a blank. No value
+/// holds a quote, and the last line of the last value holds more than blanks.
 fn lines_of_value() -> impl Strategy<Value = Vec<u8>> {
     let line = prop::collection::vec(
         any::<u8>().prop_map(|b| if b"\n\r\\\"\0".contains(&b) { b' ' } else { b }),

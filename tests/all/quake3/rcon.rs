@@ -1,4 +1,5 @@
-//! The remote console: recorded exchanges, and our client against our server's side over simulated links.
+//! The remote console: recorded exchanges, and our client against our server's side over simulated
+//! links.
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -159,7 +160,8 @@ fn answers_of_real_servers() {
 
     let cvars = recorded("openarena-rcon-cvarlist").unwrap();
     assert_eq!(cvars.datagrams, 4);
-    // Pieces split lines anywhere; joined, every line is complete again, and the server counts them.
+    // Pieces split lines anywhere; joined, every line is complete again, and the server counts
+    // them.
     let lines: Vec<String> = cvars
         .lines()
         .map(|line| line.plain().into_owned())

@@ -102,7 +102,8 @@ fn every_capture_served_again_is_the_same_server() {
             panic!("{}", case.name)
         };
         let again = answer.to_status();
-        // Control bytes are not written. Without the rules of a status, the game's colour codes are unknown.
+        // Control bytes are not written. Without the rules of a status, the game's colour codes are
+        // unknown.
         let text = |text: &Option<Text>| {
             text.as_ref().map(|text| {
                 text.decoded()
@@ -149,8 +150,9 @@ fn a_challenge_is_issued_to_its_address_and_verified_without_a_table() {
     }
 }
 
-/// The three forms: id's 1.32 and Enemy Territory write a number; ioquake3 the client's number and the protocol as well
-/// (code/server/sv_client.c); DarkPlaces eleven characters and NUL (netconn.c), Warsow a number, under another word.
+/// The three forms: id's 1.32 and Enemy Territory write a number; ioquake3 the client's number and
+/// the protocol as well (code/server/sv_client.c); DarkPlaces eleven characters and NUL
+/// (netconn.c), Warsow a number, under another word.
 #[test]
 fn a_challenge_has_the_form_of_its_engine() {
     let ask = |engine, request: &[u8]| {

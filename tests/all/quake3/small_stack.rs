@@ -1,4 +1,5 @@
-//! The largest datagrams there are, read on a thread with a small stack: no reading uses more of it for a longer input.
+//! The largest datagrams there are, read on a thread with a small stack: no reading uses more of it
+//! for a longer input.
 use bytes::Bytes;
 use queryport::lists::ListPart;
 use queryport::quake3::{

@@ -1,10 +1,11 @@
-//! Attackers whose parameters are searched: how much each bound of the default guard gives to the strongest that is found, for
-//! each protocol and dialect, in virtual time.
+//! Attackers whose parameters are searched: how much each bound of the default guard gives to the
+//! strongest that is found, for each protocol and dialect, in virtual time.
 //!
-//! By default the search is short. `QUERYPORT_ATTACK_TRIES` and `_MINUTES` make it longer, `_SEED` makes it another one;
-//! `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over loopback.
-//! `QUERYPORT_ATTACK_TARGET` is the part of a name, as in `Quake 3 Warsow`, or replays one attacker, as in
-//! `UT2004: sources=128 rounds=3 gap=16`. With `--nocapture` the table of the strongest attackers is printed:
+//! By default the search is short. `QUERYPORT_ATTACK_TRIES` and `_MINUTES` make it longer, `_SEED`
+//! makes it another one; `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over
+//! loopback. `QUERYPORT_ATTACK_TARGET` is the part of a name, as in `Quake 3 Warsow`, or replays
+//! one attacker, as in `UT2004: sources=128 rounds=3 gap=16`. With `--nocapture` the table of the
+//! strongest attackers is printed:
 //!
 //! ```sh
 //! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak --test all serve::attackers -- --nocapture
@@ -24,8 +25,8 @@ use genes::{Attacker, Random, search};
 use play::{BARS, GENES, NAMES, play, responder};
 use subjects::Subject;
 
-/// Attackers that the search begins with: the strongest that long searches found against earlier forms of the guard, and floods
-/// that the documentation of `GuardOptions` names.
+/// Attackers that the search begins with: the strongest that long searches found against earlier
+/// forms of the guard, and floods that the documentation of `GuardOptions` names.
 const KNOWN: &[&str] = &[
     "sources=1 rate=20000",
     "form=1 sources=2 ports=1 rate=9500 request=2 row=77 evict=3950 every=92 evict_request=7 near=1",
@@ -147,6 +148,7 @@ fn attackers_of_a_master() {
     let (attacker, found) = &strongest[0];
     let line = found.line("master", ("lists not delivered", 0), attacker);
     print!("{line}");
-    // 37 lists a second are for 65 requests a second, all of whom the master sees for the first time.
+    // 37 lists a second are for 65 requests a second, all of whom the master sees for the first
+    // time.
     assert!(found.figures[0] <= 0.25, "{line}");
 }

@@ -1,6 +1,7 @@
-//! Floods of requests with forged sender addresses and the default guard, in virtual time. `QUERYPORT_FLOOD_MINUTES` sets the
-//! length of each flood; the figures in the documentation are those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so
-//! which addresses share a place in the guard's tables.
+//! Floods of requests with forged sender addresses and the default guard, in virtual time.
+//! `QUERYPORT_FLOOD_MINUTES` sets the length of each flood; the figures in the documentation are
+//! those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so which addresses share a
+//! place in the guard's tables.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::{Duration, Instant};
@@ -41,8 +42,8 @@ pub(crate) fn status() -> ServerStatus {
     status
 }
 
-/// What is flooded: a name, the service, and the request with the largest reply that a client can get without a proof. It is
-/// the full query of a client too.
+/// What is flooded: a name, the service, and the request with the largest reply that a client can
+/// get without a proof. It is the full query of a client too.
 type Subject = (&'static str, Service, &'static [u8]);
 
 fn subjects() -> [Subject; 5] {
@@ -74,13 +75,15 @@ struct Flood {
     worst_second: u64,
     bytes_out: u64,
     bytes_in: u64,
-    /// Queries of honest clients and how many were answered: regular before the flood, and new in it.
+    /// Queries of honest clients and how many were answered: regular before the flood, and new in
+    /// it.
     regular: (u32, u32),
     new: (u32, u32),
 }
 
-/// Floods a responder from the addresses that `forged` names, while 20 regular clients and 20 new ones ask once a second. The
-/// first `prepared` addresses asked every 20 s in the minute before, after the regular clients.
+/// Floods a responder from the addresses that `forged` names, while 20 regular clients and 20 new
+/// ones ask once a second. The first `prepared` addresses asked every 20 s in the minute before,
+/// after the regular clients.
 fn flood(
     (name, service, request): Subject,
     prepared: u32,
@@ -252,7 +255,8 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
     }
 }
 
-/// Lists of keys that are never twice the same have short replies, each of which is encoded: they must be few.
+/// Lists of keys that are never twice the same have short replies, each of which is encoded: they
+/// must be few.
 #[test]
 fn replies_to_ever_other_requests_are_few() {
     let start = Instant::now();

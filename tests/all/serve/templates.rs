@@ -1,4 +1,5 @@
-//! A responder sends the same bytes as the stateless `queryport::quake3::respond`, whatever it has encoded before.
+//! A responder sends the same bytes as the stateless `queryport::quake3::respond`, whatever it has
+//! encoded before.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -94,7 +95,8 @@ fn services() -> Vec<Service> {
         .collect()
 }
 
-/// A request in the service's protocol, chosen by a number; with a token of the service where it needs one.
+/// A request in the service's protocol, chosen by a number; with a token of the service where it
+/// needs one.
 fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> {
     match service.engine().protocol() {
         Protocol::Quake3 => {

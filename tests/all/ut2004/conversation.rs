@@ -1,4 +1,5 @@
-//! UT2004's conversation in virtual time: lists over lossy links, silent requests, forged and repeated replies.
+//! UT2004's conversation in virtual time: lists over lossy links, silent requests, forged and
+//! repeated replies.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -84,7 +85,8 @@ fn lists_over_a_reordering_and_duplicating_link_are_whole() {
     }
 }
 
-/// Where the last datagram of a list is so long that others could follow, the end is marked as missing.
+/// Where the last datagram of a list is so long that others could follow, the end is marked as
+/// missing.
 #[test]
 fn lists_of_every_length_are_whole_or_have_no_end() {
     let mut endless = 0;
@@ -113,8 +115,8 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
     );
 }
 
-/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as incomplete, but for a datagram that is
-/// lost from two replies in a row.
+/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as
+/// incomplete, but for a datagram that is lost from two replies in a row.
 #[test]
 fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
     let (mut complete, mut short, mut marked, mut silent) = (0, 0, 0, 0);
@@ -185,7 +187,8 @@ fn no_complete_answer_lacks_a_datagram_lost_once_in_a_row() {
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What a query takes on a perfect link with 20 ms each way, in round trips: nothing waits for a timeout.
+/// What a query takes on a perfect link with 20 ms each way, in round trips: nothing waits for a
+/// timeout.
 #[test]
 fn no_query_waits_longer_than_it_must() {
     let time = |status: &ServerStatus, query: StatusQuery| {
@@ -370,7 +373,8 @@ fn numbers_that_change_between_replies_double_nothing() {
     assert!(truth > 40, "{truth} of 60 complete");
 }
 
-/// Datagrams that are no reply move no timer; the error names the last of them when nothing else comes.
+/// Datagrams that are no reply move no timer; the error names the last of them when nothing else
+/// comes.
 #[test]
 fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
     let mut query = Driven::new(query(), Timing::default());

@@ -58,8 +58,8 @@ fn strings<const N: usize>(texts: [&str; N]) -> Option<Vec<String>> {
     Some(texts.map(str::to_owned).to_vec())
 }
 
-/// `Deaod/UT2004`: `GetServerDetails` of `Engine/GameInfo.uc`, `Engine/Mutator.uc`, `UnrealGame/UnrealMPGameInfo.uc` and
-/// `UnrealGame/DeathMatch.uc`, in their order.
+/// `Deaod/UT2004`: `GetServerDetails` of `Engine/GameInfo.uc`, `Engine/Mutator.uc`,
+/// `UnrealGame/UnrealMPGameInfo.uc` and `UnrealGame/DeathMatch.uc`, in their order.
 #[test]
 fn the_rules_of_the_stock_game_are_fields() {
     let stock = [
@@ -91,7 +91,8 @@ fn the_rules_of_the_stock_game_are_fields() {
         strings(["DMMutator", "MutInstaGib"])
     );
     assert_eq!(server.version.unwrap().plain(), "3369");
-    // No key names the game, a modification or the network protocol, and `MinPlayers` counts no bots.
+    // No key names the game, a modification or the network protocol, and `MinPlayers` counts no
+    // bots.
     assert_eq!(
         (server.game, server.mod_name, server.protocol_version),
         (None, None, None)
@@ -131,8 +132,9 @@ fn absent_mutators_are_none_only_in_a_whole_list() {
     );
 }
 
-/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC (`1_response.txt` of `Ut2004` in the tests
-/// of `Austinb/GameQ`), `IsVacSecured` of Killing Floor (`Killingfloor`, likewise).
+/// Captured: `Anti TCC version` and `Game Password` of a UT2004 server with AntiTCC
+/// (`1_response.txt` of `Ut2004` in the tests of `Austinb/GameQ`), `IsVacSecured` of Killing Floor
+/// (`Killingfloor`, likewise).
 #[test]
 fn other_spellings_of_password_and_anti_cheat_are_fields() {
     let of = |key, value| status([rules(&[("ServerMode", "dedicated"), (key, value)])]);
@@ -170,7 +172,8 @@ fn the_rules_of_kfturbo_are_fields() {
     );
 }
 
-/// The same program's info record, and a list of rules without entries: it does not say that there are no mutators.
+/// The same program's info record, and a list of rules without entries: it does not say that there
+/// are no mutators.
 #[test]
 fn an_empty_list_of_rules_invents_nothing() {
     let info = "800000000000000000001b1e0000000000000453727600084b462d4661726d000b4b4647616d65547970650000000000060000000200\
@@ -185,7 +188,8 @@ fn an_empty_list_of_rules_invents_nothing() {
     );
 }
 
-/// What a server of each engine says of itself: the rules of its script source, and its info record.
+/// What a server of each engine says of itself: the rules of its script source, and its info
+/// record.
 #[test]
 fn each_engine_is_read_by_its_row() {
     const WAVES: [u8; 8] = [2, 0, 0, 0, 10, 0, 0, 0];
@@ -242,7 +246,8 @@ fn each_engine_is_read_by_its_row() {
     // KFTurbo: its rules need not name all mutators.
     let turbo = [("Server Mode", "non-dedicated"), ("VAC Secured", "Enabled")];
     assert_eq!(of(0x80, &floor, &turbo), (no, no, yes, None));
-    // No known engine: nothing is taken from an absent rule, nor from a flag that games use differently.
+    // No known engine: nothing is taken from an absent rule, nor from a flag that games use
+    // differently.
     assert_eq!(of(0x81, &standard(0), &[stock]), (None, yes, None, None));
 }
 
@@ -279,8 +284,8 @@ fn limits_that_are_no_numbers_are_none() {
     );
 }
 
-/// Unreal II XMP's record (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`, `PlayerResponseLine`), with the pairs that qstat
-/// reads (`qstat.c`).
+/// Unreal II XMP's record (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`,
+/// `PlayerResponseLine`), with the pairs that qstat reads (`qstat.c`).
 #[test]
 fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     let player = |number: u8, name| {
@@ -351,7 +356,8 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     );
 }
 
-/// Fields without rules become rules, the mode first as in the stock game; what the rules say stays as it is.
+/// Fields without rules become rules, the mode first as in the stock game; what the rules say stays
+/// as it is.
 #[test]
 fn fields_without_rules_are_sent_as_rules() {
     let mut server = ServerStatus::default();
@@ -413,7 +419,8 @@ fn fields_without_rules_are_sent_as_rules() {
     );
 }
 
-/// What does not fit into the datagrams of a list is left out, and no client takes the list for complete.
+/// What does not fit into the datagrams of a list is left out, and no client takes the list for
+/// complete.
 #[test]
 fn a_list_that_is_cut_is_not_complete() {
     let mut server = ServerStatus::default();

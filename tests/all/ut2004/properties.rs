@@ -1,4 +1,5 @@
-//! What holds for any bytes: cut, flipped, reordered and doubled captures, noise, and records of any content.
+//! What holds for any bytes: cut, flipped, reordered and doubled captures, noise, and records of
+//! any content.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -66,13 +67,15 @@ fn order_and_copies_change_nothing() {
     }
 }
 
-/// node gamedig and GameQ double or replace entries when a second reply with other content comes later.
+/// node gamedig and GameQ double or replace entries when a second reply with other content comes
+/// later.
 #[test]
 fn a_second_copy_with_other_content_changes_nothing() {
     for case in cases("ut2004") {
         let whole = described(&decode(case.packets.clone()));
         for packet in &case.packets {
-            // A second answer to the same request, some seconds later: other pings, scores, and one other rule.
+            // A second answer to the same request, some seconds later: other pings, scores, and one
+            // other rule.
             let mut later = packet.to_vec();
             match Response::parse(packet, &limits()).unwrap().body {
                 Body::Players(players) => {
@@ -153,7 +156,8 @@ fn a_lost_or_cut_datagram_is_never_a_success() {
     }
 }
 
-/// A flipped length makes other records of the same bytes, never more than fit. Nothing on the wire would show it.
+/// A flipped length makes other records of the same bytes, never more than fit. Nothing on the wire
+/// would show it.
 #[test]
 fn a_flipped_byte_never_panics_and_never_invents_bytes() {
     for case in cases("ut2004") {
@@ -166,7 +170,8 @@ fn a_flipped_byte_never_panics_and_never_invents_bytes() {
                         _ => 0,
                     };
                 assert!(entries <= flipped.len(), "{}", case.name);
-                // The model of every seventh, which meets every kind of flip: seven is prime to their number.
+                // The model of every seventh, which meets every kind of flip: seven is prime to
+                // their number.
                 if number % 7 == 0 {
                     let mut packets = case.packets.clone();
                     packets[place] = flipped.into();
@@ -183,7 +188,8 @@ fn a_flipped_byte_never_panics_and_never_invents_bytes() {
 }
 
 fn string() -> impl Strategy<Value = (Vec<u8>, bool)> {
-    // Lengths around where the index grows; units without a NUL at the end, which an encoder would not keep.
+    // Lengths around where the index grows; units without a NUL at the end, which an encoder would
+    // not keep.
     let narrow = prop::collection::vec(any::<u8>(), 0..140).prop_map(|mut raw| {
         raw.push(b'.');
         (raw, false)

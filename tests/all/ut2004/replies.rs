@@ -54,8 +54,8 @@ fn whole_rules() -> Bytes {
     rules(&[("ServerMode", "dedicated"), ("GoalScore", "25")])
 }
 
-/// Plays a query in virtual time. `serve` gives for the type of each request what arrives, and after how many milliseconds.
-/// Returns the answer, and what arrived before it.
+/// Plays a query in virtual time. `serve` gives for the type of each request what arrives, and
+/// after how many milliseconds. Returns the answer, and what arrived before it.
 fn play(
     query: StatusQuery,
     mut serve: impl FnMut(u8) -> Vec<(u32, Bytes)>,
@@ -88,8 +88,9 @@ fn play(
     }
 }
 
-/// Plays a transcript: for each request for lists the datagrams and after how many milliseconds they arrive; the last for all
-/// further requests, and the count of players for each request for the info, which arrives after 40 ms.
+/// Plays a transcript: for each request for lists the datagrams and after how many milliseconds
+/// they arrive; the last for all further requests, and the count of players for each request for
+/// the info, which arrives after 40 ms.
 fn timed(counts: &[i32], replies: &[&[(u32, Bytes)]]) -> Answer {
     let (mut reply, mut counted) = (0, 0);
     let serve = |command| {
@@ -327,7 +328,8 @@ fn a_usual_server_takes_two_requests() {
     }
 }
 
-/// The network delivers the request twice, somebody joins between the two replies, and a part of each is lost.
+/// The network delivers the request twice, somebody joins between the two replies, and a part of
+/// each is lost.
 #[test]
 fn players_who_stand_in_two_datagrams_are_of_two_replies() {
     let mixed = [whole_rules(), players(4..=16), players(3..=7)];
@@ -433,7 +435,8 @@ fn a_server_of_separate_lists_is_never_asked_for_both() {
     );
 }
 
-/// One datagram has more rules than the limits allow, the other alone looks like a whole list. Players likewise.
+/// One datagram has more rules than the limits allow, the other alone looks like a whole list.
+/// Players likewise.
 #[test]
 fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
     let value = "v".repeat(100);
@@ -466,7 +469,8 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
     );
 }
 
-/// The datagrams of a list in the order of arrival make the list in the order of the server, as far as that is known.
+/// The datagrams of a list in the order of arrival make the list in the order of the server, as far
+/// as that is known.
 #[test]
 fn the_first_rule_goes_first_the_short_datagram_last_and_player_numbers_fall() {
     let value = "v".repeat(440);
@@ -669,8 +673,9 @@ fn names(datagram: &[u8]) -> Vec<(i32, Vec<u8>)> {
     }
 }
 
-/// Lists of two moments, with spectators and without players, over a network that loses, reorders and copies. Few complete answers
-/// lack something, and none has an entry that the server did not hold.
+/// Lists of two moments, with spectators and without players, over a network that loses, reorders
+/// and copies. Few complete answers lack something, and none has an entry that the server did not
+/// hold.
 #[test]
 fn few_complete_lists_lack_something_and_none_invents() {
     let (mut complete, mut wrong) = (0, 0);

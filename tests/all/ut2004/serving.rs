@@ -1,4 +1,5 @@
-//! The UT2004 server: what a status becomes on the wire in each dialect, and which requests are answered.
+//! The UT2004 server: what a status becomes on the wire in each dialect, and which requests are
+//! answered.
 
 use std::time::Instant;
 
@@ -34,8 +35,8 @@ fn a_password_is_known_from_rules_or_flags_only() {
     assert_eq!(ask(&unknown).password, Some(true));
 }
 
-/// On a name of 64 bytes or more, or in UTF-16, qstat hangs for minutes, GameQ reports the server offline, and rust
-/// gamedig adds a stray character.
+/// On a name of 64 bytes or more, or in UTF-16, qstat hangs for minutes, GameQ reports the server
+/// offline, and rust gamedig adds a stray character.
 #[test]
 fn long_coloured_and_wide_names_survive() {
     let ours = Style::new(Charset::Latin1, Colours::UnrealEscape);
@@ -266,8 +267,8 @@ fn a_small_ping_is_answered_with_one_byte() {
     assert_eq!(packets, [&b"\x80\0\0\0\x04P"[..]]);
 }
 
-/// LGSL's requests begin with `!!!!` (`tltneon/lgsl`, `lgsl_query_13`). A responder tells the protocols on one socket apart
-/// by the first bytes, and requests of this one by their length.
+/// LGSL's requests begin with `!!!!` (`tltneon/lgsl`, `lgsl_query_13`). A responder tells the
+/// protocols on one socket apart by the first bytes, and requests of this one by their length.
 #[test]
 fn a_responder_answers_every_version_and_no_reply() {
     let now = Instant::now();

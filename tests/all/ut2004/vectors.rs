@@ -62,8 +62,8 @@ fn captures_have_no_problems() {
     }
 }
 
-/// Every non-final datagram of every capture is longer than 450 bytes and its last entry begins before that; the final
-/// one is not longer. Completeness rests on this.
+/// Every non-final datagram of every capture is longer than 450 bytes and its last entry begins
+/// before that; the final one is not longer. Completeness rests on this.
 #[test]
 fn captures_are_split_as_our_server_splits() {
     for case in cases("ut2004") {

@@ -1,4 +1,5 @@
-//! crates.io gamedig: PROTOCOL HOST PORT -> one JSON object. `install.py` copies this into a package of its own.
+//! crates.io gamedig: PROTOCOL HOST PORT -> one JSON object. `install.py` copies this into a
+//! package of its own.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

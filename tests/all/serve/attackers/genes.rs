@@ -1,8 +1,10 @@
-//! Attackers as lists of numbers, and a search among them: random restarts, and changes to the strongest so far.
+//! Attackers as lists of numbers, and a search among them: random restarts, and changes to the
+//! strongest so far.
 
 use std::fmt;
 
-/// A parameter of an attacker: its name, and its least and largest value. Values are drawn evenly from their logarithms.
+/// A parameter of an attacker: its name, and its least and largest value. Values are drawn evenly
+/// from their logarithms.
 pub(crate) type Gene = (&'static str, u32, u32);
 
 /// SplitMix64.
@@ -104,8 +106,8 @@ fn draw((_, least, largest): &Gene, random: &mut Random) -> u32 {
     ((low * (high / low).powf(random.unit())) as u32 - 1).clamp(*least, *largest)
 }
 
-/// What an attacker got: the figures that a search raises, the share of regular clients' requests that were answered, forged
-/// requests and their bytes, and all bytes out.
+/// What an attacker got: the figures that a search raises, the share of regular clients' requests
+/// that were answered, forged requests and their bytes, and all bytes out.
 #[derive(Clone)]
 pub(crate) struct Figures {
     pub(crate) figures: Vec<f64>,
@@ -132,7 +134,8 @@ impl Figures {
     }
 }
 
-/// Tries the `known` attackers and then as many others, and returns the one with the largest of each figure.
+/// Tries the `known` attackers and then as many others, and returns the one with the largest of
+/// each figure.
 pub(crate) fn search(
     genes: &'static [Gene],
     known: &[&str],

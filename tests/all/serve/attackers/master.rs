@@ -1,4 +1,5 @@
-//! Attackers of a master: requests for the list in forged names, and the share of honest clients that get theirs.
+//! Attackers of a master: requests for the list in forged names, and the share of honest clients
+//! that get theirs.
 
 use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -13,7 +14,8 @@ use queryport::session::Machine;
 use super::genes::{Attacker, Figures, Gene, Random};
 use super::play::{address, networks};
 
-/// Addresses as in a flood of a responder; requests a minute, which, how many in a row; seconds on and off.
+/// Addresses as in a flood of a responder; requests a minute, which, how many in a row; seconds on
+/// and off.
 pub(crate) const GENES: &[Gene] = &[
     ("form", 0, 2),
     ("sources", 1, 65_536),

@@ -12,10 +12,12 @@ use super::genes::{Attacker, Figures, Gene, Random};
 use super::subjects::{Request, Subject};
 use crate::serve::flood::status;
 
-/// What an attacker chooses. It prepares (each of its first sources, `rounds` times, `gap` seconds apart), waits, and floods
-/// these sources; `evict` requests from ever other sources follow each `every` ones of the flood.
+/// What an attacker chooses. It prepares (each of its first sources, `rounds` times, `gap` seconds
+/// apart), waits, and floods these sources; `evict` requests from ever other sources follow each
+/// `every` ones of the flood.
 pub(crate) const GENES: &[Gene] = &[
-    // Addresses: 0 IPv4, 1 IPv6, 2 IPv4 mapped to IPv6; how many, in how many networks; 1: each request from another port.
+    // Addresses: 0 IPv4, 1 IPv6, 2 IPv4 mapped to IPv6; how many, in how many networks; 1: each
+    // request from another port.
     ("form", 0, 2),
     ("sources", 1, 65_536),
     ("networks", 1, 65_536),
@@ -27,7 +29,8 @@ pub(crate) const GENES: &[Gene] = &[
     ("prepared", 1, 65_536),
     ("at_once", 0, 1),
     ("pause", 0, 600),
-    // The flood: requests a second, which, in what order (0 in turn, 1 at random), how many in a row; seconds on and off.
+    // The flood: requests a second, which, in what order (0 in turn, 1 at random), how many in a
+    // row; seconds on and off.
     ("rate", 16, 20_000),
     ("request", 0, 15),
     ("order", 0, 1),
@@ -39,12 +42,14 @@ pub(crate) const GENES: &[Gene] = &[
     ("every", 1, 4_096),
     ("evict_request", 0, 15),
     ("near", 0, 1),
-    // Whose names: 0 nobody's, 1 neighbours of the regular clients, 2 theirs, 3 the attacker's own, proved with a challenge.
+    // Whose names: 0 nobody's, 1 neighbours of the regular clients, 2 theirs, 3 the attacker's own,
+    // proved with a challenge.
     ("names", 0, 3),
 ];
 
-/// The figures of an attacker, beyond the bursts and one reply: bytes to one address for each forged byte, KiB/s, and shares of
-/// honest requests. Only the first have a bar, see the documentation of `GuardOptions`.
+/// The figures of an attacker, beyond the bursts and one reply: bytes to one address for each
+/// forged byte, KiB/s, and shares of honest requests. Only the first have a bar, see the
+/// documentation of `GuardOptions`.
 pub(crate) const NAMES: [&str; 10] = [
     "one address, out/in",
     "one address, KiB/s",
@@ -59,8 +64,8 @@ pub(crate) const NAMES: [&str; 10] = [
 ];
 pub(crate) const BARS: [f64; 5] = [0.2, 8.0, 32.0, 1024.0, 0.05];
 
-/// The least flood, in bytes a second, by which the bytes out for each byte in are measured: below it, a source's rate is
-/// more than 0.2 of it by itself.
+/// The least flood, in bytes a second, by which the bytes out for each byte in are measured: below
+/// it, a source's rate is more than 0.2 of it by itself.
 const VOLUME: f64 = 40.0 * 1024.0;
 
 /// How requests reach a responder.

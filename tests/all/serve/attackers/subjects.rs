@@ -1,4 +1,5 @@
-//! What is attacked: each protocol and engine, the requests that a forger can send, and what a client asks.
+//! What is attacked: each protocol and engine, the requests that a forger can send, and what a
+//! client asks.
 
 use std::fmt::Debug;
 
