@@ -1,5 +1,6 @@
-//! The errors of the core: [`ParseError`] for received bytes, [`EncodeError`] for the caller's data, [`QueryError`] for a
-//! whole query. Errors of sockets and name resolution exist in the `net` layer only.
+//! The errors of the core: [`ParseError`] for received bytes, [`EncodeError`] for the caller's
+//! data, [`QueryError`] for a whole query. Errors of sockets and name resolution exist in the `net`
+//! layer only.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -150,7 +151,8 @@ impl EncodeError {
     }
 }
 
-/// The reason that a query failed, with the number of requests, and the error of the last rejected reply, if one came.
+/// The reason that a query failed, with the number of requests, and the error of the last rejected
+/// reply, if one came.
 ///
 /// [`Self::kind`] groups the variants for programs that only need to react to them.
 ///
@@ -169,7 +171,8 @@ impl EncodeError {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// No datagram came from the server's address. A wrong port or protocol looks the same as an offline server.
+    /// No datagram came from the server's address. A wrong port or protocol looks the same as an
+    /// offline server.
     #[error(
         "no answer within {} ({} sent): offline, a firewall, or another protocol or port",
         seconds(*waited), counted(*requests, "request")
@@ -198,17 +201,20 @@ pub enum QueryError {
     /// The conversation needed more steps than [`Timing::max_steps`](crate::Timing::max_steps).
     #[error("the conversation did not end within {0} steps")]
     TooManySteps(u8),
-    /// The network reported the address as unreachable (ICMP port or host unreachable), or there is no route to it.
+    /// The network reported the address as unreachable (ICMP port or host unreachable), or there is
+    /// no route to it.
     #[error("unreachable: no program listens at the address, or there is no route to it")]
     Unreachable,
-    /// The request is longer than the 65,507 bytes that a UDP datagram can hold; its length in bytes.
+    /// The request is longer than the 65,507 bytes that a UDP datagram can hold; its length in
+    /// bytes.
     #[error("the request has {0} bytes, a datagram at most 65507")]
     RequestTooLong(usize),
-    /// Not asked: a query to the same address is under way or waiting, and their datagrams could not be told apart. Queries
-    /// that have ended do not count.
+    /// Not asked: a query to the same address is under way or waiting, and their datagrams could
+    /// not be told apart. Queries that have ended do not count.
     #[error("not asked: the same address is being queried already")]
     Duplicate,
-    /// Not asked: port 0, or an address that is unspecified (0.0.0.0/8, `::`), multicast or broadcast.
+    /// Not asked: port 0, or an address that is unspecified (0.0.0.0/8, `::`), multicast or
+    /// broadcast.
     #[error("not asked: port 0, or an unspecified, multicast or broadcast address")]
     NotOneServer,
 }
@@ -237,7 +243,8 @@ impl QueryError {
     }
 }
 
-/// The kind of failure, common to the errors of single queries, scans, server lists and the network layer.
+/// The kind of failure, common to the errors of single queries, scans, server lists and the network
+/// layer.
 ///
 /// ```
 /// use queryport::ErrorKind;
@@ -290,8 +297,9 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// A word for it, as in JSON: `timeout`, `unreachable`, `not_this_protocol`, `wrong_reply`, `malformed`, `limit`,
-    /// `refused`, `request`, `bad_address`, `name_resolution`, `other_server`, `io`.
+    /// A word for it, as in JSON: `timeout`, `unreachable`, `not_this_protocol`, `wrong_reply`,
+    /// `malformed`, `limit`, `refused`, `request`, `bad_address`, `name_resolution`,
+    /// `other_server`, `io`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",

@@ -1,17 +1,19 @@
 //! The bounds of one answer, each with its default and the reason for it.
 
-/// Most bytes of a list over TCP: some 60,000 servers with their names, 170,000 as plain text, 700,000 as six bytes each.
+/// Most bytes of a list over TCP: some 60,000 servers with their names, 170,000 as plain text,
+/// 700,000 as six bytes each.
 pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;
 
-/// Most servers that one search of the local network finds: anybody there can answer from any address.
+/// Most servers that one search of the local network finds: anybody there can answer from any
+/// address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS: usize = 4096;
 /// Most of them at one address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 
-/// Bounds on one answer. A server chooses the sizes of what it sends; these numbers bound the memory and the work that they
-/// can cost. The defaults exceed every captured answer.
+/// Bounds on one answer. A server chooses the sizes of what it sends; these numbers bound the
+/// memory and the work that they can cost. The defaults exceed every captured answer.
 ///
 /// Setters clamp to the documented ranges.
 ///
@@ -69,20 +71,24 @@ impl Limits {
     }
 
     setters! {
-        /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest captured answer has about 150).
+        /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest
+        /// captured answer has about 150).
         with_max_rules(rules: u16) rules = rules.clamp(1, 16_384);
 
-        /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known game has more than 256 players).
+        /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known
+        /// game has more than 256 players).
         with_max_players(players: u16) players = players.clamp(1, 16_384);
 
-        /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one datagram for each player).
+        /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one
+        /// datagram for each player).
         with_max_fragments(fragments: u16) fragments = fragments.clamp(1, 1024);
 
-        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256 KiB. UT2004's info record, one
-        /// datagram, is taken whatever its size.
+        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256
+        /// KiB. UT2004's info record, one datagram, is taken whatever its size.
         with_max_answer_bytes(bytes: u32) answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
 
-        /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the largest public list has about 15,000).
+        /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the
+        /// largest public list has about 15,000).
         with_max_servers(servers: u32) servers = servers.clamp(1, 1_048_576);
     }
 }

@@ -3,8 +3,8 @@
 use crate::limits::Limits;
 use crate::model::Charset;
 
-/// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each protocol and the targets of
-/// a scan take the same options.
+/// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each
+/// protocol and the targets of a scan take the same options.
 ///
 /// ```
 /// use queryport::{Detail, Dialect, Limits, Protocol, QueryOptions, StatusQuery};
@@ -37,15 +37,15 @@ impl Default for QueryOptions {
 
 impl QueryOptions {
     setters! {
-        /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short reply in
-        /// [`Dialect::Minecraft`] only: other servers are asked for everything.
+        /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short
+        /// reply in [`Dialect::Minecraft`] only: other servers are asked for everything.
         with_detail(detail: Detail) detail = detail;
 
         /// Sets the bounds on each answer.
         with_limits(limits: Limits) limits = limits;
 
-        /// Sets the character set of the server's texts, which no protocol sends; default the usual one of the protocol.
-        /// Texts in UTF-16 stay.
+        /// Sets the character set of the server's texts, which no protocol sends; default the usual
+        /// one of the protocol. Texts in UTF-16 stay.
         ///
         /// ```
         /// use queryport::QueryOptions;
@@ -55,8 +55,9 @@ impl QueryOptions {
         /// ```
         with_charset(charset: Charset) charset = Some(charset);
 
-        /// Sets the dialect of the server; default [`Dialect::Standard`]. A query of another protocol fails with
-        /// `Error::WrongDialect`; a scan and a search over several protocols use it in its own.
+        /// Sets the dialect of the server; default [`Dialect::Standard`]. A query of another
+        /// protocol fails with `Error::WrongDialect`; a scan and a search over several protocols
+        /// use it in its own.
         with_dialect(dialect: Dialect) dialect = dialect;
     }
 
@@ -104,45 +105,49 @@ pub enum Dialect {
     /// The usual servers of every protocol.
     #[default]
     Standard,
-    /// GameSpy v1: answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod XServerQuery. Most other
-    /// servers read it as a plain `\status\`; Renegade's Dragonade (da_gamespy.cpp) and SWAT 4's GS1 mod
-    /// (sergeii/swat-gs1) compare the whole request and stay silent.
+    /// GameSpy v1: answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod
+    /// XServerQuery. Most other servers read it as a plain `\status\`; Renegade's Dragonade
+    /// (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1) compare the whole request and stay
+    /// silent.
     XServerQuery,
-    /// GameSpy v4 of Minecraft: the data request always has a challenge, 0 is one like any other, and the reply is one
-    /// datagram of any size.
+    /// GameSpy v4 of Minecraft: the data request always has a challenge, 0 is one like any other,
+    /// and the reply is one datagram of any size.
     Minecraft,
-    /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request without a challenge brings
-    /// one datagram.
+    /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request
+    /// without a challenge brings one datagram.
     GameSpy2,
-    /// GameSpy v4 of Just Cause 2 Multiplayer: another flag, and one datagram without the mark of the last one.
+    /// GameSpy v4 of Just Cause 2 Multiplayer: another flag, and one datagram without the mark of
+    /// the last one.
     JustCause2,
-    /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01 that of a reply.
+    /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01
+    /// that of a reply.
     MedalOfHonor,
     /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
     NoChallenge,
-    /// Quake 3, answers `getinfo` alone, as the community's clients of later Call of Duty games do: it is sent for
-    /// [`Detail::Full`] too, and an answer has no players.
+    /// Quake 3, answers `getinfo` alone, as the community's clients of later Call of Duty games do:
+    /// it is sent for [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
-    /// Quake 3, but of Quake 2's family: Quake II, Kingpin, Alien Arena. The request is `status`, and nothing in the reply proves
-    /// that it answers it.
+    /// Quake 3, but of Quake 2's family: Quake II, Kingpin, Alien Arena. The request is `status`,
+    /// and nothing in the reply proves that it answers it.
     Quake2,
-    /// Quake 3, but of QuakeWorld: `status` with flags, which Quake 2's servers answer too, and a reply of one or more datagrams
-    /// without numbers.
+    /// Quake 3, but of QuakeWorld: `status` with flags, which Quake 2's servers answer too, and a
+    /// reply of one or more datagrams without numbers.
     QuakeWorld,
     /// Quake 3, but of HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
-    /// Quake 3, demands a proof of the client's address before the first answer, as some servers of Jedi Academy based on
-    /// OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and the client sends back the text in quotes.
-    /// At most one demand a query is met, of at most 128 printable characters that begin with `echoResponse` and the
-    /// request's word.
+    /// Quake 3, demands a proof of the client's address before the first answer, as some servers of
+    /// Jedi Academy based on OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and
+    /// the client sends back the text in quotes. At most one demand a query is met, of at most 128
+    /// printable characters that begin with `echoResponse` and the request's word.
     OpenJk,
-    /// UT2004, knows only the requests for one list each, types 1 and 2: an empty list of players is silence, so it counts as
-    /// missing. Other servers send both lists for one request, type 3, as the game's own browser asks; one that does not answer
-    /// it is asked for each list.
+    /// UT2004, knows only the requests for one list each, types 1 and 2: an empty list of players
+    /// is silence, so it counts as missing. Other servers send both lists for one request, type 3,
+    /// as the game's own browser asks; one that does not answer it is asked for each list.
     SeparateLists,
 }
 
-/// The server implementations to imitate, for each protocol the best-known first: they differ in keys, fields and datagrams.
+/// The server implementations to imitate, for each protocol the best-known first: they differ in
+/// keys, fields and datagrams.
 ///
 /// ```
 /// use queryport::{Engine, Protocol};
@@ -152,41 +157,49 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// GameSpy v1 of the Unreal engine: answers in the order of the request, datagrams of at most 1,000 bytes, rows in one
-    /// piece, `\queryid\N.M\final\`, N from 1 to 100 and again.
+    /// GameSpy v1 of the Unreal engine: answers in the order of the request, datagrams of at most
+    /// 1,000 bytes, rows in one piece, `\queryid\N.M\final\`, N from 1 to 100 and again.
     Unreal,
-    /// GameSpy v1 of GameSpy's own code, QR1: commands are found anywhere in the request and answered in a fixed order,
-    /// datagrams of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2 upwards.
+    /// GameSpy v1 of GameSpy's own code, QR1: commands are found anywhere in the request and
+    /// answered in a fixed order, datagrams of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2
+    /// upwards.
     Qr1,
-    /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2: for a game of one's own.
+    /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2: for a game of one's
+    /// own.
     Qr2,
     /// GameSpy v4 of Unreal Tournament 3: map and game class have numbered keys.
     UnrealTournament3,
     /// GameSpy v4 of Battlefield 2 and its relatives: also answers without a challenge.
     Battlefield2,
-    /// GameSpy v2: one datagram of at most 1,400 bytes, without a challenge; challenge requests get no reply.
+    /// GameSpy v2: one datagram of at most 1,400 bytes, without a challenge; challenge requests get
+    /// no reply.
     GameSpy2,
     /// GameSpy v4 of Minecraft: one datagram of any size, and no more than the names of players.
     Minecraft,
-    /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and `getchallenge` names its game.
+    /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and
+    /// `getchallenge` names its game.
     Quake3,
-    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before the name; `getchallenge` is
-    /// answered with `challenge` and eleven characters.
+    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before
+    /// the name; `getchallenge` is answered with `challenge` and eleven characters.
     DarkPlaces,
-    /// Quake 3 of Warsow: the team stands after the name; `getchallenge` is answered with `challenge` and a number.
+    /// Quake 3 of Warsow: the team stands after the name; `getchallenge` is answered with
+    /// `challenge` and a number.
     Warsow,
     /// Quake 3 of Soldier of Fortune II: the team stands before the name.
     SoldierOfFortune2,
-    /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every reply.
+    /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every
+    /// reply.
     MedalOfHonor,
-    /// Quake 3's relative Quake 2: answers `status` with `print`, player lines of score, ping and name, at most 1,384 bytes.
+    /// Quake 3's relative Quake 2: answers `status` with `print`, player lines of score, ping and
+    /// name, at most 1,384 bytes.
     Quake2,
-    /// Quake 3's relative QuakeWorld, as MVDSV: answers `status` with `n`, in datagrams of at most 1,340 bytes of text.
+    /// Quake 3's relative QuakeWorld, as MVDSV: answers `status` with `n`, in datagrams of at most
+    /// 1,340 bytes of text.
     QuakeWorld,
     /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
-    /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of Killing Floor only where the
-    /// rules have both.
+    /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of
+    /// Killing Floor only where the rules have both.
     Ut2004,
     /// UT2003, version 0x79. The info record ends with the ping: no flags, no skill level
     /// (`openspy/wireshark-dissectors`, `ut2004/main.c`; no capture).
@@ -212,12 +225,13 @@ pub enum Engine {
 )]
 #[non_exhaustive]
 pub enum Detail {
-    /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4, where a challenge
-    /// precedes it and only Minecraft servers send it.
+    /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4,
+    /// where a challenge precedes it and only Minecraft servers send it.
     ///
-    /// GameSpy v1: asks for it with `\basic\\info\`, but with `\status\` from the first retry on and where the reply describes
-    /// nothing. Renegade's Dragonade (da_gamespy.cpp), SWAT 4's GS1 mod (sergeii/swat-gs1) and AdminMod, and netPanzer
-    /// (InfoSocket.cpp) answer no other request: their short answers take one retry and have the rules and the players too.
+    /// GameSpy v1: asks for it with `\basic\\info\`, but with `\status\` from the first retry on
+    /// and where the reply describes nothing. Renegade's Dragonade (da_gamespy.cpp), SWAT 4's GS1
+    /// mod (sergeii/swat-gs1) and AdminMod, and netPanzer (InfoSocket.cpp) answer no other request:
+    /// their short answers take one retry and have the rules and the players too.
     Short,
     /// The description, the rules and the players.
     #[default]

@@ -30,13 +30,14 @@ pub enum Protocol {
     /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).
     #[doc(alias = "gs1")]
     GameSpy1,
-    /// GameSpy v4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and GameQ
-    /// call it, parses as this protocol as well.
+    /// GameSpy v4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and
+    /// GameQ call it, parses as this protocol as well.
     #[doc(alias("gamespy3", "gs3", "gs4"))]
     GameSpy4,
     /// Quake 3's out-of-band packets, see [`quake3`](crate::quake3).
     Quake3,
-    /// Unreal Engine 2's binary records, see [`ut2004`](crate::ut2004). `unreal2` parses as this protocol as well.
+    /// Unreal Engine 2's binary records, see [`ut2004`](crate::ut2004). `unreal2` parses as this
+    /// protocol as well.
     #[doc(alias = "unreal2")]
     Ut2004,
 }
@@ -55,8 +56,8 @@ impl Protocol {
         }
     }
 
-    /// The default query port of the protocol's best-known game: 7778 (Unreal Tournament), 6500 (Unreal
-    /// Tournament 3), 27960 (Quake III Arena) and 7778 (UT2004). Other games use others.
+    /// The default query port of the protocol's best-known game: 7778 (Unreal Tournament), 6500
+    /// (Unreal Tournament 3), 27960 (Quake III Arena) and 7778 (UT2004). Other games use others.
     pub const fn default_query_port(self) -> u16 {
         match self {
             Self::GameSpy1 | Self::Ut2004 => 7778,

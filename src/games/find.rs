@@ -15,7 +15,8 @@ use crate::quake3;
 
 /// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
 const LIKE: f64 = 0.8;
-/// Nobody means a game by a longer text, in bytes: comparing costs its length times that of every name.
+/// Nobody means a game by a longer text, in bytes: comparing costs its length times that of every
+/// name.
 const MAX_NAME: usize = 128;
 /// Most games that an error suggests.
 const SUGGESTIONS: usize = 3;
@@ -26,7 +27,8 @@ impl Game {
         TABLE.iter()
     }
 
-    /// The game with this id, former id, alias or name, in any case, with or without accents, spaces and punctuation.
+    /// The game with this id, former id, alias or name, in any case, with or without accents,
+    /// spaces and punctuation.
     ///
     /// # Errors
     /// [`UnknownGame`], which suggests similar names.
@@ -130,9 +132,10 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
 const SHARED_NUMBERS: std::ops::RangeInclusive<i32> = 66..=71;
 
 impl Game {
-    /// The game that a server runs, as far as its answer tells: by the GameSpy name, the version, the type of match or, where
-    /// no other game has it, the number of the network protocol or the default game port. Modifications that the table does
-    /// not have count as their game. `None` if the answer does not tell, or names a game that the table does not have.
+    /// The game that a server runs, as far as its answer tells: by the GameSpy name, the version,
+    /// the type of match or, where no other game has it, the number of the network protocol or the
+    /// default game port. Modifications that the table does not have count as their game. `None` if
+    /// the answer does not tell, or names a game that the table does not have.
     ///
     /// ```
     /// use queryport::games::Game;
@@ -233,12 +236,14 @@ fn begins(text: &str, start: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// The public client that 333networks and OpenSpy let list any game, and its key (molycode/lookout-games,
-/// protocols/gamespy1.lua; 333networks/Masterserver-Qt5, data/SupportedGames.json).
+/// The public client that 333networks and OpenSpy let list any game, and its key
+/// (molycode/lookout-games, protocols/gamespy1.lua; 333networks/Masterserver-Qt5,
+/// data/SupportedGames.json).
 const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");
 
 impl Game {
-    /// The requests to one of its list servers, in order; none if the row lacks the name, number or key that they need.
+    /// The requests to one of its list servers, in order; none if the row lacks the name, number or
+    /// key that they need.
     ///
     /// ```
     /// use queryport::Limits;

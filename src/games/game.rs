@@ -25,7 +25,8 @@ pub struct Game {
     pub id: &'static str,
     /// Former ids of node-gamedig.
     pub old_ids: &'static [&'static str],
-    /// Other short names: common ones, and those of engines and editions that play with the same servers.
+    /// Other short names: common ones, and those of engines and editions that play with the same
+    /// servers.
     pub aliases: &'static [&'static str],
     /// The name.
     pub name: &'static str,
@@ -41,12 +42,15 @@ pub struct Game {
     pub query_port: QueryPort,
     /// Other ports and protocols in which its servers have been seen to answer.
     pub also_at: &'static [(Protocol, QueryPort)],
-    /// The name in GameSpy's protocols, or that under which Quake 3 masters of the named and long forms list it.
+    /// The name in GameSpy's protocols, or that under which Quake 3 masters of the named and long
+    /// forms list it.
     pub gamename: Option<&'static str>,
-    /// The public key of `gamename`, for list servers of [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2)
-    /// (333networks/Masterserver-Qt5, data/SupportedGames.json).
+    /// The public key of `gamename`, for list servers of
+    /// [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2) (333networks/Masterserver-Qt5,
+    /// data/SupportedGames.json).
     pub key: Option<&'static str>,
-    /// Numbers of its network protocol and the versions that use them, the commonest first. Quake 3 masters list by number.
+    /// Numbers of its network protocol and the versions that use them, the commonest first. Quake 3
+    /// masters list by number.
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
     pub masters: &'static [Master],
@@ -56,7 +60,8 @@ pub struct Game {
     pub(crate) marks: &'static [Mark],
     /// The ports that further servers of one host take.
     pub(crate) further: Further,
-    /// The ports on which its servers answer broadcasts, in addition to those from the default query port on.
+    /// The ports on which its servers answer broadcasts, in addition to those from the default
+    /// query port on.
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
@@ -72,7 +77,8 @@ impl Game {
         self.query_port.at(self.game_port)
     }
 
-    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` where it cannot be sent.
+    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` where it
+    /// cannot be sent.
     ///
     /// ```
     /// use queryport::games::Game;
@@ -110,7 +116,8 @@ pub(crate) struct Further {
 pub enum Certainty {
     /// No list server was found.
     Unknown,
-    /// List servers accept the game's name, or a list server was found, and nobody has verified that it lists servers.
+    /// List servers accept the game's name, or a list server was found, and nobody has verified
+    /// that it lists servers.
     Unverified,
     /// GameserverLister of 2025-12-26, which removes dead list servers, names one.
     Listed,
@@ -235,8 +242,9 @@ impl Master {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
-    /// `getservers GAME NUMBER empty full` over UDP. AlterWare's master sends nothing where it has no server of that game
-    /// and number: no answer may be an empty list (alterware/master-server, src/services/getservers_command.cpp).
+    /// `getservers GAME NUMBER empty full` over UDP. AlterWare's master sends nothing where it has
+    /// no server of that game and number: no answer may be an empty list (alterware/master-server,
+    /// src/services/getservers_command.cpp).
     Named,
     /// [`Self::Short`], but the list has no end mark and ends by quiet.
     Unmarked,
@@ -246,7 +254,8 @@ pub enum MasterForm {
     Long,
     /// Quake 2's `query` over UDP, see [`Quake3List::quake2`](crate::lists::Quake3List::quake2).
     Quake2,
-    /// QuakeWorld's `c` over UDP, see [`Quake3List::quake_world`](crate::lists::Quake3List::quake_world).
+    /// QuakeWorld's `c` over UDP, see
+    /// [`Quake3List::quake_world`](crate::lists::Quake3List::quake_world).
     QuakeWorld,
     /// HexenWorld's, see [`Quake3List::hexen_world`](crate::lists::Quake3List::hexen_world).
     HexenWorld,
@@ -262,8 +271,8 @@ pub enum MasterForm {
 }
 
 impl MasterForm {
-    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`, `hexenworld`, `gamespy1`, `ut2004`,
-    /// `gamespy2`, `cod4x`.
+    /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`,
+    /// `hexenworld`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",

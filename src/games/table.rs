@@ -8,8 +8,8 @@ use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use crate::quake3::engines;
 use Certainty::{Listed, Living, Unverified};
 
-/// The common fields of a protocol's rows. In Quake 3, game and queries share a port, and a client on a local network asks
-/// the first four (id-Software/Quake-III-Arena, code/client/cl_main.c).
+/// The common fields of a protocol's rows. In Quake 3, game and queries share a port, and a client
+/// on a local network asks the first four (id-Software/Quake-III-Arena, code/client/cl_main.c).
 const QUAKE3: Game = Game {
     id: "",
     old_ids: &[],
@@ -81,27 +81,31 @@ const UT2004: Game = Game {
     ..QUAKE3
 };
 
-/// Query ports of Battlefield 2's engine rise with the game ports (Austinb/GameQ), and a second server takes the next free one.
+/// Query ports of Battlefield 2's engine rise with the game ports (Austinb/GameQ), and a second
+/// server takes the next free one.
 const BATTLEFIELD: &[(Protocol, QueryPort)] =
     &[(GameSpy4, Offset(13333)), (GameSpy4, Fixed(29901))];
-/// Medal of Honor answers Quake 3's requests at its game port, and takes query ports in the order of start
-/// (IDragonfire/dzcp#10).
+/// Medal of Honor answers Quake 3's requests at its game port, and takes query ports in the order
+/// of start (IDragonfire/dzcp#10).
 const MOHAA: &[(Protocol, QueryPort)] = &[
     (Quake3, Same),
     (GameSpy1, Offset(98)),
     (GameSpy1, Offset(99)),
 ];
-/// The patched game also answers `getstatus` in DarkPlaces' manner (SamClassicPatch/SuperProject, Core/Query/DarkPlacesQuery.cpp).
+/// The patched game also answers `getstatus` in DarkPlaces' manner (SamClassicPatch/SuperProject,
+/// Core/Query/DarkPlacesQuery.cpp).
 const SERIOUS_SAM: &[(Protocol, QueryPort)] = &[(Quake3, Offset(1))];
 
-/// Ports that the game's own client asks on a local network (openmoh/openmohaa, `cl_uiserverlist.cpp`).
+/// Ports that the game's own client asks on a local network (openmoh/openmohaa,
+/// `cl_uiserverlist.cpp`).
 const MOHAA_LAN: &[Lan] = &[Lan::Ports(12300, 12316), Lan::Ports(12201, 12233)];
-/// `LANServerPort` of Unreal Engine 2's games (Deaod/UT2004, InsultingPros/KillingFloor, Red Orchestra's sources:
-/// `IpDrv/MasterServerLink.uc`). UT2003's is believed to be UT2004's (notes of server administrators).
+/// `LANServerPort` of Unreal Engine 2's games (Deaod/UT2004, InsultingPros/KillingFloor, Red
+/// Orchestra's sources: `IpDrv/MasterServerLink.uc`). UT2003's is believed to be UT2004's (notes of
+/// server administrators).
 const UT2004_LAN: &[Lan] = &[Lan::Shared(10777)];
 const TRIPWIRE_LAN: &[Lan] = &[Lan::Shared(10757)];
-/// `ServerBeaconPort` of Unreal and Unreal Tournament (`UBrowserLocalFact`) and of SWAT 4 (eezstreet/SWATEliteForce,
-/// `UdpBeacon.uc`).
+/// `ServerBeaconPort` of Unreal and Unreal Tournament (`UBrowserLocalFact`) and of SWAT 4
+/// (eezstreet/SWATEliteForce, `UdpBeacon.uc`).
 const UNREAL_LAN: &[Lan] = &[Lan::Beacon(8777)];
 const SWAT4_LAN: &[Lan] = &[Lan::Beacon(10487)];
 
@@ -142,9 +146,9 @@ masters! {
     hexen_world: HexenWorld,
 }
 
-/// By protocol. An answer belongs to the first row whose marks it fits: the games whose marks fit others too stand last, and
-/// modifications stand before their game. Unlike in node-gamedig, the year of
-/// Unreal Tournament and Redline is 1999.
+/// By protocol. An answer belongs to the first row whose marks it fits: the games whose marks fit
+/// others too stand last, and modifications stand before their game. Unlike in node-gamedig, the
+/// year of Unreal Tournament and Redline is 1999.
 #[rustfmt::skip]
 pub(crate) static TABLE: &[Game] = &[
     // GameSpy v1.

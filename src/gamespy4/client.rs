@@ -14,16 +14,18 @@ use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wai
 
 /// Asks for everything: keys, players and teams.
 ///
-/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once. Each attempt has an id of
-/// its own, so that parts of two replies are not mixed. A reply to one of the two attempts before the current one still counts.
+/// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once.
+/// Each attempt has an id of its own, so that parts of two replies are not mixed. A reply to one of
+/// the two attempts before the current one still counts.
 ///
-/// If nothing answers the first challenge request, data is requested without a challenge: first in one datagram, as
-/// GameSpy v2 knows it, later in several. Such attempts alternate with challenge requests, until a part of the data comes:
-/// then only data is requested. [`Dialect::GameSpy2`] requests the data at once.
+/// If nothing answers the first challenge request, data is requested without a challenge: first in
+/// one datagram, as GameSpy v2 knows it, later in several. Such attempts alternate with challenge
+/// requests, until a part of the data comes: then only data is requested. [`Dialect::GameSpy2`]
+/// requests the data at once.
 ///
-/// The network can deliver a data request twice, and a server that accepts a challenge more than once then sends two replies
-/// with one id. Where two datagrams of one number differ, nothing of that id becomes a complete answer, and the next attempt
-/// follows soon.
+/// The network can deliver a data request twice, and a server that accepts a challenge more than
+/// once then sends two replies with one id. Where two datagrams of one number differ, nothing of
+/// that id becomes a complete answer, and the next attempt follows soon.
 ///
 /// ```
 /// use queryport::gamespy4::StatusQuery;
@@ -91,9 +93,9 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// Most attempts whose replies count: the current one, one before it in the same form, and one in the
-/// other form (with or without a challenge). Otherwise a slow server's reply to the first request
-/// would not count.
+/// Most attempts whose replies count: the current one, one before it in the same form, and one in
+/// the other form (with or without a challenge). Otherwise a slow server's reply to the first
+/// request would not count.
 const MAX_ATTEMPTS: usize = 3;
 
 impl StatusQuery {
@@ -221,7 +223,8 @@ impl StatusQuery {
         if first.is_some_and(|(_, first)| first.get(HEAD..NUMBER_AT) != filler) {
             return unexpected("a datagram that begins as the others");
         }
-        // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser, QueryPacketHandler.java).
+        // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser,
+        // QueryPacketHandler.java).
         let inserted = attempt.fragments.insert(number.into(), datagram, last);
         let fragments = &attempt.fragments;
         let is_complete = fragments.is_complete(0);
@@ -270,7 +273,8 @@ impl StatusQuery {
         attempts.any(|attempt| !attempt.fragments.is_empty())
     }
 
-    /// The stage that follows a silent one at once, where another form of the request may be answered.
+    /// The stage that follows a silent one at once, where another form of the request may be
+    /// answered.
     fn other_form(&self) -> Option<Stage> {
         match self.stage() {
             Stage::ZeroOmitted if !self.has_data() => Some(Stage::Quoted(0)),
@@ -279,7 +283,8 @@ impl StatusQuery {
         }
     }
 
-    /// The next form of a request without a challenge; `None` where a challenge is known or demanded.
+    /// The next form of a request without a challenge; `None` where a challenge is known or
+    /// demanded.
     fn without_challenge(&self) -> Option<Stage> {
         if self.has_challenge || self.is_minecraft() {
             return None;

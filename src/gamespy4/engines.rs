@@ -1,7 +1,8 @@
 //! The differences between engines: one row each, with its sources.
 //!
-//! A row lists the keys in the order in which the engine's server writes them. Reading and writing take the same row: see
-//! [`Access`]. Where several keys have one field, the first that is filled counts; of yes and no, one yes.
+//! A row lists the keys in the order in which the engine's server writes them. Reading and writing
+//! take the same row: see [`Access`]. Where several keys have one field, the first that is filled
+//! counts; of yes and no, one yes.
 //!
 //! "Captures" are the replies in github.com/Austinb/GameQ, tests/Protocols/Providers.
 
@@ -28,7 +29,8 @@ pub(super) struct Profile {
     pub(super) keys: &'static [Key],
     /// The columns of a player.
     pub(super) columns: &'static [Column],
-    /// The number of the first team. Teams have no number on the wire: players name the position of the row.
+    /// The number of the first team. Teams have no number on the wire: players name the position of
+    /// the row.
     pub(super) first_team: i32,
     /// Values of the modification's key that are the game itself.
     pub(super) unmodified: &'static [&'static str],
@@ -314,7 +316,8 @@ const COLUMNS: &[Column] = &[
     read_column("AIBot_", PlayerField::Bot),
 ];
 
-/// Every key that means one thing wherever it is known, and no other. Colour codes stay in the texts.
+/// Every key that means one thing wherever it is known, and no other. Colour codes stay in the
+/// texts.
 pub(super) static UNKNOWN: Profile = Profile {
     name: "other engines",
     marks: &[],
@@ -357,7 +360,8 @@ pub(super) static UNKNOWN: Profile = Profile {
     source: "the standard keys of GameSpy's own code (QR2 SDK, qr2regkeys.c)",
 };
 
-/// Unreal Tournament 3: numbered keys, see [`ut3`](super::ut3). `mapname` is a list of all properties, and never the map.
+/// Unreal Tournament 3: numbered keys, see [`ut3`](super::ut3). `mapname` is a list of all
+/// properties, and never the map.
 static UNREAL_TOURNAMENT_3: Profile = Profile {
     name: "Unreal Tournament 3",
     marks: &[
@@ -400,7 +404,8 @@ static UNREAL_TOURNAMENT_3: Profile = Profile {
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",
 };
 
-/// Battlefield 2, Project Reality and other modifications. `bf2_bots` tells whether there are bots, and never how many.
+/// Battlefield 2, Project Reality and other modifications. `bf2_bots` tells whether there are bots,
+/// and never how many.
 static BATTLEFIELD_2: Profile = Profile {
     challenge: Challenge::Optional,
     ..BATTLEFIELD
@@ -490,7 +495,8 @@ static BATTLEFIELD_2142: Profile = Profile {
     source: "github.com/Dankr4d/BF2142Unlocker, gspy.nim",
 };
 
-/// Crysis, Crysis Wars and Crysis 2: the time limit is 75 with 1719 seconds left, so it is in minutes.
+/// Crysis, Crysis Wars and Crysis 2: the time limit is 75 with 1719 seconds left, so it is in
+/// minutes.
 static CRYSIS: Profile = Profile {
     name: "Crysis, Crysis Wars",
     marks: &[Mark::Key("dx10")],
@@ -579,8 +585,8 @@ static JUST_CAUSE_2: Profile = Profile {
     source: "captures of Justcause2",
 };
 
-/// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No teams, and no more than the
-/// names of players.
+/// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No
+/// teams, and no more than the names of players.
 static MINECRAFT: Profile = Profile {
     name: "Minecraft",
     marks: &[
@@ -628,8 +634,8 @@ static BATTLEFIELD_VIETNAM: Profile = Profile {
     source: "github.com/Unity-Technologies/qstat, gs2.c",
 };
 
-/// GameSpy v2, and every server that is asked as one: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous 2. Halo's players have
-/// the teams 0 and 1, so its rows, red and blue, count from 0.
+/// GameSpy v2, and every server that is asked as one: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous 2.
+/// Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
 static GAMESPY_2: Profile = Profile {
     name: "GameSpy v2",
     marks: &[Mark::Form(Form::Legacy)],

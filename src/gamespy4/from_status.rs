@@ -21,8 +21,9 @@ pub(super) const MAX_VALUE: usize = 1200;
 /// A key that is written, and its value.
 type Required<'a> = (&'static str, Cow<'a, [u8]>);
 
-/// Writes the content of a full reply, as [`Content`](super::writer::Content) reads it. It is the keys that tools look for,
-/// the rules, the columns of the players, those of the teams. Values of the keys are cut at `max_value` bytes.
+/// Writes the content of a full reply, as [`Content`](super::writer::Content) reads it. It is the
+/// keys that tools look for, the rules, the columns of the players, those of the teams. Values of
+/// the keys are cut at `max_value` bytes.
 pub(super) fn put_content(
     status: &ServerStatus,
     profile: &'static Profile,
@@ -299,7 +300,8 @@ fn put_column<T>(
     }
 }
 
-/// A text as a table can carry it: tools take an empty value for a column's end, and a first byte below 3 for a section.
+/// A text as a table can carry it: tools take an empty value for a column's end, and a first byte
+/// below 3 for a section.
 fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     let start = out.len();
     let cell = text.map(wire).unwrap_or_default();
@@ -332,7 +334,8 @@ fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     bytes.into_iter().filter(|&byte| byte != 0).collect()
 }
 
-/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators after a whole name.
+/// Appends a text and its NUL. A longer one is cut at `limit`, a list of mutators after a whole
+/// name.
 fn put_text(text: &[u8], limit: usize, out: &mut Vec<u8>) {
     let end = text
         .get(..=limit)

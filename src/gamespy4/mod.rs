@@ -1,8 +1,9 @@
-//! GameSpy's query protocol, version 4: Unreal Tournament 3, Battlefield 2 and 2142, Project Reality, Crysis, Crysis
-//! Wars, S.T.A.L.K.E.R., early Arma, Just Cause 2 Multiplayer, and the query port of Minecraft servers.
+//! GameSpy's query protocol, version 4: Unreal Tournament 3, Battlefield 2 and 2142, Project
+//! Reality, Crysis, Crysis Wars, S.T.A.L.K.E.R., early Arma, Just Cause 2 Multiplayer, and the
+//! query port of Minecraft servers.
 //!
-//! Other tools call it "gamespy3". Version 3 is the same protocol without the challenge. Version 2, of Halo and its time, is the
-//! same with replies of one datagram.
+//! Other tools call it "gamespy3". Version 3 is the same protocol without the challenge. Version 2,
+//! of Halo and its time, is the same with replies of one datagram.
 //!
 //! # Flow
 //! ```text
@@ -33,41 +34,49 @@
 //! ```
 //!
 //! # Traps
-//! - Values may be empty, and then look like the end of their column. The number of rows of the columns before, the row
-//!   the next datagram starts with, and the shape of field names decide (captures of Unreal Tournament 3; the rule is
-//!   checked with a model of QR2's sender in tests/kit/src/sender.rs).
-//! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and 100 over 64 (Project Reality).
-//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` means that none is in use: the
-//!   four bytes are left out, or they would be read as empty lists of keys (QR2; GameQ, issue 359). Not so on Minecraft,
-//!   where 0 is a number like any other.
-//! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that accept one more than once
-//!   answer a request that was delivered twice with two replies of one id. Datagrams of one number that differ show it:
-//!   the answer is then not complete, and the client asks again.
-//! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or below 0x7F
-//!   (github.com/PassTheMayo/minecraft-server-util, issue 30).
-//! - GameSpy v2, of games of 2003 to 2005, is the same protocol before challenges and several datagrams: `FE FD 00 id FF FF FF`
-//!   brings one datagram, [`Form::Legacy`]. It is cut at 1,400 bytes without a mark. Challenge requests get no reply.
-//!   [`Dialect::GameSpy2`](crate::Dialect::GameSpy2) sends this request at once, other queries after a silent challenge request.
-//! - Nukkit, a Minecraft server, sends its challenge as four raw bytes and NUL, and its full reply where eight bytes follow the
-//!   quoted challenge (github.com/CloudburstMC/Nukkit, QueryHandler.java; github.com/PowerNukkit/PowerNukkit, issue 652).
-//!   [`StatusQuery`] understands it in [`Dialect::Minecraft`](crate::Dialect::Minecraft).
-//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the flag for several datagrams
-//!   (QR2). See [`Selection`].
+//! - Values may be empty, and then look like the end of their column. The number of rows of the
+//!   columns before, the row the next datagram starts with, and the shape of field names decide
+//!   (captures of Unreal Tournament 3; the rule is checked with a model of QR2's sender in
+//!   tests/kit/src/sender.rs).
+//! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and
+//!   100 over 64 (Project Reality).
+//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` means
+//!   that none is in use: the four bytes are left out, or they would be read as empty lists of keys
+//!   (QR2; GameQ, issue 359). Not so on Minecraft, where 0 is a number like any other.
+//! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that
+//!   accept one more than once answer a request that was delivered twice with two replies of one
+//!   id. Datagrams of one number that differ show it: the answer is then not complete, and the
+//!   client asks again.
+//! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or
+//!   below 0x7F (github.com/PassTheMayo/minecraft-server-util, issue 30).
+//! - GameSpy v2, of games of 2003 to 2005, is the same protocol before challenges and several
+//!   datagrams: `FE FD 00 id FF FF FF` brings one datagram, [`Form::Legacy`]. It is cut at 1,400
+//!   bytes without a mark. Challenge requests get no reply.
+//!   [`Dialect::GameSpy2`](crate::Dialect::GameSpy2) sends this request at once, other queries
+//!   after a silent challenge request.
+//! - Nukkit, a Minecraft server, sends its challenge as four raw bytes and NUL, and its full reply
+//!   where eight bytes follow the quoted challenge (github.com/CloudburstMC/Nukkit,
+//!   QueryHandler.java; github.com/PowerNukkit/PowerNukkit, issue 652). [`StatusQuery`] understands
+//!   it in [`Dialect::Minecraft`](crate::Dialect::Minecraft).
+//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the
+//!   flag for several datagrams (QR2). See [`Selection`].
 //!
 //! # Sources
-//! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of github.com/Austinb/GameQ, in
-//! tests/Protocols/Providers.
+//! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of
+//! github.com/Austinb/GameQ, in tests/Protocols/Providers.
 //!
-//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by NUL, and repeated in full
-//!   in the next datagram, which begins with section, field name and row number (QR2; captures of Battlefield 2: row 24
-//!   is `" hekut"` in the first datagram and `" hekutooo"` in the second). So server keys can continue in a second
-//!   datagram, and field names can be cut.
+//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by
+//!   NUL, and repeated in full in the next datagram, which begins with section, field name and row
+//!   number (QR2; captures of Battlefield 2: row 24 is `" hekut"` in the first datagram and
+//!   `" hekutooo"` in the second). So server keys can continue in a second datagram, and field
+//!   names can be cut.
 //! - Without that flag the reply is one datagram of another layout (QR2): [`Form::Legacy`].
 //!
 //! # Fields of the status
-//! Which key each field of [`ServerStatus`](crate::ServerStatus) comes from. "Captures" are the replies in GameQ's folders of
-//! the game; numbered keys are Unreal Tournament 3's, named in [`ut3`]. Where several keys say one thing, the first that is
-//! filled counts; of yes and no, one yes. Everything stays in the rules.
+//! Which key each field of [`ServerStatus`](crate::ServerStatus) comes from. "Captures" are the
+//! replies in GameQ's folders of the game; numbered keys are Unreal Tournament 3's, named in
+//! [`ut3`]. Where several keys say one thing, the first that is filled counts; of yes and no, one
+//! yes. Everything stays in the rules.
 //!
 //! | field | keys | games and sources |
 //! |---|---|---|
@@ -108,8 +117,8 @@
 //! | `Team::name`, `Team::score` | `team_t`, `score_t` | UT3, Battlefield 2 |
 //! | `Team::name` | `bf2_team1`, `bf2_team2`, `bf2142_team1`, `bf2142_team2` | Battlefield 2, 2142, where no teams are listed |
 //!
-//! `gamemode` and `hostip` have no field: a server of this crate takes them from its rules. Which keys belong to which engine
-//! is in one table, src/gamespy4/engines.rs.
+//! `gamemode` and `hostip` have no field: a server of this crate takes them from its rules. Which
+//! keys belong to which engine is in one table, src/gamespy4/engines.rs.
 //!
 //! # Reading a datagram
 //! ```

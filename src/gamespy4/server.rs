@@ -1,14 +1,15 @@
 //! The server's side: a request, a status and the requester's tokens in, datagrams out.
 //!
-//! An address that has not proved it can receive gets nothing but a number: the data request must quote the token of its
-//! own address and port. Tokens are not stored; they follow from a secret.
+//! An address that has not proved it can receive gets nothing but a number: the data request must
+//! quote the token of its own address and port. Tokens are not stored; they follow from a secret.
 //!
-//! A token has 31 bits, and two tokens of an address are valid at a time: one that is guessed blindly is valid with a
-//! probability of 2⁻³⁰, and brings one reply to the address that the sender was forged to be.
+//! A token has 31 bits, and two tokens of an address are valid at a time: one that is guessed
+//! blindly is valid with a probability of 2⁻³⁰, and brings one reply to the address that the sender
+//! was forged to be.
 //!
-//! A token can be quoted again, as a client does whose reply was lost; GameSpy's own code (QR2 SDK, qr2.c) takes each once.
-//! Both replies then have one id. If the status changed between them, and each lost just the datagrams that arrived of the
-//! other, a client puts together what never was.
+//! A token can be quoted again, as a client does whose reply was lost; GameSpy's own code (QR2 SDK,
+//! qr2.c) takes each once. Both replies then have one id. If the status changed between them, and
+//! each lost just the datagrams that arrived of the other, a client puts together what never was.
 
 use bytes::{BufMut, Bytes};
 
@@ -27,12 +28,13 @@ use crate::text::number;
 /// Separates this protocol's tokens from those of others that derive from the same secret.
 const PURPOSE: u16 = 4;
 
-/// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers every other length with its
-/// basic reply (Krypton, which derives from it: `GS4QueryHandler`).
+/// Length of a selection of everything. Minecraft's own server looks at nothing else, and answers
+/// every other length with its basic reply (Krypton, which derives from it: `GS4QueryHandler`).
 const FULL: usize = Selection::ALL.0.len();
 /// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
-/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token of a challenge.
+/// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token
+/// of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
     Challenge,
@@ -64,9 +66,10 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// Other requests get no reply.
 ///
-/// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers do: GameQ (Bf2.php) and
-/// qstat (`-gs3`) send no other. Such a request is read with [`Request::parse_without_challenge`]. [`Engine::GameSpy2`]
-/// answers no other request, and always with one datagram. These replies go to addresses that proved nothing.
+/// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
+/// do: GameQ (Bf2.php) and qstat (`-gs3`) send no other. Such a request is read with
+/// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers no other request, and always
+/// with one datagram. These replies go to addresses that proved nothing.
 ///
 /// ```
 /// use std::time::Instant;
@@ -209,8 +212,9 @@ fn data(
     Patched::new(template, id)
 }
 
-/// Reads a request as a server of this engine does. Where data needs no challenge, a selection can follow the id at once.
-/// Nothing on the wire tells the two forms apart: where lists of keys follow the four bytes, these are a challenge.
+/// Reads a request as a server of this engine does. Where data needs no challenge, a selection can
+/// follow the id at once. Nothing on the wire tells the two forms apart: where lists of keys follow
+/// the four bytes, these are a challenge.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
     let challenge = Profile::of_engine(engine).challenge;
     if challenge == Challenge::Demanded {
@@ -228,8 +232,8 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
     Request::parse(datagram)
 }
 
-/// As many players as fit, then as many rules: a rule never displaces a player. Where even the required keys do not fit,
-/// their values are shortened.
+/// As many players as fit, then as many rules: a rule never displaces a player. Where even the
+/// required keys do not fit, their values are shortened.
 fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
     let profile = Profile::of_engine(service.engine);
     let is_minecraft = profile.layout == Layout::Minecraft;
@@ -310,7 +314,8 @@ fn highest(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and some tools misread a sign.
+/// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and
+/// some tools misread a sign.
 fn token(number: u64) -> i64 {
     (number.cast_signed() & 0x7FFF_FFFF).max(1)
 }

@@ -156,7 +156,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The name. A title can hold NUL: what it has from a NUL and a key on was meant to forge the key.
+    /// The name. A title can hold NUL: what it has from a NUL and a key on was meant to forge the
+    /// key.
     fn name(&self) -> Option<Text> {
         let raw = self.first(&[Field::Name, Field::Title])?;
         let is_key = |end: &usize| {
@@ -228,7 +229,8 @@ fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -
     listed.or_else(|| counted_bots(fields))
 }
 
-/// The server's own count of bots. Where a key tells whether there are any, the count means nothing without it.
+/// The server's own count of bots. Where a key tells whether there are any, the count means nothing
+/// without it.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
     let tells_any = fields.profile.has(Field::HasBots);
     match fields.flag(&[Field::HasBots]) {
@@ -368,8 +370,8 @@ fn team(row: Row<'_>, number: i32, fields: &Fields<'_>, extras: &mut RulesBuilde
     team
 }
 
-/// Sets a field that has no value yet: of a column that is there twice, the first counts. A value that cannot be read as its
-/// type stays among the extras.
+/// Sets a field that has no value yet: of a column that is there twice, the first counts. A value
+/// that cannot be read as its type stays among the extras.
 fn set<T>(field: &mut Option<T>, value: Option<T>) -> bool {
     let is_read = field.is_none() && value.is_some();
     *field = field.take().or(value);

@@ -1,12 +1,13 @@
 //! Unreal Tournament 3's settings and properties, by meaning.
 //!
-//! The server sends numbers for names: `s` and a number is a setting that counts through a list, `p` and a number a
-//! property with a value of its own. `mapname` is a list of them all, cut where it gets too long, and never the map;
-//! `hostname` is the server's name.
+//! The server sends numbers for names: `s` and a number is a setting that counts through a list,
+//! `p` and a number a property with a value of its own. `mapname` is a list of them all, cut where
+//! it gets too long, and never the map; `hostname` is the server's name.
 //!
 //! The lists are those of the game's scripts (UTGameSettingsCommon.uc), checked against captures in
-//! github.com/Austinb/GameQ: `UTDeathmatch` with 0, `UTOnslaughtGame` with 2, `UTVehicleCTFGame` with 3. A widely copied
-//! list counts game modes from 1 and leaves one out: the game's class, `p1073741826`, contradicts such a number.
+//! github.com/Austinb/GameQ: `UTDeathmatch` with 0, `UTOnslaughtGame` with 2, `UTVehicleCTFGame`
+//! with 3. A widely copied list counts game modes from 1 and leaves one out: the game's class,
+//! `p1073741826`, contradicts such a number.
 
 use crate::model::{Rules, Style, TextRef};
 use crate::text::number;
@@ -28,8 +29,8 @@ enum Kind {
 /// Game modes by number.
 const MODES: &str = "Deathmatch|Capture the Flag|Warfare|Vehicle Capture the Flag|Team Deathmatch|Duel|custom|campaign|\
     Greed|Betrayal";
-/// As the game's list box numbers them. A dedicated server that was started with a difficulty on its command line may
-/// send one less.
+/// As the game's list box numbers them. A dedicated server that was started with a difficulty on
+/// its command line may send one less.
 const SKILLS: &str = "automatic|Novice|Average|Experienced|Skilled|Adept|Masterful|Inhuman|Godlike";
 /// Bots for each human in games of humans against bots.
 const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
@@ -130,7 +131,8 @@ impl<'a> Settings<'a> {
         Self::new(rules.iter().map(|(key, value)| (key.raw(), value.raw())))
     }
 
-    /// The value of a setting in words, by its key on the wire; `None` where it is missing or cannot be read as its type.
+    /// The value of a setting in words, by its key on the wire; `None` where it is missing or
+    /// cannot be read as its type.
     pub fn get(&self, key: &str) -> Option<String> {
         self.find(key)
             .and_then(|(setting, raw)| self.words(setting, raw))
@@ -187,7 +189,8 @@ pub(super) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
         .filter(|name| !name.is_empty())
 }
 
-/// Official mutators by bit in the game as sold and its patches 1.x; `-` is a bit without a mutator.
+/// Official mutators by bit in the game as sold and its patches 1.x; `-` is a bit without a
+/// mutator.
 const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo \
     SlowTimeKills SpeedFreak SuperBerserk - WeaponReplacement WeaponsRespawn";
 
@@ -195,8 +198,9 @@ const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs N
 const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
     Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
 
-/// Bits and names of the official mutators in force; `None` for a bit without a known name. Version 2 lists the class names
-/// of custom mutators, which older builds do not; its engine is 3786 or newer.
+/// Bits and names of the official mutators in force; `None` for a bit without a known name. Version
+/// 2 lists the class names of custom mutators, which older builds do not; its engine is 3786 or
+/// newer.
 pub(super) fn mutators(
     mask: &[u8],
     engine_version: Option<&[u8]>,

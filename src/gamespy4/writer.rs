@@ -1,8 +1,8 @@
 //! Writes whole replies: sections that are cut into datagrams, or lists in one datagram.
 //!
-//! A datagram ends as GameSpy's own code ends it, in a pair or row that the next one repeats in full: node-gamedig and
-//! GameQ drop or overwrite the last text of a datagram. Unlike in GameSpy's code it never ends in a field name or between
-//! two columns, where those tools lose columns.
+//! A datagram ends as GameSpy's own code ends it, in a pair or row that the next one repeats in
+//! full: node-gamedig and GameQ drop or overwrite the last text of a datagram. Unlike in GameSpy's
+//! code it never ends in a field name or between two columns, where those tools lose columns.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,8 @@ use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::reply::Template;
 
-/// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not empty.
+/// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not
+/// empty.
 #[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
     /// One datagram as Minecraft's server writes it: no teams, and no end of the players' section.
@@ -66,9 +67,9 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last section: tools read such
-    /// replies, and this crate's client notices. Minecraft's always lacks that byte, and then is not marked as the last
-    /// datagram.
+    /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last
+    /// section: tools read such replies, and this crate's client notices. Minecraft's always lacks
+    /// that byte, and then is not marked as the last datagram.
     pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
         let is_cut = self.cut || portion != self.whole();
         let max_body = if self.is_minecraft {
@@ -98,10 +99,11 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes what these lists ask for, in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`): keys and columns
-    /// by name as `*pair NUL legacy-table legacy-table`, those by id without names and their ends. What does not fit is left
-    /// out: rules first, then the end of the last list, and the counts of rows tell. An id that is not known has an empty
-    /// value.
+    /// Writes what these lists ask for, in one datagram (QR2 SDK, qr2.c,
+    /// `qr_build_partial_query_reply`): keys and columns by name as
+    /// `*pair NUL legacy-table legacy-table`, those by id without names and their ends. What does
+    /// not fit is left out: rules first, then the end of the last list, and the counts of rows
+    /// tell. An id that is not known has an empty value.
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
         // A full datagram counts as cut.
@@ -167,7 +169,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A section that would begin with fewer bytes left opens the next datagram, as GameSpy's own code does it.
+/// A section that would begin with fewer bytes left opens the next datagram, as GameSpy's own code
+/// does it.
 const MIN_ROOM: usize = 100;
 
 /// Writes datagrams.
@@ -243,8 +246,8 @@ impl Writer<'_> {
         let behind = fields.iter().skip(1).map(Some).chain([None]);
         for (field, next) in fields.iter().zip(behind) {
             self.header(field, 0);
-            // After the last row: the column's end, and the next column's header with its first row, or the section's
-            // end. A datagram ends in a row, never with a column or a header.
+            // After the last row: the column's end, and the next column's header with its first
+            // row, or the section's end. A datagram ends in a row, never with a column or a header.
             let behind = next.map_or(1, |next| {
                 let first = values(next)
                     .next()
@@ -272,7 +275,8 @@ impl Writer<'_> {
     }
 }
 
-/// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define others from 50 up.
+/// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define
+/// others from 50 up.
 static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
     let names = "hostname gamename gamever hostport mapname gametype gamevariant numplayers numteams maxplayers gamemode \
         teamplay fraglimit teamfraglimit timeelapsed timelimit roundtime roundelapsed password groupid player_ score_ \

@@ -8,9 +8,10 @@ use std::time::Duration;
 
 /// The normalised status of a server: its name, the match, the players.
 ///
-/// A field has the same meaning for every game. The page of each protocol's module lists the keys of the wire that each field
-/// comes from. `None` means that the server did not send it; there are no defaults. [`ServerStatus::rules`] has every key and
-/// value of the server, those of the fields included.
+/// A field has the same meaning for every game. The page of each protocol's module lists the keys
+/// of the wire that each field comes from. `None` means that the server did not send it; there are
+/// no defaults. [`ServerStatus::rules`] has every key and value of the server, those of the fields
+/// included.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,8 +29,8 @@ use std::time::Duration;
 ///
 /// # JSON
 ///
-/// With the feature `serde`, a status is an object with the fields below, under their names and in their order, and is read
-/// back from it; a missing field is read as its default.
+/// With the feature `serde`, a status is an object with the fields below, under their names and in
+/// their order, and is read back from it; a missing field is read as its default.
 ///
 /// | field | JSON |
 /// |---|---|
@@ -45,9 +46,9 @@ use std::time::Duration;
 /// | `completeness` | `"complete"`, or `{"incomplete": …}` with the parts that are missing: `info`, `rules`, `players`, `teams`, `end` (`true` or `false`) and `fragments` (number of datagrams) |
 /// | `verification` | `"verified"`, `"unverified"` or `"unavailable"` |
 ///
-/// A status that is read back equals the one written, because texts are equal if their plain texts are. Durations are kept to the
-/// microsecond. Colours, invisible characters, raw bytes and character sets are lost:
-/// [`Detailed`](crate::model::Detailed) keeps these too.
+/// A status that is read back equals the one written, because texts are equal if their plain texts
+/// are. Durations are kept to the microsecond. Colours, invisible characters, raw bytes and
+/// character sets are lost: [`Detailed`](crate::model::Detailed) keeps these too.
 #[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
@@ -65,10 +66,11 @@ pub struct ServerStatus {
     pub game: Option<Text>,
     /// The modification of the game, where one is active and the server names it.
     pub mod_name: Option<Text>,
-    /// The kind of match as the server names it: a word, a class name or a number. For the numbers of Quake III Arena, Urban
-    /// Terror and Jedi Knight, the game's own words.
+    /// The kind of match as the server names it: a word, a class name or a number. For the numbers
+    /// of Quake III Arena, Urban Terror and Jedi Knight, the game's own words.
     pub game_type: Option<Text>,
-    /// Active mutators or mods of the match, in the server's order. Empty means that the server said there are none.
+    /// Active mutators or mods of the match, in the server's order. Empty means that the server
+    /// said there are none.
     pub mutators: Option<Vec<Text>>,
     /// The version of the game or server.
     pub version: Option<Text>,
@@ -82,8 +84,8 @@ pub struct ServerStatus {
     pub dedicated: Option<bool>,
     /// Whether an anti-cheat system is active.
     pub anti_cheat: Option<bool>,
-    /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`] may be longer or shorter
-    /// on real servers.
+    /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
+    /// may be longer or shorter on real servers.
     pub player_count: Option<u32>,
     /// The bots among [`ServerStatus::player_count`], where the reply proves their number.
     pub bot_count: Option<u32>,
@@ -99,10 +101,11 @@ pub struct ServerStatus {
     pub time_left: Option<Duration>,
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
-    /// The players in the server's order; `None` if the server was not asked for a list or sent none.
-    /// [`ServerStatus::listed_players`] is empty then.
+    /// The players in the server's order; `None` if the server was not asked for a list or sent
+    /// none. [`ServerStatus::listed_players`] is empty then.
     pub players: Option<Vec<Player>>,
-    /// Players who have left and whom the server lists all the same, as Battlefield 1942 does beyond its own count.
+    /// Players who have left and whom the server lists all the same, as Battlefield 1942 does
+    /// beyond its own count.
     pub former_players: Vec<Player>,
     /// The teams in the server's order.
     pub teams: Vec<Team>,
@@ -116,13 +119,15 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    /// The players on the server as it lists them; empty if no list came (see [`ServerStatus::players`]).
+    /// The players on the server as it lists them; empty if no list came (see
+    /// [`ServerStatus::players`]).
     pub fn listed_players(&self) -> &[Player] {
         self.players.as_deref().unwrap_or_default()
     }
 
-    /// Reads all texts in another character set, except those in UTF-16. No protocol sends the character set, so it can only be
-    /// known from elsewhere. See also [`QueryOptions::with_charset`](crate::QueryOptions::with_charset).
+    /// Reads all texts in another character set, except those in UTF-16. No protocol sends the
+    /// character set, so it can only be known from elsewhere. See also
+    /// [`QueryOptions::with_charset`](crate::QueryOptions::with_charset).
     ///
     /// ```
     /// use bytes::Bytes;
@@ -186,8 +191,8 @@ impl ServerStatus {
     }
 }
 
-/// Conversion of an answer to a [`ServerStatus`]. Every protocol's `Answer` implements it; implement it for a protocol of your
-/// own.
+/// Conversion of an answer to a [`ServerStatus`]. Every protocol's `Answer` implements it;
+/// implement it for a protocol of your own.
 ///
 /// ```
 /// use queryport::{ServerStatus, ToStatus};
@@ -240,7 +245,8 @@ pub struct Player {
     pub name: Text,
     /// Points or frags; some games use negative numbers as marks (−9999 and −666 are spectators).
     pub score: Option<i64>,
-    /// Round-trip time in milliseconds as the server measured it: 0 is often a bot, 999 a connecting player, −1 unknown.
+    /// Round-trip time in milliseconds as the server measured it: 0 is often a bot, 999 a
+    /// connecting player, −1 unknown.
     pub ping: Option<i32>,
     /// The team's number in the game's own counting; [`Team::id`] has the same.
     pub team: Option<i32>,

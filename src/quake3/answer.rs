@@ -12,7 +12,8 @@ use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
 
-/// A reply that was accepted: it owns the datagram, the views borrow from it. The datagrams of a QuakeWorld reply are joined.
+/// A reply that was accepted: it owns the datagram, the views borrow from it. The datagrams of a
+/// QuakeWorld reply are joined.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -43,7 +44,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Takes captured datagrams for an answer to an unknown request: the first one that is a reply is the answer.
+    /// Takes captured datagrams for an answer to an unknown request: the first one that is a reply
+    /// is the answer.
     ///
     /// # Errors
     /// Why the last datagram is no reply, when none is.
@@ -88,8 +90,9 @@ impl Answer {
         self.layout.form
     }
 
-    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`]. DarkPlaces answers
-    /// `getstatus` with an `infoResponse` when its status does not fit into a datagram.
+    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse`
+    /// [`Detail::Full`]. DarkPlaces answers `getstatus` with an `infoResponse` when its status does
+    /// not fit into a datagram.
     pub const fn detail(&self) -> Detail {
         self.layout.detail
     }
@@ -119,16 +122,19 @@ impl Answer {
         self.verification
     }
 
-    /// Whether all that was asked for is there, as far as it can be known: nothing on this wire counts or ends.
+    /// Whether all that was asked for is there, as far as it can be known: nothing on this wire
+    /// counts or ends.
     ///
-    /// A cut `statusResponse` shows as a key without a value, a player line without its closing quote, a missing
-    /// last line feed (servers write one after the infostring and after each player), or fewer players than the key
-    /// `clients` says, where a server has it. A cut `infoResponse` shows as a key without a value only: no key is in every
-    /// server's (Call of Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An `infoResponse`
-    /// to `getstatus` lacks rules and players.
+    /// A cut `statusResponse` shows as a key without a value, a player line without its closing
+    /// quote, a missing last line feed (servers write one after the infostring and after each
+    /// player), or fewer players than the key `clients` says, where a server has it. A cut
+    /// `infoResponse` shows as a key without a value only: no key is in every server's (Call of
+    /// Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An
+    /// `infoResponse` to `getstatus` lacks rules and players.
     ///
-    /// Servers of Quake 2 and QuakeWorld count nothing. The end counts as missing where a Quake 2 status is so long that lines
-    /// can have been left out, and where another datagram can follow the last one of QuakeWorld.
+    /// Servers of Quake 2 and QuakeWorld count nothing. The end counts as missing where a Quake 2
+    /// status is so long that lines can have been left out, and where another datagram can follow
+    /// the last one of QuakeWorld.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {
@@ -140,7 +146,8 @@ impl Answer {
         self.missing(listed, has_odd_line, self.get("clients"))
     }
 
-    /// Reports what is missing, from the number of player lines and whether a line that is not blank was skipped.
+    /// Reports what is missing, from the number of player lines and whether a line that is not
+    /// blank was skipped.
     pub(super) fn missing(
         &self,
         listed: usize,
@@ -212,7 +219,8 @@ mod tests {
         let complete = b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x y\"\n3 4 \"\"\n";
         assert!(is_complete(complete));
         for cut in 15..complete.len() {
-            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire shows it.
+            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire
+            // shows it.
             let undetectable = complete[cut - 1] == b'\n' && cut > 15;
             assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }
@@ -264,7 +272,8 @@ mod tests {
             let undetectable = separators > 0 && separators % 2 == 0;
             assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
         }
-        // An empty server as Call of Duty 2 describes it (voron00/CoD2rev_Server, src/server/sv_main_mp.cpp).
+        // An empty server as Call of Duty 2 describes it (voron00/CoD2rev_Server,
+        // src/server/sv_main_mp.cpp).
         assert!(is_complete(
             b"infoResponse\n\\protocol\\118\\hostname\\CoD2Host\\mapname\\mp_toujane\\hw\\1"
         ));

@@ -20,8 +20,8 @@ use crate::text::locate;
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
-/// In [`Dialect::Quake2`], [`Dialect::QuakeWorld`] and [`Dialect::HexenWorld`] the request is `status`, whatever the detail,
-/// and the replies of both families are read.
+/// In [`Dialect::Quake2`], [`Dialect::QuakeWorld`] and [`Dialect::HexenWorld`] the request is
+/// `status`, whatever the detail, and the replies of both families are read.
 ///
 /// ```
 /// use queryport::quake3::StatusQuery;
@@ -49,7 +49,8 @@ pub struct StatusQuery {
     parts: Parts,
 }
 
-/// The parts of a QuakeWorld status that are requested: infostring, players, spectators with `S` as their score, teams, bots.
+/// The parts of a QuakeWorld status that are requested: infostring, players, spectators with `S` as
+/// their score, teams, bots.
 const FLAGS: &[u8] = b"159";
 
 /// Most bytes that are sent back on a server's demand; known servers demand 87.
@@ -129,7 +130,8 @@ impl StatusQuery {
         }
         let verification = self.verify(response.info().get("challenge"), datagram)?;
         let asked = self.options.detail;
-        // Another reply only as a verified one: an unverified one could be a late reply to an earlier request.
+        // Another reply only as a verified one: an unverified one could be a late reply to an
+        // earlier request.
         let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
         if response.detail() != asked && !is_half {
             return Err(ParseError::new(

@@ -1,7 +1,8 @@
 //! The engines of the Quake 3 family: one row for each, with everything in which they differ.
 //!
-//! A row begins as a copy of another one and says what differs. [`DEFAULT`] is the row of a server that no mark
-//! identifies: it reads every key and removes only colour codes that all known engines have.
+//! A row begins as a copy of another one and says what differs. [`DEFAULT`] is the row of a server
+//! that no mark identifies: it reads every key and removes only colour codes that all known engines
+//! have.
 
 use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
 
@@ -54,7 +55,8 @@ pub(crate) struct Profile {
     pub(crate) bot_prefix: Option<&'static str>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
-    /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they always are.
+    /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they
+    /// always are.
     pub(crate) stock: &'static [&'static str],
     /// Folders of the game itself: such a name is no modification.
     pub(crate) base_folders: &'static [&'static str],
@@ -102,7 +104,8 @@ pub(crate) enum Mark {
 pub(crate) enum Clients {
     /// Everyone who is on, bots included.
     Everyone,
-    /// As [`Self::Everyone`]; an `infoResponse` leaves the key out where nobody is on. These are the keys of each.
+    /// As [`Self::Everyone`]; an `infoResponse` leaves the key out where nobody is on. These are
+    /// the keys of each.
     LeftOutAtZero(&'static [Key]),
     /// In an `infoResponse` people only: the number of bots comes on top.
     People,
@@ -221,7 +224,8 @@ pub(crate) struct Written {
     pub(crate) line: Line,
     /// Whether a status always has the key `clients`.
     pub(crate) counts_in_status: bool,
-    /// Whether the reply has keys that id's servers have and others lack: private slots, limits, anti-cheat.
+    /// Whether the reply has keys that id's servers have and others lack: private slots, limits,
+    /// anti-cheat.
     pub(crate) id_keys: bool,
     /// The reply to `getchallenge`.
     pub(crate) challenge: Challenge,
@@ -232,7 +236,8 @@ pub(crate) struct Written {
 /// The reply to `getchallenge`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Challenge {
-    /// `challengeResponse` and a number, with the client's own challenge and the protocol number if it sent one.
+    /// `challengeResponse` and a number, with the client's own challenge and the protocol number if
+    /// it sent one.
     Response,
     /// `challenge` and a number.
     Number,
@@ -312,7 +317,8 @@ impl Profile {
         }
     }
 
-    /// The engine that the server side imitates for a status with these keys: a game on it, if they name one.
+    /// The engine that the server side imitates for a status with these keys: a game on it, if they
+    /// name one.
     pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
         let fits = |profile: &&Self| profile.engine == engine && profile.fits(known);
         let named = ALL.iter().find(fits);
@@ -407,7 +413,8 @@ pub(crate) const DEFAULT: Profile = Profile {
         modification: Modification::Gamename,
         info_game: Key::Gamename,
         info_rules: &[PURE],
-        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK, codemp/client/cl_main.cpp).
+        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK,
+        // codemp/client/cl_main.cpp).
         info_password: &[Key::GNeedpass, Key::Needpass],
         people: &[],
         teams: WrittenTeams::None,
@@ -490,8 +497,8 @@ const fn duel(number: u32, name: &'static str) -> Match {
     }
 }
 
-/// The numbers of teams in `qcstatus` (a colour and one more) by the team's number on player lines, from 1: red, blue,
-/// yellow, pink (xonotic/darkplaces, netconn.c; recorded from Nexuiz).
+/// The numbers of teams in `qcstatus` (a colour and one more) by the team's number on player lines,
+/// from 1: red, blue, yellow, pink (xonotic/darkplaces, netconn.c; recorded from Nexuiz).
 pub(crate) const QCSTATUS_TEAMS: [i32; 4] = [5, 14, 13, 10];
 /// The numbers on player lines of the two teams in `g_match_score` (captured).
 pub(crate) const MATCH_SCORE_TEAMS: [i32; 2] = [2, 3];
@@ -541,7 +548,8 @@ pub(crate) static ALL: [Profile; 37] = [
     COD_UNNAMED,
 ];
 
-/// Quake 2, QuakeWorld and the games made from them. The form of a reply tells the family, its keys the engine.
+/// Quake 2, QuakeWorld and the games made from them. The form of a reply tells the family, its keys
+/// the engine.
 pub(crate) static SIBLINGS: [Profile; 7] = [
     ALIEN_ARENA,
     QUAKE2,
@@ -1399,7 +1407,8 @@ pub(crate) const WARSOW: Profile = Profile {
     ..DEFAULT
 };
 
-/// The pairs of a [`ConnectForm::InfoString`] that name the protocol (xonotic/darkplaces, netconn.c).
+/// The pairs of a [`ConnectForm::InfoString`] that name the protocol (xonotic/darkplaces,
+/// netconn.c).
 pub(crate) const INFO_STRING_PROTOCOL: [(&str, &str); 2] =
     [("protocol", "darkplaces 3"), ("protocols", "DP7")];
 
@@ -1434,8 +1443,9 @@ const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
     }
 }
 
-/// The heartbeats of each engine (dpmaster, src/games.c). Those of Elite Force are pairs, and its clients read lists in
-/// hexadecimal digits only (Chomenor/ioef-cmod, code/server/sv_main.c, code/client/cl_main.c).
+/// The heartbeats of each engine (dpmaster, src/games.c). Those of Elite Force are pairs, and its
+/// clients read lists in hexadecimal digits only (Chomenor/ioef-cmod, code/server/sv_main.c,
+/// code/client/cl_main.c).
 pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
     heartbeat("DarkPlaces", None),
     heartbeat("QuakeArena-1", Some("Quake3Arena")),

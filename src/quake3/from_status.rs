@@ -1,6 +1,8 @@
-//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines, as the engine's row says.
+//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines, as the engine's row
+//! says.
 //!
-//! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by nothing.
+//! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by
+//! nothing.
 
 use std::borrow::Cow;
 
@@ -35,8 +37,8 @@ pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile
     Profile::of_status(&known, engine)
 }
 
-/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or of a status without the key
-/// `clients`. A key is written once.
+/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or
+/// of a status without the key `clients`. A key is written once.
 pub(super) fn named(
     detail: Detail,
     status: &ServerStatus,
@@ -66,7 +68,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Appends a pair, if there is a value. One that does not fit is left out: the next one may be shorter.
+    /// Appends a pair, if there is a value. One that does not fit is left out: the next one may be
+    /// shorter.
     fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             let _ = self.info.push(key.as_str().as_bytes(), &value);
@@ -150,7 +153,8 @@ impl Writer<'_> {
         self.put_number(Key::Protocol, Some(version));
     }
 
-    /// The type of match. A status that was read has the game's words for a number, which the engines want.
+    /// The type of match. A status that was read has the game's words for a number, which the
+    /// engines want.
     fn played(&self) -> Option<Vec<u8>> {
         let played = owned(&self.status.game_type);
         let number = played.clone().filter(|text| is_number(text));
@@ -163,8 +167,8 @@ impl Writer<'_> {
         read.or_else(|| played.filter(|_| !has_words))
     }
 
-    /// The `gamename` of a status that has `com_gamename` too: what runs in the game. Other keys of a modification come with
-    /// the rules.
+    /// The `gamename` of a status that has `com_gamename` too: what runs in the game. Other keys of
+    /// a modification come with the rules.
     fn inner_name(&self) -> Option<Vec<u8>> {
         let names_both = self.profile.written.modification == Modification::Gamename
             && !self.is_info
@@ -281,9 +285,9 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
     teams.iter().find(|team| team.id == Some(id))
 }
 
-/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, has a value, and whose key is not
-/// there yet. id's `Info_SetValueForKey` never leaves a key without a value, and ioquake3's `serverstatus` shifts all pairs
-/// behind one.
+/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, has a
+/// value, and whose key is not there yet. id's `Info_SetValueForKey` never leaves a key without a
+/// value, and ioquake3's `serverstatus` shifts all pairs behind one.
 pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
     info.limit = most;
     let named = info.bytes.clone();

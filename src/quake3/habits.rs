@@ -1,8 +1,10 @@
-//! Habits of servers towards their clients: the form of `connect`, the words of refusals, the answers to `rcon`.
+//! Habits of servers towards their clients: the form of `connect`, the words of refusals, the
+//! answers to `rcon`.
 
 use crate::text::number;
 
-/// Length of Daemon's challenges, which are hexadecimal (DaemonEngine/Daemon, src/engine/server/sv_client.cpp).
+/// Length of Daemon's challenges, which are hexadecimal (DaemonEngine/Daemon,
+/// src/engine/server/sv_client.cpp).
 const HEX_CHALLENGE: usize = 16;
 
 /// Known meanings of a refusal. Servers of other games and languages have others.
@@ -22,7 +24,8 @@ pub enum RefusalReason {
     ServerFull,
     /// No player slot is free, and the server has put the client into a queue: ask again.
     Queued,
-    /// Not final: the server checks the client, or limits how often it connects. Ask again after some seconds.
+    /// Not final: the server checks the client, or limits how often it connects. Ask again after
+    /// some seconds.
     TryAgain,
     /// The `protocol` of the userinfo is not the server's.
     WrongProtocol,
@@ -94,7 +97,8 @@ pub(crate) struct RconRule {
     pub(crate) refused: &'static [&'static str],
     /// The beginning of a line before a refusal, in lower case.
     pub(crate) line_before: Option<&'static str>,
-    /// The byte between the word and each message, where a datagram holds one message of the console.
+    /// The byte between the word and each message, where a datagram holds one message of the
+    /// console.
     pub(crate) before_message: Option<u8>,
     /// Whether a wrong password has no answer.
     pub(crate) is_silent_on_wrong_password: bool,
@@ -104,8 +108,8 @@ pub(crate) struct RconRule {
 
 /// The form of a `connect`.
 ///
-/// The clients of Modern Warfare 2 and later (IW4x, IW6x, S1x, H1-Mod, iw7-mod, BOIII) send a signature of the player's
-/// account, FTE the request of QuakeWorld: neither can be sent.
+/// The clients of Modern Warfare 2 and later (IW4x, IW6x, S1x, H1-Mod, iw7-mod, BOIII) send a
+/// signature of the player's account, FTE the request of QuakeWorld: neither can be sent.
 ///
 /// ```
 /// use queryport::quake3::{ConnectForm, ConnectQuery};
@@ -115,25 +119,28 @@ pub(crate) struct RconRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ConnectForm {
-    /// That of the server's challenge: [`Self::InfoString`] or [`Self::Arguments`] after `challenge`, [`Self::Escaped`]
-    /// after sixteen hexadecimal digits, [`Self::Compressed`] after other numbers.
+    /// That of the server's challenge: [`Self::InfoString`] or [`Self::Arguments`] after
+    /// `challenge`, [`Self::Escaped`] after sixteen hexadecimal digits, [`Self::Compressed`] after
+    /// other numbers.
     #[default]
     Detect,
-    /// The userinfo in quotes, in the coding of [`huffman`](crate::quake3::huffman): Quake III Arena and most of its family, Call of Duty.
+    /// The userinfo in quotes, in the coding of [`huffman`](crate::quake3::huffman): Quake III
+    /// Arena and most of its family, Call of Duty.
     Compressed,
-    /// The userinfo in quotes, as it is: Elite Force (recorded from Lilium Voyager), Call of Duty 2 and 4
-    /// (voron00/CoD2rev_Server, `sv_main_mp.cpp`; callofduty4x/CoD4x_Server, src/sv_main.c).
+    /// The userinfo in quotes, as it is: Elite Force (recorded from Lilium Voyager), Call of Duty 2
+    /// and 4 (voron00/CoD2rev_Server, `sv_main_mp.cpp`; callofduty4x/CoD4x_Server, src/sv_main.c).
     Plain,
-    /// [`Self::Compressed`], with each `\` of the userinfo doubled: Unvanquished (DaemonEngine/Daemon,
-    /// src/engine/client/cl_main.cpp).
+    /// [`Self::Compressed`], with each `\` of the userinfo doubled: Unvanquished
+    /// (DaemonEngine/Daemon, src/engine/client/cl_main.cpp).
     Escaped,
-    /// [`Self::Compressed`] after byte 0x02, which `getchallenge` has too: Medal of Honor (openmoh/openmohaa,
-    /// code/qcommon/net_chan.c). Servers of Breakthrough demand the pair `clientType`, `Breakthrough`.
+    /// [`Self::Compressed`] after byte 0x02, which `getchallenge` has too: Medal of Honor
+    /// (openmoh/openmohaa, code/qcommon/net_chan.c). Servers of Breakthrough demand the pair
+    /// `clientType`, `Breakthrough`.
     DirectionByte,
     /// The infostring at once after the word: DarkPlaces (xonotic/darkplaces, netconn.c).
     InfoString,
-    /// Protocol number, port, challenge, userinfo in quotes, and a number: Warsow, Warfork (Warsow/qfusion,
-    /// server/sv_main.cpp).
+    /// Protocol number, port, challenge, userinfo in quotes, and a number: Warsow, Warfork
+    /// (Warsow/qfusion, server/sv_main.cpp).
     Arguments,
 }
 

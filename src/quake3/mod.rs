@@ -1,5 +1,6 @@
-//! Quake 3's out-of-band packets: Quake III Arena, OpenArena, Urban Terror, Enemy Territory, Jedi Academy, Call
-//! of Duty 1–4, Medal of Honor, Tremulous, Nexuiz, Xonotic, Warsow and their relatives.
+//! Quake 3's out-of-band packets: Quake III Arena, OpenArena, Urban Terror, Enemy Territory, Jedi
+//! Academy, Call of Duty 1–4, Medal of Honor, Tremulous, Nexuiz, Xonotic, Warsow and their
+//! relatives.
 //!
 //! | request | client | server |
 //! |---|---|---|
@@ -10,7 +11,8 @@
 //! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
 //!
 //! # Flow
-//! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers` with several.
+//! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers`
+//! with several.
 //!
 //! ```text
 //!  client                                                        server
@@ -39,7 +41,8 @@
 //!
 //! # Quake 2 and QuakeWorld
 //! Their servers answer `status`, in [`Dialect::Quake2`](crate::Dialect::Quake2),
-//! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld) and [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
+//! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld) and
+//! [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
 //!
 //! ```text
 //!  request          FF FF FF FF "status" 0A                 QuakeWorld: flags before 0A
@@ -49,52 +52,65 @@
 //! ```
 //!
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
-//! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784 (id-Software/Quake-2,
-//!   server/sv_main.c). Near that length the end counts as missing.
-//! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line (QW-Group/mvdsv, src/sv_send.c).
-//!   They are joined in order of arrival. Near 1,340 bytes the end counts as missing when no other one comes. One lost in
-//!   the middle is noticed only inside a line.
+//! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
+//!   (id-Software/Quake-2, server/sv_main.c). Near that length the end counts as missing.
+//! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line
+//!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. Near 1,340 bytes the end
+//!   counts as missing when no other one comes. One lost in the middle is noticed only inside a
+//!   line.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
 //! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
-//! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). Nothing in a reply of Quake 2 names the game.
+//! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). Nothing in a reply of Quake 2
+//!   names the game.
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
 //!
 //! # Traps
-//! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge (xonotic/darkplaces, netconn.c).
-//! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply without the key).
-//!   ioquake3, Quake3e and ET: Legacy do not answer one of more than 128 bytes (ioquake3, code/server/sv_main.c; id's 1.32 has
-//!   no such limit). Some servers send the key empty (captured from Warsow and Modern Warfare 2 servers): a wrong one is
-//!   rejected, a missing one makes the answer [`Unverified`](crate::Verification::Unverified).
-//! - `statusResponse`, not "getstatusResponse", is the reply's name (captured from every server here).
-//! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captured from Urban Terror and Warsow
-//!   servers). Lookup takes the first match without regard to case, as id's engines do.
-//! - A value may hold line feeds, each before a blank, and more pairs behind them (captured: `fs_manifest` of Quake III
-//!   servers with many paks): the infostring ends where player lines begin, or the datagram.
-//! - The name on a player line reaches from the first quote to the last; a name cannot hold one (id-Software/Quake-III-Arena,
-//!   code/server/sv_main.c). Of two quoted strings the last is the name (fte-team/fteqw, engine/server/sv_main.c).
-//! - Servers stop listing players where their buffer is full, Quake3e at 1,400 bytes (code/server/sv_main.c), and say nothing
-//!   of it. Where a reply has the key `clients` (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists
-//!   fewer), fewer lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs as they are
-//!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
-//! - Some servers of Jedi Academy want a text sent back before they answer, see [`Dialect::OpenJk`](crate::Dialect::OpenJk).
-//! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and then one a
-//!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not send both back to back, and do not retry
-//!   within a second.
+//! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge
+//!   (xonotic/darkplaces, netconn.c).
+//! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply
+//!   without the key). ioquake3, Quake3e and ET: Legacy do not answer one of more than 128 bytes
+//!   (ioquake3, code/server/sv_main.c; id's 1.32 has no such limit). Some servers send the key
+//!   empty (captured from Warsow and Modern Warfare 2 servers): a wrong one is rejected, a missing
+//!   one makes the answer [`Unverified`](crate::Verification::Unverified).
+//! - `statusResponse`, not "getstatusResponse", is the reply's name (captured from every server
+//!   here).
+//! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captured from
+//!   Urban Terror and Warsow servers). Lookup takes the first match without regard to case, as id's
+//!   engines do.
+//! - A value may hold line feeds, each before a blank, and more pairs behind them (captured:
+//!   `fs_manifest` of Quake III servers with many paks): the infostring ends where player lines
+//!   begin, or the datagram.
+//! - The name on a player line reaches from the first quote to the last; a name cannot hold one
+//!   (id-Software/Quake-III-Arena, code/server/sv_main.c). Of two quoted strings the last is the
+//!   name (fte-team/fteqw, engine/server/sv_main.c).
+//! - Servers stop listing players where their buffer is full, Quake3e at 1,400 bytes
+//!   (code/server/sv_main.c), and say nothing of it. Where a reply has the key `clients`
+//!   (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists fewer), fewer
+//!   lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs
+//!   as they are (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
+//! - Some servers of Jedi Academy want a text sent back before they answer, see
+//!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
+//! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and
+//!   then one a second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not
+//!   send both back to back, and do not retry within a second.
 //!
 //! # Sources
-//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both challenges and the
-//!   protocol number back; id's, DarkPlaces' and Warsow's carry and get less (ioquake3, code/server/sv_client.c; captured from
-//!   OpenArena and Nexuiz). `connect` has a form for each engine, see [`ConnectForm`]
-//!   (captured from OpenArena and Nexuiz; recorded from Lilium Voyager, Daemon and Warsow's server).
-//! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces have 1,007 bytes of text at
-//!   most, DarkPlaces' 1,394; ioquake3 and DarkPlaces answer a wrong password with an error (recorded from OpenArena
-//!   and DarkPlaces). Known limits: id's servers take one command in 500 ms, Urban Terror's one in 600 ms after a bad password,
-//!   ioquake3's ten packets of an address in a row and then one a second; `net::Rcon` stays below all of them.
-//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank (xonotic/darkplaces, netconn.c;
-//!   accepted by Nexuiz).
+//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both
+//!   challenges and the protocol number back; id's, DarkPlaces' and Warsow's carry and get less
+//!   (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz). `connect` has a form
+//!   for each engine, see [`ConnectForm`] (captured from OpenArena and Nexuiz; recorded from Lilium
+//!   Voyager, Daemon and Warsow's server).
+//! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces
+//!   have 1,007 bytes of text at most, DarkPlaces' 1,394; ioquake3 and DarkPlaces answer a wrong
+//!   password with an error (recorded from OpenArena and DarkPlaces). Known limits: id's servers
+//!   take one command in 500 ms, Urban Terror's one in 600 ms after a bad password, ioquake3's ten
+//!   packets of an address in a row and then one a second; `net::Rcon` stays below all of them.
+//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank
+//!   (xonotic/darkplaces, netconn.c; accepted by Nexuiz).
 //!
 //! # Fields of the status
-//! Keys are compared without regard to case; of several keys in a row of the table, the first with a value counts.
+//! Keys are compared without regard to case; of several keys in a row of the table, the first with
+//! a value counts.
 //!
 //! | field | keys | servers and sources |
 //! |---|---|---|
@@ -120,15 +136,18 @@
 //!
 //! `time_left` and `mutators` are in no known key.
 //!
-//! The server side writes them under the keys of the engine's row, ioquake3's for example; an info also with `needpass`, `humans` and `sv_privateclients`, the keys of
-//! which Jedi Academy's and Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under
-//! DarkPlaces' `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a modification under
-//! `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside `com_gamename` for the others' status.
+//! The server side writes them under the keys of the engine's row, ioquake3's for example; an info
+//! also with `needpass`, `humans` and `sv_privateclients`, the keys of which Jedi Academy's and
+//! Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under DarkPlaces'
+//! `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a
+//! modification under `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside
+//! `com_gamename` for the others' status.
 //!
 //! # Engines
-//! The engine is recognised by its keys. It decides about colour codes ([`Colours`](crate::model::Colours)), about the
-//! keys `clients` and `sv_maxclients` of an `infoResponse`, and about the numbers of `g_gametype`. The table in
-//! `src/quake3/engines.rs` has a row for each, with its sources.
+//! The engine is recognised by its keys. It decides about colour codes
+//! ([`Colours`](crate::model::Colours)), about the keys `clients` and `sv_maxclients` of an
+//! `infoResponse`, and about the numbers of `g_gametype`. The table in `src/quake3/engines.rs` has
+//! a row for each, with its sources.
 //!
 //! | engine | colour codes | `clients` counts | slots |
 //! |---|---|---|---|

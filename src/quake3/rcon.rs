@@ -10,12 +10,13 @@
 //!    │ ◄───────────────────────────────────────────────── │
 //! ```
 //!
-//! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and `FF FF FF FF 01 text`
-//! (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor has byte 02 before the word of the request, which
-//! its servers skip unread, and 01 before that of the reply (openmoh/openmohaa, code/server/sv_main.c).
+//! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
+//! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
+//! has byte 02 before the word of the request, which its servers skip unread, and 01 before that of
+//! the reply (openmoh/openmohaa, code/server/sv_main.c).
 //!
-//! The password travels in plain text and the replies prove nothing: anyone on the path reads and forges both.
-//! DarkPlaces' signed form keeps the password secret.
+//! The password travels in plain text and the replies prove nothing: anyone on the path reads and
+//! forges both. DarkPlaces' signed form keeps the password secret.
 
 use std::fmt;
 #[cfg(feature = "secure-rcon")]
@@ -54,17 +55,19 @@ pub enum RconMode {
     /// In plain text: every server but Medal of Honor's and Black Ops III's.
     #[default]
     Plain,
-    /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See [`RconRequest::quoted`].
+    /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See
+    /// [`RconRequest::quoted`].
     Quoted,
     /// In plain text, after a NUL in place of the word `rcon`: Call of Duty: Black Ops III.
     BlackOps3,
     /// In plain text, after byte 0x02, the direction: Medal of Honor.
     MedalOfHonor,
-    /// As a signature over the command and this machine's time, which must agree with the server's within 5 s:
-    /// DarkPlaces.
+    /// As a signature over the command and this machine's time, which must agree with the server's
+    /// within 5 s: DarkPlaces.
     #[cfg(feature = "secure-rcon")]
     Time,
-    /// As a signature over the command and a challenge, which is asked for first: two exchanges, no clock. DarkPlaces.
+    /// As a signature over the command and a challenge, which is asked for first: two exchanges, no
+    /// clock. DarkPlaces.
     #[cfg(feature = "secure-rcon")]
     Challenge,
 }
@@ -81,8 +84,8 @@ impl RconMode {
 /// Sends one console command and collects its output, until the server has been quiet for
 /// [`Timing::quiet`](crate::session::Timing::quiet).
 ///
-/// A command is sent once, whatever retries are allowed: an answer may be lost after the command was run, and not
-/// every command may run twice. [`Self::repeatable`] allows retries.
+/// A command is sent once, whatever retries are allowed: an answer may be lost after the command
+/// was run, and not every command may run twice. [`Self::repeatable`] allows retries.
 ///
 /// ```
 /// use queryport::Limits;
@@ -146,10 +149,11 @@ impl RconQuery {
     /// One command.
     ///
     /// # Errors
-    /// - [`EncodeError::Forbidden`] for a password with a quote or a control byte, and for a command with a line end.
-    ///   Without quotes or a signature, also for a password with a space, `;` or a comment.
-    /// - [`EncodeError::Empty`] without a password, and in the signed modes for one that begins with a space, where
-    ///   its key ends.
+    /// - [`EncodeError::Forbidden`] for a password with a quote or a control byte, and for a
+    ///   command with a line end. Without quotes or a signature, also for a password with a space,
+    ///   `;` or a comment.
+    /// - [`EncodeError::Empty`] without a password, and in the signed modes for one that begins
+    ///   with a space, where its key ends.
     /// - [`EncodeError::TooLong`] for more than servers read.
     pub fn new(
         password: Password,
@@ -182,8 +186,9 @@ impl RconQuery {
         })
     }
 
-    /// The time to sign in [`RconMode::Time`], by the caller's clock, which may differ from the server's by
-    /// `rcon_secure_maxdiff` (5 s). Without it, the query asks for a challenge. Feature `secure-rcon`.
+    /// The time to sign in [`RconMode::Time`], by the caller's clock, which may differ from the
+    /// server's by `rcon_secure_maxdiff` (5 s). Without it, the query asks for a challenge. Feature
+    /// `secure-rcon`.
     ///
     /// ```
     /// use std::time::Duration;
@@ -249,7 +254,8 @@ impl RconQuery {
 
     fn read<'a>(&self, datagram: &'a [u8]) -> Result<Reply<'a>, ParseError> {
         match line::text(datagram) {
-            // Its text follows the byte at once, and may begin with any word. Medal of Honor has `print` there.
+            // Its text follows the byte at once, and may begin with any word. Medal of Honor has
+            // `print` there.
             Ok((Some(TO_CLIENT), text)) if self.mode == RconMode::BlackOps3 => Ok(Reply::Print {
                 text,
                 dark_places: false,
@@ -325,10 +331,12 @@ impl Output {
         }
     }
 
-    /// Removes the byte before each message, where each datagram holds one message of the console. Then all of them
-    /// begin with the byte, and one before the last is shorter than a piece of a longer text.
+    /// Removes the byte before each message, where each datagram holds one message of the console.
+    /// Then all of them begin with the byte, and one before the last is shorter than a piece of a
+    /// longer text.
     fn remove_separators(&mut self) {
-        /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP, src/server/sv_main.c).
+        /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP,
+        /// src/server/sv_main.c).
         const MIN_PIECE: usize = 239;
         let separators = engines::ALL
             .iter()
@@ -412,7 +420,8 @@ impl Conversation for RconQuery {
             State::Command(nonce) => nonce.is_none() && self.repeatable,
         };
         if may_repeat || remaining == Remaining::Nothing {
-            // The session's own error says more: unreachable, or what was wrong with the last datagram.
+            // The session's own error says more: unreachable, or what was wrong with the last
+            // datagram.
             OnTimeout::Retry
         } else {
             OnTimeout::Done(Err(RconError::Timeout))
@@ -442,13 +451,13 @@ impl Conversation for RconQuery {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RconAnswer {
-    /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them: a piece that was lost,
-    /// overtaken or delivered twice goes unnoticed.
+    /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them:
+    /// a piece that was lost, overtaken or delivered twice goes unnoticed.
     pub text: Text,
     /// The number of datagrams it came in.
     pub datagrams: u16,
-    /// Whether the deadline or a limit ended the answer while the server was still sending. `false` means that the server
-    /// fell silent, and not that every piece arrived.
+    /// Whether the deadline or a limit ended the answer while the server was still sending. `false`
+    /// means that the server fell silent, and not that every piece arrived.
     pub is_cut: bool,
 }
 
@@ -549,8 +558,8 @@ fn engines_that(have: fn(&RconRule) -> bool) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-/// The one line of a text without colour codes, in lower case; `None` for several. A line before an error is left
-/// out.
+/// The one line of a text without colour codes, in lower case; `None` for several. A line before an
+/// error is left out.
 fn single_line(text: &[u8]) -> Option<String> {
     let style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
     let stands_before = |line: &str| {
@@ -586,7 +595,8 @@ impl Password {
         Self(Bytes::copy_from_slice(password.as_ref()))
     }
 
-    /// Whether the given bytes are the password, in time that does not depend on how much of it is right.
+    /// Whether the given bytes are the password, in time that does not depend on how much of it is
+    /// right.
     pub fn matches(&self, given: &[u8]) -> bool {
         let differing = self
             .0
@@ -613,8 +623,9 @@ impl fmt::Debug for Password {
 
 #[cfg(feature = "secure-rcon")]
 impl<'a> SecureRconRequest<'a> {
-    /// Signs. `timed`, `signed`: see the fields. The password up to its first space is the key, as on
-    /// DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature `secure-rcon`.
+    /// Signs. `timed`, `signed`: see the fields. The password up to its first space is the key, as
+    /// on DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature
+    /// `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self {
             timed,
@@ -623,9 +634,10 @@ impl<'a> SecureRconRequest<'a> {
         }
     }
 
-    /// Whether the signature was made with this password. Whether the time or the challenge is valid is for the caller to
-    /// check, see [`verify_challenge`](crate::quake3::server::verify_challenge), and whether the command is a copy, see
-    /// [`SecureRconRequest`]. Feature `secure-rcon`.
+    /// Whether the signature was made with this password. Whether the time or the challenge is
+    /// valid is for the caller to check, see
+    /// [`verify_challenge`](crate::quake3::server::verify_challenge), and whether the command is a
+    /// copy, see [`SecureRconRequest`]. Feature `secure-rcon`.
     pub fn verify(&self, password: &Password) -> bool {
         !password.key().is_empty()
             && Password::new(hmac_md4(password, self.signed)).matches(&self.mac)
@@ -761,7 +773,8 @@ mod tests {
         );
     }
 
-    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, whatever it is.
+    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, whatever
+    /// it is.
     #[test]
     fn medal_of_honor_has_a_byte_before_the_words() {
         let (password, limits) = (Password::new("secret"), Limits::default());
@@ -795,7 +808,8 @@ mod tests {
         }
     }
 
-    /// RaidMax/IW4M-Admin: the parsers of S1x, H1-Mod and BOIII; Medal of Honor has a byte before the word.
+    /// RaidMax/IW4M-Admin: the parsers of S1x, H1-Mod and BOIII; Medal of Honor has a byte before
+    /// the word.
     #[test]
     fn text_may_follow_the_word_without_a_line_feed() {
         for head in [&b"print "[..], b"print\n", b"\x01print\n", b"\x01print "] {
@@ -864,7 +878,8 @@ mod tests {
         assert_eq!(refusal.text.raw(), b"Invalid command");
     }
 
-    /// HeartbeatingForCenturies/iw6x-client, src/client/component/rcon.cpp: a datagram holds one message of the console.
+    /// HeartbeatingForCenturies/iw6x-client, src/client/component/rcon.cpp: a datagram holds one
+    /// message of the console.
     #[test]
     fn a_space_before_each_message_is_left_out() {
         let collect = |bodies: &[&str]| {
@@ -941,7 +956,8 @@ mod tests {
         assert!(answer.is_cut);
     }
 
-    /// Each is recorded from a server, or a format string in the source that the engine's row names.
+    /// Each is recorded from a server, or a format string in the source that the engine's row
+    /// names.
     #[test]
     fn known_error_texts() {
         for text in [
@@ -949,7 +965,8 @@ mod tests {
             "bad rcon",
             "Bad rconpassword",
             "Invalid password.\n",
-            // Recorded from JK2MV (fd7ce68), Warsow (viciious/qfusion e6c46002), DarkPlaces (2f25af655), Daemon (b276137b).
+            // Recorded from JK2MV (fd7ce68), Warsow (viciious/qfusion e6c46002), DarkPlaces
+            // (2f25af655), Daemon (b276137b).
             "^7Bad rconpassword.\n",
             "Rcon Packet 127.0.0.1:41632\nBad rcon_password.\n",
             "^1server denied rcon access to 127.0.0.1:40088\n",

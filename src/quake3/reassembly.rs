@@ -29,7 +29,8 @@ pub(super) enum End {
 }
 
 impl Parts {
-    /// Adds a datagram. A copy changes nothing. `false` for one that is no part of a reply, or too many.
+    /// Adds a datagram. A copy changes nothing. `false` for one that is no part of a reply, or too
+    /// many.
     pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> bool {
         let Some(text) = text(datagram) else {
             return false;
@@ -47,7 +48,8 @@ impl Parts {
             return false;
         }
         if is_first {
-            // A second one begins the reply to a later request. Only datagrams that overtook the first belong to it.
+            // A second one begins the reply to a later request. Only datagrams that overtook the
+            // first belong to it.
             if self.first.is_some() {
                 self.further.clear();
             }
@@ -99,7 +101,8 @@ impl Parts {
     }
 }
 
-/// The text of a datagram after its mark and `n`, without the NUL at its end; `None` for any other datagram.
+/// The text of a datagram after its mark and `n`, without the NUL at its end; `None` for any other
+/// datagram.
 fn text(datagram: &Bytes) -> Option<Bytes> {
     let (_, text) = line::text(datagram).ok()?;
     let text = text.strip_prefix(b"n")?;

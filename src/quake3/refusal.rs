@@ -26,7 +26,8 @@ use crate::model::{Charset, Style, Text, TextRef};
 #[error("the server refused: {}", Words(self))]
 #[non_exhaustive]
 pub struct Refusal {
-    /// The server's words. Call of Duty's servers send names of texts that the client has, such as `EXE_SERVERISFULL`.
+    /// The server's words. Call of Duty's servers send names of texts that the client has, such as
+    /// `EXE_SERVERISFULL`.
     pub text: Text,
     reason: RefusalReason,
 }
@@ -109,8 +110,8 @@ fn one_line(text: &Text) -> String {
     without_mark(&joined).to_owned()
 }
 
-/// The words without what tells the client how to show them: `[err_dialog]`, `[err_update]`, `[err_prot]` (etlegacy,
-/// src/server/sv_client.c).
+/// The words without what tells the client how to show them: `[err_dialog]`, `[err_update]`,
+/// `[err_prot]` (etlegacy, src/server/sv_client.c).
 fn without_mark(words: &str) -> &str {
     let mark = words
         .strip_prefix("[err_")

@@ -22,18 +22,20 @@ const MAX_CLIENTS: usize = br"\clients\4294967295".len();
 /// Purpose of the tokens of `getchallenge`.
 const PURPOSE: u16 = 0x5133;
 
-/// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player slots here. As
-/// [`Engine::Quake2`], [`Engine::QuakeWorld`] and [`Engine::HexenWorld`] it answers `status` alone. There is no
-/// reply to other requests, nor to a challenge of more than 128 bytes; [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to
-/// `rcon`.
+/// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
+/// slots here. As [`Engine::Quake2`], [`Engine::QuakeWorld`] and [`Engine::HexenWorld`] it answers
+/// `status` alone. There is no reply to other requests, nor to a challenge of more than 128 bytes;
+/// [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to `rcon`.
 ///
-/// The names and counts go in first, then as many whole player lines as fit, then each of the status's own rules that still
-/// fits and is not empty: one that is too long is left out, shorter ones behind it are not. A status that lists fewer players than are on
-/// says their number under `clients`; where that does not fit either, the reply ends behind its keys, without a line feed, and
-/// reads as cut. What the format cannot carry is replaced: `\ ; "` by look-alikes, control bytes by nothing.
+/// The names and counts go in first, then as many whole player lines as fit, then each of the
+/// status's own rules that still fits and is not empty: one that is too long is left out, shorter
+/// ones behind it are not. A status that lists fewer players than are on says their number under
+/// `clients`; where that does not fit either, the reply ends behind its keys, without a line feed,
+/// and reads as cut. What the format cannot carry is replaced: `\ ; "` by look-alikes, control
+/// bytes by nothing.
 ///
-/// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check the challenge that comes
-/// back in a `connect` with [`verify_challenge`].
+/// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check
+/// the challenge that comes back in a `connect` with [`verify_challenge`].
 ///
 /// ```
 /// use std::time::Instant;
@@ -231,8 +233,9 @@ fn whole_lines(lines: &[u8], space: usize) -> usize {
     memchr::memrchr(b'\n', fits).map_or(0, |feed| feed.saturating_add(1))
 }
 
-/// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game server that handles
-/// `connect` or a signed `rcon`. It stays valid for that time: copies of a signed command are for the caller to refuse, see
+/// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game
+/// server that handles `connect` or a signed `rcon`. It stays valid for that time: copies of a
+/// signed command are for the caller to refuse, see
 /// [`SecureRconRequest`](crate::quake3::SecureRconRequest).
 ///
 /// ```
@@ -293,7 +296,8 @@ pub(crate) enum ReplyKind {
     },
 }
 
-/// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the protocol number.
+/// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the
+/// protocol number.
 fn challenge_reply(
     client: Option<&[u8]>,
     game: Option<&[u8]>,
@@ -485,8 +489,8 @@ mod tests {
         );
     }
 
-    /// OpenJK (codemp/client/cl_main.cpp) and ET: Legacy (src/client/cl_main.c) read `needpass`, the latter `humans` too;
-    /// ioquake3 and iortcw the keys with `g_`.
+    /// OpenJK (codemp/client/cl_main.cpp) and ET: Legacy (src/client/cl_main.c) read `needpass`,
+    /// the latter `humans` too; ioquake3 and iortcw the keys with `g_`.
     #[test]
     fn an_info_says_password_and_people_in_the_keys_that_each_client_reads() {
         let status = ServerStatus {

@@ -12,12 +12,14 @@ use crate::reply::Template;
 use crate::service::Service;
 use crate::text::number;
 
-/// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING` less the NUL).
+/// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
+/// less the NUL).
 const MAX_INFO: usize = 511;
 /// The score of spectators where the request does not want `S`.
 const SPECTATOR: i64 = -9999;
 
-/// The parts of a status that a QuakeWorld client wants (QW-Group/mvdsv, src/sv_main.c, `SVC_Status`).
+/// The parts of a status that a QuakeWorld client wants (QW-Group/mvdsv, src/sv_main.c,
+/// `SVC_Status`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Wanted {
     flags: u32,
@@ -71,7 +73,8 @@ pub(super) fn encode(
     }
 }
 
-/// Writes a reply of Quake 2. Lines that do not fit are left out, and then the last line feed too: the reply reads as cut.
+/// Writes a reply of Quake 2. Lines that do not fit are left out, and then the last line feed too:
+/// the reply reads as cut.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let mut head = Vec::new();
     put_status_head(service.engine, &mut head);
@@ -89,8 +92,8 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
     template.bytes.extend_from_slice(&text);
 }
 
-/// Writes a reply of QuakeWorld: datagrams that end where the next line does not fit. Lines beyond the longest reply are left
-/// out, and then the last line feed too.
+/// Writes a reply of QuakeWorld: datagrams that end where the next line does not fit. Lines beyond
+/// the longest reply are left out, and then the last line feed too.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let engine = service.engine;
     let mut put = |text: &[u8]| {
@@ -303,7 +306,8 @@ fn put_quoted(text: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// A text as both families can carry it: in Quake's character set, with look-alikes for `\` and `"`.
+/// A text as both families can carry it: in Quake's character set, with look-alikes for `\` and
+/// `"`.
 fn wire(text: TextRef<'_>) -> Vec<u8> {
     let is_quake = text.style().charset == Charset::Quake;
     let bytes = if is_quake || text.raw().is_ascii() {

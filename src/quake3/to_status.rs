@@ -257,8 +257,9 @@ impl<'a> Reader<'a> {
         says_none.then_some(false)
     }
 
-    /// The game and its modification. `com_gamename` is the name of the game where `gamename` names what runs in it;
-    /// elsewhere `gamename` is the game, and where it is missing, the folder is what remains.
+    /// The game and its modification. `com_gamename` is the name of the game where `gamename` names
+    /// what runs in it; elsewhere `gamename` is the game, and where it is missing, the folder is
+    /// what remains.
     fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
         if let Names::Modification(keys) = self.profile.names {
             let name = self.known.first_filled(keys);
@@ -364,8 +365,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each free one (etlegacy,
-/// src/game/g_main.c).
+/// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each
+/// free one (etlegacy, src/game/g_main.c).
 fn set_teams(players: &mut [Player], slots: &[u8]) {
     let teams = || slots.iter().filter(|slot| **slot != b'-');
     if teams().count() != players.len() || !teams().all(u8::is_ascii_digit) {
@@ -386,8 +387,8 @@ fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
     }
 }
 
-/// `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`: after `::` the names of a player's scores, those of a team's, then each
-/// team's number and scores. `!!` marks the score that decides.
+/// `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`: after `::` the names of a player's scores, those
+/// of a team's, then each team's number and scores. `!!` marks the score that decides.
 fn in_qcstatus(status: &[u8]) -> Vec<Team> {
     let Some(start) = status.windows(2).position(|pair| pair == b"::") else {
         return Vec::new();

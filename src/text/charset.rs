@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The character set of a text. Servers do not send it; it follows from the protocol and the game. See the example of
-/// [`Text`](crate::Text).
+/// The character set of a text. Servers do not send it; it follows from the protocol and the game.
+/// See the example of [`Text`](crate::Text).
 ///
 /// ```
 /// use queryport::Text;
@@ -26,8 +26,8 @@ pub enum Charset {
     /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.
     #[default]
     Utf8OrWindows1252,
-    /// UTF-8 where the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the low byte of each
-    /// character, other implementations write UTF-8.
+    /// UTF-8 where the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the
+    /// low byte of each character, other implementations write UTF-8.
     Utf8OrLatin1,
     /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1251: servers with Cyrillic names.
     Utf8OrWindows1251,
@@ -37,16 +37,16 @@ pub enum Charset {
     Windows1252,
     /// Latin-1: one byte per character, which is its code point.
     Latin1,
-    /// Quake's own: the glyphs of the game's font, each in two colours. Bit 7 is the colour and is not decoded. Glyphs below
-    /// 0x20 become the characters that they look like: brackets, digits, dots and bars (ezQuake's
-    /// `readable characters`; MVDSV, src/cl_main.c).
+    /// Quake's own: the glyphs of the game's font, each in two colours. Bit 7 is the colour and is
+    /// not decoded. Glyphs below 0x20 become the characters that they look like: brackets, digits,
+    /// dots and bars (ezQuake's `readable characters`; MVDSV, src/cl_main.c).
     Quake,
     /// UTF-16, little-endian. A lone surrogate or an odd last byte becomes U+FFFD.
     Utf16Le,
 }
 
-/// The characters of Windows-1252 in 0x80..=0x9F. The five undefined bytes are C1 control characters, as in the WHATWG
-/// encoding standard.
+/// The characters of Windows-1252 in 0x80..=0x9F. The five undefined bytes are C1 control
+/// characters, as in the WHATWG encoding standard.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}',
     '\u{90}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',
@@ -60,8 +60,8 @@ fn windows_1252(byte: u8) -> char {
     high.copied().unwrap_or_else(|| char::from(byte))
 }
 
-/// The characters of Windows-1251 in 0x80..=0xBF. The undefined byte is a C1 control character, as in the WHATWG encoding
-/// standard.
+/// The characters of Windows-1251 in 0x80..=0xBF. The undefined byte is a C1 control character, as
+/// in the WHATWG encoding standard.
 const WINDOWS_1251: [char; 64] = [
     'Ђ', 'Ѓ', '‚', 'ѓ', '„', '…', '†', '‡', '€', '‰', 'Љ', '‹', 'Њ', 'Ќ', 'Ћ', 'Џ', //
     'ђ', '‘', '’', '“', '”', '•', '–', '—', '\u{98}', '™', 'љ', '›', 'њ', 'ќ', 'ћ', 'џ', //
@@ -85,7 +85,8 @@ fn windows_1251(byte: u8) -> char {
         .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// The characters that Quake's glyphs 0x00 to 0x1F look like. Tab, line feed and carriage return end or separate text.
+/// The characters that Quake's glyphs 0x00 to 0x1F look like. Tab, line feed and carriage return
+/// end or separate text.
 const QUAKE: [char; 32] = [
     '=', '=', '=', '#', '#', '.', '#', '#', '#', '\t', '\n', '#', ' ', '\r', '.', '.', //
     '[', ']', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '.', '<', '=', '>',

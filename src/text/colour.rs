@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::caret;
 use super::charset::Charset;
 
-/// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind would remove text. See the
-/// example of [`Text`](crate::Text).
+/// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind
+/// would remove text. See the example of [`Text`](crate::Text).
 ///
 /// ```
 /// use queryport::Text;
@@ -32,14 +32,16 @@ pub enum Colours {
     /// No colour codes: every character is text.
     #[default]
     None,
-    /// `^0`–`^7`: the codes that all engines of the Quake 3 family have. For a server of an unknown engine, Jedi Outcast
-    /// 1.04 and Spearmint.
+    /// `^0`–`^7`: the codes that all engines of the Quake 3 family have. For a server of an unknown
+    /// engine, Jedi Outcast 1.04 and Spearmint.
     CaretBasic,
     /// `^0`–`^9`: Urban Terror, Jedi Academy, Call of Duty 1 and 4.
     CaretDigit,
-    /// `^` and a letter or digit; eight colours: ioquake3, iortcw, Elite Force, Medal of Honor, World of Padman, Tremulous 1.2.
+    /// `^` and a letter or digit; eight colours: ioquake3, iortcw, Elite Force, Medal of Honor,
+    /// World of Padman, Tremulous 1.2.
     CaretAlphanumeric,
-    /// `^` and any character except `^`; eight colours: id Software's engines, Soldier of Fortune II.
+    /// `^` and any character except `^`; eight colours: id Software's engines, Soldier of Fortune
+    /// II.
     Caret,
     /// `^` and any character except `^`; digits and letters are 36 colours: Quake3e.
     Quake3e,
@@ -51,18 +53,20 @@ pub enum Colours {
     EtLegacy,
     /// `^` and any character except `^`; 16 colours: Jedi Outcast 1.02 and 1.03.
     JediOutcast102,
-    /// `^` and a letter or digit, which are 62 colours, `^#RGB`, `^##RRGGBB`, and `^^` for a caret: Tremulous 1.3.
+    /// `^` and a letter or digit, which are 62 colours, `^#RGB`, `^##RRGGBB`, and `^^` for a caret:
+    /// Tremulous 1.3.
     Tremulous13,
-    /// `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in hexadecimal, `^*`
-    /// for the default, and `^^` for a caret: Unvanquished.
+    /// `^` and one of the 32 characters from `0` to `O`, either case, `^xRGB` and `^#RRGGBB` in
+    /// hexadecimal, `^*` for the default, and `^^` for a caret: Unvanquished.
     Daemon,
-    /// `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret: Nexuiz, Xonotic. Characters U+E000–E0FF are glyphs of the
-    /// console font, which [`Text::plain`](crate::Text::plain) shows as the console does.
+    /// `^0`–`^9`, `^xRGB` in hexadecimal, and `^^` for a caret: Nexuiz, Xonotic. Characters
+    /// U+E000–E0FF are glyphs of the console font, which [`Text::plain`](crate::Text::plain) shows
+    /// as the console does.
     DarkPlaces,
     /// `^0`–`^9`, and `^^` for a caret: Warsow, Warfork.
     Warsow,
-    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, and the formats `^b ^d ^m ^a ^h ^s ^r`:
-    /// FTE.
+    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, and the formats
+    /// `^b ^d ^m ^a ^h ^s ^r`: FTE.
     Fte,
     /// `^0`–`^@`, removed again until none is left, so that `^^11` is a code: Call of Duty 2.
     CallOfDuty2,
@@ -74,17 +78,21 @@ pub enum Colours {
     AdvancedWarfare,
     /// `^0`–`^?`: Call of Duty: Infinite Warfare.
     InfiniteWarfare,
-    /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a text can be truncated.
+    /// Unreal Engine 2: ESC and three code units for red, green and blue. A code at the end of a
+    /// text can be truncated.
     UnrealEscape,
-    /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal. `g`–`v` are the Bedrock
-    /// Edition's except for `k`–`o` and `r`, which are formats and the reset; `m` and `n` are colours there and formats in
-    /// the Java Edition, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's;
-    /// clients show nothing of a `§x` without its digits.
+    /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal.
+    /// `g`–`v` are the Bedrock Edition's except for `k`–`o` and `r`, which are formats and the
+    /// reset; `m` and `n` are colours there and formats in the Java Edition, and switch no colour
+    /// here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's; clients show
+    /// nothing of a `§x` without its digits.
     SectionSign,
-    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`, `[\u]`, either case.
+    /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
+    /// `[\u]`, either case.
     Swat4,
-    /// Serious Sam: `^cRRGGBB`, `^aAA`, `^f` and one character, `^b`, `^i`, `^o`, `^r` and the capital letters that end
-    /// them; `^^` for a caret (Croteam-official/Serious-Engine, DrawPort.cpp and CTString.cpp).
+    /// Serious Sam: `^cRRGGBB`, `^aAA`, `^f` and one character, `^b`, `^i`, `^o`, `^r` and the
+    /// capital letters that end them; `^^` for a caret (Croteam-official/Serious-Engine,
+    /// DrawPort.cpp and CTString.cpp).
     SeriousSam,
 }
 
@@ -98,9 +106,9 @@ pub enum Colours {
 )]
 #[non_exhaustive]
 pub enum Colour {
-    /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and white in games of the
-    /// Quake 3 family, and the kind of codes says how many more there are; 0–15 are Minecraft's formatting codes in a
-    /// [`Colours::SectionSign`] text.
+    /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and
+    /// white in games of the Quake 3 family, and the kind of codes says how many more there are;
+    /// 0–15 are Minecraft's formatting codes in a [`Colours::SectionSign`] text.
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
@@ -169,8 +177,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// The parts of a text between its codes, each with its colour. Codes are looked for in the decoded text, so that no byte
-/// of a letter passes for one.
+/// The parts of a text between its codes, each with its colour. Codes are looked for in the decoded
+/// text, so that no byte of a letter passes for one.
 pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Segment<'_>> {
     if colours == Colours::UnrealEscape {
         return unreal_segments(raw, charset);
@@ -279,7 +287,8 @@ impl<'a> Units<'a> {
     }
 }
 
-/// As [`segments`], of texts of the Unreal engine, whose codes hold bytes that are no text: they are found before decoding.
+/// As [`segments`], of texts of the Unreal engine, whose codes hold bytes that are no text: they
+/// are found before decoding.
 fn unreal_segments(raw: &[u8], charset: Charset) -> Vec<Segment<'_>> {
     const ESCAPE: u8 = 0x1B;
     const UNITS: usize = 4;
@@ -408,8 +417,9 @@ fn section_rgb(text: &str) -> Option<Code<'_>> {
     Some(Code::new(length, Effect::Colour(Some(colour))))
 }
 
-/// The character that DarkPlaces' console prints for a glyph of its font, U+E000–E0FF; other characters stay. The upper
-/// half of the font repeats the lower half in another colour (xonotic/darkplaces, common.c).
+/// The character that DarkPlaces' console prints for a glyph of its font, U+E000–E0FF; other
+/// characters stay. The upper half of the font repeats the lower half in another colour
+/// (xonotic/darkplaces, common.c).
 pub(crate) fn console_character(character: char) -> char {
     let code = u32::from(character);
     if !(0xE000..=0xE0FF).contains(&code) {

@@ -1,5 +1,6 @@
-//! Character sets, colour codes and numbers, as two or more protocols use them, and parts of shared bytes. The module knows
-//! no wire format and is private; `model` re-exports the enums that a user needs.
+//! Character sets, colour codes and numbers, as two or more protocols use them, and parts of shared
+//! bytes. The module knows no wire format and is private; `model` re-exports the enums that a user
+//! needs.
 
 use std::ops::Range;
 
@@ -18,7 +19,8 @@ pub(crate) fn locate(whole: &[u8], part: &[u8]) -> Option<Range<usize>> {
     (end <= whole.len()).then_some(start..end)
 }
 
-/// `part` as an owned slice that shares the memory of `whole`, or a copy if it is not a slice of it.
+/// `part` as an owned slice that shares the memory of `whole`, or a copy if it is not a slice of
+/// it.
 pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
     locate(whole, part).map_or_else(|| Bytes::copy_from_slice(part), |range| whole.slice(range))
 }
@@ -55,7 +57,8 @@ pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
         .map_or((&[], input), |(first, rest)| (rest, first))
 }
 
-/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known word.
+/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known
+/// word.
 pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
     buffer
         .iter_mut()

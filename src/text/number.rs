@@ -7,7 +7,8 @@ use bytes::BufMut;
 
 use super::lower_case;
 
-/// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte makes it `None`.
+/// Parses a decimal integer with an optional sign. Blanks around it are ignored; any other byte
+/// makes it `None`.
 pub(crate) fn integer(text: &[u8]) -> Option<i64> {
     let add = |sum: i64, byte: &u8| {
         let digit = byte.wrapping_sub(b'0');
@@ -48,7 +49,8 @@ pub(crate) fn whole_minutes(text: &[u8]) -> Option<Duration> {
     number::<u32>(text).map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
 }
 
-/// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an odd text.
+/// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an
+/// odd text.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
     if !text
@@ -75,8 +77,8 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
     let _ = out.writer().write(text.get(start..).unwrap_or_default());
 }
 
-/// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `y`/`n`, `on`/`off`, any case. Numbers other
-/// than 0 are true.
+/// Parses a boolean in the spellings of servers: `0`/`1`, `true`/`false`, `yes`/`no`, `y`/`n`,
+/// `on`/`off`, any case. Numbers other than 0 are true.
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
     match lower_case(text.trim_ascii(), &mut [0; 24]) {
         b"true" | b"yes" | b"y" | b"on" => Some(true),

@@ -15,8 +15,9 @@ use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::session::Fragments;
 
-/// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of what is where; the
-/// views borrow from it. Order, repeated keys, empty values and field names are those of the wire.
+/// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of
+/// what is where; the views borrow from it. Order, repeated keys, empty values and field names are
+/// those of the wire.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -50,14 +51,16 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads captured datagrams, in any order. The request id is that of the first data datagram; datagrams with another
-    /// one, and those that are no data, are passed over. Of two that differ in all but their number the first is kept, and the
-    /// answer is incomplete: they are of two replies.
+    /// Reads captured datagrams, in any order. The request id is that of the first data datagram;
+    /// datagrams with another one, and those that are no data, are passed over. Of two that differ
+    /// in all but their number the first is kept, and the answer is incomplete: they are of two
+    /// replies.
     ///
     /// Of a Minecraft server, players over the limit are left out, and count as missing.
     ///
     /// # Errors
-    /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more than `limits` allow.
+    /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more
+    /// than `limits` allow.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
@@ -128,7 +131,8 @@ impl Answer {
         })
     }
 
-    /// Reads the numbered datagrams of a reply, as far as they have arrived. `is_minecraft`: a Minecraft server was asked.
+    /// Reads the numbered datagrams of a reply, as far as they have arrived. `is_minecraft`: a
+    /// Minecraft server was asked.
     pub(crate) fn join(
         id: RequestId,
         fragments: &Fragments,
@@ -172,7 +176,8 @@ impl Answer {
         })
     }
 
-    /// The server's keys and values. Minecraft's basic reply has none, see [`Form::MinecraftBasic`].
+    /// The server's keys and values. Minecraft's basic reply has none, see
+    /// [`Form::MinecraftBasic`].
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         let text = |cell: &Cell| cell.of(&self.bytes).unwrap_or_default();
         self.index
@@ -223,8 +228,8 @@ impl Answer {
         }
     }
 
-    /// Parts that the views skipped: keys without a value, as Unreal Tournament 3 sends them, and bytes that belong to no
-    /// section. The offsets are those in [`Self::raw`].
+    /// Parts that the views skipped: keys without a value, as Unreal Tournament 3 sends them, and
+    /// bytes that belong to no section. The offsets are those in [`Self::raw`].
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
         // Such a value is empty, and no NUL ends it.
@@ -283,7 +288,8 @@ impl Answer {
         self.missing.into()
     }
 
-    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request is known.
+    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request
+    /// is known.
     pub const fn verification(&self) -> Verification {
         self.verification
     }
@@ -332,8 +338,8 @@ fn read<'a>(
     Ok(Form::Sections)
 }
 
-/// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at most, and then none of them
-/// is the last.
+/// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at
+/// most, and then none of them is the last.
 pub(crate) fn is_at_senders_limit(fragments: &Fragments) -> bool {
     fragments.last().is_none() && fragments.len() >= 8 && fragments.missing(0) == 0
 }
@@ -405,8 +411,8 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Every field with its value in the order of the wire. `None`: the value never arrived (only in an incomplete
-    /// answer).
+    /// Every field with its value in the order of the wire. `None`: the value never arrived (only
+    /// in an incomplete answer).
     pub fn fields(self) -> impl ExactSizeIterator<Item = (&'a [u8], Option<&'a [u8]>)> {
         self.table.columns.iter().map(move |column| {
             let name = column.name(self.table.bytes);

@@ -2,10 +2,13 @@
 //!
 //! The wire leaves three things open, and this file settles them by the sender's own rules:
 //!
-//! - A value may be empty, and then looks like the end of its column: [`Reader::empties`] has the rules.
-//! - A full datagram ends with something cut, which the next one repeats in full: a continued column drops its rows from
-//!   the row on that the next datagram starts with, a continued server section its last pair.
-//! - A datagram that was shortened in transit must not pass for complete: [`Reader::check_continuation`].
+//! - A value may be empty, and then looks like the end of its column: [`Reader::empties`] has the
+//!   rules.
+//! - A full datagram ends with something cut, which the next one repeats in full: a continued
+//!   column drops its rows from the row on that the next datagram starts with, a continued server
+//!   section its last pair.
+//! - A datagram that was shortened in transit must not pass for complete:
+//!   [`Reader::check_continuation`].
 
 use nom::Parser;
 use nom::multi::many_m_n;
@@ -190,7 +193,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read when they are asked for.
+    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read when they
+    /// are asked for.
     pub(super) fn read_just_cause_2(
         &mut self,
         pairs: &[Pair<'a>],
@@ -370,8 +374,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begins a column, or continues the one that the datagram before ended in: from `start` on its rows were cut and are
-    /// repeated.
+    /// Begins a column, or continues the one that the datagram before ended in: from `start` on its
+    /// rows were cut and are repeated.
     fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
         let is_it = |column: &Column| column.section == section && column.name(bytes) == field;
@@ -442,8 +446,8 @@ impl<'a> Reader<'a> {
             }
             if empties < run {
                 self.take(nul);
-                // Columns of a section have the same number of rows. Where one has not, a value was read as the name of a
-                // column.
+                // Columns of a section have the same number of rows. Where one has not, a value was
+                // read as the name of a column.
                 let rows = self.index.columns.last_mut().map(|column| {
                     column.closed = true;
                     column.rows
@@ -457,11 +461,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of empty values among the `run` NULs, where a value is expected; the next NUL ends the column. `after`: what
-    /// follows them.
+    /// The number of empty values among the `run` NULs, where a value is expected; the next NUL
+    /// ends the column. `after`: what follows them.
     ///
-    /// The wire has one NUL for an empty value, the end of a column and the end of a section. The first rule that fits
-    /// decides:
+    /// The wire has one NUL for an empty value, the end of a column and the end of a section. The
+    /// first rule that fits decides:
     ///
     /// | what follows | empty values |
     /// |---|---|
@@ -501,9 +505,9 @@ impl<'a> Reader<'a> {
         run
     }
 
-    /// The number of empty values before the end of a datagram: up to the row that the next datagram begins with, or up to the
-    /// known number of rows. Otherwise the last two NULs end the column and the section, or one of them is the first byte of
-    /// a header that is repeated.
+    /// The number of empty values before the end of a datagram: up to the row that the next
+    /// datagram begins with, or up to the known number of rows. Otherwise the last two NULs end the
+    /// column and the section, or one of them is the first byte of a header that is repeated.
     fn empties_before_end(&self, continued: Option<Opening<'_>>, all_but_end: usize) -> usize {
         match continued {
             Some(next) => next.start.saturating_sub(self.row()),
@@ -511,7 +515,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether this text, before `rest`, is a header that a full datagram cuts and the next one repeats.
+    /// Whether this text, before `rest`, is a header that a full datagram cuts and the next one
+    /// repeats.
     fn is_cut_header(&self, name: &[u8], rest: &[u8]) -> bool {
         let is_repeated = self
             .next
@@ -593,9 +598,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the next datagram continues where this one ended. A sender begins a datagram where a section begins, or
-    /// where the one before was full; this crate's server also in a complete row. Anything else was shortened, or is of
-    /// another reply.
+    /// Whether the next datagram continues where this one ended. A sender begins a datagram where a
+    /// section begins, or where the one before was full; this crate's server also in a complete
+    /// row. Anything else was shortened, or is of another reply.
     fn check_continuation(&mut self, section: u8, end: End<'a>, next: Opening<'_>) {
         let full = self.body.full;
         let follows = next.section == section.saturating_add(1);
@@ -658,8 +663,8 @@ pub(super) struct Column {
     /// The index of its first cell in [`Index::cells`].
     pub(super) first: usize,
     pub(super) rows: usize,
-    /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram the wire does not
-    /// tell a last empty value from the column's end.
+    /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram
+    /// the wire does not tell a last empty value from the column's end.
     pub(super) closed: bool,
 }
 

@@ -25,10 +25,10 @@ pub enum Form {
     /// Texts without keys: [`ToStatus`](crate::ToStatus) names them as the full reply does. See
     /// [`minecraft`](crate::gamespy4::minecraft).
     MinecraftBasic,
-    /// Server keys, then Just Cause 2's list of players, which only [`ToStatus`](crate::ToStatus) gives: name, Steam id
-    /// NUL-terminated, ping in two bytes.
+    /// Server keys, then Just Cause 2's list of players, which only [`ToStatus`](crate::ToStatus)
+    /// gives: name, Steam id NUL-terminated, ping in two bytes.
     JustCause2,
-    /// One datagram without a number, to a client that does not say that it understands several: keys and values, then
-    /// tables row by row.
+    /// One datagram without a number, to a client that does not say that it understands several:
+    /// keys and values, then tables row by row.
     Legacy,
 }

@@ -1,20 +1,22 @@
-//! Minecraft's query port: the basic reply, the full one, and how to read keys after a title that holds NUL.
+//! Minecraft's query port: the basic reply, the full one, and how to read keys after a title that
+//! holds NUL.
 //!
 //! ```text
 //! basic = title game-type map players max-players port address   ; texts; the port has two bytes, LITTLE-endian
 //! full  = %x00 *pair NUL %x01 "player_" NUL NUL *name NUL        ; `server` and `table` of other servers
 //! ```
 //!
-//! Only its fit proves the layout of the basic reply: the address must be one and the counts numbers. A server that
-//! writes the port as text is understood, and its answer marked incomplete, as is one that ends in no address; any other
-//! misfit is an error. The full reply has keys for the same values, which
-//! [`to_status`](crate::ToStatus::to_status) gives to both: `hostname` (the title), `gametype`, `map`, `numplayers`,
-//! `maxplayers`, `hostport`, `hostip`. It adds `game_id`, `version` and `plugins` (see [`plugins`]), and on PocketMine
-//! `whitelist` and `server_engine`.
+//! Only its fit proves the layout of the basic reply: the address must be one and the counts
+//! numbers. A server that writes the port as text is understood, and its answer marked incomplete,
+//! as is one that ends in no address; any other misfit is an error. The full reply has keys for the
+//! same values, which [`to_status`](crate::ToStatus::to_status) gives to both: `hostname` (the
+//! title), `gametype`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`. It adds `game_id`,
+//! `version` and `plugins` (see [`plugins`]), and on PocketMine `whitelist` and `server_engine`.
 //!
-//! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL (bugs.mojang.com,
-//! MC-221987); others write UTF-8. A NUL inside the title shifts every key after it, and can be used to forge them. The
-//! pairs are read one by one, and a value goes on over a NUL only where the pairs break.
+//! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL
+//! (bugs.mojang.com, MC-221987); others write UTF-8. A NUL inside the title shifts every key after
+//! it, and can be used to forge them. The pairs are read one by one, and a value goes on over a NUL
+//! only where the pairs break.
 
 use std::net::IpAddr;
 
@@ -41,10 +43,11 @@ use crate::text::{each, number};
 /// ```
 pub const STYLE: Style = Style::new(Charset::Utf8OrLatin1, Colours::SectionSign);
 
-/// The value of the key `plugins`: the server's software, then name and version of each plugin. Any part may be missing.
+/// The value of the key `plugins`: the server's software, then name and version of each plugin. Any
+/// part may be missing.
 ///
-/// A list without software is recognised by its separators or versions: Pumpkin writes `Essentials 2.0, WorldEdit 7`
-/// (Pumpkin-MC/Pumpkin, query.rs).
+/// A list without software is recognised by its separators or versions: Pumpkin writes
+/// `Essentials 2.0, WorldEdit 7` (Pumpkin-MC/Pumpkin, query.rs).
 ///
 /// ```
 /// use queryport::gamespy4::minecraft;
@@ -65,7 +68,8 @@ pub fn plugins(
     let software = software(value);
     let list = value.get(software.len()..).unwrap_or_default();
     let list = list.strip_prefix(b": ").unwrap_or(list);
-    // Bukkit's servers write a comma for a semicolon of a version (CraftBukkit, `DedicatedServer.getPlugins`).
+    // Bukkit's servers write a comma for a semicolon of a version (CraftBukkit,
+    // `DedicatedServer.getPlugins`).
     let has_commas = software.is_empty();
     let plugins = list
         .split(move |&byte| byte == b';' || has_commas && byte == b',')
@@ -88,8 +92,8 @@ pub(crate) fn software(value: &[u8]) -> &[u8] {
     value.get(..0).unwrap_or_default()
 }
 
-/// Divides a plugin before its version: the first later word that begins with a digit, or else the last word. Names of
-/// Velocity's plugins contain spaces.
+/// Divides a plugin before its version: the first later word that begins with a digit, or else the
+/// last word. Names of Velocity's plugins contain spaces.
 fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
     let is_version = |start: &usize| {
         let word = plugin.get(start.saturating_add(1)..).unwrap_or_default();
@@ -120,8 +124,8 @@ pub(crate) struct Basic<'a> {
     pub(crate) is_regular: bool,
 }
 
-/// Reads the body of a basic reply. The title reaches to the first NUL after which everything else fits exactly. Where the
-/// last text is no address, the title is taken to hold no NUL.
+/// Reads the body of a basic reply. The title reaches to the first NUL after which everything else
+/// fits exactly. Where the last text is no address, the title is taken to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
     let divide = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
     let mut titles = memchr::memchr_iter(0, body)
@@ -220,7 +224,8 @@ pub(crate) struct Players<'a> {
     pub(crate) rest: &'a [u8],
 }
 
-/// Reads a body of sections as a Minecraft server's full reply, if it is one: no other server has the key `game_id`.
+/// Reads a body of sections as a Minecraft server's full reply, if it is one: no other server has
+/// the key `game_id`.
 pub(crate) fn full_if_minecraft(body: &[u8]) -> Option<Full<'_>> {
     memmem::find(body, b"\0game_id\0")?;
     let full = full(body);
@@ -228,7 +233,8 @@ pub(crate) fn full_if_minecraft(body: &[u8]) -> Option<Full<'_>> {
     is_minecraft.then_some(full)
 }
 
-/// Reads the body of a full reply: `full = %x00 *pair 1*NUL mark *name NUL`, `mark = %x01 "player_" NUL NUL / 10NUL`.
+/// Reads the body of a full reply: `full = %x00 *pair 1*NUL mark *name NUL`,
+/// `mark = %x01 "player_" NUL NUL / 10NUL`.
 ///
 /// Adamant writes one NUL more than others before the mark (dm-vev/adamant, server/query/conn.go).
 pub(crate) fn full(body: &[u8]) -> Full<'_> {
@@ -253,7 +259,8 @@ pub(crate) fn full(body: &[u8]) -> Full<'_> {
     }
 }
 
-/// The position of the mark of the players. The last one: an earlier one can be in a title, and none can be in a name.
+/// The position of the mark of the players. The last one: an earlier one can be in a title, and
+/// none can be in a name.
 fn last_mark(body: &[u8]) -> Option<usize> {
     // Searched by its one rare byte.
     memchr::memrchr_iter(1, body).find(|&at| {
@@ -292,10 +299,13 @@ struct Span {
 /// Reads pairs one by one. Only where that breaks, a value holds a NUL:
 ///
 /// - **An empty key before the end**: the value before it goes on up to the next known key.
-/// - **A known key in the place of a value**, with no key after it: the text before it belongs to the value before.
-/// - **A known key that comes again**: the first was in the title, which comes before all other keys.
+/// - **A known key in the place of a value**, with no key after it: the text before it belongs to
+///   the value before.
+/// - **A known key that comes again**: the first was in the title, which comes before all other
+///   keys.
 ///
-/// A value that goes on is the title's if only unknown keys have come since the title, else that of the last key.
+/// A value that goes on is the title's if only unknown keys have come since the title, else that of
+/// the last key.
 struct PairReader<'a> {
     input: &'a [u8],
     spans: Vec<Span>,
@@ -357,7 +367,8 @@ impl<'a> PairReader<'a> {
         text(rest).ok().map(|(_, text)| text)
     }
 
-    /// Whether the pairs end before this position: nothing but the mark of the players or a part of it follows, or NULs.
+    /// Whether the pairs end before this position: nothing but the mark of the players or a part of
+    /// it follows, or NULs.
     fn is_end(&self, at: usize) -> bool {
         let rest = self.input.get(at..).unwrap_or_default();
         rest.starts_with(ZERO_MARK) || MARK.starts_with(rest) || rest.iter().all(|&byte| byte == 0)
@@ -406,7 +417,8 @@ impl<'a> PairReader<'a> {
         self.spans.push(span);
     }
 
-    /// Gives everything up to the first pair with this key to the title, if the title comes before it.
+    /// Gives everything up to the first pair with this key to the title, if the title comes before
+    /// it.
     fn drop_forged(&mut self, key: usize) {
         let (Some(title), Some(first)) = (self.title(), self.known.get(key).copied().flatten())
         else {

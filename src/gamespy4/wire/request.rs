@@ -38,8 +38,8 @@ pub(crate) const CHALLENGE: u8 = 0x09;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request<'a> {
-    /// The id that the reply quotes. Both steps of an exchange have the same one: some servers answer the second step with the
-    /// id of the first.
+    /// The id that the reply quotes. Both steps of an exchange have the same one: some servers
+    /// answer the second step with the id of the first.
     pub id: RequestId,
     /// The command.
     pub command: Command<'a>,
@@ -66,12 +66,14 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// A number to be quoted in the next request, as proof that the client can receive at its address.
+    /// A number to be quoted in the next request, as proof that the client can receive at its
+    /// address.
     Challenge,
     /// The server's data.
     Data {
-        /// The number from the challenge reply. `None`: the four bytes are left out, for a server that uses no challenge.
-        /// Nothing on the wire tells the two forms apart; see [`Request::parse`].
+        /// The number from the challenge reply. `None`: the four bytes are left out, for a server
+        /// that uses no challenge. Nothing on the wire tells the two forms apart; see
+        /// [`Request::parse`].
         challenge: Option<i32>,
         /// The wanted data.
         selection: Selection<'a>,
@@ -80,8 +82,8 @@ pub enum Command<'a> {
 
 /// The four bytes by which a reply quotes its request. They mean nothing to the server.
 ///
-/// Bytes up to 0x7F come back unchanged from every server. Minecraft's own server decodes the id as UTF-8, which
-/// rewrites higher ones (github.com/PassTheMayo/minecraft-server-util, issue 30).
+/// Bytes up to 0x7F come back unchanged from every server. Minecraft's own server decodes the id as
+/// UTF-8, which rewrites higher ones (github.com/PassTheMayo/minecraft-server-util, issue 30).
 ///
 /// ```
 /// use queryport::gamespy4::{Command, Request, RequestId};
@@ -94,10 +96,11 @@ pub enum Command<'a> {
 #[allow(clippy::exhaustive_structs, reason = "four bytes on the wire")]
 pub struct RequestId(pub [u8; 4]);
 
-/// The bytes that say which data is wanted: three lists of keys (server, players, teams) and extension flags. `FF` is
-/// all keys of a list by name, `00` none, and a count is followed by as many key ids. Flag 01 allows a reply of several
-/// datagrams, which then holds everything; without it the reply is one datagram ([`Form::Legacy`](crate::gamespy4::Form)),
-/// which has no names for keys that were asked for by id. Minecraft's servers look at nothing but the number of bytes.
+/// The bytes that say which data is wanted: three lists of keys (server, players, teams) and
+/// extension flags. `FF` is all keys of a list by name, `00` none, and a count is followed by as
+/// many key ids. Flag 01 allows a reply of several datagrams, which then holds everything; without
+/// it the reply is one datagram ([`Form::Legacy`](crate::gamespy4::Form)), which has no names for
+/// keys that were asked for by id. Minecraft's servers look at nothing but the number of bytes.
 ///
 /// ```
 /// use queryport::gamespy4::Selection;
@@ -115,7 +118,8 @@ pub struct Selection<'a>(pub &'a [u8]);
 impl Selection<'static> {
     /// Every key of the server, the players and the teams, in several datagrams where needed.
     pub const ALL: Self = Self(&[0xFF, 0xFF, 0xFF, 0x01]);
-    /// Every key of the server, the players and the teams, in one datagram: GameSpy v2, which knows no flags.
+    /// Every key of the server, the players and the teams, in one datagram: GameSpy v2, which knows
+    /// no flags.
     pub const GAMESPY_2: Self = Self(&[0xFF, 0xFF, 0xFF]);
     /// The flags that Just Cause 2 Multiplayer requires.
     pub const JUST_CAUSE_2: Self = Self(&[0xFF, 0xFF, 0xFF, 0x02]);
@@ -126,8 +130,9 @@ impl Selection<'static> {
 }
 
 impl<'a> Selection<'a> {
-    /// The lists and the flag. `None` where a list is cut. Bytes after the flags are ignored, as GameSpy's own code ignores them
-    /// (QR2 SDK, qr2.c, `qr_process_query`): the Ruby client `gamespy_query` ends each request with `0a`.
+    /// The lists and the flag. `None` where a list is cut. Bytes after the flags are ignored, as
+    /// GameSpy's own code ignores them (QR2 SDK, qr2.c, `qr_process_query`): the Ruby client
+    /// `gamespy_query` ends each request with `0a`.
     pub(crate) fn keys(self) -> Option<Keys<'a>> {
         keys(self.0).ok().map(|(_, keys)| keys)
     }
@@ -157,18 +162,19 @@ impl<'a> Request<'a> {
         Self { id, command }
     }
 
-    /// Reads a request as a server does that demands a challenge. Bytes after a challenge request are ignored: several
-    /// tools send four of them.
+    /// Reads a request as a server does that demands a challenge. Bytes after a challenge request
+    /// are ignored: several tools send four of them.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the two fixed bytes, [`ParseErrorKind::Unexpected`] for other types
-    /// than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the id or the challenge.
+    /// [`ParseErrorKind::NotThisProtocol`] without the two fixed bytes,
+    /// [`ParseErrorKind::Unexpected`] for other types than 0x00 and 0x09,
+    /// [`ParseErrorKind::CutShort`] inside the id or the challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         Self::read(datagram, true)
     }
 
-    /// Reads a request as a server does that uses no challenge: what [`Self::parse`] takes for the challenge is the
-    /// beginning of the selection.
+    /// Reads a request as a server does that uses no challenge: what [`Self::parse`] takes for the
+    /// challenge is the beginning of the selection.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -199,8 +205,8 @@ impl<'a> Request<'a> {
         ))
     }
 
-    /// Appends the request. A challenge request has exactly 7 bytes: PocketMine does not answer longer ones
-    /// (github.com/py-mine/mcstatus, pull request 146).
+    /// Appends the request. A challenge request has exactly 7 bytes: PocketMine does not answer
+    /// longer ones (github.com/py-mine/mcstatus, pull request 146).
     pub fn encode(&self, out: &mut impl BufMut) {
         let kind = if self.command == Command::Challenge {
             CHALLENGE
@@ -341,8 +347,8 @@ mod tests {
         for cut in 0..by_id.len() {
             assert_eq!(Selection(&by_id[..cut]).keys(), None, "{cut}");
         }
-        // GameSpy's own code looks at nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`), and gamespy_query ends its
-        // requests with a line feed.
+        // GameSpy's own code looks at nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`),
+        // and gamespy_query ends its requests with a line feed.
         assert_eq!(
             keys(&[0xFF, 0xFF, 0xFF, 1, b'\n']),
             Some((All, All, All, true))

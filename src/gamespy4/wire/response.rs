@@ -68,7 +68,8 @@ pub enum Response<'a> {
     Challenge {
         /// The id of the request it answers.
         id: RequestId,
-        /// The number. 0 says that the server uses no challenge, except on Minecraft, where 0 is a number like any other.
+        /// The number. 0 says that the server uses no challenge, except on Minecraft, where 0 is a
+        /// number like any other.
         value: i32,
         /// The entire datagram.
         raw: &'a [u8],
@@ -78,8 +79,8 @@ pub enum Response<'a> {
     Data {
         /// The id of the request it answers.
         id: RequestId,
-        /// Its number in the reply, from 0. `None`: it is the entire reply, Minecraft's basic one or that of a server whose
-        /// client did not say that it understands several datagrams.
+        /// Its number in the reply, from 0. `None`: it is the entire reply, Minecraft's basic one
+        /// or that of a server whose client did not say that it understands several datagrams.
         number: Option<u8>,
         /// Whether nothing follows it in the reply.
         last: bool,
@@ -89,14 +90,15 @@ pub enum Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Reads the head of a datagram, and the number of a challenge. The sections of a data reply are read by
-    /// [`Answer`](crate::gamespy4::Answer), from all of its datagrams together.
+    /// Reads the head of a datagram, and the number of a challenge. The sections of a data reply
+    /// are read by [`Answer`](crate::gamespy4::Answer), from all of its datagrams together.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09, [`ParseErrorKind::CutShort`] inside the
-    /// id, when nothing follows it or before the number of a numbered datagram, [`ParseErrorKind::Malformed`] for a
-    /// challenge that is no decimal number of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more,
-    /// or [`Limits::with_max_fragments`] or more.
+    /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09,
+    /// [`ParseErrorKind::CutShort`] inside the id, when nothing follows it or before the number of
+    /// a numbered datagram, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number
+    /// of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more, or
+    /// [`Limits::with_max_fragments`] or more.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (body, (kind, id)) = grammar::read(head, raw, 0)?;
         if kind == CHALLENGE {
@@ -118,9 +120,9 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// Parts that the view skipped: a challenge without digits, without its NUL or with bytes after it; a filler other than
-    /// `splitnum`, a section of unknown type, a last datagram that does not end in NUL. See also
-    /// [`Answer::problems`](crate::gamespy4::Answer::problems).
+    /// Parts that the view skipped: a challenge without digits, without its NUL or with bytes after
+    /// it; a filler other than `splitnum`, a section of unknown type, a last datagram that does not
+    /// end in NUL. See also [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let found = match *self {
             Self::Challenge { raw, .. } => {
@@ -178,7 +180,8 @@ fn head(input: &[u8]) -> Parsed<'_, (u8, RequestId)> {
     (kind, context("the request id", id)).parse(input)
 }
 
-/// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits mean 0, and an unsigned number wraps.
+/// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits mean 0, and an unsigned number
+/// wraps.
 fn challenge(input: &[u8]) -> Parsed<'_, i32> {
     let number = |text: &[u8]| {
         if text.is_empty() {
@@ -194,8 +197,8 @@ fn challenge(input: &[u8]) -> Parsed<'_, i32> {
     expect(not_decimal, map_opt(text, number)).parse(input)
 }
 
-/// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's token, big-endian
-/// (github.com/CloudburstMC/Nukkit, QueryHandler.java).
+/// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's
+/// token, big-endian (github.com/CloudburstMC/Nukkit, QueryHandler.java).
 pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
     let token = verify(be_i32, |token: &i32| {
         number::integer(&token.to_be_bytes()).is_none()
@@ -207,17 +210,18 @@ pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
         .map(|(_, challenge)| challenge)
 }
 
-/// `data = &OCTET number`. GameSpy's own code sends an empty reply to a client that quotes zeros where no challenge is in
-/// use (QR2 SDK).
+/// `data = &OCTET number`. GameSpy's own code sends an empty reply to a client that quotes zeros
+/// where no challenge is in use (QR2 SDK).
 fn data(input: &[u8]) -> Parsed<'_, Option<u8>> {
     let begins = context("the reply: no data", peek(any_byte));
     preceded(begins, number).parse(input)
 }
 
-/// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 in the last datagram.
+/// `number = "splitnum" NUL OCTET / filler NUL index &section / 10NUL &NUL / ""`: bit 7 in the last
+/// datagram.
 ///
-/// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or only zeros
-/// (github.com/GeyserMC/Geyser, issue 736), and one datagram.
+/// GameSpy's own code writes `splitnum`. Other Minecraft servers write eight bytes of their own or
+/// only zeros (github.com/GeyserMC/Geyser, issue 736), and one datagram.
 fn number(input: &[u8]) -> Parsed<'_, Option<u8>> {
     let own_number = context("the datagram's number", any_byte);
     let splitnum = preceded(tag(&FILLER[..]), cut(own_number)).map(Some);
@@ -226,7 +230,8 @@ fn number(input: &[u8]) -> Parsed<'_, Option<u8>> {
     alt((splitnum, other, zeros, success(None))).parse(input)
 }
 
-/// `filler = 8(%x01-FF)`, and no key: a reply without numbers begins with `hostname` or another key.
+/// `filler = 8(%x01-FF)`, and no key: a reply without numbers begins with `hostname` or another
+/// key.
 fn filler(input: &[u8]) -> Parsed<'_, &[u8]> {
     let is_key = |word: &[u8]| FIRST_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key));
     verify(take(8_usize), |word: &[u8]| {

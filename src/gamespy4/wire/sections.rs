@@ -6,8 +6,8 @@
 //! table   = ( %x01 / %x02 ) *column NUL
 //! column  = header *text NUL
 //! ```
-//! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a column ends.
-//! `answer/reader.rs` decides it from the other columns and the next datagram.
+//! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a
+//! column ends. `answer/reader.rs` decides it from the other columns and the next datagram.
 
 use nom::Parser;
 use nom::branch::alt;
@@ -63,8 +63,8 @@ pub(crate) fn pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     (word, text).parse(input)
 }
 
-/// `server-pair = pair / property &property`: Unreal Tournament 3's server leaves out the value of a property that it cannot
-/// show, and the next text is a key (github.com/Austinb/GameQ, issue 90).
+/// `server-pair = pair / property &property`: Unreal Tournament 3's server leaves out the value of
+/// a property that it cannot show, and the next text is a key (github.com/Austinb/GameQ, issue 90).
 pub(crate) fn server_pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     let (value_at, key) = word(input)?;
     let (rest, value) = text(value_at)?;
@@ -102,11 +102,13 @@ pub(crate) struct LegacyHead<'a> {
     pub(crate) fields: Vec<&'a [u8]>,
 }
 
-/// `legacy-head = ( count / %x00 &first-name ) *word NUL`, where `count = 2OCTET`, big-endian: the head of a table of a
-/// reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The rows follow it, value by value.
+/// `legacy-head = ( count / %x00 &first-name ) *word NUL`, where `count = 2OCTET`, big-endian: the
+/// head of a table of a reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The
+/// rows follow it, value by value.
 ///
-/// A part that was not asked for is absent. GameSpy's own code (QR2 SDK, qr2.c) cuts the reply at 1,400 bytes and does not
-/// say so. America's Army leaves the second byte of the count out (gamedig/node-gamedig, protocols/gamespy2.js).
+/// A part that was not asked for is absent. GameSpy's own code (QR2 SDK, qr2.c) cuts the reply at
+/// 1,400 bytes and does not say so. America's Army leaves the second byte of the count out
+/// (gamedig/node-gamedig, protocols/gamespy2.js).
 pub(crate) fn legacy_head(input: &[u8]) -> Parsed<'_, LegacyHead<'_>> {
     let uncounted = value(None, preceded(nul, peek(first_name)));
     let counted = be_u16.map(Some);
@@ -115,7 +117,8 @@ pub(crate) fn legacy_head(input: &[u8]) -> Parsed<'_, LegacyHead<'_>> {
     (alt((uncounted, counted)), fields).map(head).parse(input)
 }
 
-/// `first-name = ( "player_" / "team_t" ) NUL`: the column that a table begins with (QR2 SDK, qr2regkeys.c).
+/// `first-name = ( "player_" / "team_t" ) NUL`: the column that a table begins with (QR2 SDK,
+/// qr2regkeys.c).
 fn first_name(input: &[u8]) -> Parsed<'_, &[u8]> {
     verify(text, |name: &[u8]| matches!(name, b"player_" | b"team_t")).parse(input)
 }
@@ -142,10 +145,11 @@ pub(crate) fn rows_without_count(input: &[u8], fields: usize) -> Parsed<'_, Vec<
 /// A player of Just Cause 2: name, Steam id, ping in milliseconds.
 pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 
-/// `just-cause-2 = %x00 *pair NUL count *( name steam-id ping )`: texts, the numbers have two bytes, big-endian.
+/// `just-cause-2 = %x00 *pair NUL count *( name steam-id ping )`: texts, the numbers have two
+/// bytes, big-endian.
 ///
-/// The only datagram has number 0 and no mark of the last one (captures in github.com/Austinb/GameQ,
-/// tests/Protocols/Providers/Justcause2).
+/// The only datagram has number 0 and no mark of the last one (captures in
+/// github.com/Austinb/GameQ, tests/Protocols/Providers/Justcause2).
 pub(crate) fn just_cause_2(input: &[u8]) -> Parsed<'_, (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
     // Not `length_count`, which allocates for as many as are announced.
     let players = verify(

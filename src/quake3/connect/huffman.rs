@@ -1,9 +1,10 @@
 //! The adaptive Huffman coding of `connect` packets.
 //!
-//! Both ends grow the same tree while they read: it starts with nothing but the node for "not yet transmitted" (NYT).
-//! A byte that was seen before is written as its path through the tree (left 0, right 1); a new one as the path to the
-//! NYT node and then its eight bits, most significant first. Bits fill each output byte from its least significant
-//! end. After each byte the tree is rearranged so that frequent bytes come to have short paths.
+//! Both ends grow the same tree while they read: it starts with nothing but the node for "not yet
+//! transmitted" (NYT). A byte that was seen before is written as its path through the tree (left 0,
+//! right 1); a new one as the path to the NYT node and then its eight bits, most significant first.
+//! Bits fill each output byte from its least significant end. After each byte the tree is
+//! rearranged so that frequent bytes come to have short paths.
 //!
 //! ```text
 //!  offset  bytes
@@ -11,9 +12,9 @@
 //!  2       bits; with one spare zero byte where they end on a byte's edge (id, ioquake3), or without (Quake3e)
 //! ```
 //!
-//! ioquake3 since 2017 stops its encoder at the size of the plain text, which makes short texts unreadable
-//! (measured: 47 bytes written of the 50 needed for `connect "\challenge\1\qport\2\protocol\68"`). This encoder
-//! writes all of it.
+//! ioquake3 since 2017 stops its encoder at the size of the plain text, which makes short texts
+//! unreadable (measured: 47 bytes written of the 50 needed for
+//! `connect "\challenge\1\qport\2\protocol\68"`). This encoder writes all of it.
 
 use bytes::BufMut;
 
@@ -65,12 +66,12 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     Ok(())
 }
 
-/// Reads a coded region: exactly as many bytes as its length says. Both endings are read, and what follows is
-/// ignored.
+/// Reads a coded region: exactly as many bytes as its length says. Both endings are read, and what
+/// follows is ignored.
 ///
 /// # Errors
-/// [`ParseErrorKind::CutShort`] when the bits end too soon, [`ParseErrorKind::Limit`] when the length says more
-/// than `limit` bytes. Offsets count from the start of `coded`.
+/// [`ParseErrorKind::CutShort`] when the bits end too soon, [`ParseErrorKind::Limit`] when the
+/// length says more than `limit` bytes. Offsets count from the start of `coded`.
 pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let cut = |offset| ParseError::new(ParseErrorKind::CutShort("the compressed text"), offset);
     let (length, bytes) = coded
@@ -95,8 +96,8 @@ pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     Ok(plain)
 }
 
-/// A tree as the list of its nodes, the greatest weight first: the root, then pairs of siblings, the right one first. The last node is
-/// that of every byte not yet transmitted (NYT).
+/// A tree as the list of its nodes, the greatest weight first: the root, then pairs of siblings,
+/// the right one first. The last node is that of every byte not yet transmitted (NYT).
 #[derive(Debug)]
 struct Tree {
     nodes: Vec<Node>,
@@ -149,7 +150,8 @@ impl Tree {
         }
     }
 
-    /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits. Returns the leaf, too, where there is one.
+    /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits. Returns
+    /// the leaf, too, where there is one.
     fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<(Option<usize>, u8)> {
         let mut index = 0;
         loop {
@@ -171,13 +173,14 @@ impl Tree {
         }
     }
 
-    /// Counts one occurrence of a byte: from its leaf up to the root, each node is exchanged with the first one of its
-    /// weight, and gains one.
+    /// Counts one occurrence of a byte: from its leaf up to the root, each node is exchanged with
+    /// the first one of its weight, and gains one.
     fn count(&mut self, leaf: Option<usize>, symbol: u8) {
         let mut next = leaf.or_else(|| self.grow(symbol));
         while let Some(index) = next {
             let node = self.node(index);
-            // The weights are sorted up to here; a child that was just counted may be out of order below.
+            // The weights are sorted up to here; a child that was just counted may be out of order
+            // below.
             let above = self.nodes.get(..index).unwrap_or_default();
             let first = above.partition_point(|other| other.weight > node.weight);
             let leader = if node.parent == Some(first) {
@@ -195,7 +198,8 @@ impl Tree {
         }
     }
 
-    /// Replaces the NYT node by an inner node, with a leaf and the NYT node for children, and returns its index.
+    /// Replaces the NYT node by an inner node, with a leaf and the NYT node for children, and
+    /// returns its index.
     fn grow(&mut self, symbol: u8) -> Option<usize> {
         let (inner, leaf) = (self.nyt(), self.nodes.len());
         self.nodes.extend([
@@ -236,7 +240,8 @@ mod tests {
         out
     }
 
-    /// Output of id's code (code/qcommon/huffman.c of id-Software/Quake-III-Arena, compiled and run).
+    /// Output of id's code (code/qcommon/huffman.c of id-Software/Quake-III-Arena, compiled and
+    /// run).
     #[test]
     fn known_answers() {
         for (plain, expected) in [

@@ -33,17 +33,18 @@ const MAX_PACKET: usize = 2048;
 /// Longest message of the engines, in bytes (`MAX_MSGLEN`).
 const MAX_MESSAGE: usize = 16_384;
 
-/// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`, `challenge`.
+/// Bytes of the userinfo that the query's own pairs need: `protocol` or `protocols`, `qport`,
+/// `challenge`.
 const RESERVED: usize = 100;
 /// Longest pair of `challenge`, in bytes: the longest known challenges have sixteen bytes (Daemon).
 const MAX_CHALLENGE_PAIR: usize = 59;
 /// Reserves a player slot: `getchallenge`, then `connect`.
 ///
-/// The server keeps the slot until the client has been silent for some minutes: leaving needs the in-game protocol, which
-/// is not part of this crate.
+/// The server keeps the slot until the client has been silent for some minutes: leaving needs the
+/// in-game protocol, which is not part of this crate.
 ///
-/// The form of the request depends on the engine, see [`ConnectForm`]. The server's challenge shows it for most; name it
-/// for the others with [`Self::with_form`].
+/// The form of the request depends on the engine, see [`ConnectForm`]. The server's challenge shows
+/// it for most; name it for the others with [`Self::with_form`].
 ///
 /// A server of this crate takes no players: it refuses.
 ///
@@ -102,7 +103,8 @@ enum State {
 type Answered = Result<Connected, Refusal>;
 
 impl ConnectQuery {
-    /// `nonce`: a number the server cannot guess; the client's challenge and its `qport` are made from it.
+    /// `nonce`: a number the server cannot guess; the client's challenge and its `qport` are made
+    /// from it.
     pub fn new(nonce: u64) -> Self {
         let [.., a, b] = nonce.to_le_bytes();
         // The engine reads a signed 32-bit number and quotes it as one.
@@ -119,11 +121,12 @@ impl ConnectQuery {
     }
 
     setters! {
-        /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name that is not a
-        /// single word is not sent.
+        /// Names the game, which ioquake3's servers compare with their own (`Quake3Arena`). A name
+        /// that is not a single word is not sent.
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
 
-        /// The protocol number to ask for. Without it, the one in the server's challenge reply, else 68, or Warsow's 22.
+        /// The protocol number to ask for. Without it, the one in the server's challenge reply,
+        /// else 68, or Warsow's 22.
         with_protocol(protocol: u32) protocol = Some(protocol);
 
         /// The form of the request; default [`ConnectForm::Detect`].
@@ -133,9 +136,11 @@ impl ConnectQuery {
     /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`…
     ///
     /// # Errors
-    /// [`EncodeError::Reserved`] for `challenge`, `qport` and `protocol` in any case, which the query writes itself: id's engines
-    /// take the first of several (id-Software/Quake-III-Arena, code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`, `;`, `"`
-    /// and control bytes, [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
+    /// [`EncodeError::Reserved`] for `challenge`, `qport` and `protocol` in any case, which the
+    /// query writes itself: id's engines take the first of several (id-Software/Quake-III-Arena,
+    /// code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes,
+    /// [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] when the userinfo would
+    /// exceed 923 bytes.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
         let own = ["challenge", "qport", "protocol"]
             .into_iter()
@@ -364,8 +369,8 @@ impl ConnectRequest<'_> {
     /// Appends a userinfo as it goes into [`ConnectRequest::Compressed`].
     ///
     /// # Errors
-    /// [`EncodeError::Forbidden`] for a quote, NUL or line feed, [`EncodeError::TooLong`] when the packet would be
-    /// longer than servers read (2,048 bytes). Nothing is written then.
+    /// [`EncodeError::Forbidden`] for a quote, NUL or line feed, [`EncodeError::TooLong`] when the
+    /// packet would be longer than servers read (2,048 bytes). Nothing is written then.
     pub fn pack(userinfo: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
         let field = "userinfo";
         EncodeError::check(field, userinfo, 0..=usize::MAX, |byte| {
@@ -383,11 +388,12 @@ impl ConnectRequest<'_> {
         Ok(())
     }
 
-    /// The userinfo, without compression and quotes; see [`InfoString`](crate::quake3::InfoString) for its pairs.
+    /// The userinfo, without compression and quotes; see [`InfoString`](crate::quake3::InfoString)
+    /// for its pairs.
     ///
     /// # Errors
-    /// When it is compressed and the coding is broken or claims more than 16,384 bytes, the engines' own limit.
-    /// Offsets count from the first byte after the command and its space.
+    /// When it is compressed and the coding is broken or claims more than 16,384 bytes, the
+    /// engines' own limit. Offsets count from the first byte after the command and its space.
     pub fn userinfo(&self) -> Result<Bytes, ParseError> {
         let packed = match self {
             Self::Compressed(packed) => packed,
@@ -445,7 +451,8 @@ mod tests {
         ] {
             assert_eq!(after(ours), Verdict::Next, "{ours}");
         }
-        // iortcw and ET: Legacy say `sv_onlyVisibleClients` before or instead of the client's number.
+        // iortcw and ET: Legacy say `sv_onlyVisibleClients` before or instead of the client's
+        // number.
         for flagged in [
             "challengeResponse 5 0 7 61",
             "challengeResponse 5 1 7 61",
@@ -557,7 +564,8 @@ mod tests {
         );
     }
 
-    /// Warsow/qfusion, server/sv_main.cpp; the challenge is recorded from viciious/qfusion e6c46002.
+    /// Warsow/qfusion, server/sv_main.cpp; the challenge is recorded from viciious/qfusion
+    /// e6c46002.
     #[test]
     fn a_number_after_the_word_challenge_gets_arguments() {
         let mut query = ConnectQuery::new(7)
@@ -570,7 +578,8 @@ mod tests {
         assert!(matches!(accepted, Verdict::Done(Ok(_))), "{accepted:?}");
     }
 
-    /// Recorded from Lilium Voyager (clover-moe/lilium-voyager 9c77b657), which takes a plain `connect`.
+    /// Recorded from Lilium Voyager (clover-moe/lilium-voyager 9c77b657), which takes a plain
+    /// `connect`.
     #[test]
     fn a_plain_connect_is_not_compressed() {
         let mut query = ConnectQuery::new(12345)

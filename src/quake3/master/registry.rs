@@ -1,5 +1,6 @@
 //! The servers a master knows: only those that proved their address, in a table of bounded size;
-//! and their games, by heartbeat tag, by protocol number, and by the keys of a server's description.
+//! and their games, by heartbeat tag, by protocol number, and by the keys of a server's
+//! description.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

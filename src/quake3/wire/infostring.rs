@@ -1,4 +1,5 @@
-//! The infostring: `\key\value\key\value`, the data format of every Quake 3 message that carries data.
+//! The infostring: `\key\value\key\value`, the data format of every Quake 3 message that carries
+//! data.
 
 use std::borrow::Cow;
 
@@ -11,8 +12,8 @@ use crate::text::{each, short_until};
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;
 
-/// A borrowed infostring. Order, repeated keys, empty values and blanks at the ends of keys and values are
-/// kept: all of them occur on real servers.
+/// A borrowed infostring. Order, repeated keys, empty values and blanks at the ends of keys and
+/// values are kept: all of them occur on real servers.
 ///
 /// ```
 /// use queryport::quake3::InfoString;
@@ -47,14 +48,15 @@ impl<'a> InfoString<'a> {
         each(self.raw, pair)
     }
 
-    /// Whether the last token is a key without a value, which a cut string ends with. A separator behind the last value
-    /// opens a key that has not even a name.
+    /// Whether the last token is a key without a value, which a cut string ends with. A separator
+    /// behind the last value opens a key that has not even a name.
     pub(crate) fn has_odd_key(self) -> bool {
         let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
         !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)
     }
 
-    /// The value of the first pair with this key, compared without regard to ASCII case as id's engines do.
+    /// The value of the first pair with this key, compared without regard to ASCII case as id's
+    /// engines do.
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
         let is_it = |(each, _): &Pair<'_>| each.eq_ignore_ascii_case(key.as_bytes());
         self.iter().find(is_it).map(|(_, value)| value)
@@ -64,7 +66,8 @@ impl<'a> InfoString<'a> {
 /// A key and its value.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// `pair = token [ token ]`: key and value, whose `\` only the end or the beginning of an infostring lacks.
+/// `pair = token [ token ]`: key and value, whose `\` only the end or the beginning of an
+/// infostring lacks.
 #[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     if matches!(input, [] | [b'\\']) {
@@ -79,7 +82,8 @@ fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
     short_until::<b'\\', b'\\'>(input.strip_prefix(b"\\").unwrap_or(input))
 }
 
-/// Writes an infostring pair by pair, never longer than a limit and never with a byte the format lacks.
+/// Writes an infostring pair by pair, never longer than a limit and never with a byte the format
+/// lacks.
 #[derive(Debug, Clone)]
 pub(crate) struct InfoStringBuilder {
     /// The infostring so far.
@@ -99,8 +103,9 @@ impl InfoStringBuilder {
     /// Appends a pair.
     ///
     /// # Errors
-    /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
-    /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
+    /// [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes, [`EncodeError::Empty`] for
+    /// an empty key, [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written
+    /// then.
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         EncodeError::check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
         EncodeError::check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
@@ -128,7 +133,8 @@ const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }
 
-/// The nearest text an infostring can carry: look-alikes for its three special characters, no control bytes.
+/// The nearest text an infostring can carry: look-alikes for its three special characters, no
+/// control bytes.
 pub(crate) fn sanitise(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| is_forbidden(byte)) {
         return Cow::Borrowed(text);

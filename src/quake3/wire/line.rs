@@ -1,4 +1,5 @@
-//! The prefix of every message, and command lines as the engines read them: words, quotes and comments.
+//! The prefix of every message, and command lines as the engines read them: words, quotes and
+//! comments.
 
 use bytes::BufMut;
 use nom::branch::alt;
@@ -18,8 +19,8 @@ pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.
 pub(crate) const TO_CLIENT: u8 = 0x01;
 
-/// HexenWorld's byte after the mark, in requests and replies: one more of the mark (gamedig/node-gamedig,
-/// protocols/hexen2.js).
+/// HexenWorld's byte after the mark, in requests and replies: one more of the mark
+/// (gamedig/node-gamedig, protocols/hexen2.js).
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 /// The words that messages of this protocol begin with.
 const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
@@ -27,7 +28,8 @@ const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping gets
     needcdkey client_connect disconnect ack echo echoResponse getserversResponse getserversExtResponse \
     getserversExtResponseLinks rconInfoResponse";
 
-/// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth 0xFF.
+/// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth
+/// 0xFF.
 fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
     let extra = verify(octet, |byte| {
         matches!(*byte, TO_SERVER | TO_CLIENT | HEXEN_WORLD)
@@ -45,7 +47,8 @@ pub(crate) fn text(datagram: &[u8]) -> Result<(Option<u8>, &[u8]), ParseError> {
     Ok((extra, text))
 }
 
-/// The error for a text that does not begin as expected: it may be another message of this protocol, or none.
+/// The error for a text that does not begin as expected: it may be another message of this
+/// protocol, or none.
 pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
     let word = text
         .split(|&byte| byte <= b' ' || byte == b'\\')
@@ -75,9 +78,9 @@ pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
     (!found.is_empty()).then_some(found)
 }
 
-/// `word = *( blank / block-comment ) [ "//" *OCTET / DQUOTE *text [ DQUOTE ] / *bare ]`: the engine's tokenizer. Blanks
-/// are all bytes up to 0x20, `"` groups up to the next `"` without escapes (ioquake3, code/qcommon/cmd.c). Empty at the
-/// end of the line, which NUL and LF end.
+/// `word = *( blank / block-comment ) [ "//" *OCTET / DQUOTE *text [ DQUOTE ] / *bare ]`: the
+/// engine's tokenizer. Blanks are all bytes up to 0x20, `"` groups up to the next `"` without
+/// escapes (ioquake3, code/qcommon/cmd.c). Empty at the end of the line, which NUL and LF end.
 fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
     let (mut line, _) = take_while(blank)(line)?;
@@ -115,7 +118,8 @@ pub(crate) fn put(extra: Option<u8>, word: &[u8], out: &mut impl BufMut) {
     out.put_slice(word);
 }
 
-/// Appends words, each after a blank, up to the first that is `None`: the next ones have no position without it.
+/// Appends words, each after a blank, up to the first that is `None`: the next ones have no
+/// position without it.
 pub(crate) fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
     for word in words.iter().map_while(|word| *word) {
         out.put_u8(b' ');

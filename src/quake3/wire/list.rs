@@ -51,8 +51,8 @@ const EXTENDED: &str = "getserversExtResponse";
 pub struct GetServers<'a> {
     /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
     pub extended: bool,
-    /// The game's name. Without it the master goes by the protocol number (Quake III Arena, Return to Castle
-    /// Wolfenstein, Enemy Territory).
+    /// The game's name. Without it the master goes by the protocol number (Quake III Arena, Return
+    /// to Castle Wolfenstein, Enemy Territory).
     pub game: Option<&'a [u8]>,
     /// The game's protocol number.
     pub protocol: i32,
@@ -60,7 +60,8 @@ pub struct GetServers<'a> {
     pub empty: bool,
     /// `full`: servers without a free player slot too.
     pub full: bool,
-    /// `gametype=…`: only servers with this type of game; `ffa`, `tourney`, `team` and `ctf` are 0, 1, 3 and 4.
+    /// `gametype=…`: only servers with this type of game; `ffa`, `tourney`, `team` and `ctf` are 0,
+    /// 1, 3 and 4.
     pub game_type: Option<&'a [u8]>,
     /// `ipv4`: IPv4 servers, in an extended request; neither this nor the next one means both.
     pub ipv4: bool,
@@ -195,13 +196,15 @@ impl<'a> GetServers<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListPart<'a> {
-    /// The family of the master: Quake 2's and QuakeWorld's write neither separators nor an end mark.
+    /// The family of the master: Quake 2's and QuakeWorld's write neither separators nor an end
+    /// mark.
     pub form: Form,
     /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
     pub extended: bool,
-    /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster writes it into the last
-    /// datagram of a list, its versions before 2.0 into every one (doc/techinfo.txt), and some masters into none. `\EOT` without
-    /// NULs ends a datagram, which may not be the last (Activision's masters; cetteup/pyq3serverlist, reader.py).
+    /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster
+    /// writes it into the last datagram of a list, its versions before 2.0 into every one
+    /// (doc/techinfo.txt), and some masters into none. `\EOT` without NULs ends a datagram, which
+    /// may not be the last (Activision's masters; cetteup/pyq3serverlist, reader.py).
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
@@ -237,9 +240,9 @@ impl<'a> ListPart<'a> {
     /// Reads one datagram of a list.
     ///
     /// # Errors
-    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word that is not of
-    /// this protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another message. A datagram that is cut or damaged is
-    /// read up to there, see [`Self::intact`].
+    /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word
+    /// that is not of this protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another
+    /// message. A datagram that is cut or damaged is read up to there, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
         if let Ok((entries, form)) = sibling_word(text) {
@@ -292,8 +295,8 @@ impl<'a> ListPart<'a> {
         }
     }
 
-    /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end mark. IPv6 addresses need
-    /// an `extended` list and are left out of others.
+    /// The datagrams of a complete list, each of 1,400 bytes at most, the last one with the end
+    /// mark. IPv6 addresses need an `extended` list and are left out of others.
     ///
     /// ```
     /// use queryport::lists::ListPart;
@@ -326,7 +329,8 @@ impl<'a> ListPart<'a> {
         }
     }
 
-    /// Every address in order, impossible and repeated ones included (see [`Scope`](crate::lists::Scope)).
+    /// Every address in order, impossible and repeated ones included (see
+    /// [`Scope`](crate::lists::Scope)).
     pub fn iter(&self) -> impl Iterator<Item = SocketAddr> + use<'a> {
         let is_packed = self.form != Form::Quake3;
         let separated = address(self.extended, self.entries);
@@ -340,8 +344,8 @@ impl<'a> ListPart<'a> {
     }
 }
 
-/// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld (fte-team/fteqw,
-/// engine/client/net_master.c; captured).
+/// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
+/// (fte-team/fteqw, engine/client/net_master.c; captured).
 fn sibling_word(text: &[u8]) -> IResult<&[u8], Form> {
     let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
     alt((
@@ -410,8 +414,8 @@ fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
     Ok((rest, ([a, b, c, d], u16::from_be_bytes([high, low])).into()))
 }
 
-/// `address = v4 / hex`, in an extended list `v4 / v6`. Hexadecimal lists are those of Star Trek: Elite Force: the first
-/// entry is twelve such digits then, up to a separator or the end.
+/// `address = v4 / hex`, in an extended list `v4 / v6`. Hexadecimal lists are those of Star Trek:
+/// Elite Force: the first entry is twelve such digits then, up to a separator or the end.
 fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], SocketAddr> + use<> {
     let is_hex = matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)));
     move |input| match (is_hex, extended) {
@@ -421,8 +425,8 @@ fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], S
     }
 }
 
-/// `end = "\" ( "EOT" / "EOF" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one: 69.79.84.5:27961 is a
-/// server.
+/// `end = "\" ( "EOT" / "EOF" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one:
+/// 69.79.84.5:27961 is a server.
 #[inline]
 fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
     let nuls = alt((
@@ -474,9 +478,9 @@ impl Addresses {
     }
 }
 
-/// Appends a datagram with as many of the servers as fit, and ends the list after the last one where the end mark fits. Otherwise
-/// the mark needs a datagram of its own. Returns whether the list is ended. id's and ioquake3's clients read an address only
-/// when a separator follows it.
+/// Appends a datagram with as many of the servers as fit, and ends the list after the last one
+/// where the end mark fits. Otherwise the mark needs a datagram of its own. Returns whether the
+/// list is ended. id's and ioquake3's clients read an address only when a separator follows it.
 pub(crate) fn put_part(
     addresses: Addresses,
     servers: &mut Peekable<impl Iterator<Item = SocketAddr>>,

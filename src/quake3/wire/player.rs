@@ -43,8 +43,8 @@ pub struct PlayerLine<'a> {
 }
 
 impl<'a> PlayerLine<'a> {
-    /// Reads one line without its line feed; `None` when no quoted name closes on it, or a backslash stands before
-    /// the name.
+    /// Reads one line without its line feed; `None` when no quoted name closes on it, or a
+    /// backslash stands before the name.
     #[inline]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         player_line(line).ok().map(|(_, line)| line)
@@ -84,7 +84,8 @@ impl<'a> PlayerLine<'a> {
         QuakeWorldLine::parse(self.before)
     }
 
-    /// The text that Alien Arena's servers write in place of the player's address; `None` in other forms.
+    /// The text that Alien Arena's servers write in place of the player's address; `None` in other
+    /// forms.
     pub fn address(self) -> Option<&'a [u8]> {
         Some(self.quake2()?.further?.address)
     }
@@ -106,7 +107,8 @@ impl<'a> PlayerLine<'a> {
         self.fields().0
     }
 
-    /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark spectators.
+    /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark
+    /// spectators.
     pub fn score(self) -> Option<i64> {
         number::whole(self.score_text()?)
     }
@@ -116,18 +118,20 @@ impl<'a> PlayerLine<'a> {
         self.fields().1
     }
 
-    /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while connecting, −1 on some
-    /// Call of Duty servers.
+    /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while
+    /// connecting, −1 on some Call of Duty servers.
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping_text()?)
     }
 
-    /// The team as text: the first of two quoted strings, or a third number, before or after the name.
+    /// The team as text: the first of two quoted strings, or a third number, before or after the
+    /// name.
     pub fn team_text(self) -> Option<&'a [u8]> {
         self.fields().2
     }
 
-    /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the game's own.
+    /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the
+    /// game's own.
     pub fn team(self) -> Option<i32> {
         number::number(self.team_text()?)
     }
@@ -174,8 +178,8 @@ impl<'a> PlayerLine<'a> {
 /// Score, ping and team as text.
 type Fields<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
 
-/// `player-line = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash before the name makes it a pair of the
-/// infostring, whose value has the quote.
+/// `player-line = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash
+/// before the name makes it a pair of the infostring, whose value has the quote.
 #[inline]
 fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
     let (rest, (before, (quoted_team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
@@ -194,8 +198,9 @@ fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
 /// A quoted team, and the name.
 type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 
-/// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. A name cannot hold a quote by the rules; where one does, the last
-/// quote is the closing one. Of two quoted strings, with a blank between them, the last is the name.
+/// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. A name cannot hold a quote by the rules;
+/// where one does, the last quote is the closing one. Of two quoted strings, with a blank between
+/// them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
     let (rest, name) = delimited(char('"'), short_until::<b'"', b'"'>, char('"')).parse(input)?;

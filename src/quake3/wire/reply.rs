@@ -26,32 +26,36 @@ use crate::text::lower_case;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reply<'a> {
-    /// `challengeResponse`, or `challenge` on DarkPlaces and Warsow: the number to quote in `connect`.
+    /// `challengeResponse`, or `challenge` on DarkPlaces and Warsow: the number to quote in
+    /// `connect`.
     Challenge {
         /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
         dark_places: bool,
-        /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable characters on
-        /// DarkPlaces.
+        /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable
+        /// characters on DarkPlaces.
         challenge: &'a [u8],
-        /// The client's own challenge, quoted (ioquake3; 0 where the client sent none). ET: Legacy has its setting
-        /// `sv_onlyVisibleClients` instead, 0 or 1 (src/server/sv_client.c); iortcw's, before both numbers, is skipped.
+        /// The client's own challenge, quoted (ioquake3; 0 where the client sent none). ET: Legacy
+        /// has its setting `sv_onlyVisibleClients` instead, 0 or 1 (src/server/sv_client.c);
+        /// iortcw's, before both numbers, is skipped.
         client: Option<&'a [u8]>,
         /// The server's protocol number (ioquake3).
         protocol: Option<&'a [u8]>,
         /// The bytes after a NUL: DarkPlaces' key exchange, or nothing. `None` without the NUL.
         extra: Option<&'a [u8]>,
     },
-    /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the client.
+    /// `connectResponse`, or DarkPlaces' `accept`: the server reserves a player slot for the
+    /// client.
     Connected {
         /// Whether it begins with QuakeWorld's word, which DarkPlaces kept.
         dark_places: bool,
-        /// The word after it. ioquake3 and Quake3e quote the challenge; `CoD4x` names the folder of its
-        /// modification (callofduty4x/CoD4x_Server, src/sv_client.c).
+        /// The word after it. ioquake3 and Quake3e quote the challenge; `CoD4x` names the folder of
+        /// its modification (callofduty4x/CoD4x_Server, src/sv_client.c).
         challenge: Option<&'a [u8]>,
         /// The protocol spoken from here on (Quake3e).
         protocol: Option<&'a [u8]>,
     },
-    /// Warsow's `client_connect`: the server reserves a player slot (Warsow/qfusion, server/sv_main.cpp).
+    /// Warsow's `client_connect`: the server reserves a player slot (Warsow/qfusion,
+    /// server/sv_main.cpp).
     ClientConnect {
         /// The number of the session, after a line feed.
         session: &'a [u8],
@@ -61,7 +65,8 @@ pub enum Reply<'a> {
         /// The reason in the server's words.
         text: &'a [u8],
     },
-    /// Warsow's `reject` in lines: the server refuses a `connect` (Warsow/qfusion, server/sv_main.cpp).
+    /// Warsow's `reject` in lines: the server refuses a `connect` (Warsow/qfusion,
+    /// server/sv_main.cpp).
     RejectedInLines {
         /// The kind: 0 general, 1 password, 2 do not connect again.
         kind: &'a [u8],
@@ -69,25 +74,28 @@ pub enum Reply<'a> {
         flags: &'a [u8],
         /// The reason in the server's words.
         text: &'a [u8],
-        /// Further lines: newer servers send their protocol number, a stage and a number for the client's
-        /// next attempt.
+        /// Further lines: newer servers send their protocol number, a stage and a number for the
+        /// client's next attempt.
         further: &'a [u8],
     },
-    /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection (openmohaa,
-    /// code/server/sv_client.c).
+    /// Medal of Honor's `droperror`: the server refuses a `connect`, or ends a connection
+    /// (openmohaa, code/server/sv_client.c).
     Dropped {
         /// The reason in the server's words, up to two lines.
         text: &'a [u8],
     },
-    /// `error`: Call of Duty's servers refuse a `connect`, Daemon's a command of `rcon` (voron00/CoD2rev_Server,
-    /// `sv_client_mp.cpp`; DaemonEngine/Daemon, src/engine/server/sv_main.cpp).
+    /// `error`: Call of Duty's servers refuse a `connect`, Daemon's a command of `rcon`
+    /// (voron00/CoD2rev_Server, `sv_client_mp.cpp`; DaemonEngine/Daemon,
+    /// src/engine/server/sv_main.cpp).
     Error {
         /// The reason: words, or the name of a text that the client has.
         text: &'a [u8],
     },
-    /// `needcdkey`: Call of Duty's servers want the CD key first (xtnded/codextended, `sv_client.c`).
+    /// `needcdkey`: Call of Duty's servers want the CD key first (xtnded/codextended,
+    /// `sv_client.c`).
     KeyNeeded,
-    /// Text for the client's console: the output of `rcon`, and the reason why `connect` or `getchallenge` was refused.
+    /// Text for the client's console: the output of `rcon`, and the reason why `connect` or
+    /// `getchallenge` was refused.
     Print {
         /// Whether it begins with DarkPlaces' `n`, and not with `print` and a line feed.
         dark_places: bool,
@@ -96,7 +104,8 @@ pub enum Reply<'a> {
     },
     /// The server received in-game packets of a client that it does not know, or ends a connection.
     Disconnect {
-        /// The reason, on `CoD4x` (callofduty4x/CoD4x_Server, src/sv_main.c); empty on other servers.
+        /// The reason, on `CoD4x` (callofduty4x/CoD4x_Server, src/sv_main.c); empty on other
+        /// servers.
         text: &'a [u8],
     },
     /// The answer to `ping` of DarkPlaces, Warsow and Unvanquished.
@@ -110,8 +119,9 @@ impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is not of this protocol,
-    /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] for a challenge that is missing.
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is not of this
+    /// protocol, [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`]
+    /// for a challenge that is missing.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
         let (rest, word) = word(text).unwrap_or((text, b""));
@@ -191,8 +201,8 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces, one empty piece when there is none.
-    /// Medal of Honor's byte 0x01 after the mark is not written.
+    /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces, one
+    /// empty piece when there is none. Medal of Honor's byte 0x01 after the mark is not written.
     ///
     /// ```
     /// use queryport::quake3::Reply;
@@ -214,8 +224,8 @@ impl<'a> Reply<'a> {
     /// Appends the reply, without Medal of Honor's byte 0x01 after the mark.
     ///
     /// # Errors
-    /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is not a single word. Nothing is
-    /// written then.
+    /// [`EncodeError::Empty`] and [`EncodeError::Forbidden`] for a challenge or number that is not
+    /// a single word. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         for word in self.words().into_iter().flatten() {
             EncodeError::check("challenge", word, 1..=usize::MAX, |byte| byte <= b' ')?;
@@ -242,7 +252,8 @@ impl<'a> Reply<'a> {
         }
     }
 
-    /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is wanted.
+    /// [`Self::encode`] without its checks, and with Medal of Honor's direction byte where it is
+    /// wanted.
     pub(crate) fn put(&self, direction_byte: bool, out: &mut impl BufMut) {
         let (word, text): (&[u8], &[u8]) = match *self {
             Self::Challenge {
@@ -352,7 +363,8 @@ fn reject_lines(input: &[u8]) -> IResult<&[u8], Reply<'_>> {
         .parse(input)
 }
 
-/// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients` (MP/code/server/sv_client.c).
+/// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients`
+/// (MP/code/server/sv_client.c).
 fn flag(input: &[u8]) -> IResult<&[u8], &[u8]> {
     terminated(verify(argument, is_flag), peek((argument, argument))).parse(input)
 }
@@ -502,7 +514,8 @@ mod tests {
         }
     }
 
-    /// Call of Duty (xtnded/codextended, `sv_client.c`), Daemon (b276137b, recorded), Black Ops III.
+    /// Call of Duty (xtnded/codextended, `sv_client.c`), Daemon (b276137b, recorded), Black Ops
+    /// III.
     #[test]
     fn errors_have_a_line_feed_or_a_space() {
         for (body, text) in [

@@ -11,9 +11,9 @@
 //!  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
 //! ```
 //!
-//! The time mode needs clocks that agree (DarkPlaces allows 5 s) and lets a listener repeat the command until
-//! then. The challenge mode costs one exchange more. DarkPlaces takes a challenge once; the challenges of this crate are valid
-//! for 15–30 s, see [`SecureRconRequest`].
+//! The time mode needs clocks that agree (DarkPlaces allows 5 s) and lets a listener repeat the
+//! command until then. The challenge mode costs one exchange more. DarkPlaces takes a challenge
+//! once; the challenges of this crate are valid for 15–30 s, see [`SecureRconRequest`].
 
 use std::fmt;
 
@@ -30,7 +30,8 @@ use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::{lower_case, number};
 
-/// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c; id's 1.32 has no limit).
+/// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c;
+/// id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
 /// Length of our challenges: what dpmaster sends at most, and every server accepts.
 pub(crate) const CHALLENGE: usize = 11;
@@ -49,8 +50,8 @@ pub(crate) const CHALLENGE: usize = 11;
 pub struct Request<'a> {
     /// The command.
     pub command: Command<'a>,
-    /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 takes it for a
-    /// space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
+    /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 takes it
+    /// for a space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
     /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it.
     pub hexen_world: bool,
@@ -84,15 +85,17 @@ pub enum Command<'a> {
     },
     /// All public settings and the players, in Quake 2 and QuakeWorld. There is no challenge.
     Status {
-        /// QuakeWorld: the sum of the parts to send. 1 is the infostring, 2 the players, 4 the spectators, 8 `S` as their score,
-        /// 16 the teams, 32 the streams of QTV, 64 the logins, 128 who is a bot (QW-Group/mvdsv, src/sv_main.c).
+        /// QuakeWorld: the sum of the parts to send. 1 is the infostring, 2 the players, 4 the
+        /// spectators, 8 `S` as their score, 16 the teams, 32 the streams of QTV, 64 the logins,
+        /// 128 who is a bot (QW-Group/mvdsv, src/sv_main.c).
         flags: Option<&'a [u8]>,
     },
     /// A number to quote in `connect`.
     GetChallenge {
         /// A number of the client's own, to be quoted in the reply (ioquake3).
         client: Option<&'a [u8]>,
-        /// The game the client plays; a server of another game refuses (ioquake3). Only with a number.
+        /// The game the client plays; a server of another game refuses (ioquake3). Only with a
+        /// number.
         game: Option<&'a [u8]>,
     },
     /// A player slot on the server.
@@ -130,13 +133,13 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Reads a request as servers do: spaces separate words, quotes group them, NUL and LF end the line, the
-    /// command's case does not matter.
+    /// Reads a request as servers do: spaces separate words, quotes group them, NUL and LF end the
+    /// line, the command's case does not matter.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or a word of this protocol, [`ParseErrorKind::Unexpected`]
-    /// for replies, [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for the arguments of requests to
-    /// masters.
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or a word of this protocol,
+    /// [`ParseErrorKind::Unexpected`] for replies, [`ParseErrorKind::CutShort`] and
+    /// [`ParseErrorKind::Malformed`] for the arguments of requests to masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (extra, text) = line::text(datagram)?;
         // Some commands are not a line of words: they are recognised before the line is split.
@@ -157,13 +160,13 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Appends the request. Nothing follows the last word of `getinfo` and `getstatus`: DarkPlaces would take a line feed
-    /// or NUL for part of the challenge.
+    /// Appends the request. Nothing follows the last word of `getinfo` and `getstatus`: DarkPlaces
+    /// would take a line feed or NUL for part of the challenge.
     ///
     /// # Errors
-    /// When an argument is empty, too long, or holds a byte that a server would cut at, refuse to quote, or
-    /// replace. In a challenge that is anything but printable ASCII, and `\ / ; " %`, and more than 128 bytes. Nothing is
-    /// written then.
+    /// When an argument is empty, too long, or holds a byte that a server would cut at, refuse to
+    /// quote, or replace. In a challenge that is anything but printable ASCII, and `\ / ; " %`, and
+    /// more than 128 bytes. Nothing is written then.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         self.check()?;
         self.put(out);
@@ -248,7 +251,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A challenge made from a number. It holds letters and digits only: no server refuses, replaces or splits them.
+/// A challenge made from a number. It holds letters and digits only: no server refuses, replaces or
+/// splits them.
 pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = number;
@@ -289,8 +293,8 @@ fn check_challenge(challenge: &[u8]) -> Result<(), EncodeError> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectRequest<'a> {
-    /// After one space, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo (Quake 3 and its
-    /// family).
+    /// After one space, in the coding of [`huffman`](crate::quake3::huffman): the quoted userinfo
+    /// (Quake 3 and its family).
     Compressed(&'a [u8]),
     /// After one space and in quotes, as it is: the userinfo (Elite Force, Call of Duty 2 and 4).
     Quoted(&'a [u8]),
@@ -377,8 +381,9 @@ impl ConnectRequest<'_> {
     }
 }
 
-/// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the word at its offset, in
-/// lower case, before they read a line. A packed userinfo begins with its length, which is never that of the other forms.
+/// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the
+/// word at its offset, in lower case, before they read a line. A packed userinfo begins with its
+/// length, which is never that of the other forms.
 fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
     let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
     let in_quotes = preceded(tag(" "), quoted).map(ConnectRequest::Quoted);
@@ -440,7 +445,8 @@ fn heartbeat_pairs(input: &[u8]) -> IResult<&[u8], Command<'_>> {
 }
 
 impl<'a> Command<'a> {
-    /// Reads a line of text: the command's word and its arguments. `start`: the offset of the text in its datagram.
+    /// Reads a line of text: the command's word and its arguments. `start`: the offset of the text
+    /// in its datagram.
     fn parse(text: &'a [u8], start: usize) -> Result<Self, ParseError> {
         let mut line = text;
         let word = next_word(&mut line).unwrap_or_default();
@@ -500,8 +506,8 @@ pub struct RconRequest<'a> {
     pub password: &'a [u8],
     /// The command line; it may hold spaces, quotes and `;`.
     pub command: &'a [u8],
-    /// Whether the password is in quotes, which lets it hold spaces. Quake3e and CoD4x read that; id's and
-    /// ioquake3's servers then run a garbled command, and DarkPlaces does not answer.
+    /// Whether the password is in quotes, which lets it hold spaces. Quake3e and CoD4x read that;
+    /// id's and ioquake3's servers then run a garbled command, and DarkPlaces does not answer.
     pub quoted: bool,
 }
 
@@ -577,12 +583,13 @@ pub(crate) const MAC: usize = 16;
 const TIMED: &str = "srcon HMAC-MD4 TIME ";
 const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
 
-/// A signed console command. Reading and writing one needs no feature; making and checking signatures needs
-/// `secure-rcon`.
+/// A signed console command. Reading and writing one needs no feature; making and checking
+/// signatures needs `secure-rcon`.
 ///
-/// A server that runs it must refuse copies: a listener can send the datagram again while its time or challenge is valid, and
-/// this crate keeps no table of challenges. Remember each accepted [`mac`](Self::mac) for 30 s, and refuse it again within that
-/// time. The challenge alone does not show a copy: an address gets the same one for up to 15 s.
+/// A server that runs it must refuse copies: a listener can send the datagram again while its time
+/// or challenge is valid, and this crate keeps no table of challenges. Remember each accepted
+/// [`mac`](Self::mac) for 30 s, and refuse it again within that time. The challenge alone does not
+/// show a copy: an address gets the same one for up to 15 s.
 ///
 /// ```
 /// use queryport::quake3::{Command, Request};
@@ -598,7 +605,8 @@ const CHALLENGED: &str = "srcon HMAC-MD4 CHALLENGE ";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SecureRconRequest<'a> {
-    /// Whether the nonce is the sender's time, in seconds since 1970, or else a challenge that the server has issued.
+    /// Whether the nonce is the sender's time, in seconds since 1970, or else a challenge that the
+    /// server has issued.
     pub timed: bool,
     /// The signature.
     pub mac: [u8; MAC],
@@ -624,8 +632,8 @@ impl<'a> SecureRconRequest<'a> {
     }
 }
 
-/// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`. Senders may end the line with NUL, which
-/// is not signed.
+/// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`. Senders may
+/// end the line with NUL, which is not signed.
 pub(super) fn secure_rcon(text: &[u8]) -> IResult<&[u8], SecureRconRequest<'_>> {
     let timed = alt((value(true, tag(TIMED)), value(false, tag(CHALLENGED))));
     let mac = map_opt(take(MAC), |mac: &[u8]| <[u8; MAC]>::try_from(mac).ok());

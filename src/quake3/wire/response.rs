@@ -59,9 +59,10 @@ impl<'a> Response<'a> {
     /// Reads a reply. What a server may leave out may be missing, see [`Self::problems`].
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this protocol,
-    /// [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`] without an infostring,
-    /// [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
+    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this
+    /// protocol, [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`]
+    /// without an infostring, [`ParseErrorKind::Limit`] for more keys or players than `limits`
+    /// allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (extra, text) = line::text(datagram)?;
         let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
@@ -74,7 +75,8 @@ impl<'a> Response<'a> {
         let (rest, info) = infostring(body).map_err(|_| cut)?;
         let at = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let info_closed = !rest.is_empty();
-        // Servers and tools leave CR at the end of an infostring, and NUL and a quote where no line feed ends it.
+        // Servers and tools leave CR at the end of an infostring, and NUL and a quote where no line
+        // feed ends it.
         let is_left = |byte: &u8| match byte {
             b'\r' => true,
             b'"' => is_quoted || !info_closed,
@@ -114,7 +116,8 @@ impl<'a> Response<'a> {
         Ok(response)
     }
 
-    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse` [`Detail::Full`].
+    /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse`
+    /// [`Detail::Full`].
     pub const fn detail(&self) -> Detail {
         self.layout.detail
     }
@@ -130,8 +133,8 @@ impl<'a> Response<'a> {
         InfoString::new(self.datagram.get(start..end).unwrap_or_default())
     }
 
-    /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted name closes are
-    /// skipped, see [`Self::problems`].
+    /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted
+    /// name closes are skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
         let form = self.layout.form;
         self.text_lines()
@@ -143,8 +146,9 @@ impl<'a> Response<'a> {
         self.datagram.get(self.layout.info.0..).unwrap_or_default()
     }
 
-    /// Parts that the reader skipped or repaired, each with its offset: bytes that belong to no part of the reply, a key
-    /// without a value, lines that are no player lines, line feeds that are missing where servers write one.
+    /// Parts that the reader skipped or repaired, each with its offset: bytes that belong to no
+    /// part of the reply, a key without a value, lines that are no player lines, line feeds that
+    /// are missing where servers write one.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
@@ -210,7 +214,8 @@ impl<'a> Response<'a> {
         problems.map(|(_, kind, offset)| ParseError::new(kind, offset))
     }
 
-    /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`] reports as malformed.
+    /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`]
+    /// reports as malformed.
     pub fn encode(&self, out: &mut impl BufMut) {
         let Layout {
             form,
@@ -290,9 +295,9 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( LF "\" ) ) / ( %s"n" &"\" )`. qstat
-/// reads the third one as well; the last ones are Quake 2's and QuakeWorld's (id-Software/Quake-2, server/sv_main.c;
-/// id-Software/Quake, QW/server/sv_main.c).
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( LF "\" ) ) / ( %s"n" &"\" )`.
+/// qstat reads the third one as well; the last ones are Quake 2's and QuakeWorld's
+/// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c).
 fn word(text: &[u8]) -> IResult<&[u8], Word> {
     let info = alt((
         tag_no_case(command_word(Detail::Short)),
@@ -317,16 +322,17 @@ fn word(text: &[u8]) -> IResult<&[u8], Word> {
     .parse(text)
 }
 
-/// The length of an infostring without a separator after its last value, which Soldier of Fortune's servers write
-/// (Unity-Technologies/qstat, qstat.c).
+/// The length of an infostring without a separator after its last value, which Soldier of Fortune's
+/// servers write (Unity-Technologies/qstat, qstat.c).
 fn without_separator(info: &[u8], length: usize) -> usize {
     let text = info.get(..length).unwrap_or_default();
     let has_separator = text.ends_with(b"\\") && InfoString::new(text).has_odd_key();
     length.saturating_sub(has_separator.into())
 }
 
-/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote stands before the infostring.
-/// Some servers put bytes between the word and the infostring, or quote it (recorded from Lilium Voyager).
+/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote stands
+/// before the infostring. Some servers put bytes between the word and the infostring, or quote it
+/// (recorded from Lilium Voyager).
 fn begin(body: &[u8]) -> IResult<&[u8], bool> {
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(body)?;
     let quote = opt(terminated(tag("\""), peek(tag("\\"))));
@@ -335,8 +341,9 @@ fn begin(body: &[u8]) -> IResult<&[u8], bool> {
     alt((line_feed, infostring)).parse(rest)
 }
 
-/// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may hold line feeds, each before
-/// a blank, and more pairs behind them (captured: `fs_manifest` of Quake III servers with many paks).
+/// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
+/// hold line feeds, each before a blank, and more pairs behind them (captured: `fs_manifest` of
+/// Quake III servers with many paks).
 fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
     let (mut end, _) = until::<b'\n'>(text)?;
     let mut lines = end;
@@ -348,8 +355,8 @@ fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
     Ok(text.take_split(text.len().saturating_sub(end.len())))
 }
 
-/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it is not blank. On a player line a quote
-/// comes before any `\`; no value holds a quote.
+/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it is not blank. On
+/// a player line a quote comes before any `\`; no value holds a quote.
 fn value_line(input: &[u8]) -> IResult<&[u8], bool> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
     let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));

@@ -22,17 +22,22 @@ pub enum Form {
     /// `infoResponse` or `statusResponse`.
     #[default]
     Quake3,
-    /// `print`, a line feed and an infostring: the reply to `status` in Quake 2, Kingpin and Alien Arena.
+    /// `print`, a line feed and an infostring: the reply to `status` in Quake 2, Kingpin and Alien
+    /// Arena.
     Quake2,
-    /// `n` and an infostring: the reply to `status` in QuakeWorld and HexenWorld. NUL ends each of its datagrams.
+    /// `n` and an infostring: the reply to `status` in QuakeWorld and HexenWorld. NUL ends each of
+    /// its datagrams.
     QuakeWorld,
 }
 
-/// Most bytes of a Quake 2 status: a line that would pass it is left out (id-Software/Quake-2, server/sv_main.c).
+/// Most bytes of a Quake 2 status: a line that would pass it is left out (id-Software/Quake-2,
+/// server/sv_main.c).
 pub(crate) const MAX_STATUS: usize = 1384;
-/// The same for Alien Arena, whose lines have an address (alienarena/alienarena, source/server/sv_main.c).
+/// The same for Alien Arena, whose lines have an address (alienarena/alienarena,
+/// source/server/sv_main.c).
 const MAX_ALIEN_ARENA_STATUS: usize = 2784;
-/// Most bytes of text in a datagram of MVDSV: text that would pass it goes into the next one (QW-Group/mvdsv, src/sv_send.c).
+/// Most bytes of text in a datagram of MVDSV: text that would pass it goes into the next one
+/// (QW-Group/mvdsv, src/sv_send.c).
 pub(crate) const MAX_PART: usize = 1340;
 /// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
 const MAX_LONG_PART: usize = 8000;
@@ -77,8 +82,8 @@ pub(super) struct AlienArenaFields<'a> {
     pub(super) team: &'a [u8],
 }
 
-/// `quake2-line = word SP word SP quoted [ SP quoted SP word ] tail` (id-Software/Quake-2, server/sv_main.c;
-/// alienarena/alienarena, source/server/sv_main.c).
+/// `quake2-line = word SP word SP quoted [ SP quoted SP word ] tail` (id-Software/Quake-2,
+/// server/sv_main.c; alienarena/alienarena, source/server/sv_main.c).
 pub(super) fn quake2_line(line: &[u8]) -> IResult<&[u8], Quake2Line<'_>> {
     let further = (after_space(quoted), after_space(word))
         .map(|(address, team)| AlienArenaFields { address, team });
@@ -150,9 +155,10 @@ impl<'a> QuakeWorldLine<'a> {
     }
 }
 
-/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP quoted ) tail`: id, frags,
-/// minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv, src/sv_main.c, `SVC_Status`). Which of
-/// the three are there depends on the request; a kind is `b` or `h`.
+/// `quake-world-line = word SP word SP word SP word SP quoted SP quoted SP word SP word *3( SP quoted ) tail`:
+/// id, frags, minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv,
+/// src/sv_main.c, `SVC_Status`). Which of the three are there depends on the request; a kind is `b`
+/// or `h`.
 fn quake_world_line(line: &[u8]) -> IResult<&[u8], QuakeWorldLine<'_>> {
     let numbers = (
         word,
