@@ -85,7 +85,7 @@ pub enum ParseErrorKind {
     /// More than [`Limits`](crate::Limits) allows.
     #[error("more {what} than the limit of {limit}")]
     Limit {
-        /// The name of what is bounded, in the plural.
+        /// The items that are bounded, in the plural: `players`, `rules`.
         what: &'static str,
         /// The bound.
         limit: u32,
@@ -151,8 +151,9 @@ impl EncodeError {
     }
 }
 
-/// The reason that a query failed, with the number of requests, and the error of the last rejected
-/// reply, if one came.
+/// The reason that a query failed.
+///
+/// It includes the number of requests sent and, if a reply was rejected, the error of the last one.
 ///
 /// [`Self::kind`] groups the variants for programs that only need to react to them.
 ///
@@ -243,8 +244,7 @@ impl QueryError {
     }
 }
 
-/// The kind of failure, common to the errors of single queries, scans, server lists and the network
-/// layer.
+/// The kind of failure: the same for single queries, scans, server lists and the network layer.
 ///
 /// ```
 /// use queryport::ErrorKind;
@@ -277,7 +277,7 @@ pub enum ErrorKind {
     Malformed,
     /// The answer exceeds a bound.
     Limit {
-        /// The name of what is bounded, in the plural.
+        /// The items that are bounded, in the plural: `players`, `rules`.
         what: &'static str,
         /// The bound.
         limit: u32,
@@ -297,8 +297,8 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    /// A word for it, as in JSON: `timeout`, `unreachable`, `not_this_protocol`, `wrong_reply`,
-    /// `malformed`, `limit`, `refused`, `request`, `bad_address`, `name_resolution`,
+    /// The kind as a word, as in JSON: `timeout`, `unreachable`, `not_this_protocol`,
+    /// `wrong_reply`, `malformed`, `limit`, `refused`, `request`, `bad_address`, `name_resolution`,
     /// `other_server`, `io`.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -317,7 +317,7 @@ impl ErrorKind {
         }
     }
 
-    /// Whether it is [`Self::Timeout`]: the time ended without a reply.
+    /// Whether the time ended without a reply: [`Self::Timeout`].
     pub const fn is_timeout(self) -> bool {
         matches!(self, Self::Timeout)
     }
@@ -372,10 +372,10 @@ pub enum ListError {
     /// The server refused, in its own words.
     #[error("the list server refused: {0:?}")]
     Refused(String),
-    /// The reply is no list.
+    /// The reply is not a list.
     #[error("the reply is no list of servers: malformed at byte {0}")]
     Malformed(usize),
-    /// The reply is no list after it has been deciphered with the key.
+    /// The reply, deciphered with the key, is not a list.
     #[error(
         "the deciphered reply is no list of servers: the key is wrong, or belongs to another game name"
     )]
@@ -428,10 +428,10 @@ impl ListError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Error)]
 #[non_exhaustive]
 pub enum AnnounceError {
-    /// The heartbeat tag is no single word.
+    /// The heartbeat tag is not a single word.
     #[error("the heartbeat tag cannot be sent")]
     Tag(#[source] EncodeError),
-    /// The description lacks something that masters demand, or it is 0 or no number.
+    /// The description lacks a key that masters demand, or its value is 0 or not a number.
     #[error("masters list no server without `{key}`: set the status's {field}")]
     Missing {
         /// The key of the `infoResponse`.
@@ -439,7 +439,7 @@ pub enum AnnounceError {
         /// The field of the status that it is made from.
         field: &'static str,
     },
-    /// A name that masters take as one word of at most 63 bytes only.
+    /// A name that is not one word of at most 63 bytes, as masters demand.
     #[error(
         "masters take only one word of at most 63 bytes for `{key}`: change the status's {field}"
     )]

@@ -7,9 +7,11 @@ use crate::protocol::Protocol;
 use crate::quake3::wire::list::ListPart;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Every message that a datagram can be, the likeliest first: messages without problems, messages
-/// with problems, then those whose parser failed, the one that read furthest first. Protocols whose
-/// first bytes differ are in the list only if no other candidate is left.
+/// Every message that a datagram can be, the likeliest first.
+///
+/// Messages without problems come first, then messages with problems, then those whose parser
+/// failed, in order of how far it read. A protocol whose first bytes differ is in the list only if
+/// no other candidate is left.
 ///
 /// ```
 /// use queryport::{Limits, Protocol, inspect};

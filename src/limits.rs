@@ -1,19 +1,19 @@
 //! The bounds of one answer, each with its default and the reason for it.
 
-/// Most bytes of a list over TCP: some 60,000 servers with their names, 170,000 as plain text,
+/// Most bytes of a list over TCP: enough for about 60,000 servers with names, 170,000 as text or
 /// 700,000 as six bytes each.
 pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;
 
-/// Most servers that one search of the local network finds: anybody there can answer from any
-/// address.
+/// Most servers that one search of the local network finds. Any machine there can answer in the
+/// name of any address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS: usize = 4096;
 /// Most of them at one address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 
-/// Bounds on one answer. A server chooses the sizes of what it sends; these numbers bound the
-/// memory and the work that they can cost. The defaults exceed every captured answer.
+/// Bounds on one answer, and so on the memory and time that a server can make a client spend. The
+/// defaults exceed every captured answer.
 ///
 /// Setters clamp to the documented ranges.
 ///

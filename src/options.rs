@@ -105,13 +105,13 @@ pub enum Dialect {
     /// The usual servers of every protocol.
     #[default]
     Standard,
-    /// GameSpy v1: answers `\status\xserverquery` in more detail: UT99 and UT2004 with the mod
-    /// XServerQuery. Most other servers read it as a plain `\status\`; Renegade's Dragonade
+    /// GameSpy v1 with the mod XServerQuery (UT99, UT2004): `\status\xserverquery` gets a more
+    /// detailed answer. Most other servers read it as a plain `\status\`; Renegade's Dragonade
     /// (da_gamespy.cpp) and SWAT 4's GS1 mod (sergeii/swat-gs1) compare the whole request and stay
     /// silent.
     XServerQuery,
-    /// GameSpy v4 of Minecraft: the data request always has a challenge, 0 is one like any other,
-    /// and the reply is one datagram of any size.
+    /// GameSpy v4 of Minecraft: the data request always has a challenge, which may be 0, and the
+    /// reply is one datagram of any size.
     Minecraft,
     /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request
     /// without a challenge brings one datagram.
@@ -124,30 +124,32 @@ pub enum Dialect {
     MedalOfHonor,
     /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
     NoChallenge,
-    /// Quake 3, answers `getinfo` alone, as the community's clients of later Call of Duty games do:
-    /// it is sent for [`Detail::Full`] too, and an answer has no players.
+    /// Quake 3, answers only `getinfo`, as the community's versions of later Call of Duty games do.
+    /// It is sent for [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
     /// Quake 3, but of Quake 2's family: Quake II, Kingpin, Alien Arena. The request is `status`,
-    /// and nothing in the reply proves that it answers it.
+    /// and the reply quotes nothing of it.
     Quake2,
     /// Quake 3, but of QuakeWorld: `status` with flags, which Quake 2's servers answer too, and a
     /// reply of one or more datagrams without numbers.
     QuakeWorld,
     /// Quake 3, but of HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
-    /// Quake 3, demands a proof of the client's address before the first answer, as some servers of
-    /// Jedi Academy based on OpenJK do: `echo "echoResponse getstatus` and 64 characters`"`, and
-    /// the client sends back the text in quotes. At most one demand a query is met, of at most 128
-    /// printable characters that begin with `echoResponse` and the request's word.
+    /// Quake 3, demands a proof of the client's address before the first answer, as some Jedi
+    /// Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus` and 64
+    /// characters`"`, and the client sends the quoted text back. A query meets one demand, of at
+    /// most 128 printable characters that begin with `echoResponse` and the request's word.
     OpenJk,
-    /// UT2004, knows only the requests for one list each, types 1 and 2: an empty list of players
-    /// is silence, so it counts as missing. Other servers send both lists for one request, type 3,
-    /// as the game's own browser asks; one that does not answer it is asked for each list.
+    /// UT2004, answers only the requests for a single list, types 1 and 2. Such a server sends
+    /// nothing for an empty list of players, so the list counts as missing. Other servers send both
+    /// lists for one request of type 3, the one that the game's own browser sends. A server that
+    /// does not answer it is asked for each list.
     SeparateLists,
 }
 
-/// The server implementations to imitate, for each protocol the best-known first: they differ in
-/// keys, fields and datagrams.
+/// The server implementation to imitate. Implementations differ in keys, fields and datagrams.
+///
+/// The best known of each protocol comes first.
 ///
 /// ```
 /// use queryport::{Engine, Protocol};
@@ -157,15 +159,16 @@ pub enum Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Engine {
-    /// GameSpy v1 of the Unreal engine: answers in the order of the request, datagrams of at most
-    /// 1,000 bytes, rows in one piece, `\queryid\N.M\final\`, N from 1 to 100 and again.
+    /// GameSpy v1 of the Unreal engine: answers in the order of the request, in datagrams of at
+    /// most 1,000 bytes. A row is never split. The end is `\queryid\N.M\final\`; N counts from 1 to
+    /// 100 and starts again.
     Unreal,
-    /// GameSpy v1 of GameSpy's own code, QR1: commands are found anywhere in the request and
-    /// answered in a fixed order, datagrams of at most 1,349 bytes, `\final\\queryid\N.M`, N from 2
-    /// upwards.
+    /// GameSpy v1 of GameSpy's own code, QR1: finds commands anywhere in the request and answers
+    /// them in a fixed order, in datagrams of at most 1,349 bytes. The end is
+    /// `\final\\queryid\N.M`; N counts from 2.
     Qr1,
-    /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2: for a game of one's
-    /// own.
+    /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2. Choose it for a game
+    /// of your own.
     Qr2,
     /// GameSpy v4 of Unreal Tournament 3: map and game class have numbered keys.
     UnrealTournament3,
@@ -174,18 +177,18 @@ pub enum Engine {
     /// GameSpy v2: one datagram of at most 1,400 bytes, without a challenge; challenge requests get
     /// no reply.
     GameSpy2,
-    /// GameSpy v4 of Minecraft: one datagram of any size, and no more than the names of players.
+    /// GameSpy v4 of Minecraft: one datagram of any size; of players only the names.
     Minecraft,
     /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and
     /// `getchallenge` names its game.
     Quake3,
-    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team stands before
-    /// the name; `getchallenge` is answered with `challenge` and eleven characters.
+    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team precedes the
+    /// name; `getchallenge` is answered with `challenge` and eleven characters.
     DarkPlaces,
-    /// Quake 3 of Warsow: the team stands after the name; `getchallenge` is answered with
-    /// `challenge` and a number.
+    /// Quake 3 of Warsow: the team follows the name; `getchallenge` is answered with `challenge`
+    /// and a number.
     Warsow,
-    /// Quake 3 of Soldier of Fortune II: the team stands before the name.
+    /// Quake 3 of Soldier of Fortune II: the team precedes the name.
     SoldierOfFortune2,
     /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every
     /// reply.
@@ -225,13 +228,13 @@ pub enum Engine {
 )]
 #[non_exhaustive]
 pub enum Detail {
-    /// The description: name, map, counts. One small datagram in every protocol except GameSpy v4,
-    /// where a challenge precedes it and only Minecraft servers send it.
+    /// The description: name, map, counts. One small datagram, except in GameSpy v4: there only
+    /// Minecraft servers send it, after a challenge.
     ///
-    /// GameSpy v1: asks for it with `\basic\\info\`, but with `\status\` from the first retry on
-    /// and where the reply describes nothing. Renegade's Dragonade (da_gamespy.cpp), SWAT 4's GS1
-    /// mod (sergeii/swat-gs1) and AdminMod, and netPanzer (InfoSocket.cpp) answer no other request:
-    /// their short answers take one retry and have the rules and the players too.
+    /// GameSpy v1 requests it with `\basic\\info\`, and with `\status\` from the first retry on and
+    /// where the reply describes nothing. Some servers answer only `\status\`: their short answers
+    /// take one retry and have the rules and players too (Renegade's Dragonade, da_gamespy.cpp;
+    /// SWAT 4's GS1 mod, sergeii/swat-gs1, and AdminMod; netPanzer, InfoSocket.cpp).
     Short,
     /// The description, the rules and the players.
     #[default]

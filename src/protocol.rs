@@ -27,7 +27,8 @@ use crate::options::{Dialect, Engine};
 )]
 #[non_exhaustive]
 pub enum Protocol {
-    /// GameSpy v1, the backslash protocol of UT99 and its time, see [`gamespy1`](crate::gamespy1).
+    /// GameSpy v1, the backslash protocol of UT99 and games of its time, see
+    /// [`gamespy1`](crate::gamespy1).
     #[doc(alias = "gs1")]
     GameSpy1,
     /// GameSpy v4, see [`gamespy4`](crate::gamespy4). `gamespy3`, as rust gamedig, node gamedig and
@@ -120,7 +121,7 @@ impl FromStr for Protocol {
     }
 }
 
-/// A protocol by its name, for [`Client::query`](crate::Client::query) and the like.
+/// A protocol by its name, for [`Client::query`](crate::Client::query) and similar methods.
 macro_rules! from_text {
     ($($text:ty),*) => {
         $(impl TryFrom<$text> for Protocol {
@@ -164,7 +165,7 @@ impl Dialect {
 
 #[cfg(all(feature = "games", feature = "tokio"))]
 impl QueryOptions {
-    /// Without a dialect of another protocol.
+    /// These options without a dialect of another protocol.
     pub(crate) fn within(self, protocol: Protocol) -> Self {
         if self.dialect.fits(protocol) {
             self

@@ -1,4 +1,4 @@
-//! Games by what people call them and by an answer; the lists of their servers.
+//! Finds a game by name or by an answer, and makes the requests to its list servers.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
 
-/// Below this likeness (0 to 1, Jaro-Winkler) nobody meant the game.
+/// Least likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
-/// Nobody means a game by a longer text, in bytes: comparing costs its length times that of every
-/// name.
+/// Longest text that is compared with the names, in bytes. The cost grows with its length times
+/// that of every name.
 const MAX_NAME: usize = 128;
 /// Most games that an error suggests.
 const SUGGESTIONS: usize = 3;
@@ -43,7 +43,7 @@ impl Game {
         })
     }
 
-    /// The words by which it is found.
+    /// The words that find the game.
     fn words(&self) -> impl Iterator<Item = &'static str> {
         [self.id, self.name]
             .into_iter()
@@ -118,7 +118,7 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     };
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // A far name is not a suggestion where there is a near one.
+    // A distant name is not suggested where there is a near one.
     let least = like
         .first()
         .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
@@ -128,14 +128,15 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     like.map(|(_, game)| game).take(SUGGESTIONS).collect()
 }
 
-/// Numbers of Quake III Arena and of many games made from its source: they tell no game.
+/// Numbers of Quake III Arena and of many games made from its source: they identify no game.
 const SHARED_NUMBERS: std::ops::RangeInclusive<i32> = 66..=71;
 
 impl Game {
-    /// The game that a server runs, as far as its answer tells: by the GameSpy name, the version,
-    /// the type of match or, where no other game has it, the number of the network protocol or the
-    /// default game port. Modifications that the table does not have count as their game. `None` if
-    /// the answer does not tell, or names a game that the table does not have.
+    /// The game that a server runs, recognised by its answer.
+    ///
+    /// The GameSpy name, the version or the type of match decides. A number of the network protocol
+    /// or a default game port decides where no other game has it. A modification without a row
+    /// counts as its game. `None` if the answer fits no game of the table.
     ///
     /// ```
     /// use queryport::games::Game;
@@ -194,7 +195,7 @@ impl Game {
 }
 
 impl Mark {
-    /// Whether an answer has it.
+    /// Whether an answer has the mark.
     fn fits(&self, status: &ServerStatus) -> bool {
         let rule = |key: &str| status.rules.get(key).map(|value| value.plain());
         match self {
@@ -242,8 +243,8 @@ fn begins(text: &str, start: &str) -> bool {
 const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");
 
 impl Game {
-    /// The requests to one of its list servers, in order; none if the row lacks the name, number or
-    /// key that they need.
+    /// The requests to one of the game's list servers, in order. Empty if the row lacks the name,
+    /// number or key that they need.
     ///
     /// ```
     /// use queryport::Limits;

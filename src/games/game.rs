@@ -56,16 +56,16 @@ pub struct Game {
     pub masters: &'static [Master],
     /// The engine of its servers, in Quake 3's protocol.
     pub(crate) profile: Option<&'static Profile>,
-    /// Marks that its answers have and those of other games lack.
+    /// Marks that only this game's answers have.
     pub(crate) marks: &'static [Mark],
-    /// The ports that further servers of one host take.
+    /// The ports of further servers on the same host.
     pub(crate) further: Further,
     /// The ports on which its servers answer broadcasts, in addition to those from the default
     /// query port on.
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,
-    /// Certainty that servers can be found.
+    /// How certain it is that servers can be found.
     pub certainty: Certainty,
     /// The source of the row, see [the module](super).
     pub source: &'static str,
@@ -101,7 +101,7 @@ impl Game {
     }
 }
 
-/// The ports that further servers of one host take.
+/// The ports of further servers on the same host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Further {
     /// The number of servers after the first.
@@ -110,23 +110,23 @@ pub(crate) struct Further {
     pub(crate) step: u16,
 }
 
-/// Certainty that servers of a game can be found.
+/// How certain it is that servers of a game can be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Certainty {
     /// No list server was found.
     Unknown,
-    /// List servers accept the game's name, or a list server was found, and nobody has verified
-    /// that it lists servers.
+    /// A list server is known or accepts the game's name, but nobody has verified that it lists
+    /// servers.
     Unverified,
-    /// GameserverLister of 2025-12-26, which removes dead list servers, names one.
+    /// GameserverLister, which removes dead list servers, names one (as of 2025-12-26).
     Listed,
     /// Several sources of 2025 and 2026 name list servers, or servers.
     Living,
 }
 
 impl Certainty {
-    /// A word for it: `unknown`, `unverified`, `listed`, `living`.
+    /// The certainty as a word: `unknown`, `unverified`, `listed`, `living`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Unknown => "unknown",
@@ -137,7 +137,7 @@ impl Certainty {
     }
 }
 
-/// A property of an answer that tells the game. Texts are compared without regard to case.
+/// A property of an answer that identifies the game. Texts are compared without regard to case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mark {
     /// The value of this key begins with this text.
@@ -186,7 +186,7 @@ pub enum QueryPort {
     Same,
     /// At this port, whatever the game port is.
     Fixed(u16),
-    /// This far after the game port, or before it.
+    /// At this distance from the game port; negative is below it.
     Offset(i16),
 }
 
@@ -242,9 +242,9 @@ impl Master {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
-    /// `getservers GAME NUMBER empty full` over UDP. AlterWare's master sends nothing where it has
-    /// no server of that game and number: no answer may be an empty list (alterware/master-server,
-    /// src/services/getservers_command.cpp).
+    /// `getservers GAME NUMBER empty full` over UDP. No reply can mean an empty list: AlterWare's
+    /// master sends nothing where it has no server of that game and number
+    /// (alterware/master-server, src/services/getservers_command.cpp).
     Named,
     /// [`Self::Short`], but the list has no end mark and ends by quiet.
     Unmarked,

@@ -1,4 +1,4 @@
-//! Games by name: protocol, ports, list servers, and which game an answer comes from.
+//! Games by name: their protocol, ports and list servers; and the game of an answer.
 //!
 //! People know games, not protocols. [`Game::find`] takes the ids of node-gamedig (present and
 //! former), names, and some common short names; `Client::query_game` and `Client::servers` take
@@ -21,12 +21,14 @@
 //! # Ok::<(), queryport::games::UnknownGame>(())
 //! ```
 //!
-//! The table is data: a row per game, no code per game. Its facts come from public repositories,
-//! named in [`Game::source`]: gamedig/node-gamedig (`lib/games.js`: ids, names, years, ports),
-//! cetteup/GameserverLister, molycode/lookout-games, Unity-Technologies/qstat (`qstat.cfg`),
-//! XQF/xqf (`src/masters.c`, and `src/game.c` for the versions that tell games apart),
-//! 333networks/Masterserver-Qt5 (`data/SupportedGames.json`: GameSpy names). No list server was
-//! contacted for it: a host named here can be dead. [`Game::certainty`] says what is known.
+//! The table has one row per game. Its facts come from public repositories, named in
+//! [`Game::source`]:
+//! - gamedig/node-gamedig (`lib/games.js`): ids, names, years, ports
+//! - 333networks/Masterserver-Qt5 (`data/SupportedGames.json`): GameSpy names
+//! - XQF/xqf (`src/masters.c`; `src/game.c` for the versions that identify games)
+//! - cetteup/GameserverLister, molycode/lookout-games, Unity-Technologies/qstat (`qstat.cfg`)
+//!
+//! No list server was contacted, so a host named here can be dead: see [`Game::certainty`].
 
 mod find;
 pub(crate) mod game;

@@ -146,8 +146,8 @@ masters! {
     hexen_world: HexenWorld,
 }
 
-/// By protocol. An answer belongs to the first row whose marks it fits: the games whose marks fit
-/// others too stand last, and modifications stand before their game. Unlike in node-gamedig, the
+/// All games, grouped by protocol. An answer belongs to the first row whose marks it fits, so the
+/// most general marks come last and modifications before their game. Unlike in node-gamedig, the
 /// year of Unreal Tournament and Redline is 1999.
 #[rustfmt::skip]
 pub(crate) static TABLE: &[Game] = &[

@@ -29,8 +29,8 @@ use std::time::Duration;
 ///
 /// # JSON
 ///
-/// With the feature `serde`, a status is an object with the fields below, under their names and in
-/// their order, and is read back from it; a missing field is read as its default.
+/// With the feature `serde`, a status is written as an object with the fields below, in this order,
+/// and read back from it. A missing field is read as its default.
 ///
 /// | field | JSON |
 /// |---|---|
@@ -69,12 +69,12 @@ pub struct ServerStatus {
     /// The kind of match as the server names it: a word, a class name or a number. For the numbers
     /// of Quake III Arena, Urban Terror and Jedi Knight, the game's own words.
     pub game_type: Option<Text>,
-    /// Active mutators or mods of the match, in the server's order. Empty means that the server
-    /// said there are none.
+    /// Active mutators or mods of the match, in the server's order. Empty means that the server has
+    /// none.
     pub mutators: Option<Vec<Text>>,
     /// The version of the game or server.
     pub version: Option<Text>,
-    /// The number of the network protocol, which tells which clients can connect.
+    /// The number of the network protocol. Clients with another number cannot connect.
     pub protocol_version: Option<u32>,
     /// The port that players connect to; it may differ from the query port.
     pub game_port: Option<u16>,

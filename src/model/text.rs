@@ -598,7 +598,7 @@ mod tests {
         assert_eq!(format!("[{:<6}]", Text::new(&b"^1ab"[..], Q3)), "[ab    ]");
     }
 
-    /// For lists that people read, and for what was written as JSON and read back.
+    /// Equality matters for lists that people read, and for statuses read back from JSON.
     #[test]
     fn texts_are_compared_by_what_is_shown() {
         let text = |raw: &str| Text::new(raw.as_bytes().to_vec(), Q3);

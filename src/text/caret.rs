@@ -34,7 +34,7 @@ enum Characters {
 /// How a character selects an entry of the palette. The distance from `0` counts.
 #[derive(Clone, Copy)]
 enum Entry {
-    /// The distance, of which only the bits of this mask count.
+    /// The bits of the distance that this mask selects.
     Masked(u8),
     /// The distance.
     Distance,

@@ -82,9 +82,10 @@ pub enum Colours {
     /// text can be truncated.
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal.
-    /// `g`–`v` are the Bedrock Edition's except for `k`–`o` and `r`, which are formats and the
-    /// reset; `m` and `n` are colours there and formats in the Java Edition, and switch no colour
-    /// here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's; clients show
+    ///
+    /// `k`–`o` are formats and `r` is the reset; the others from `g` on are colours of the Bedrock
+    /// Edition. `m` and `n` are formats in the Java Edition and colours in Bedrock; they switch no
+    /// colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's. Clients show
     /// nothing of a `§x` without its digits.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
@@ -106,9 +107,11 @@ pub enum Colours {
 )]
 #[non_exhaustive]
 pub enum Colour {
-    /// An entry of the game's palette. 0–7 are black, red, green, yellow, blue, cyan, magenta and
-    /// white in games of the Quake 3 family, and the kind of codes says how many more there are;
-    /// 0–15 are Minecraft's formatting codes in a [`Colours::SectionSign`] text.
+    /// An entry of the game's palette.
+    ///
+    /// In games of the Quake 3 family, 0–7 are black, red, green, yellow, blue, cyan, magenta and
+    /// white; the kind of codes decides how many more there are. In a [`Colours::SectionSign`]
+    /// text, 0–15 are Minecraft's colours in the order of their codes.
     Palette(u8),
     /// Red, green and blue.
     Rgb(u8, u8, u8),
@@ -136,7 +139,7 @@ impl<'a> Code<'a> {
         Self { length, effect }
     }
 
-    /// The code with so many more bytes before it.
+    /// The code with this many more bytes before it.
     pub(super) const fn after(self, length: usize) -> Self {
         Self {
             length: self.length.saturating_add(length),
@@ -177,8 +180,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// The parts of a text between its codes, each with its colour. Codes are looked for in the decoded
-/// text, so that no byte of a letter passes for one.
+/// The parts of a text between its codes, each with its colour. Codes are searched for in the
+/// decoded text, so that no byte of a letter is taken for one.
 pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Segment<'_>> {
     if colours == Colours::UnrealEscape {
         return unreal_segments(raw, charset);
@@ -287,8 +290,8 @@ impl<'a> Units<'a> {
     }
 }
 
-/// As [`segments`], of texts of the Unreal engine, whose codes hold bytes that are no text: they
-/// are found before decoding.
+/// As [`segments`], for texts of the Unreal engine. Their codes hold bytes that are not text, so
+/// codes are found before decoding.
 fn unreal_segments(raw: &[u8], charset: Charset) -> Vec<Segment<'_>> {
     const ESCAPE: u8 = 0x1B;
     const UNITS: usize = 4;

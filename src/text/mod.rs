@@ -1,6 +1,6 @@
-//! Character sets, colour codes and numbers, as two or more protocols use them, and parts of shared
-//! bytes. The module knows no wire format and is private; `model` re-exports the enums that a user
-//! needs.
+//! Character sets, colour codes and numbers that two or more protocols use, and parts of shared
+//! bytes. The module is private and knows no wire format; `model` re-exports the enums that users
+//! need.
 
 use std::ops::Range;
 
@@ -57,8 +57,8 @@ pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
         .map_or((&[], input), |(first, rest)| (rest, first))
 }
 
-/// A word in lower case, for a `match`; as much of it as fits, which is more than the longest known
-/// word.
+/// A word in lower case, for a `match`. It is cut at the buffer's length, which exceeds the longest
+/// known word.
 pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
     buffer
         .iter_mut()
@@ -67,7 +67,7 @@ pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] 
     buffer.get(..word.len()).unwrap_or_default()
 }
 
-/// Whether one of these values says yes; `None` if none is a truth value.
+/// Whether one of these values is true; `None` if none is a truth value.
 pub(crate) fn any(values: &[Option<&[u8]>]) -> Option<bool> {
     values
         .iter()

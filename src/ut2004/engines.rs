@@ -115,7 +115,7 @@ pub(super) enum Field {
     Password,
     Dedicated,
     AntiCheat(Words),
-    /// Minutes; 0 is none.
+    /// Minutes; 0 means no limit.
     TimeLimit,
     ScoreLimit,
     /// One rule for each mutator.
@@ -156,7 +156,7 @@ impl Profile {
         row.and_then(|row| ENGINES.get(row)).unwrap_or(&UNKNOWN)
     }
 
-    /// Rules that have a field in the model. The first key of a field is the one that is written.
+    /// Rules that have a field in the model. Of several keys of a field, the first is written.
     pub(super) fn keys(&self) -> impl Iterator<Item = &'static Key> + Clone + use<> {
         STOCK_KEYS.iter().chain(self.own_keys)
     }

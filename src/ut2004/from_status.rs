@@ -165,7 +165,7 @@ impl<'a> FieldRules<'a> {
         let mut rules = Self::default();
         let mut written: Vec<Field> = Vec::new();
         for Key { name, field } in profile.keys() {
-            // The first key of a field is the one that is written.
+            // Of several keys of a field, the first is written.
             if written.contains(field) {
                 continue;
             }

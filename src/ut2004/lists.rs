@@ -9,8 +9,9 @@
 //!   [`FLUSH_LENGTH`] bytes, and no reply before them had more. A list without such a datagram
 //!   looks like one whose last datagrams never arrive.
 //!
-//! Where the info counts nobody, an empty list of players needs a second reply if it costs nothing
-//! (the rules are requested again), or if the first was silence: no count tells of spectators.
+//! The info does not count spectators. So where it counts nobody, an empty list of players still
+//! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
+//! silence.
 //!
 //! The last reply is the list. Replies are never merged: a datagram of another moment can
 //! contradict the rest. Where nothing proves a list, its largest reply is the answer, and the end

@@ -20,10 +20,9 @@
 //!    │ ◄─────────────────────────────────────────────────────────── │
 //! ```
 //!
-//! The server keeps no state, so requests may come in any order. [`StatusQuery`] asks for the lists
-//! first, as `PfAndrey/UT2004ServerStatsMonitor` does, and for the info as soon as they begin to
-//! come: its round trip leaves time for the rest of them. If nothing comes, the retry asks for the
-//! info.
+//! The server keeps no state, so requests may come in any order. [`StatusQuery`] requests the lists
+//! first, as `PfAndrey/UT2004ServerStatsMonitor` does, and the info as soon as they begin to
+//! arrive: the rest arrives during its round trip. If nothing arrives, the retry requests the info.
 //!
 //! # Datagrams
 //! ```text
@@ -60,24 +59,24 @@
 //! - Either: two replies in a row have the same entries, whatever happened to pings, scores and
 //!   values, and a datagram that can be the last.
 //!
-//! A list that is not proved is requested again, at most twice. If the rules are, so is an empty
-//! list of players; and so it is where silence was the reply. The last reply is the answer; replies
-//! are never merged. Where nothing proves a list, its largest reply is the answer, and
-//! [`Part::End`](crate::Part::End) is missing.
+//! A list that is not proved is requested again, at most twice. An empty list of players is
+//! requested again together with the rules, or where the reply was silence. The last reply is the
+//! answer; replies are never merged. Where nothing proves a list, its largest reply is the answer,
+//! and [`Part::End`](crate::Part::End) is missing.
 //!
-//! One list in fifteen or so happens to end with a longer datagram. It looks the same as one whose
-//! last datagrams never arrive, so its end counts as missing too.
+//! About one list in fifteen ends with a longer datagram. It looks like a list whose last datagrams
+//! never arrived, so its end counts as missing too.
 //!
 //! Four losses cannot be seen:
 //!
 //! - a datagram that was lost from two replies in a row;
 //! - a datagram with spectators, who are listed and not counted;
-//! - players in whose place as many spectators were counted;
-//! - a datagram in whose place a late copy of an earlier reply came.
+//! - players, where the reply lists as many spectators in their place;
+//! - a datagram that a late copy of an earlier reply replaced.
 //!
 //! # Traps
-//! - Strings count their NUL; `00` is what servers send for an empty one (captures). Tools that
-//!   take the length for one byte break at 64 units.
+//! - The length of a string includes its NUL; an empty string is `00` (captures). Tools that take
+//!   the length for one byte break at 64 units.
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
 //! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it
 //!   may be longer than the count (captures), and shorter where a modification counts others. Some

@@ -230,9 +230,9 @@ fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {
     players
 }
 
-/// The numbers of players that the model has no field for, as text in one buffer, each with a space
-/// after it: the two keys, then two numbers of each player. A stats id that is only a team's bit is
-/// empty, because the model has the team.
+/// The numbers of players that have no field in the model, as text in one buffer. The two keys come
+/// first, then two numbers for each player, each followed by a space. A stats id that is only a
+/// team's bit is left empty, because the model has the team.
 fn extra_numbers(records: &[PlayerRecord<'_>]) -> Vec<u8> {
     let mut numbers = [PLAYER_NUM, " ", STATS_ID, " "].concat().into_bytes();
     // Most servers' numbers take 14 bytes or less.

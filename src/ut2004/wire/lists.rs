@@ -158,8 +158,8 @@ impl<'a> Entries<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct PlayerRecord<'a> {
-    /// The player's id: unique and not 0 on stock servers. 0 is what modifications give to their
-    /// teams' scores, and what one captured server gives a real player.
+    /// The player's id: unique and not 0 on stock servers. Modifications list their teams' scores
+    /// with 0, and one captured server a real player.
     pub player_num: i32,
     /// The name, with colour codes.
     pub name: FString<'a>,
@@ -189,8 +189,8 @@ impl<'a> PlayerRecord<'a> {
         }
     }
 
-    /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and where there
-    /// are no teams.
+    /// The team by its bit in the stats id: 0 red, 1 blue; `None` for spectators and in games
+    /// without teams.
     pub const fn team(self) -> Option<u8> {
         match (self.stats_id & RED != 0, self.stats_id & BLUE != 0) {
             (true, false) => Some(0),

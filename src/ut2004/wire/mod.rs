@@ -180,18 +180,17 @@ impl<'a> Response<'a> {
     ///   (`Unity-Technologies/qstat`, `qstat.c`);
     /// - an end of the info record in none of the known layouts: see [`Info::trailing`];
     /// - a last rule or player that is cut short;
-    /// - six zero bytes before the port of an info record where five belong, as in some packets
-    ///   made by hand. The fields after them would be read one byte early, with a port above
-    ///   65,535. Only where all six are zero and the record read one byte later has a port from 1
-    ///   to 65,535, a name, a map and a game type, is it read so and marked with
-    ///   [`Info::repaired`]. No packet of a server is: its port is a port.
+    /// - six zero bytes before the port of an info record in place of five, as in some packets made
+    ///   by hand. The record is then read one byte later and marked with [`Info::repaired`], but
+    ///   only if that gives a port from 1 to 65,535, a name, a map and a game type. A server's own
+    ///   packet is never changed, because its port is valid as it is.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255,
-    /// [`ParseErrorKind::Unexpected`] for another type (a request among them),
-    /// [`ParseErrorKind::CutShort`] and [`ParseErrorKind::Malformed`] for an info record that ends
-    /// before `max_players` or whose port is not one, [`ParseErrorKind::Limit`] for more entries
-    /// than `limits` allow.
+    /// - [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255.
+    /// - [`ParseErrorKind::Unexpected`] for another type, a request for example.
+    /// - [`ParseErrorKind::CutShort`] for an info record that ends before `max_players`.
+    /// - [`ParseErrorKind::Malformed`] for an info record whose port is not a port.
+    /// - [`ParseErrorKind::Limit`] for more entries than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (rest, header) = grammar::read(context("the header", header), datagram, 0)?;
         let Header { version, code } = header;

@@ -70,8 +70,7 @@ impl<'a> FString<'a> {
         self.raw.is_empty()
     }
 
-    /// The character set of the units: UTF-16, or the first 256 code points, to which the engine
-    /// maps bytes.
+    /// The character set of the units: UTF-16, or Latin-1 for units of one byte.
     pub const fn charset(self) -> Charset {
         if self.wide {
             Charset::Utf16Le
