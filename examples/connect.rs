@@ -4,7 +4,7 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The form of the request is that of the game which the server names, see `--form`. The server
+//! The form of the request follows from the game that the server names; see `--form`. The server
 //! frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted,
 //! 1 no answer or refused, 2 wrong command line.
 #![allow(

@@ -1,9 +1,9 @@
 //! A game that answers queries on its own sockets: a loop of twenty ticks per second, no runtime.
 //! Datagrams that are not requests belong to the game.
 //!
-//! It answers on the port of the game and, as UT2004's servers do, on the next one; over IPv4 and
-//! IPv6; in three protocols, which the first bytes of a request tell apart. One responder has the
-//! status and the bounds for all of it. Each tick replaces the status without copying it.
+//! It answers on the port of the game and on the next one, as UT2004's servers do. It answers over
+//! IPv4 and IPv6, in three protocols, which the first bytes of a request tell apart. One responder
+//! has the status and the bounds for all of it. Each tick replaces the status without copying it.
 //!
 //! ```text
 //! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
@@ -33,7 +33,7 @@ use queryport::session::Handled;
 use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 
-/// The port of the game, and the one that UT2004's clients query.
+/// The port of the game, and the port that UT2004's clients query.
 const PORTS: [u16; 2] = [27960, 27961];
 /// Ticks of two seconds.
 const TICKS: u32 = 40;
@@ -115,15 +115,15 @@ fn listen(address: SocketAddr) -> Result<UdpSocket, String> {
     Ok(socket)
 }
 
-/// Takes what has arrived at a socket, and answers requests on the same one. Returns how much
-/// belongs to the game.
+/// Answers the requests that have arrived at a socket. Returns how many datagrams belong to the
+/// game.
 fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announcer) -> u32 {
     let (mut buffer, mut out) = ([0; 2048], Vec::new());
     let mut moves = 0;
     loop {
         let (length, from) = match socket.recv_from(&mut buffer) {
             Ok(received) => received,
-            // A client that an earlier reply went to is gone, says Windows.
+            // Windows reports here that the client of an earlier reply is gone.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => continue,
             Err(_) => return moves,
         };
@@ -132,15 +132,16 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
             moves += 1;
         }
         while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
-            // What a full socket does not take is lost, as on the way: the game does not wait.
+            // A datagram that a full socket does not take is lost, as on the network: the game does
+            // not wait.
             let _ = socket.send_to(&out, transmit.to);
             out.clear();
         }
     }
 }
 
-/// Sends what is due on the first socket of each master's family: a master asks where a heartbeat
-/// came from.
+/// Sends the datagrams that are due, on the first socket of each master's family: a master asks
+/// where a heartbeat came from.
 fn send_heartbeats(sockets: &[UdpSocket], announcer: &mut Announcer) {
     let mut out = Vec::new();
     while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut out) {

@@ -152,7 +152,7 @@ pub(crate) fn start(arguments: Arguments) -> ExitCode {
 struct Watched {
     master: Master,
     refused: VecDeque<(SocketAddr, String)>,
-    /// What was refused before is not said again.
+    /// Reports each refused heartbeat once.
     known: BTreeSet<(SocketAddr, String)>,
 }
 
@@ -191,7 +191,7 @@ impl Machine for Watched {
     }
 }
 
-/// Says why a heartbeat was refused.
+/// Prints why a heartbeat was refused.
 fn refusal(tag: &str, is_known: bool) -> String {
     if is_known {
         return "the list is full, or has no servers of this machine without --loopback".to_owned();
@@ -245,7 +245,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
             None => std::future::pending().await,
         }
     };
-    // One future for all turns: a new one would miss a signal that comes between two of them.
+    // One future for all turns: a new one would miss a signal between two of them.
     let interrupted = tokio::signal::ctrl_c();
     tokio::pin!(end, interrupted);
     loop {
@@ -335,7 +335,7 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
         .into())
 }
 
-/// Says what is known of a list.
+/// Prints whether a list is complete.
 fn summary(list: &ServerList) -> ExitCode {
     command_line::complain(&format!(
         "{} servers, {} out of scope, {} over the limit: {}",

@@ -1,5 +1,4 @@
-//! Tests without servers: mocks and real servers behind `dyn Query`, all queried at the same time:
-//! `cargo run --example mock -- quake3 example.org`
+//! Tests without servers: mocks and real servers as `dyn Query`, all queried at the same time:
 
 #[path = "command_line/mod.rs"]
 mod command_line;

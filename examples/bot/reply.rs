@@ -1,4 +1,4 @@
-//! The arguments of both bots, and what they say of a server.
+//! The arguments of both bots, and the line that they print for a server.
 
 use queryport::{Error, Outcome, Protocol, ServerStatus};
 

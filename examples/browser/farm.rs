@@ -180,7 +180,7 @@ async fn answer(socket: UdpSocket, mut world: World, secret: Secret, delay: Dura
                 responder.set_status(world.status());
             }
             received = socket.recv_from(&mut buffer) => {
-                // An error is about an earlier reply.
+                // The error belongs to an earlier reply.
                 let Ok((length, from)) = received else { continue };
                 responder.handle_datagram(Instant::now(), from, buffer.get(..length).unwrap_or_default());
                 let (mut replies, mut reply) = (Vec::new(), Vec::new());

@@ -274,8 +274,8 @@ impl Listing {
     }
 }
 
-/// The lines of a file, or of standard input for `-`. A separate thread reads them: reading blocks,
-/// and may never end.
+/// The lines of a file, or of standard input for `-`. A separate thread reads them, because a read
+/// blocks and may never end.
 fn lines(path: String) -> Receiver<Result<String, String>> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     std::thread::spawn(move || {

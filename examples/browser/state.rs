@@ -172,7 +172,7 @@ impl Browser {
             Event::Note(note) => self.note = Some(note),
             Event::Rejected(note) => {
                 self.rejected += 1;
-                // The first stays: it is the one to begin with.
+                // The first message stays: the user starts with that one.
                 if self.rejected == 1 {
                     self.note = Some(note);
                 }

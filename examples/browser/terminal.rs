@@ -202,7 +202,7 @@ pub(crate) fn enter() -> io::Result<(Screen, Restore)> {
     Ok((ManuallyDrop::new(terminal), restored))
 }
 
-/// Keys and changes of the size. A separate thread reads them: reading blocks.
+/// Keys and changes of the size. A separate thread reads them, because a read blocks.
 fn keys() -> mpsc::Receiver<io::Result<Input>> {
     let (sender, receiver) = mpsc::channel(64);
     std::thread::spawn(move || {

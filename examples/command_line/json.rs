@@ -34,8 +34,7 @@ const fn is_acted_on(c: char) -> bool {
     )
 }
 
-/// What a line says of a server: as it was given, its protocol and, where it is known, the id of
-/// its game.
+/// The first fields of a line: the server as given, its protocol and, if known, the id of its game.
 pub(crate) fn server(
     server: &str,
     protocol: Option<Protocol>,
@@ -48,7 +47,7 @@ pub(crate) fn server(
     object
 }
 
-/// Adds the fields of an outcome, from which it can be read back.
+/// Adds the fields of an outcome. The outcome can be read back from them.
 pub(crate) fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStatus>) {
     if let Value::Object(fields) = json!(outcome) {
         object.extend(fields);

@@ -47,7 +47,7 @@ pub(crate) fn charset(name: &str) -> Result<queryport::model::Charset, String> {
     }
 }
 
-/// What a name is here that other tools or people use, where it is no name of a game.
+/// Advice for a name that other tools or people use and that is not a game's name here.
 pub(crate) fn other_name(text: &str) -> Option<&'static str> {
     let folded = text.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
     let hint = match folded.as_str() {
@@ -145,7 +145,7 @@ pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Checks a server: a host without blanks, and a port that exists.
+/// Checks a server: a host without spaces, and a valid port.
 pub(crate) fn server(text: &str) -> Result<String, String> {
     let (host, port) = split(text);
     // A host name has up to 253 bytes.
@@ -156,7 +156,7 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
             text.escape_debug()
         ));
     }
-    // Only an IPv6 address has several colons; its interface may follow after `%`.
+    // Only an IPv6 address has several colons. `%` and an interface may follow it.
     let address = host.split('%').next().unwrap_or_default();
     let is_ipv6 = address.parse::<Ipv6Addr>().is_ok();
     if (host.contains(':') || text.starts_with('[')) && !is_ipv6 {
@@ -174,13 +174,13 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
     }
 }
 
-/// The columns of the terminal that standard output is; `None` where it is no terminal.
+/// The columns of the terminal on standard output; `None` if it is not a terminal.
 pub(crate) fn columns() -> Option<usize> {
     let out = io::stdout();
     out.is_terminal().then(|| columns_of(&out))
 }
 
-/// The columns of a terminal, 80 where it does not tell.
+/// The columns of a terminal; 80 if it does not report them.
 #[cfg(target_os = "linux")]
 pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
     rustix::termios::tcgetwinsize(terminal)
@@ -190,7 +190,7 @@ pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
         .unwrap_or(80)
 }
 
-/// The columns of a terminal as the environment says, 80 where it does not.
+/// The columns of a terminal according to the environment; 80 without a value there.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn columns_of<T>(_terminal: &T) -> usize {
     std::env::var("COLUMNS")
@@ -231,7 +231,7 @@ pub(crate) fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Erro
     }
 }
 
-/// A wrong argument; the text says what is wrong with it.
+/// A wrong argument, and the reason.
 #[derive(Debug)]
 pub(crate) struct WrongArgument(pub(crate) String);
 

@@ -1,5 +1,5 @@
-//! Servers as a person writes them, on command lines and in lists: `HOST:PORT` behind a protocol or
-//! a game.
+//! Servers as a person writes them, on command lines and in lists: a protocol or a game, then
+//! `HOST:PORT`.
 #![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::cmp::Ordering;
@@ -19,8 +19,8 @@ pub(crate) enum What {
     Game(&'static Game),
 }
 
-/// A server of a list: how it is queried, and the host and port as they were given. With a game,
-/// the port is the one that players connect to.
+/// A server of a list: how to query it, and its host and port as given. For a game, the port is the
+/// one that players connect to.
 pub(crate) type Target = (What, String);
 
 impl What {
@@ -99,8 +99,8 @@ impl fmt::Display for What {
     }
 }
 
-/// The target of a line; `None` for an empty line or a comment. `usual`: how the server of a line
-/// is queried that names neither protocol nor game. An error names the word that is wrong.
+/// The target of a line; `None` for an empty line or a comment. `usual` is the protocol or game of
+/// lines that name neither. An error names the wrong word.
 pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
     let text = line
         .trim_start_matches('\u{feff}')
@@ -111,7 +111,7 @@ pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>,
     if text.is_empty() {
         return Ok(None);
     }
-    // The name of a game may have blanks in it.
+    // The name of a game may contain spaces.
     let (what, text) = match text.rsplit_once(char::is_whitespace) {
         Some((name, server)) => (What::parse(name.trim())?, server),
         None => (

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A line is the time in seconds, the direction (`>` to the server, `<` to the client) and a
-//! datagram in hexadecimal. Lines that begin with `#` are comments; those of a word and a value are
-//! read, as `protocol`, `nonce`, from which the ids of the requests follow, and `outcome`.
+//! datagram in hexadecimal. Lines that begin with `#` are comments. A comment of a word and a value
+//! is read: `protocol`, `nonce` (the ids of the requests follow from it) and `outcome`.
 #![allow(unreachable_pub, reason = "the test kit makes it public")]
 #![allow(dead_code, reason = "each program uses a part of it")]
 
@@ -66,7 +66,7 @@ impl Transcript {
             .find_map(|comment| comment.strip_prefix(word)?.strip_prefix(' '))
     }
 
-    /// What the client sent, or what it received.
+    /// The datagrams that the client sent, or those that it received.
     pub fn datagrams(&self, is_request: bool) -> impl Iterator<Item = &Bytes> {
         self.lines
             .iter()
@@ -140,7 +140,7 @@ pub struct Recorded<C> {
 }
 
 impl<C> Recorded<C> {
-    /// Begins a transcript with these comments; what it held of an earlier conversation is dropped.
+    /// Begins a transcript with these comments, and drops an earlier conversation.
     pub fn new(
         conversation: C,
         comments: Vec<String>,

@@ -23,8 +23,8 @@ pub(crate) fn is_capture(file: &[u8]) -> bool {
     first.is_some_and(|first| *first == PCAPNG || PCAP.contains(&u32::from_be_bytes(*first)))
 }
 
-/// The UDP datagrams of a capture, in its order. Packets of other protocols, fragments of IP
-/// packets and what was cut by the capture are passed over.
+/// The UDP datagrams of a capture, in its order. Other protocols, fragments of IP packets, and
+/// packets that the capture cut are skipped.
 pub(crate) fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
     let mut reader = create_reader(file.len().max(1 << 16), file)
         .map_err(|error| format!("no capture: {error}"))?;

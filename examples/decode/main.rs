@@ -16,10 +16,11 @@
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
-//! An output line has `datagrams`, with what each of them is, and the answer of the server that its
-//! replies make: `complete` or `incomplete`, and `rules`, `players`, `teams` and `info` as they are
-//! on the wire, with one code point per byte of text. Where the file does not name the protocol,
-//! the line does. The request is not known. Exit status 1 when any line has an `error`.
+//! An output line has `datagrams`, with a description of each. It also has the answer that the
+//! replies of the server make: `complete` or `incomplete`, and `rules`, `players`, `teams` and
+//! `info` as they are on the wire, with one code point per byte of text. If the file does not name
+//! the protocol, the line does. The request is not known. Exit status 1 when any line has an
+//! `error`.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -137,7 +138,7 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
 }
 
-/// Whether the first line that is no comment has a direction.
+/// Whether the first line that is not a comment has a direction.
 fn is_transcript(text: &str) -> bool {
     let first = text
         .lines()
@@ -292,7 +293,7 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
     Ok(())
 }
 
-/// What a datagram is: the likeliest message, or why it is none.
+/// Describes a datagram: its likeliest message, or the reason why it is not a message.
 fn description(datagram: &Bytes) -> Value {
     const SHOWN: usize = 32;
     let mut about = Map::new();
@@ -327,14 +328,14 @@ fn description(datagram: &Bytes) -> Value {
     Value::Object(about)
 }
 
-/// Who sent the datagrams.
+/// The sender of the datagrams.
 enum Side {
     Server(Protocol),
     Client,
 }
 
-/// The protocol of the first datagram whose likeliest candidate is a reply; a client's where there
-/// are requests only.
+/// The protocol of the first datagram whose likeliest candidate is a reply. If there are only
+/// requests, the sender is a client.
 fn identify(datagrams: &[Bytes]) -> Result<Side, String> {
     let mut has_request = false;
     let mut likeliest = None;

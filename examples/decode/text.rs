@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-/// The datagrams of a text. `None` where it is in none of these forms.
+/// The datagrams of a text; `None` if it has none of these forms.
 ///
 /// - a dump by `xxd` or `hexdump -C`: offset 0 begins a datagram;
 /// - hexadecimal digits, a datagram a line, also as `ff:ff`, `0xff 0xff` or `\xff\xff`; the lines

@@ -11,7 +11,7 @@ pub(crate) struct InfoQuery {
     parts: Vec<Option<Vec<u8>>>,
 }
 
-/// The reply behind its header.
+/// The reply after its header.
 pub(crate) struct Info(Vec<u8>);
 
 impl InfoQuery {

@@ -312,7 +312,7 @@ async fn once(
     let mut out = io::stdout();
     match writeln!(out, "{line}").and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.into()),
-        // The exit status is there for who does not read the line.
+        // The exit status is enough for a caller that does not read the line.
         _ => Ok(state.exit_code()),
     }
 }

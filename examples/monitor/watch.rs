@@ -190,7 +190,7 @@ pub(crate) async fn watch_server(
         };
         (server.what, server.address.clone(), watched.servers.len())
     };
-    // The first ten are queried at once: one who watches a few wants to see them.
+    // The first ten are queried at once, so that a short list is complete soon.
     if number >= 10 {
         tokio::time::sleep(interval.mul_f64(number as f64 / count as f64)).await;
     }

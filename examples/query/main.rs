@@ -121,7 +121,7 @@ fn main() -> ExitCode {
     start(&command_line::parse())
 }
 
-/// What is queried.
+/// The target of a query.
 #[derive(Debug, PartialEq)]
 enum Asked<'a> {
     Embedded,
@@ -141,7 +141,7 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// What is queried. Refuses names that are unknown, and options that would have no effect.
+/// The target of a query. Refuses unknown names, and options that would have no effect.
 fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     let is_secure = |command: &String| command.starts_with("secure=");
     let asked = match (&arguments.lan, &arguments.what, &arguments.server) {
@@ -180,7 +180,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     Ok(asked)
 }
 
-/// Why a name is unknown. Where it leads nowhere, the server alone does.
+/// The reason why a name is unknown, and advice where there is no better one.
 fn unknown(name: &str, why: &str) -> String {
     match command_line::other_name(name) {
         Some(_) => why.to_owned(),
@@ -321,7 +321,7 @@ fn show(
     }
 }
 
-/// Queries a server. Returns the transcript beside the result.
+/// Queries a server. Returns the result and the transcript.
 async fn record(
     client: &Client,
     (protocol, server): (Protocol, &str),
@@ -482,7 +482,7 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
         && !game.masters.is_empty()
 }
 
-/// What the user can try next.
+/// Advice for the user after a failure.
 fn advice(error: &Error, what: What) -> String {
     let protocol = what.protocol();
     match error.kind() {

@@ -26,7 +26,7 @@ pub(crate) fn json_error(protocol: Option<Protocol>, server: &str, error: &Error
     json::line(line)
 }
 
-/// An outcome as lines of text. What is said about the server is its game, if nothing else.
+/// An outcome as lines of text. `about` describes the server; if it is empty, the game does.
 pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> String {
     let status = &outcome.answer;
     let mut out = String::new();

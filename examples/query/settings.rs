@@ -1,4 +1,4 @@
-//! Unreal Tournament 3's settings in one line: what is played where, and what is unusual about it.
+//! Unreal Tournament 3's settings in one line: mode, map, limits, bots and mutators.
 
 use std::fmt::Write as _;
 

@@ -22,7 +22,7 @@ pub(crate) fn named(list: &str) -> Option<&'static Game> {
     if is_file { None } else { Game::find(list).ok() }
 }
 
-/// What to say of a list that is no file.
+/// The message for a list that is not a file.
 pub(crate) fn advice(list: &str) -> String {
     Game::find(list)
         .err()
@@ -33,7 +33,7 @@ pub(crate) fn advice(list: &str) -> String {
 /// How the list servers of a game are asked.
 #[derive(Debug, Clone)]
 pub(crate) struct Lists {
-    /// The last answers of the known list servers are taken if they are no older.
+    /// The greatest age at which the last answers of the known list servers are used again.
     pub(crate) least_interval: Duration,
     /// The time for a list over TCP.
     pub(crate) timeout: Duration,
@@ -224,7 +224,7 @@ fn cache_file(game: &Game, scope: Scope) -> Option<PathBuf> {
     Some(cache.join("queryport").join(name))
 }
 
-/// The servers of a file that is young enough. An empty file is no list.
+/// The servers of a file that is young enough. An empty file does not count as a list.
 fn remembered(file: &Path, lists: &Lists) -> Option<Vec<SocketAddr>> {
     let age = std::fs::metadata(file)
         .ok()?
@@ -296,7 +296,7 @@ mod tests {
             Some(servers[1..].to_vec())
         );
         assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1, "one file");
-        // What a full disk left of an earlier version.
+        // A full disk left this part of an earlier version.
         std::fs::write(&file, "").unwrap();
         assert_eq!(remembered(&file, &lists(Scope::Any)), None);
         std::fs::remove_dir_all(folder).unwrap();

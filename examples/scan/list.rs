@@ -24,7 +24,7 @@ const MAX_LINE: usize = 4096;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Filter {
     pub(crate) exclude: Vec<IpNet>,
-    /// One part of so many.
+    /// One of this many parts.
     pub(crate) shard: Option<(u64, u64)>,
     /// Targets at the start of the list that an earlier scan has results for.
     pub(crate) skip: u64,
@@ -162,8 +162,8 @@ impl Stream for Targets {
     }
 }
 
-/// Reads a file, or standard input for `-`, in a thread of its own: reading blocks, and a list may
-/// never end.
+/// Reads a file, or standard input for `-`, in a thread of its own, because a read blocks and a
+/// list may never end.
 pub(crate) fn from_file(
     path: &str,
     usual: What,

@@ -13,12 +13,12 @@
 //! cargo run -p queryport-cli -- scan --bytes-per-second 1000000 --skip 5000 servers.txt
 //! ```
 //!
-//! Answers go to standard output, one line each, as they come; the progress, where there is a
-//! terminal for it, and the summary go to standard error. Ctrl-C and a closed pipe end the scan
-//! with a summary of what it did. Each JSON line says in `skip` how many targets at the start of
-//! the list were finished then: `--skip` with that number goes on from there. Exit status: 0 when a
-//! server answered, 1 when none did or a line of the list names no server, 2 for a wrong command
-//! line, 130 after Ctrl-C.
+//! Answers go to standard output, one line each, as they arrive. The summary goes to standard
+//! error, and so does the progress on a terminal. Ctrl-C and a closed pipe end the scan with a
+//! summary. `skip` in a JSON line is the number of targets at the start of the list that were
+//! finished then: `--skip` with that number goes on from there. Exit status: 0 when a server
+//! answered, 1 when none did or a line of the list names no server, 2 for a wrong command line, 130
+//! after Ctrl-C.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -411,7 +411,7 @@ fn failure_line(server: &str, peer: Option<SocketAddr>, error: &Error) -> String
     }
 }
 
-/// A list that is no file that can be read, and no game.
+/// A list that is neither a readable file nor a game.
 fn cannot_read(path: &str, error: &std::io::Error) -> Box<dyn std::error::Error> {
     let why = format!(
         "{path}: {}{}",
@@ -464,7 +464,7 @@ fn json_line(
     json::line(line)
 }
 
-/// The game that answered, if it says that it is not the expected one.
+/// The game that answered, if its answer names another one than expected.
 fn other_game(scanned: &Scanned<ServerStatus, Error>, expected: &Game) -> Option<&'static Game> {
     let status = &scanned.result.as_ref().ok()?.answer;
     Game::of(status, expected.protocol).filter(|game| game.id != expected.id)

@@ -1,4 +1,4 @@
-//! What is printed: results on standard output; complaints, and the progress on a terminal, on
+//! Output of a scan: results on standard output; complaints, and the progress on a terminal, on
 //! standard error.
 
 use std::io::{self, IsTerminal, Write};
@@ -9,7 +9,7 @@ use super::safe_text::fit;
 
 /// The line of progress is drawn again no sooner.
 const DRAWN_AFTER: Duration = Duration::from_millis(100);
-/// Results that are held back at most, in bytes.
+/// Most bytes of results that are held back.
 const MOST_HELD: usize = 32 * 1024;
 
 /// Results and progress may share a terminal, so each byte goes through here.
@@ -19,7 +19,7 @@ pub(crate) struct Output {
     held: Vec<u8>,
     /// Whether there is a line of progress: standard error is a terminal.
     has_progress: bool,
-    /// What the line says, and when it was drawn.
+    /// The text of the line, and when it was drawn.
     progress: String,
     drawn: Option<Instant>,
     /// How far the lists of a game are.

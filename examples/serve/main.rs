@@ -357,7 +357,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
     Ok(ExitCode::SUCCESS)
 }
 
-/// The service of GameSpy v1 with what the arguments add to it; `None` where they add nothing.
+/// The service of GameSpy v1 with the additions of the arguments; `None` without any.
 fn gamespy1_service(
     arguments: &Arguments,
     first: &Service,
@@ -457,8 +457,7 @@ fn with_players(
     status
 }
 
-/// The status after so many seconds with a crowd: each player stays and is away for times of their
-/// own.
+/// The status after this many seconds with a crowd. Each player has times of presence and absence.
 fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
     let players = (1..=most).filter_map(|number| {
         let period = 20 + u64::from(number) * 7 % 40;

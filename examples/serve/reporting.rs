@@ -15,7 +15,7 @@ const LINES: u32 = 10;
 pub(crate) struct Reporting {
     pub(crate) responder: Responder,
     enabled: bool,
-    /// When the current second began, its lines, and what has no line.
+    /// The start of the current second, its lines, and the count of datagrams without a line.
     second: Option<Instant>,
     lines: u32,
     left_out: u64,
@@ -51,7 +51,7 @@ impl Reporting {
         }
     }
 
-    /// Says how many datagrams had no line.
+    /// Prints how many datagrams had no line.
     pub(crate) fn write_left_out(&mut self) {
         if self.left_out > 0 {
             let count = std::mem::take(&mut self.left_out);

@@ -166,7 +166,7 @@ fn the_protocol_of_a_port_is_detected() {
 fn a_server_is_queried_by_its_game() {
     use queryport::games::Game;
 
-    // The game port, with nobody there; UT2004 answers at the port behind it.
+    // The game port, where nobody answers. UT2004 answers at the next port.
     let (game_port, server) = (0..100)
         .find_map(|_| {
             let (socket, address) = silent();
@@ -339,8 +339,8 @@ fn a_scan_of_five_hundred_ends_in_time() {
     assert_eq!(scan.stats().answered, living as u64);
 }
 
-/// A caller who pauses finds what has arrived meanwhile, and not timers that expired before it was
-/// taken.
+/// A caller who pauses gets the datagrams that arrived meanwhile, and not timers that expired
+/// before those were read.
 #[test]
 fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
     let servers: Vec<UdpSocket> = (0..100)

@@ -1,5 +1,5 @@
-//! What every protocol must do, for each of `Protocol::ALL`: a query and a responder in virtual
-//! time, with a network in between that does one wrong thing.
+//! Requirements for every protocol of `Protocol::ALL`: a query and a responder in virtual time,
+//! over a network with one fault.
 
 use std::time::{Duration, Instant};
 
@@ -127,8 +127,8 @@ fn replies_from_elsewhere_change_nothing() {
     }
 }
 
-/// node gamedig lists 14 players of 7 where UT2004's datagrams come twice, qstat 2 of 11 where
-/// GameSpy v1's come in reverse.
+/// Where UT2004's datagrams come twice, node gamedig lists 14 players of 7. Where GameSpy v1's come
+/// in reverse, qstat lists 2 of 11.
 #[test]
 fn any_order_and_any_number_of_copies_give_the_same_answer() {
     for protocol in Protocol::ALL {
@@ -152,7 +152,7 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
     }
 }
 
-/// qstat, rust gamedig and opengsq have no total deadline: a stream without end keeps them for
+/// qstat, rust gamedig and opengsq have no total deadline, and an endless stream keeps them for
 /// ever.
 #[test]
 fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
@@ -190,7 +190,7 @@ fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
     }
 }
 
-/// A datagram of a reply that goes on and on.
+/// A datagram of an endless reply.
 fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
     match protocol {
         Protocol::GameSpy1 => {
@@ -223,8 +223,7 @@ fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
     }
 }
 
-/// A reply to a request with another challenge or request id is one of an attacker who did not see
-/// the request.
+/// A reply with another challenge or request id comes from an attacker who did not see the request.
 #[test]
 fn a_reply_with_a_forged_token_is_rejected() {
     for protocol in Protocol::ALL {
@@ -253,8 +252,8 @@ fn a_reply_with_a_forged_token_is_rejected() {
     }
 }
 
-/// A cut reply is an error, an incomplete answer, or the whole one where only what says nothing is
-/// cut off. Quake 3 counts no players: a cut at the end of a line shows nowhere.
+/// A cut reply is an error, an incomplete answer, or a whole answer if the lost bytes have no
+/// meaning. Quake 3 does not count players, so a cut at the end of a line is invisible.
 #[test]
 fn a_reply_cut_at_any_byte_is_never_a_wrong_complete_answer() {
     for protocol in Protocol::ALL {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use queryport::{Answer, Limits, Protocol, ServerStatus, ToStatus};
 
-/// Fields and whether a status says them.
+/// Fields, and whether a status has them.
 type Said = (&'static str, fn(&ServerStatus) -> bool);
 
 const FIELDS: [Said; 24] = [

@@ -1,5 +1,5 @@
-//! What users of the API write first, from its names alone, compiles and does what it says. What
-//! does not compile is in the guide's chapter on one server, and in the doctests of
+//! Code that users of the API write first, from its names alone, compiles and works. Guesses that
+//! do not compile are in the guide's chapter on one server, and in the doctests of
 //! `src/guide/mod.rs`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};

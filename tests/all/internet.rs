@@ -26,7 +26,7 @@ struct Servers {
     random: u64,
     limits: RateLimits,
     known: HashMap<(queryport::Protocol, u8, usize), Vec<replies::Template>>,
-    /// Datagrams on their way back.
+    /// Datagrams in flight to the client.
     flying: BTreeMap<(Instant, u64), (SocketAddr, Vec<u8>)>,
     sent: u64,
 }

@@ -30,8 +30,8 @@ fn replay(target: &'static str, body: fn(&[u8])) {
     replay_cut(target, usize::MAX, body);
 }
 
-/// Replays a corpus of inputs that `arbitrary` reads, cut at so many lengths: not every byte of
-/// them is a datagram's.
+/// Replays a corpus of inputs that `arbitrary` reads, cut at a fixed number of lengths: not every
+/// byte of them belongs to a datagram.
 fn replay_structured(target: &'static str, body: fn(&[u8])) {
     replay_cut(target, 24, body);
 }

@@ -6,8 +6,9 @@ use crate::common::transcript::Transcript;
 use crate::common::{captures, exchange};
 use crate::differential;
 
-/// What servers of a protocol sent: a name, and the datagrams of a reply in order of arrival. The
-/// captures, the vectors and the transcripts; for Quake 3 the recorded exchanges as well.
+/// Recordings of servers of a protocol: a name, and the datagrams of a reply in order of arrival.
+/// They are the captures, the vectors and the transcripts; for Quake 3 the recorded exchanges as
+/// well.
 fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
     let mut recorded: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
     for case in captures::cases(protocol) {
@@ -44,9 +45,9 @@ fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
     recorded
 }
 
-/// Every recorded reply: in its order and against it, without each of its datagrams, with that one
-/// late and twice, and with it cut. At least so many of the project's own are complete and compared
-/// field by field.
+/// Checks every recorded reply in its order and in reverse, without each of its datagrams, with
+/// that datagram late and twice, and with it cut. At least `least` of the project's own replies are
+/// complete and compared field by field.
 fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
     let mut found = Found {
         check,
@@ -82,7 +83,7 @@ fn captures(protocol: &str, least: usize, check: fn(&[Vec<u8>]) -> bool) {
     found.report();
 }
 
-/// What the readers do not agree on.
+/// The differences between the readers.
 struct Found {
     check: fn(&[Vec<u8>]) -> bool,
     differences: Vec<String>,

@@ -1,4 +1,4 @@
-//! What decoding costs in allocations: none for a view, a handful for the model.
+//! Allocations of decoding: none for a view, a handful for the model.
 use std::net::SocketAddr;
 
 use allocation_counter::measure;

@@ -94,7 +94,7 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
     );
 }
 
-/// Answers with nothing, so that what is counted is the scanner's own.
+/// Answers with nothing, so that only the scanner's own allocations are counted.
 struct Ping;
 
 impl Conversation for Ping {

@@ -172,8 +172,8 @@ fn statuses_that_change_during_a_flood_keep_bounded_memory() {
         "{:?}",
         responder.stats()
     );
-    // 64 statuses and the current one, the templates, the tables of the bounds, and what one reply
-    // needs for a moment.
+    // 64 statuses and the current one, the templates, the tables of the bounds, and the memory of
+    // one reply while it is made.
     let bound = 66 * of_one_status + (256 << 10) + GuardOptions::MEMORY as u64 + (64 << 10);
     println!("{} bytes at most, bound {bound}", counted.bytes_max);
     assert!(

@@ -6,10 +6,10 @@ use kit::worst::targets::TARGETS;
 
 /// Most bytes on the heap for each byte that arrived, headers included.
 const PER_BYTE: u64 = 96;
-/// Most bytes besides.
+/// Most bytes in addition to those.
 const FIXED: u64 = 64 << 10;
-/// Most bytes on the heap for a list of 4 MiB, the longest that is read: itself twice, since it
-/// grows, and 65,536 servers with what the list says of each.
+/// Most bytes on the heap for a list of 4 MiB, the longest that is read: the list twice, since it
+/// grows, and 65,536 servers with their entries.
 const LIST: u64 = 36 << 20;
 
 #[test]

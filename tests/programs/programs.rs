@@ -23,7 +23,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// Commands and arguments with which they run on their own, and end where they are no service.
+/// Commands with arguments that let them run on their own, and end unless they are services.
 const RUNS: [&[&str]; 4] = [
     &["browser", "--timeout", "1", "--retries", "0"],
     &[
@@ -50,7 +50,7 @@ fn command(run: &[&str]) -> Command {
     command
 }
 
-/// What a program printed and its exit code; it must not panic, nor show an error in the form of
+/// The output and exit code of a program. It must not panic, nor print an error in the form of
 /// Rust's `Debug`.
 fn judge(run: &[&str], output: &Output) -> (Option<i32>, String, String) {
     let [out, err] =
@@ -321,13 +321,13 @@ fn the_shards_of_a_list_are_its_parts() {
     std::fs::remove_file(file).unwrap();
 }
 
-/// What a terminal of 80 columns has on its lines after a program has ended.
+/// The lines on a terminal of 80 columns after a program has ended.
 fn on_a_terminal(run: &[&str]) -> Vec<String> {
     on_a_terminal_of(run, "xterm", 80)
 }
 
 fn on_a_terminal_of(run: &[&str], kind: &str, columns: u16) -> Vec<String> {
-    // What a line of progress was is erased before anything else stands there.
+    // A line of progress is erased before other text replaces it.
     written_to_a_terminal(run, kind, columns)
         .split("\r\n")
         .map(|line| line.rsplit("\r\x1b[K").next().unwrap().to_owned())
@@ -460,7 +460,7 @@ fn an_interrupt_ends_a_program_at_any_time() {
                     .read_to_string(&mut err)
                     .unwrap();
                 assert!(!err.contains("panicked"), "{run:?}: {err}");
-                // Before it listens for signals, or where it does not, the signal itself ends it.
+                // Before it listens for signals, or if it does not, the signal itself ends it.
                 let is_ended = matches!(status.code(), Some(0 | 1))
                     || status.signal() == Some(signal.as_raw());
                 assert!(is_ended, "{run:?}: {status}: {err}");
@@ -593,7 +593,7 @@ fn the_monitor_neither_spins_nor_ends_without_descriptors() {
     let idle: Vec<_> = (0..100)
         .map(|_| std::net::TcpStream::connect(&address).unwrap())
         .collect();
-    // Clock ticks of the processor, of which there are 100 a second.
+    // Clock ticks of the processor; there are 100 per second.
     let ticks = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
         let fields: Vec<&str> = stat.split(' ').collect();

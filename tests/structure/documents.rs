@@ -1,4 +1,4 @@
-//! What documents state about files, tests and layers is true.
+//! Checks that statements of documents about files, tests and layers are true.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use kit::root;
 
 use super::LAYERS;
 
-/// The documents and, of the sources, the comments. The change log tells of files that are gone.
+/// The documents, and the comments of the sources. The change log is left out: it mentions files
+/// that are gone.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     for folder in [".github", "benches", "examples", "fuzz", "src", "tests"] {
@@ -94,7 +95,7 @@ fn the_tests_that_documents_name_are_there() {
     assert!(count > 80, "found only {count} tests in the documents");
 }
 
-/// The registry's page shows README.md without the repository beside it.
+/// The registry's page shows README.md without the rest of the repository.
 #[test]
 fn the_links_of_documents_lead_somewhere() {
     for (document, text) in documents() {
@@ -151,7 +152,7 @@ fn lines_of_examples_have_at_most_100_columns() {
             }
         }
     }
-    // A chapter has it as it is.
+    // A chapter contains it unchanged.
     let example = std::fs::read_to_string(root().join("examples/fifth_protocol/a2s.rs")).unwrap();
     long.extend(
         example

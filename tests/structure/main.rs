@@ -1,5 +1,5 @@
-//! What cargo and clippy cannot check: layers, circles of files, engines that are named outside the
-//! tables; and whether documents are true.
+//! Checks that cargo and clippy do not make: layers, circles of files, names of engines outside the
+//! tables, and the truth of documents.
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,

@@ -7,7 +7,7 @@ use kit::root;
 use queryport::serve::GuardOptions;
 use queryport::{Limits, ScanOptions, Timing};
 
-/// The ranges and defaults of options in prose, each made from what the option does with values out
+/// The ranges and defaults of options in prose, each derived from how the option treats values out
 /// of range.
 #[test]
 fn the_bounds_in_documents_are_those_of_the_options() {

@@ -11,7 +11,7 @@ pub(crate) struct Source {
     pub(crate) module: Vec<String>,
     /// The code, with empty strings.
     pub(crate) code: String,
-    /// What stands in its strings.
+    /// The contents of its strings.
     pub(crate) strings: Vec<String>,
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::text;
 
-/// Field names are the keys without their numbers; the numbers are listed beside the rows.
+/// Field names are the keys without their numbers. The numbers are listed next to the rows.
 pub(super) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
     let rules = answer
         .rules()
@@ -14,7 +14,7 @@ pub(super) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
     let row = |row: Row<'_>| {
         let mut object = Map::new();
         for (name, value) in row.fields() {
-            // Of repeated fields the first.
+            // Of repeated fields, the first counts.
             let name: String = name.iter().map(|&byte| char::from(byte)).collect();
             object.entry(name).or_insert(text(value));
         }

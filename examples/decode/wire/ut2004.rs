@@ -4,8 +4,8 @@ use queryport::model::{Colours, Style, TextRef};
 use queryport::ut2004::{self, FString};
 use serde_json::{Map, Value, json};
 
-/// The records' fields; a Killing Floor server's waves and what is odd about the info record stand
-/// beside it.
+/// The fields of the records. The waves of a Killing Floor server and the problems of the info
+/// record are next to them.
 pub(super) fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
     if let Some(info) = answer.info() {
         let mut record = Map::new();

@@ -411,7 +411,7 @@ async fn gamespy1_lists_are_asked_with_the_public_key_and_show_progress() {
             master(MasterForm::GameSpy1, list_server("ut", cut).await),
         ],
     );
-    // Shorter than the list takes would be the timeout of a query.
+    // The timeout of a query is shorter than this list takes.
     let short =
         client().with_timing(queryport::Timing::default().with_timeout(Duration::from_millis(20)));
     let mut servers = short
@@ -641,7 +641,7 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
         (1, false)
     );
     assert_eq!(list(2).unwrap_err().kind(), ErrorKind::Refused);
-    // Each has its own challenge, and so its own noise. Some of it reads as the beginning of a
+    // Each has its own challenge, and so its own noise. Some noise reads as the beginning of a
     // list.
     let mut wrong_keys = 0;
     for (index, other_key) in (0..).zip(&addresses).skip(3) {

@@ -137,7 +137,7 @@ async fn the_side_port_of_ut2004_is_asked_where_the_query_port_is_closed() {
     server.abort();
     let _ = server.await;
 
-    // The same port, with a server that says it is another one.
+    // The same port, with a server that names another game.
     let socket = bind(side_port).await.unwrap();
     let _other = answer(
         socket,

@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::common::captures;
 
-/// What the captures' `game` says where that is no id or name of our table, and `None` for a game
-/// that the table does not have.
+/// Our ids for values of the captures' `game` that are not an id or name of our table. `None` for a
+/// game that the table does not have.
 const NAMES: [(&str, Option<&str>); 11] = [
     ("arma3", None),
     ("grimm", Some("unrealtournament2004")),
@@ -25,7 +25,7 @@ const NAMES: [(&str, Option<&str>); 11] = [
     ("urbanterror-seed", Some("urbanterror")),
 ];
 
-/// So many of the 47 third-party captures are named right, at least.
+/// Least number of the 47 third-party captures that are named right.
 const LEAST_RIGHT: usize = 44;
 
 /// The id of the game that the capture's own file names.
@@ -82,8 +82,8 @@ fn captures_are_named_right_or_not_at_all() {
     }
 }
 
-/// Recordings of servers that ran on one machine, reply by reply: what their files say of them
-/// (`source`) tells the game.
+/// Recordings of servers that ran on one machine, reply by reply. The game follows from the files'
+/// `source`.
 #[test]
 fn recordings_are_named_right_or_not_at_all() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
@@ -124,7 +124,7 @@ fn recordings_are_named_right_or_not_at_all() {
                 .iter()
                 .map(|datagram| datagram.as_str().unwrap());
             let datagrams = datagrams.map(|datagram| Bytes::from(hex::decode(datagram).unwrap()));
-            // Challenges and printed texts are no answers.
+            // Challenges and printed texts are not answers.
             let Ok(answer) = Answer::from_datagrams(protocol, datagrams, &Limits::default()) else {
                 continue;
             };
@@ -149,7 +149,7 @@ fn recordings_are_named_right_or_not_at_all() {
 fn own_vectors_are_named_right() {
     let cases = [
         (Protocol::GameSpy1, "bf1942-teams", Some("battlefield1942")),
-        // The demo has a name of its own, and the master of 333networks is no game.
+        // The demo has a name of its own, and the master of 333networks is not a game.
         (Protocol::GameSpy1, "bf1942-xpack", None),
         (Protocol::GameSpy1, "masterserver-qt5", None),
         (Protocol::GameSpy1, "descent3-30", Some("descent3")),
@@ -199,7 +199,7 @@ fn of_reply(body: &[u8]) -> Option<&'static str> {
     Game::of(&answer.to_status(), Protocol::Quake3).map(|game| game.id)
 }
 
-/// Infos as servers send them that we ran, see the vectors, and as the engines' sources write them.
+/// Infos as sent by servers that we ran (see the vectors), and as written in the engines' sources.
 #[test]
 fn an_info_tells_the_game() {
     for (info, id) in [

@@ -1,7 +1,7 @@
-//! The table of games against what its sources say, `sources.tsv`.
+//! Compares the table of games with its sources, `sources.tsv`.
 use queryport::games::{Game, QueryPort};
 
-/// A line of `sources.tsv`; a cell is `None` where the source says nothing.
+/// A line of `sources.tsv`; a cell is `None` where the source has no value.
 struct Source {
     id: &'static str,
     protocol: &'static str,

@@ -393,7 +393,7 @@ fn parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
-/// The request is unknown here: the number of the last part says that this is a status.
+/// The request is unknown here. The number of the last part shows that this is a status.
 #[test]
 fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
     let parts = vector("serioussam-64");
@@ -406,8 +406,7 @@ fn recorded_parts_without_numbers_are_incomplete_when_one_is_lost() {
     }
 }
 
-/// A late part of the first reply joins the second one, and nothing but the players in it shows
-/// that.
+/// A late part of the first reply joins the second one. Only the players in it show that.
 #[test]
 fn parts_of_two_replies_are_not_taken_for_one() {
     let mut rig = Rig::new();
@@ -567,9 +566,9 @@ fn short() -> StatusQuery {
     query
 }
 
-/// Such servers as Dragonade compare the whole request with `\status\`. The end mark alone is what
-/// Cyberarm's Mobius sends instead, and GameSpy's QR1 SDK where it cannot read a request: it looks
-/// for eight names, and `final` follows whatever it found.
+/// Servers such as Dragonade compare the whole request with `\status\`. Cyberarm's Mobius sends the
+/// end mark alone instead. So does GameSpy's QR1 SDK where it cannot read a request: it looks for
+/// eight names, and `final` follows whatever it found.
 #[test]
 fn a_short_query_that_brings_no_description_asks_for_the_status() {
     let status = br"\hostname\Srv\numplayers\1\player_0\a\final\\queryid\1.1";

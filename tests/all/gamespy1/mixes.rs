@@ -1,5 +1,5 @@
-//! Parts of several replies in one query, in every numbering: complete is only what is one reply,
-//! or what no reader could tell from one.
+//! Parts of several replies in one query, in every numbering. A complete answer is one reply, or a
+//! mixture that no reader could tell from one.
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
@@ -42,7 +42,7 @@ struct Reply {
     pairs: Pairs,
 }
 
-/// A reply of a server with so many players, some in each datagram; `tag` tells the moments apart.
+/// A reply whose datagrams have these numbers of players; `tag` tells the moments apart.
 fn reply(numbering: Numbering, number: u64, tag: u8, rows: &[usize]) -> Reply {
     let players: usize = rows.iter().sum();
     let mut parts: Vec<Pairs> = Vec::new();
@@ -180,8 +180,8 @@ fn contradict(
     }
 }
 
-/// A complete answer is one of the replies, or nothing that arrived contradicts the parts it was
-/// joined from.
+/// A complete answer is one of the replies. Otherwise nothing that arrived contradicts the parts it
+/// was joined from.
 fn check(
     numbering: Numbering,
     replies: &[Reply],
@@ -252,7 +252,7 @@ proptest! {
             let reply = reply % replies.len();
             let part = part % replies[reply].datagrams.len();
             let verdict = query.receive(&replies[reply].datagrams[part]);
-            // What is refused is not kept: the rest of a text of sections without its beginning,
+            // Rejected parts are not kept: the rest of a text of sections without its beginning,
             // and a third reply to two requests.
             if !matches!(verdict, Verdict::Rejected(_)) {
                 arrived.push((request, (reply, part)));

@@ -137,8 +137,7 @@ fn owned(answer: &Answer) -> Pairs {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
 
-    /// Whatever the dialect and the cuts, in any order and with copies: every pair comes back, in
-    /// order.
+    /// In every dialect, with any cuts, order and copies, every pair comes back in order.
     #[test]
     fn what_is_written_is_read_back(
         pairs in pairs(),
@@ -151,7 +150,7 @@ proptest! {
         prop_assert!(answer.completeness().is_complete());
     }
 
-    /// Any fragment missing, any number of them, any order: never complete, and what is there is a
+    /// With any fragments missing, in any order, an answer is never complete, and its pairs are a
     /// part of the whole.
     #[test]
     fn a_reply_with_a_fragment_missing_is_never_complete(
@@ -168,7 +167,7 @@ proptest! {
         let Some(answer) = read(shuffled(kept, seed)) else { return Ok(()) };
         prop_assert!(!answer.completeness().is_complete());
         prop_assert!(!answer.to_status().completeness.is_complete());
-        // Where cuts fall between key and value, the first key behind a gap is a guess.
+        // Where cuts fall between key and value, the first key after a gap is a guess.
         if !matches!(dialect, Dialect::AdminMod | Dialect::ExtendedAdminMod) {
             let mut known = pairs.iter();
             for pair in owned(&answer) {
@@ -251,7 +250,7 @@ proptest! {
             .collect();
         let mut datagram = Vec::new();
         Request::new(&commands).encode(&mut datagram).unwrap();
-        // Values that would make a reply of it are rare, and refused by every server.
+        // Values that would turn it into a reply are rare, and every server refuses them.
         if let Ok(request) = Request::parse(&datagram) {
             prop_assert!(request.commands().eq(commands));
         }

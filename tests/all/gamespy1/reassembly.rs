@@ -57,7 +57,7 @@ fn a_retry_with_the_same_number_is_not_joined_with_the_first_reply() {
     assert_eq!(names(&outcome.answer), ["Cid", "Dan"]);
 }
 
-/// The rest of a reply can come after the retry.
+/// The rest of a reply can arrive after the retry.
 #[test]
 fn a_late_rest_of_the_first_reply_joins_it() {
     let mut rig = Rig::new();
@@ -337,8 +337,8 @@ fn sections_are_one_text_with_one_number() {
     }
 }
 
-/// What was refused for its size may contradict: a forged first part and the last one of the server
-/// are no answer.
+/// A part that was rejected for its size may contradict others: a forged first part and the
+/// server's last one are not an answer.
 #[test]
 fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
     let limits = Limits::default().with_max_rules(4);
@@ -397,8 +397,8 @@ fn players_and_teams_are_bounded_over_all_datagrams() {
     );
 }
 
-/// Serious Sam's datagrams have no numbers but for the last one, and a player's text can hold the
-/// key of a name.
+/// In Serious Sam's replies only the last datagram has a number, and a player's text can contain
+/// the key of a name.
 #[test]
 fn a_name_in_a_players_text_is_no_description_of_serious_sams_server() {
     let first = br"\hostname\Srv\mapname\DM1\numplayers\2\player_0\x\queryid\9.1\frags_0\1";

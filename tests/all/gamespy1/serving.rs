@@ -324,7 +324,7 @@ fn an_echo_is_no_request_to_openspy() {
     }
 }
 
-/// What the server side says of a status, and what a client makes of it.
+/// The values that the server side sends of a status, and the values that a client reads.
 fn served(status: &ServerStatus, engine: Engine) -> (Vec<Bytes>, ServerStatus) {
     let request = Request::new(&[Command::Status]);
     let replies =
@@ -387,7 +387,7 @@ fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
     }
 }
 
-/// What is the same for every family of games; each test adds what its family has keys for.
+/// The fields that all families of games share. Each test adds the keys of its family.
 fn match_of(game: &str) -> ServerStatus {
     let mut status = status(2);
     status.game = Some(game.into());
@@ -397,8 +397,8 @@ fn match_of(game: &str) -> ServerStatus {
     status
 }
 
-/// The fields with one meaning for every game that a reply of this protocol can say, but those of
-/// players.
+/// The fields, except those of players, with one meaning for every game that a reply of this
+/// protocol can carry.
 fn meaning(status: &ServerStatus) -> impl PartialEq + std::fmt::Debug {
     let text = |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
     let mutators = status.mutators.as_ref();
@@ -436,7 +436,8 @@ fn team(id: i32, name: &str, score: i64) -> Team {
     team
 }
 
-/// Read, served and read again: the same, also where the rules of the first reading stay.
+/// A status that is read, served and read again stays the same, even with the rules of the first
+/// answer.
 fn keeps_its_meaning(status: &ServerStatus, engine: Engine) -> ServerStatus {
     let (_, read) = served(status, engine);
     assert_eq!(meaning(&read), meaning(status), "{engine:?}");
@@ -460,7 +461,7 @@ fn an_unreal_match_keeps_its_meaning() {
     status.bot_count = Some(1);
     let mut read = keeps_its_meaning(&status, Engine::Unreal);
     assert_eq!(read.rules.get("listenserver").unwrap().raw(), b"True");
-    // What is played changes, and the rules of the reading do not contradict it.
+    // The match changes, and the rules that were read before do not contradict it.
     read.time_limit = Some(Duration::from_secs(1200));
     read.password = Some(false);
     let (_, changed) = served(&read, Engine::Unreal);
@@ -469,7 +470,7 @@ fn an_unreal_match_keeps_its_meaning() {
         (read.time_limit, Some(false))
     );
     assert_eq!(changed.rules.get_all("timelimit").count(), 1);
-    // Bots that no row marks.
+    // Bots that are not marked in any row.
     let mut counted = match_of("ut");
     (
         counted.protocol_version,
@@ -547,7 +548,7 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         ] {
             odd.rules.push(key, "99");
         }
-        // So do these without what cannot be sent.
+        // The same without the fields that cannot be sent.
         odd.rules.push("\0play\x01er_9", "99");
         odd.rules.push("team\\name_1", "99");
         let (_, read) = served(&odd, engine);

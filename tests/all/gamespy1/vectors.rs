@@ -70,8 +70,8 @@ fn any_order_and_any_copies_give_the_same_answer() {
 #[test]
 fn with_a_fragment_missing_no_answer_is_complete() {
     let mut random = Random(11);
-    // The last part of Serious Sam's is whole in itself; `conversation` holds what a client makes
-    // of it.
+    // The last part of Serious Sam's replies is whole in itself. `conversation` tests how a client
+    // treats it.
     for case in cases("gamespy1")
         .into_iter()
         .filter(|case| case.name != "serioussam-64")
@@ -140,8 +140,8 @@ fn rows<'a>(value: &'a Value, index: &str, kind: &str) -> Vec<(&'a Value, &'a Ma
     value[index].as_array().unwrap().iter().zip(rows).collect()
 }
 
-/// A datagram cut anywhere, the others whole: never more players; complete only where nothing is
-/// lost or the wire cannot show it.
+/// One datagram is cut anywhere, the others are whole. The answer never has more players, and is
+/// complete only if nothing is lost or the wire cannot show it.
 #[test]
 fn a_cut_datagram_never_adds_players_or_rules() {
     for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
@@ -270,8 +270,8 @@ fn captures_survive_the_way_through_the_encoder() {
             assert_eq!(latin1(&twice), latin1(&encoded), "{}", case.name);
             assert_eq!(again.raw(), response.raw());
             assert!(again.pairs().eq(response.pairs()));
-            // What mods add and the encoder does not: `eof`, words for numbers, the number twice, a
-            // NUL.
+            // Additions of mods that the encoder does not write: `eof`, words for numbers, the
+            // number twice, a NUL.
             let plain = ["adminmod", "word", "team-rows-t", "descent3"]
                 .iter()
                 .all(|name| !case.name.starts_with(name));
@@ -416,7 +416,7 @@ mod mapping {
             ),
             (Some(7), &b"2"[..])
         );
-        // One is present: the row with the lowest number, wherever it stands.
+        // One is present: the row with the lowest number, in any position.
         assert_eq!((players.len(), former.len()), (1, 2));
     }
 
@@ -510,7 +510,7 @@ mod mapping {
             (seconds(status.time_limit), status.score_limit),
             (None, None)
         );
-        // The first datagram has an end mark too, and the count says that it is not the end.
+        // The first datagram has an end mark too. The count shows that it is not the end.
         let case = cases("gamespy1")
             .into_iter()
             .find(|case| case.name == "descent3-30")

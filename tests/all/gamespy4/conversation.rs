@@ -57,8 +57,8 @@ fn quiet() -> (Conditions, u64) {
     (Conditions::perfect(Duration::from_millis(20)), 0)
 }
 
-/// What was requested, step by step: `c` for a challenge, `1` for data in one datagram, `0` for
-/// data without a challenge, `z` for one of zeros, `d` for another.
+/// The requests, step by step: `c` for a challenge, `1` for data in one datagram, `0` for data
+/// without a challenge, `z` for a challenge of zeros, `d` for another request.
 fn ask(
     query: StatusQuery,
     reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,

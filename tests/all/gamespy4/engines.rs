@@ -1,4 +1,4 @@
-//! Engines whose replies differ from the usual ones: what each of them sends, and what it means.
+//! Engines whose replies differ from the usual ones: their datagrams and the meaning of those.
 
 use std::time::Duration;
 

@@ -65,8 +65,8 @@ fn the_teams_of_battlefield_vietnam_count_from_1() {
     assert_eq!(status.listed_players()[0].team, Some(2));
 }
 
-/// A host name in Windows-1251, as Russian servers send it. The first reply is whole, of the second
-/// the end is missing.
+/// A host name in Windows-1251, as Russian servers send it. The first reply is whole; the second
+/// lacks its end.
 #[test]
 fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
     let options = QueryOptions::default()
@@ -108,7 +108,7 @@ fn long(length: usize, counts: &str) -> Answer {
     decode([[head, &value[..], b"\0\0", tables].concat()]).unwrap()
 }
 
-/// GameSpy's own code cuts at 1,400 bytes and does not say so.
+/// GameSpy's own code cuts at 1,400 bytes without a mark.
 #[test]
 fn a_full_datagram_is_complete_only_if_its_counts_agree() {
     for (length, counts, is_complete) in [
@@ -196,7 +196,7 @@ fn without_a_dialect_such_a_server_is_found_soon() {
     }
 }
 
-/// A server that knows several datagrams is asked for them where one is not enough.
+/// A server that supports several datagrams is asked for them if one is not enough.
 #[test]
 fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     let mut served = ServerStatus::default();
@@ -225,7 +225,7 @@ fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     assert_eq!(answer.players().len(), 64);
 }
 
-/// What is served is read back, and nothing but GameSpy v2's request is answered.
+/// A served status is read back, and only GameSpy v2's request is answered.
 #[test]
 fn a_server_of_gamespy_v2() {
     let mut served = ServerStatus::default();

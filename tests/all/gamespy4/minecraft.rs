@@ -1,4 +1,4 @@
-//! Minecraft's answers, and what titles and names can do to them.
+//! Minecraft's answers, and titles and names that can damage them.
 
 use bytes::Bytes;
 use queryport::gamespy4::minecraft::{STYLE, plugins};
@@ -241,7 +241,7 @@ fn a_port_as_text_shifts_nothing() {
     }
 }
 
-/// Without an address behind it nothing proves the port.
+/// Without an address after it, nothing proves the port.
 #[test]
 fn a_basic_reply_without_an_address_is_incomplete() {
     for tail in [&b"\xdd\x63mc.example.org\0"[..], b"\xdd\x63\0", b"25565\0"] {
@@ -257,7 +257,7 @@ fn a_basic_reply_without_an_address_is_incomplete() {
         assert!(status.rules.get("hostport").is_none());
     }
     for body in [
-        // Neither layout fits: counts that are no numbers, more texts than there are fields.
+        // Neither layout fits: counts that are not numbers, more texts than fields.
         &b"Srv\0SMP\0world\0two\x0020\0\xdd\x63127.0.0.1\0"[..],
         b"Srv\0SMP\0world\x002\x0020\x0025565\0mc.example.org\0",
         b"Srv\0SMP\0world\x002\x0020\x0025565\x00127.0.0.1\0more\0",
@@ -332,8 +332,8 @@ fn a_basic_reply_to_the_full_request_is_incomplete() {
     assert_eq!(answer.to_status().name.unwrap(), "Srv");
 }
 
-/// A cut inside the mark that begins the players must not make the title swallow the keys behind
-/// it.
+/// After a cut inside the mark that begins the players, the title must not swallow the keys that
+/// follow.
 #[test]
 fn a_cut_between_the_keys_and_the_players_leaves_the_title_alone() {
     let reply = [

@@ -1,5 +1,4 @@
-//! What each game's keys mean to the model, and that a status keeps its fields from server to
-//! server.
+//! The meaning of each game's keys in the model. A status keeps its fields from server to server.
 
 use std::time::Duration;
 
@@ -123,7 +122,7 @@ fn battlefield_2_with_bots() {
     );
 }
 
-/// `bf2_bots` says whether there are bots, and never how many.
+/// `bf2_bots` tells whether there are bots, and never how many.
 #[test]
 fn battlefield_2_without_a_list() {
     let read = |bots: &[(&str, &str)]| {
@@ -205,7 +204,7 @@ fn minecraft() {
     assert_eq!(basic.mod_name, None);
 }
 
-/// What is not said, or cannot be read, is not there.
+/// Values that are absent or unreadable are `None`.
 #[test]
 fn nothing_is_guessed() {
     let status = pairs(&[
@@ -233,7 +232,7 @@ fn nothing_is_guessed() {
     assert_eq!(disagreeing.anti_cheat, Some(true));
 }
 
-/// A row without a name is a bot only where UT3's number of bots says so.
+/// A row without a name is a bot only if UT3's number of bots confirms it.
 #[test]
 fn nameless_rows_are_bots_only_where_their_number_is_right() {
     let bots = |number: &str| {
@@ -259,7 +258,7 @@ fn nameless_rows_are_bots_only_where_their_number_is_right() {
     assert_eq!(bots("1"), (Some(2), vec![None, None, None]));
 }
 
-/// A status that was read from a server and is served again in the same dialect says the same.
+/// A status that was read from a server and is served again in the same dialect is unchanged.
 #[test]
 fn a_status_keeps_its_fields_from_server_to_server() {
     for (name, engine) in [

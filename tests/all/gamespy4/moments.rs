@@ -1,4 +1,4 @@
-//! Replies of two moments: what a server sends, and what the client does about a mixture.
+//! Replies of two moments: how a server sends them, and how the client treats a mixture.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -64,7 +64,7 @@ fn part(id: &[u8], number: u8, body: &[u8]) -> Vec<u8> {
     [b"\0", id, b"splitnum\0", &[number], body].concat()
 }
 
-/// What the client does about a mixture that it can see: it asks again soon.
+/// The client asks again soon when it sees a mixture.
 #[test]
 fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     let mut query = StatusQuery::new(7, &QueryOptions::default());
@@ -99,7 +99,8 @@ fn a_mixed_reply_is_not_completed_and_the_next_attempt_is() {
     assert_eq!(answer.get("hostname"), Some(&b"new"[..]));
 }
 
-/// The row that the first datagram cuts begins otherwise in the second: they are of two replies.
+/// The row that the first datagram cuts begins differently in the second: they belong to two
+/// replies.
 #[test]
 fn a_cut_value_that_is_not_continued_is_of_another_moment() {
     let complete = |cut: &[u8], repeated: &[u8]| {

@@ -1,4 +1,5 @@
-//! What networks and strangers do to datagrams: copies, other orders, losses, cuts, flips, noise.
+//! Effects of networks and strangers on datagrams: copies, other orders, losses, cuts, flips,
+//! noise.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -139,8 +140,8 @@ fn a_reply_cut_anywhere_is_never_complete() {
     assert!(harmless <= 6);
 }
 
-/// The one kind of cut that the wire cannot show: behind empty values of the last section's first
-/// column, whose NULs then pass for the ends of column and section.
+/// The only kind of cut that the wire cannot show: after empty values of the last section's first
+/// column. Their NULs then read as the ends of column and section.
 #[test]
 fn a_cut_behind_an_empty_team_name_can_look_complete() {
     let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01\0\x02team_t\0\0Red\0\0\0score_t\0\x001\x002\0\0\0";

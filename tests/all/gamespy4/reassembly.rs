@@ -1,4 +1,4 @@
-//! Replies of several datagrams: what a model of the engine's own sender cuts and repeats is put
+//! Replies of several datagrams, cut and repeated by a model of the engine's own sender, are put
 //! together again.
 
 use queryport::ToStatus;
@@ -217,8 +217,8 @@ fn server_keys_continue_in_the_second_datagram() {
     );
 }
 
-/// A server whose keys changed between two replies with one id: the second datagram of the later
-/// reply does not repeat the pair that the first datagram of the earlier one was cut in.
+/// The keys of a server changed between two replies with one id. The first datagram of the earlier
+/// reply ends inside a pair, and the second datagram of the later reply does not repeat that pair.
 #[test]
 fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
     let datagram = |number: u8, body: &[u8]| {
@@ -253,7 +253,7 @@ fn a_pair_that_the_next_datagram_does_not_repeat_is_of_another_reply() {
 }
 
 /// The same in the players: the second datagram is of a reply with two players, and the end of its
-/// names is no third one.
+/// names is not a third one.
 #[test]
 fn a_column_of_another_reply_has_rows_of_its_own() {
     let datagrams = [
@@ -284,7 +284,7 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
     );
 }
 
-/// Empty names beside one that reads as the name of a column: the other columns show that a row is
+/// Empty names next to one that reads as the name of a column. The other columns show that a row is
 /// missing.
 #[test]
 fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
@@ -307,8 +307,8 @@ fn a_name_that_reads_as_a_column_leaves_the_players_incomplete() {
     assert!(!answer.completeness().is_complete());
 }
 
-/// The byte 1 or 2 at the start of a key begins a section only where the last key has no value, so
-/// that the section's end was taken for it.
+/// The byte 1 or 2 at the start of a key begins a section only after a key without a value: then
+/// the section's end was taken for that value.
 #[test]
 fn a_key_that_begins_like_a_section_is_a_key() {
     let datagram =
@@ -321,7 +321,7 @@ fn a_key_that_begins_like_a_section_is_a_key() {
             &[("\x02", "odd"), ("x", "")],
             true,
         ),
-        // What follows is no end of the teams.
+        // The bytes that follow are not the end of the teams.
         (
             b"\x02\0odd\0x\0y\0\0\x01player_\0\0Ann\0\0team_\0\0",
             &[("\x02", "odd"), ("x", "y")],

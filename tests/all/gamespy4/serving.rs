@@ -1,4 +1,4 @@
-//! The server's side: what it says, to whom, and how much of it.
+//! The server's side: its replies, their receivers and their sizes.
 
 use std::time::{Duration, Instant};
 
@@ -88,8 +88,8 @@ fn read_challenge(reply: &[u8]) -> i32 {
     }
 }
 
-/// What is served comes back, whatever the number of players, in any order of datagrams, each of
-/// them short enough.
+/// A served status comes back, with any number of players and any order of datagrams, each of them
+/// short enough.
 #[test]
 fn a_status_goes_to_the_wire_and_back() {
     let mut random = Random(3);
@@ -224,7 +224,7 @@ fn a_rule_that_does_not_fit_displaces_no_other() {
     }
 }
 
-/// A reply that has a text in part must not read as complete, nor be longer for it.
+/// A reply that cuts a text must not read as complete, nor be longer for it.
 #[test]
 fn every_text_that_is_cut_makes_the_reply_incomplete() {
     let long = |length| Some("x".repeat(length).into());
@@ -512,7 +512,7 @@ fn minecraft_is_answered_as_by_its_own_server() {
             [&full[..]]
         );
     }
-    // gamespy_query sends a line feed behind the four bytes.
+    // gamespy_query sends a line feed after the four bytes.
     for other in [&b"\n"[..], &[0; 3], b"\xff\xff\xff\x01\n", QSTAT] {
         assert_eq!(
             ask(Selection(other), &served, Engine::Minecraft),
@@ -743,8 +743,8 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
     }
 }
 
-/// A token names the status that it was issued for. Were that to be read from it, one's own token
-/// would tell six bits of everybody's.
+/// A token names the status that it was issued for. If that could be read from it, one's own token
+/// would reveal six bits of everybody's.
 #[test]
 fn a_token_says_nothing_about_the_token_of_another_address() {
     let now = Instant::now();
@@ -805,7 +805,7 @@ fn without_a_token_no_reply_is_longer_than_a_challenge() {
     assert!(most > 2.0, "challenges were among them");
 }
 
-/// What GameQ sends to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The
+/// The request of GameQ to Battlefield 2 (Bf2.php): no challenge, and everything is selected. The
 /// bounds of unproved addresses apply to the reply.
 #[test]
 fn battlefield_2_answers_without_a_challenge_as_well() {
@@ -828,7 +828,7 @@ fn battlefield_2_answers_without_a_challenge_as_well() {
         body(exchange(&mut responder, now, "192.0.2.1:5000", request)),
         proved
     );
-    // What qstat sends (`-gs3`), and clients of GameSpy's version 2: no challenge, no flag.
+    // The request of qstat (`-gs3`) and of clients of GameSpy's version 2: no challenge, no flag.
     for (selection, begin) in [
         (QSTAT, &b"Srv\0"[..]),
         (&[0xFF; 3], b"hostname\0Srv\0"),
@@ -906,7 +906,7 @@ fn a_token_is_never_zero() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever lists of keys are asked for: one datagram of the usual length, and no panic.
+    /// Any lists of keys: one datagram of the usual length, and no panic.
     #[test]
     fn any_lists_of_keys_bring_at_most_a_datagram(
         lists in prop::collection::vec(prop_oneof![
@@ -922,7 +922,7 @@ proptest! {
         prop_assert!(replies[0].len() <= MAX_DATAGRAM);
     }
 
-    /// Whatever a status holds, what is written is complete and has as many rows.
+    /// For any status, the reply is complete and has as many rows.
     #[test]
     fn what_is_written_is_read_back(
         names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..120),

@@ -1,4 +1,4 @@
-//! What servers really sent.
+//! Replies of real servers.
 
 use queryport::gamespy4::{Command, Request, Response, Selection};
 use queryport::{Limits, ToStatus};
@@ -78,7 +78,7 @@ fn high_bytes_are_kept_and_shown() {
     assert_eq!(status.players.unwrap()[0].name, "© Jörg");
 }
 
-/// `numplayers` says 64 over 63 rows on a real server, and lists can be hidden.
+/// On a real server, `numplayers` is 64 over 63 rows, and lists can be hidden.
 #[test]
 fn the_number_of_players_is_not_the_number_of_rows() {
     let datagram =

@@ -28,7 +28,7 @@ fn asked(request: GameSpy2List, limits: Limits) -> (ListSession, Request) {
     (session, Request::parse(&out))
 }
 
-/// What the session makes of these bytes, in pieces of this length.
+/// The outcome of a session that gets these bytes in pieces of this length.
 fn read(mut session: ListSession, reply: &[u8], piece: usize) -> Result<ServerList, ListError> {
     let now = Instant::now();
     reply
@@ -38,7 +38,7 @@ fn read(mut session: ListSession, reply: &[u8], piece: usize) -> Result<ServerLi
     session.poll_answer().unwrap()
 }
 
-/// The same of a list that is enciphered with the right key.
+/// The same for a list that is enciphered with the right key.
 fn listed(plain: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
     let (session, request) = asked(request(), limits);
     read(
@@ -297,7 +297,7 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     assert!(!list.completeness.is_complete());
 }
 
-/// A byte stands for a popular value of up to 4 KiB, in each field of each server.
+/// One byte represents a popular value of up to 4 KiB, in each field of each server.
 #[test]
 fn popular_values_do_not_make_a_short_list_large() {
     let long = "x".repeat(4095);

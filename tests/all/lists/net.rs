@@ -111,7 +111,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
     );
 }
 
-/// What is left out of the servers is not among the entries either.
+/// Servers that are left out are not among the entries either.
 #[tokio::test]
 async fn entries_are_of_servers_in_scope() {
     let server = |plain: Plain, ip| plain.server(0x41, ip, &[b"\xffSrv\0"]);
@@ -130,7 +130,7 @@ async fn entries_are_of_servers_in_scope() {
     assert_eq!(entries, list.servers);
 }
 
-/// What has come when the time is over is an incomplete list.
+/// The servers that have arrived at the timeout make an incomplete list.
 #[tokio::test]
 async fn a_list_that_is_cut_by_time_is_incomplete() {
     let cut = plain().len() - 5;

@@ -90,7 +90,7 @@ fn servers(list: &[&str]) -> Vec<SocketAddr> {
     list.iter().map(|text| text.parse().unwrap()).collect()
 }
 
-/// What the session makes of a list after a UT2003 login, in pieces of this length.
+/// The outcome of a session that gets a list after a UT2003 login, in pieces of this length.
 fn listed(frames: &[u8], piece: usize, limits: Limits) -> Result<ServerList, ListError> {
     let (mut session, now) = (
         session(Ut2004List::new(2225)).with_limits(limits),

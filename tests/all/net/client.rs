@@ -364,7 +364,7 @@ async fn detect_finds_the_protocols_of_a_host() {
         (detected.protocol, detected.outcome.peer),
         (Protocol::GameSpy1, address)
     );
-    // The game port is given, the query port is the one behind it.
+    // The game port is given; the query port is the next one.
     let behind = loop {
         let address = start("127.0.0.1:0", Protocol::Ut2004, status("Srv")).await;
         if address.port() > 1024 && address.port() < 65_000 {
@@ -451,7 +451,7 @@ async fn dropping_a_query_cancels_it() {
     );
 }
 
-/// What a program gives to `tokio::spawn`.
+/// A future for `tokio::spawn`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_scans_lists_and_servers_can_go_to_another_thread() {
     fn is_send<T: Send>(_: &T) {}

@@ -42,8 +42,8 @@ fn status() -> ServerStatus {
     status
 }
 
-/// Runs a test by itself in another process, in which nobody else opens descriptors. `shell`: what
-/// the shell does first.
+/// Runs a test by itself in another process, where nobody else opens descriptors. `shell` has the
+/// commands that run first.
 pub fn alone(name: &str, shell: &str) -> bool {
     const IS_ALONE: &str = "QUERYPORT_ALONE";
     if std::env::var_os(IS_ALONE).is_some() {
@@ -79,7 +79,7 @@ pub fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
-/// A future that is polled so many times and then not any more. `None` if it had not ended.
+/// Polls a future at most this many times. `None` if it has not ended.
 struct Polled<F>(F, usize);
 
 impl<F: Future + Unpin> Future for Polled<F> {
@@ -99,8 +99,8 @@ impl<F: Future + Unpin> Future for Polled<F> {
     }
 }
 
-/// Drops a future after its first poll, after its second, and so on until it ends by itself: every
-/// await that it comes to is one at which it is dropped. Returns at how many it was.
+/// Drops a future after its first poll, after its second, and so on until it ends by itself. This
+/// drops it at every await that it reaches. Returns the number of awaits.
 async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize {
     let before = open_descriptors();
     for polls in 1..2000 {
@@ -120,8 +120,8 @@ async fn drop_everywhere<F: Future>(name: &str, start: impl Fn() -> F) -> usize 
     panic!("{name} does not end");
 }
 
-/// Dropping a query, a scan, a list, a console or a server at any await leaves nothing behind: no
-/// descriptor, and the same client answers the next query.
+/// Dropping a query, a scan, a list, a console or a server at any await leaks nothing: no
+/// descriptor stays open, and the same client answers the next query.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_future_may_be_dropped_at_every_await() {
@@ -169,7 +169,7 @@ fn a_future_may_be_dropped_at_every_await() {
         }
         let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
         let silent = &silent.local_addr().unwrap().to_string();
-        // Waits that end soon: each is waited for as often as it has polls.
+        // Short timeouts, because each query is repeated for each of its polls.
         let timing = Timing::default()
             .with_timeout(Duration::from_millis(90))
             .with_retry_after(Duration::from_millis(30));
@@ -194,7 +194,7 @@ fn a_future_may_be_dropped_at_every_await() {
             client.list(silent, query).await
         })
         .await;
-        // A list server that accepts and says nothing.
+        // A list server that accepts and stays silent.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let master = &listener.local_addr().unwrap().to_string();
         drop_everywhere("list over TCP", || {
@@ -227,8 +227,8 @@ fn a_future_may_be_dropped_at_every_await() {
     });
 }
 
-/// Without a free descriptor a query fails at once and says so; with one it works again. A scan
-/// likewise.
+/// Without a free descriptor, a query or a scan fails at once with that reason. With one it works
+/// again.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
@@ -359,7 +359,7 @@ async fn a_burst_of_datagrams_does_not_hold_up_a_query() {
     assert_eq!(result.unwrap_err().kind(), ErrorKind::NotThisProtocol);
 }
 
-/// Replies with three datagrams, of which the system does not take the second.
+/// Replies of three datagrams. The system does not take the second.
 #[derive(Default)]
 struct TooLong {
     waiting: Vec<(SocketAddr, usize)>,
@@ -385,7 +385,7 @@ impl Machine for TooLong {
     fn handle_timeout(&mut self, _: Instant) {}
 }
 
-/// EMSGSIZE: the datagram is left out, those beside it are sent, and the server goes on.
+/// EMSGSIZE: the datagram is left out, the others are sent, and the server goes on.
 #[tokio::test]
 async fn a_reply_that_the_system_does_not_take_is_left_out() {
     let sockets = [UdpSocket::bind("127.0.0.1:0").await.unwrap()];
@@ -451,8 +451,8 @@ async fn a_request_that_fits_into_no_datagram_is_refused() {
     );
 }
 
-/// No interface is up, not even loopback: the address cannot be reached, and the query says so at
-/// once.
+/// No interface is up, not even loopback: the address cannot be reached, and the query reports it
+/// at once.
 #[cfg(target_os = "linux")]
 #[test]
 fn without_any_network_a_query_fails_at_once() {
@@ -487,7 +487,7 @@ fn without_any_network_a_query_fails_at_once() {
     });
 }
 
-/// The machine was asleep: at the next look at the clock every query has ended, and none is sent
+/// The machine was asleep. At the next look at the clock every query has ended, and none is sent
 /// again.
 #[tokio::test(start_paused = true)]
 async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
@@ -603,7 +603,7 @@ fn a_client_outlives_its_runtime() {
     });
 }
 
-/// Sockets of a runtime that has ended are of no use: the server ends with an error, and does not
+/// Sockets of a runtime that has ended cannot be used: the server ends with an error, and does not
 /// spin.
 #[test]
 fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {

@@ -207,8 +207,8 @@ async fn a_pause_of_the_caller_loses_no_server() {
     );
 }
 
-/// A host that answers with everything but a status: nonsense, our own request, a copy of its
-/// answer again and again. It costs one failed query, and the server beside it is found.
+/// A host that answers with everything except a status: nonsense, our own request, a copy of its
+/// answer again and again. It costs one failed query, and the other server is found.
 #[tokio::test]
 async fn a_hostile_host_costs_one_failed_query() {
     let hostile = bound(44400..=44403).await.expect("a free port of Warsow");

@@ -28,8 +28,9 @@ pub async fn start(bind: &str, service: impl Into<Service>, status: ServerStatus
     address
 }
 
-/// Two sockets, one of which gets more than anybody reads, and a client that asks on both: each is
-/// answered from where it asked, also after requests of clients that are gone.
+/// Two sockets, and a client that asks on both. One socket gets more datagrams than it can read.
+/// Each request is answered from where it was sent to, even after requests of clients that are
+/// gone.
 #[tokio::test]
 async fn several_sockets_are_served_at_once_and_survive_icmp_errors() {
     let sockets = [

@@ -75,7 +75,7 @@ async fn each_answer_is_that_of_its_server() {
     assert_eq!((scan.stats().answered, scan.stats().failed), (170, 0));
 }
 
-/// What comes behind the answer of the last server, and does not fit into the receive buffer.
+/// Datagrams after the answer of the last server that do not fit into the receive buffer.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
@@ -223,7 +223,8 @@ async fn a_slow_caller_loses_no_answer() {
     assert_eq!((answered, scan.io().send_errors), (200, 0));
 }
 
-/// What has arrived comes before the deadlines that passed while the caller did something else.
+/// Datagrams that have arrived come before the deadlines that passed while the caller did something
+/// else.
 #[tokio::test]
 async fn a_pause_longer_than_the_timeout_loses_no_answer() {
     let mut targets = Vec::new();
@@ -277,7 +278,7 @@ impl Conversation for Unmarked {
     }
 }
 
-/// Many datagrams in a row without a result do not hide those behind them.
+/// Many datagrams in a row without a result do not hide those that follow.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
@@ -309,7 +310,7 @@ async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
     assert_eq!(answered, 350, "{:?}", scan.io());
 }
 
-/// Time that stands still until every task sleeps.
+/// Time that stops until every task sleeps.
 #[cfg(target_os = "linux")]
 #[tokio::test(start_paused = true)]
 async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
@@ -342,8 +343,8 @@ async fn a_local_address_that_cannot_be_bound_is_reported() {
     assert_eq!(scan.map(drop).unwrap_err().kind(), ErrorKind::Io);
 }
 
-/// A server that the system has no way to ends by itself. The address is on an
-/// interface that does not exist: nothing leaves the machine.
+/// A server without a route ends by itself. The address is on an interface that does not exist:
+/// nothing leaves the machine.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn local_send_errors_do_not_end_a_scan() {
@@ -434,7 +435,7 @@ async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
     assert_eq!((answered, scan.io().send_errors), (8, 0));
 }
 
-/// 8 MiB unless the options say something else, of which the system gives twice `rmem_max` at most.
+/// 8 MiB unless the options set another size. The system gives twice `rmem_max` at most.
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_scan_asks_for_a_large_receive_buffer() {
@@ -454,7 +455,7 @@ async fn a_scan_asks_for_a_large_receive_buffer() {
     assert_eq!(given(None), without.max(2 * most.min(4 << 20)));
 }
 
-/// Names are looked up on the way, and each target may have options of its own.
+/// Names are looked up during the scan, and each target may have options of its own.
 #[tokio::test]
 async fn a_target_has_a_host_name_and_options() {
     let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;

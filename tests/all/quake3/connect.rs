@@ -259,7 +259,7 @@ fn connect_packets_that_real_servers_took() {
         (info.get("protocol"), info.get("name")),
         (Some(&b"71"[..]), Some(&b"Ann"[..]))
     );
-    // What we wrote then is what we write now.
+    // Our coding produces the recorded request.
     let mut packed = Vec::new();
     ConnectRequest::pack(&userinfo, &mut packed).unwrap();
     assert_eq!(ConnectRequest::Compressed(&packed), connect);
@@ -272,8 +272,8 @@ fn connect_packets_that_real_servers_took() {
     assert_eq!(Reply::parse(&server[1]), Ok(expected));
 }
 
-/// OpenJK quotes our number, iortcw behind its `sv_onlyVisibleClients`, and ET: Legacy has that
-/// setting in place of it.
+/// OpenJK quotes our number. iortcw quotes it after its `sv_onlyVisibleClients`, and ET: Legacy
+/// sends that setting instead of it.
 #[test]
 fn every_form_of_challenge_got_a_slot() {
     for (name, verification) in [
@@ -504,7 +504,7 @@ fn recorded_challenges_show_the_form() {
     assert_eq!(query.receive(challenge), Verdict::Next);
 }
 
-/// The server side has no player slots, and says so.
+/// The server side has no player slots, and its refusal states that.
 #[test]
 fn a_server_of_this_crate_refuses_a_client() {
     for engine in [

@@ -187,7 +187,7 @@ fn copies_and_other_answers_after_the_first_change_nothing() {
     assert_eq!(asked.name(), "first");
 }
 
-/// rust gamedig panics at an empty datagram; others wait for ever while datagrams come.
+/// rust gamedig panics at an empty datagram; others never end while datagrams arrive.
 #[test]
 fn endless_nonsense_ends_at_the_deadline_with_the_last_rejection() {
     let mut asked = Asked::new();

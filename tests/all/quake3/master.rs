@@ -330,7 +330,7 @@ fn a_full_master_stays_within_its_stated_memory() {
     );
 }
 
-/// What a forged request for a list can make the master send, to all together.
+/// Bytes that forged requests for a list can make the master send, over all clients.
 #[test]
 fn lists_stay_within_the_budget() {
     let start = Instant::now();
@@ -402,7 +402,7 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
     options.lifetime = Duration::from_secs(60);
     let mut master = Master::new(Secret::new([5; 16]), options, now);
     let clients = 8_u16;
-    // Heartbeats first, then the answers to what the master sends, then requests for the list.
+    // Heartbeats first, then the answers to the master's requests, then requests for the list.
     let mut arriving: Vec<(SocketAddr, Vec<u8>)> = (0..3000)
         .map(|number| {
             (
@@ -457,8 +457,8 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
             break;
         }
     }
-    // Of what expires at one moment, the latest 256 events are kept. All clients have one address,
-    // which gets four lists.
+    // Of the events of one moment, the latest 256 are kept. All clients have one address, which
+    // gets four lists.
     assert_eq!((listed, expired, ended), (3000, 256, 4));
     assert_eq!(master.servers().count(), 0);
     assert_eq!(

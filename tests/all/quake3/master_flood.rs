@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(4);
 const SECONDS: u32 = 30;
 const REQUEST: &[u8] = b"\xff\xff\xff\xffgetservers Test 3 empty full";
 
-/// A master of so many servers that sends 37 lists of all of them in a second.
+/// A master of this many servers that sends 37 lists of all of them in a second.
 fn master(now: Instant, servers: u32) -> Master {
     let mut options = Options::default();
     options.list_bytes_per_second = servers * 262;
@@ -104,7 +104,7 @@ fn client(n: u32) -> SocketAddr {
         .into()
 }
 
-/// Forged requests in bursts of a size, so many a second on average.
+/// Forged requests in bursts of a size, this many per second on average.
 fn bursts(rate: u32, burst: u32) -> impl Iterator<Item = (Duration, SocketAddr)> {
     (0..rate * SECONDS).map(move |n| {
         (

@@ -1,4 +1,4 @@
-//! What the keys of each engine mean in the model: replies built by hand from the format strings of
+//! The meaning of each engine's keys in the model: replies built by hand from the format strings of
 //! servers' sources.
 use std::time::Duration;
 
@@ -167,7 +167,7 @@ fn game_and_modification_are_apart() {
         "`data` is its own folder"
     );
     assert_eq!(names(FTE), named("FTE-Quake", Some("ctf")));
-    // ioquake3's status: `gamename` is set by what runs in the game.
+    // ioquake3's status: the game module sets `gamename`.
     let status = "statusResponse\n\\com_gamename\\Quake3Arena\\gamename\\cpma\n";
     assert_eq!(names(status), named("Quake3Arena", Some("cpma")));
     assert_eq!(
@@ -556,8 +556,8 @@ fn what_was_read_is_served_with_the_same_meaning() {
     }
 }
 
-/// The key `clients` that our server adds to a status counts bots too, whatever the game does in an
-/// info.
+/// The key `clients` that our server adds to a status counts bots too, whether or not the game
+/// counts them in an info.
 #[test]
 fn an_info_served_as_a_status_counts_bots_once() {
     for body in [IW4X, UNVANQUISHED] {
@@ -698,7 +698,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
     );
 }
 
-/// However little space a reply has, and however much of it the name takes.
+/// For any space of a reply and any length of the name.
 #[test]
 fn a_status_without_all_players_does_not_read_as_complete() {
     let check = |length, most, engine, challenge| {

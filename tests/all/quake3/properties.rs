@@ -1,4 +1,4 @@
-//! What must hold for any packet: written and read again, cut, flipped, made of noise.
+//! Properties of any packet: written and read again, cut, flipped, made of noise.
 use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::lists::ListPart;
@@ -43,7 +43,7 @@ fn a_cut_capture_is_incomplete_wherever_the_wire_can_show_it() {
                 assert_eq!(line.name(), original.name(), "no invented name");
             }
             let complete = answer.completeness().is_complete();
-            // Behind a line feed a shorter list is well-formed; an infoResponse shows only a lost
+            // After a line feed, a shorter list is well-formed; an infoResponse shows only a lost
             // value.
             let undetectable = !is_status || cut.ends_with(b"\n") || packet[cut.len()..] == *b"\n";
             assert!(
@@ -86,7 +86,7 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
     }
 }
 
-/// No reading of a damaged datagram panics, and none makes more of it than there was.
+/// Decoding a damaged datagram never panics, and never adds anything.
 #[test]
 fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
     let read_all = |datagram: &[u8]| {
@@ -112,8 +112,8 @@ fn every_cut_and_flip_of_recorded_exchanges_is_survived() {
     }
 }
 
-/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is no UTF-8, a list request
-/// without its protocol number, and a number of eleven digits; and further ends in the middle of a
+/// Requests on which dpmaster-rs (fc20413) panics: a challenge that is not UTF-8, a list request
+/// without its protocol number, and a number of eleven digits. Further ends in the middle of a
 /// word.
 #[test]
 fn hostile_requests_are_just_rejected() {
@@ -145,9 +145,8 @@ fn hostile_requests_are_just_rejected() {
 }
 
 /// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a
-/// fragment with more or fewer bytes than it says. ioquake3's `Netchan_Process`
-/// (code/qcommon/net_chan.c) reads a number with the fragment bit, the client's `qport`, the start
-/// and the length.
+/// fragment whose length field is wrong. ioquake3's `Netchan_Process` (code/qcommon/net_chan.c)
+/// reads a number with the fragment bit, the client's `qport`, the start and the length.
 #[test]
 fn packets_of_the_game_are_neither_requests_nor_replies() {
     let fragment = |qport: &[u8], length: u16, body: &[u8]| {
@@ -199,8 +198,8 @@ fn token() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(byte, 0..20)
 }
 
-/// Values as of `fs_manifest`: several lines, each but the first begins with a blank. No value
-/// holds a quote, and the last line of the last value holds more than blanks.
+/// Values as of `fs_manifest`: several lines, each except the first begins with a space. No value
+/// holds a quote, and the last line of the last value holds more than spaces.
 fn lines_of_value() -> impl Strategy<Value = Vec<u8>> {
     let line = prop::collection::vec(
         any::<u8>().prop_map(|b| if b"\n\r\\\"\0".contains(&b) { b' ' } else { b }),

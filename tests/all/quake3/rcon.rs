@@ -126,7 +126,7 @@ fn a_server_that_never_stops_printing_is_cut_off() {
     assert!(answer.is_cut);
 }
 
-/// What our conversation makes of a recorded answer to rcon.
+/// The result of our conversation for a recorded answer to rcon.
 fn recorded(name: &str) -> Result<RconAnswer, RconError> {
     let client = from(name, "client");
     let Command::Rcon(sent) = Request::parse(&client[0]).unwrap().command else {

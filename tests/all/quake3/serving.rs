@@ -1,4 +1,4 @@
-//! The server's side: requests of every kind in, replies out, and what must not be answered.
+//! The server's side: requests of every kind, replies, and requests that must not be answered.
 use std::time::Instant;
 
 use bytes::Bytes;

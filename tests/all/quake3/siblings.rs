@@ -1,6 +1,6 @@
 //! Quake 2, Alien Arena, QuakeWorld and HexenWorld. The vectors are built by hand from the format
-//! strings of the servers: id-Software/Quake-2 server/sv_main.c, alienarena/alienarena
-//! source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c.
+//! strings of the servers (id-Software/Quake-2 server/sv_main.c, alienarena/alienarena
+//! source/server/sv_main.c, QW-Group/mvdsv src/sv_main.c).
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! The largest datagrams there are, read on a thread with a small stack: no reading uses more of it
+//! The largest datagrams are decoded on a thread with a small stack: no decoder needs more of it
 //! for a longer input.
 use bytes::Bytes;
 use queryport::lists::ListPart;
@@ -16,7 +16,7 @@ const LARGEST: usize = 65_507;
 /// Bytes of the stack. 16,000 nested calls of the smallest kind need twenty times as many.
 const STACK: usize = 64 << 10;
 
-/// What every message may begin with.
+/// Possible beginnings of a message.
 const HEADS: [&[u8]; 24] = [
     b"",
     b"getinfo ",
@@ -44,7 +44,7 @@ const HEADS: [&[u8]; 24] = [
     b"getserversExtResponse",
 ];
 
-/// What repeats behind it.
+/// Bytes that repeat after the beginning.
 const TAILS: [&[u8]; 20] = [
     b"/**/",
     b"/*",

@@ -124,10 +124,10 @@ fn datagrams_of_recorded_exchanges_are_written_again_equal() {
                 assert_eq!(out, datagram, "{name}: {who}");
             } else if let Ok(reply) = Reply::parse(&datagram) {
                 reply.encode(&mut out).unwrap();
-                // iortcw's setting in front of the client's number is not kept.
+                // The setting that iortcw puts before the client's number is not kept.
                 let is_flagged =
                     name.starts_with("iortcw") && matches!(reply, Reply::Challenge { .. });
-                // Nor is Medal of Honor's direction byte.
+                // Nor is Medal of Honor's direction byte kept.
                 let is_other = is_flagged || name.starts_with("openmohaa");
                 assert_eq!(out == datagram, !is_other, "{name}: {who}");
                 assert_eq!(Reply::parse(&out), Ok(reply), "{name}: {who}");

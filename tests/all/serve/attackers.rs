@@ -1,11 +1,17 @@
-//! Attackers whose parameters are searched: how much each bound of the default guard gives to the
-//! strongest that is found, for each protocol and dialect, in virtual time.
+//! Searches for the strongest attackers of each protocol and dialect, and measures how much each
+//! bound of the default guard allows them. Runs in virtual time.
 //!
-//! By default the search is short. `QUERYPORT_ATTACK_TRIES` and `_MINUTES` make it longer, `_SEED`
-//! makes it another one; `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over
-//! loopback. `QUERYPORT_ATTACK_TARGET` is the part of a name, as in `Quake 3 Warsow`, or replays
-//! one attacker, as in `UT2004: sources=128 rounds=3 gap=16`. With `--nocapture` the table of the
-//! strongest attackers is printed:
+//! By default the search is short. Environment variables change it:
+//!
+//! - `QUERYPORT_ATTACK_TRIES` and `QUERYPORT_ATTACK_MINUTES` make it longer, and
+//!   `QUERYPORT_ATTACK_SEED` makes it a different one.
+//!
+//! - `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over loopback.
+//!
+//! - `QUERYPORT_ATTACK_TARGET` is part of a name, as in `Quake 3 Warsow`, or replays one attacker,
+//!   as in `UT2004: sources=128 rounds=3 gap=16`.
+//!
+//! With `--nocapture` the table of the strongest attackers is printed:
 //!
 //! ```sh
 //! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak --test all serve::attackers -- --nocapture
@@ -26,7 +32,7 @@ use play::{BARS, GENES, NAMES, play, responder};
 use subjects::Subject;
 
 /// Attackers that the search begins with: the strongest that long searches found against earlier
-/// forms of the guard, and floods that the documentation of `GuardOptions` names.
+/// forms of the guard, and the floods in the documentation of `GuardOptions`.
 const KNOWN: &[&str] = &[
     "sources=1 rate=20000",
     "form=1 sources=2 ports=1 rate=9500 request=2 row=77 evict=3950 every=92 evict_request=7 near=1",
@@ -47,7 +53,7 @@ fn setting<T: FromStr>(name: &str, default: T) -> T {
     })
 }
 
-/// Searches attackers of each subject, prints the strongest, and says which bars they pass.
+/// Searches attackers of each subject, prints the strongest, and checks them against the bars.
 fn attack(subjects: Vec<Subject>) {
     let target: String = setting("TARGET", String::new());
     let (name, replayed) = target

@@ -1,4 +1,4 @@
-//! The example `serve` from outside: its command line, its output, and what it answers.
+//! The example `serve` from outside: its command line, its output, and its replies.
 
 use crate::common::process;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -53,7 +53,7 @@ impl Server {
         }
     }
 
-    /// The first address behind these words in the first line.
+    /// The first address after these words in the first line.
     fn address(&self, words: &str) -> SocketAddr {
         let (_, rest) = self
             .line

@@ -42,8 +42,8 @@ pub(crate) fn status() -> ServerStatus {
     status
 }
 
-/// What is flooded: a name, the service, and the request with the largest reply that a client can
-/// get without a proof. It is the full query of a client too.
+/// The target of a flood: a name, the service, and the request with the largest reply that a client
+/// can get without a proof. The request is also a client's full query.
 type Subject = (&'static str, Service, &'static [u8]);
 
 fn subjects() -> [Subject; 5] {
@@ -69,9 +69,9 @@ fn subjects() -> [Subject; 5] {
     ]
 }
 
-/// What a flood did.
+/// The result of a flood.
 struct Flood {
-    /// Bytes out in the worst second but the first, and in all.
+    /// Bytes out in the worst second except the first, and in all.
     worst_second: u64,
     bytes_out: u64,
     bytes_in: u64,
@@ -255,8 +255,8 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
     }
 }
 
-/// Lists of keys that are never twice the same have short replies, each of which is encoded: they
-/// must be few.
+/// Lists of keys that differ each time have short replies, each of which is encoded: they must be
+/// few.
 #[test]
 fn replies_to_ever_other_requests_are_few() {
     let start = Instant::now();

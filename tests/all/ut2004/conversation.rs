@@ -115,8 +115,8 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
     );
 }
 
-/// Ten datagrams in a hundred lost, ten doubled, all reordered: answers are equal or marked as
-/// incomplete, but for a datagram that is lost from two replies in a row.
+/// A tenth of the datagrams is lost, a tenth doubled, and all are reordered. Answers are equal or
+/// marked as incomplete, unless one datagram is lost from two replies in a row.
 #[test]
 fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
     let (mut complete, mut short, mut marked, mut silent) = (0, 0, 0, 0);
@@ -187,8 +187,7 @@ fn no_complete_answer_lacks_a_datagram_lost_once_in_a_row() {
 
 const MS: Duration = Duration::from_millis(1);
 
-/// What a query takes on a perfect link with 20 ms each way, in round trips: nothing waits for a
-/// timeout.
+/// Round trips of a query on a perfect link with 20 ms each way: nothing waits for a timeout.
 #[test]
 fn no_query_waits_longer_than_it_must() {
     let time = |status: &ServerStatus, query: StatusQuery| {
@@ -326,7 +325,7 @@ fn more_players_than_counted_are_all_listed() {
     let outcome = ask(serve(&status));
     assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(outcome.answer.players().count(), 34);
-    // A spectator alone on the server: no count speaks of him.
+    // A spectator alone on the server is in no count.
     let mut status = status_with(1, 10, true);
     status.player_count = Some(0);
     assert_eq!(ask(serve(&status)).answer.players().count(), 1);
@@ -373,8 +372,8 @@ fn numbers_that_change_between_replies_double_nothing() {
     assert!(truth > 40, "{truth} of 60 complete");
 }
 
-/// Datagrams that are no reply move no timer; the error names the last of them when nothing else
-/// comes.
+/// Datagrams that are not replies do not move a timer. The error names the last of them if nothing
+/// else arrives.
 #[test]
 fn datagrams_that_are_no_reply_are_counted_and_the_last_is_in_the_error() {
     let mut query = Driven::new(query(), Timing::default());

@@ -12,7 +12,7 @@ use queryport::ut2004::{Answer, Command, Request};
 use queryport::{Limits, Player, Protocol, ServerStatus, Service};
 use serde_json::Value;
 
-/// What the decode example prints of an answer.
+/// The decode example's output for an answer.
 fn described(answer: &Answer) -> Value {
     crate::common::decoded(&queryport::Answer::Ut2004(answer.clone()))
 }
@@ -30,7 +30,7 @@ fn replies(request: &Request, status: &ServerStatus) -> Vec<Bytes> {
     .collect()
 }
 
-/// All that a server says of this status.
+/// The fields that a server sends of this status.
 fn everything(status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
     requests
@@ -43,7 +43,7 @@ fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
     Answer::from_datagrams(packets, &Limits::default()).unwrap()
 }
 
-/// A server with so many players and rules. The first rule is the stock game's where `stock`.
+/// A server with this many players and rules. The first rule is the stock game's if `stock`.
 fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());

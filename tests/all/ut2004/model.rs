@@ -114,7 +114,7 @@ fn a_listen_server_is_not_dedicated() {
     assert_eq!(status([rules(&[("ServerMode", "other")])]).dedicated, None);
 }
 
-/// A rule that is absent says something only where all rules are known to be here.
+/// The absence of a rule has a meaning only if all rules have arrived.
 #[test]
 fn absent_mutators_are_none_only_in_a_whole_list() {
     let whole = status([rules(&[("ServerMode", "dedicated")])]);
@@ -172,7 +172,7 @@ fn the_rules_of_kfturbo_are_fields() {
     );
 }
 
-/// The same program's info record, and a list of rules without entries: it does not say that there
+/// The same program's info record, and a list of rules without entries: it does not mean that there
 /// are no mutators.
 #[test]
 fn an_empty_list_of_rules_invents_nothing() {
@@ -188,7 +188,7 @@ fn an_empty_list_of_rules_invents_nothing() {
     );
 }
 
-/// What a server of each engine says of itself: the rules of its script source, and its info
+/// A server of each engine as it describes itself: the rules of its script source, and its info
 /// record.
 #[test]
 fn each_engine_is_read_by_its_row() {
@@ -251,7 +251,7 @@ fn each_engine_is_read_by_its_row() {
     assert_eq!(of(0x81, &standard(0), &[stock]), (None, yes, None, None));
 }
 
-/// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which says nothing.
+/// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which has no meaning.
 #[test]
 fn flags_are_fields_where_any_is_set() {
     let of = |flags| {
@@ -356,8 +356,8 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
     );
 }
 
-/// Fields without rules become rules, the mode first as in the stock game; what the rules say stays
-/// as it is.
+/// Fields without rules become rules, the mode first as in the stock game. Existing rules do not
+/// change.
 #[test]
 fn fields_without_rules_are_sent_as_rules() {
     let mut server = ServerStatus::default();
@@ -419,8 +419,8 @@ fn fields_without_rules_are_sent_as_rules() {
     );
 }
 
-/// What does not fit into the datagrams of a list is left out, and no client takes the list for
-/// complete.
+/// Entries that do not fit into the datagrams of a list are left out, and no client takes the list
+/// for complete.
 #[test]
 fn a_list_that_is_cut_is_not_complete() {
     let mut server = ServerStatus::default();

@@ -1,5 +1,5 @@
-//! What holds for any bytes: cut, flipped, reordered and doubled captures, noise, and records of
-//! any content.
+//! Properties of any bytes: cut, flipped, reordered and doubled captures, noise, and records of any
+//! content.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -141,7 +141,7 @@ fn a_lost_or_cut_datagram_is_never_a_success() {
                     case.name
                 );
                 if answer.completeness().is_complete() {
-                    // Nothing lost but the tail of the info, or rules cut exactly behind a pair.
+                    // Only the tail of the info was lost, or rules were cut exactly after a pair.
                     let entry = packet[4] == 1 && some_rules.len() < rules.len();
                     assert!(
                         packet[4] == 0 || entry,

@@ -54,8 +54,9 @@ fn whole_rules() -> Bytes {
     rules(&[("ServerMode", "dedicated"), ("GoalScore", "25")])
 }
 
-/// Plays a query in virtual time. `serve` gives for the type of each request what arrives, and
-/// after how many milliseconds. Returns the answer, and what arrived before it.
+/// Plays a query in virtual time. For the type of each request, `serve` returns the datagrams that
+/// arrive, and after how many milliseconds. Returns the answer, and the datagrams that arrived
+/// before it.
 fn play(
     query: StatusQuery,
     mut serve: impl FnMut(u8) -> Vec<(u32, Bytes)>,
@@ -88,9 +89,9 @@ fn play(
     }
 }
 
-/// Plays a transcript: for each request for lists the datagrams and after how many milliseconds
-/// they arrive; the last for all further requests, and the count of players for each request for
-/// the info, which arrives after 40 ms.
+/// Plays a transcript: for each request for lists, the datagrams and their delays in milliseconds.
+/// The last of `replies` answers all further requests. `counts` has the number of players for each
+/// request for the info, whose reply arrives after 40 ms.
 fn timed(counts: &[i32], replies: &[&[(u32, Bytes)]]) -> Answer {
     let (mut reply, mut counted) = (0, 0);
     let serve = |command| {
@@ -211,7 +212,7 @@ fn two_replies_in_a_row_with_the_same_entries_prove_a_list() {
     assert_eq!((numbers(&answer).len(), answer.completeness()), (3, WHOLE));
 }
 
-/// The count does not speak of spectators: where the rules are requested again, so are the players.
+/// The count does not include spectators: if the rules are requested again, so are the players.
 #[test]
 fn a_lost_spectator_comes_with_the_rules_that_are_asked_for_again() {
     let rules = rules_of_two_datagrams();
@@ -381,7 +382,7 @@ fn players_who_are_counted_and_not_listed_take_another_request() {
     assert!(outcome.elapsed < MS * 200, "{:?}", outcome.elapsed);
 }
 
-/// Plays a query of a server that lists nobody, whatever it counts. Returns what was asked too.
+/// Plays a query of a server that lists nobody, whatever it counts. Returns the requests too.
 fn of_nobody(options: QueryOptions, count: i32) -> (Outcome<Answer>, Vec<u8>) {
     let mut asked = Vec::new();
     let serve = |command| {
@@ -396,7 +397,7 @@ fn of_nobody(options: QueryOptions, count: i32) -> (Outcome<Answer>, Vec<u8>) {
     (outcome, asked)
 }
 
-/// The request has arrived, whatever the limits say of its reply.
+/// The request has arrived, even if its reply exceeds the limits.
 #[test]
 fn rules_over_the_limit_show_that_nobody_is_listed() {
     let limits = Limits::default().with_max_rules(1);
@@ -542,7 +543,7 @@ fn limits_hold_over_the_info_and_both_lists() {
     assert!(answer.datagrams().map(<[u8]>::len).sum::<usize>() <= 2048);
 }
 
-/// What a server holds at one moment: its count, and the datagrams of its rules and players.
+/// The state of a server at one moment: its count, and the datagrams of its rules and players.
 struct Moment {
     count: i32,
     lists: [Vec<Bytes>; 2],

@@ -91,7 +91,7 @@ fn replies_are_never_answered_for_long() {
     }
 }
 
-/// All that a server with these options says of a status.
+/// The fields that a server with these options sends of a status.
 fn everything_of(service: &Service, status: &ServerStatus) -> Vec<Bytes> {
     let requests = [Command::Info, Command::RulesAndPlayers].map(Request::new);
     let answers = requests

@@ -46,7 +46,7 @@ fn captures_are_written_byte_for_byte_as_they_were_read() {
     }
 }
 
-/// A strict reader takes every packet of a server. The repair is for nothing that a server sends.
+/// A strict reader takes every packet of a server. No packet that a server sends needs the repair.
 #[test]
 fn captures_have_no_problems() {
     for case in cases("ut2004") {

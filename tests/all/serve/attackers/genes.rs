@@ -106,8 +106,8 @@ fn draw((_, least, largest): &Gene, random: &mut Random) -> u32 {
     ((low * (high / low).powf(random.unit())) as u32 - 1).clamp(*least, *largest)
 }
 
-/// What an attacker got: the figures that a search raises, the share of regular clients' requests
-/// that were answered, forged requests and their bytes, and all bytes out.
+/// The result of an attacker: the figures that a search raises, the share of regular clients'
+/// requests that were answered, forged requests and their bytes, and all bytes out.
 #[derive(Clone)]
 pub(crate) struct Figures {
     pub(crate) figures: Vec<f64>,

@@ -37,7 +37,7 @@ const REQUESTS: [&[u8]; 4] = [
 ];
 
 const SERVERS: u32 = 16_000;
-/// Honest clients: so many in all, so many a second.
+/// The number of honest clients, and how many of them ask per second.
 const CLIENTS: u32 = 300;
 const CLIENTS_A_SECOND: u32 = 5;
 /// How long a client waits for its list.
@@ -69,7 +69,7 @@ fn master(start: Instant) -> Master {
     master
 }
 
-/// Lets clients fetch a list in so many seconds, each once and with the crate's two retries.
+/// Lets clients fetch a list within this many seconds, each once and with the crate's two retries.
 pub(crate) fn play(attacker: &Attacker, seconds: u32) -> Figures {
     let clients = CLIENTS.min(seconds * CLIENTS_A_SECOND);
     let start = Instant::now();

@@ -12,9 +12,9 @@ use super::genes::{Attacker, Figures, Gene, Random};
 use super::subjects::{Request, Subject};
 use crate::serve::flood::status;
 
-/// What an attacker chooses. It prepares (each of its first sources, `rounds` times, `gap` seconds
-/// apart), waits, and floods these sources; `evict` requests from ever other sources follow each
-/// `every` ones of the flood.
+/// The parameters of an attacker. It prepares (each of its first sources, `rounds` times, `gap`
+/// seconds apart), waits, and floods these sources. After every `every` requests of the flood it
+/// sends `evict` requests, each from a new source.
 pub(crate) const GENES: &[Gene] = &[
     // Addresses: 0 IPv4, 1 IPv6, 2 IPv4 mapped to IPv6; how many, in how many networks; 1: each
     // request from another port.
@@ -29,8 +29,8 @@ pub(crate) const GENES: &[Gene] = &[
     ("prepared", 1, 65_536),
     ("at_once", 0, 1),
     ("pause", 0, 600),
-    // The flood: requests a second, which, in what order (0 in turn, 1 at random), how many in a
-    // row; seconds on and off.
+    // The flood: requests per second, their kind, their order (0 in turn, 1 at random), how many in
+    // a row; seconds on and off.
     ("rate", 16, 20_000),
     ("request", 0, 15),
     ("order", 0, 1),
@@ -64,8 +64,8 @@ pub(crate) const NAMES: [&str; 10] = [
 ];
 pub(crate) const BARS: [f64; 5] = [0.2, 8.0, 32.0, 1024.0, 0.05];
 
-/// The least flood, in bytes a second, by which the bytes out for each byte in are measured: below
-/// it, a source's rate is more than 0.2 of it by itself.
+/// The least flood, in bytes per second, for which bytes out per byte in are measured. A smaller
+/// flood gets more than 0.2 from a source's rate alone.
 const VOLUME: f64 = 40.0 * 1024.0;
 
 /// How requests reach a responder.
@@ -177,7 +177,7 @@ fn clients(network: u8, start: Instant) -> Vec<Client> {
     intervals.into_iter().enumerate().map(client).collect()
 }
 
-/// One run: the responder behind its wire, the honest clients, and what was sent.
+/// One run: the responder and its wire, the honest clients, and the datagrams sent.
 struct Play<'a, W> {
     wire: &'a mut W,
     subject: &'a Subject,
@@ -203,7 +203,7 @@ impl<W: Wire> Play<'_, W> {
             let mut last = Vec::new();
             wire.ask(now, from, request, &mut |reply| {
                 meter.all += reply.len() as u64;
-                // Who proves his address is no victim.
+                // A client with a proved address is not a victim.
                 if !subject.is_gamespy4() {
                     meter.add(from.ip(), reply.len() as u64);
                 }
@@ -277,7 +277,8 @@ pub(crate) fn address(form: u32, number: u32, networks: u32, port: u16) -> Socke
     SocketAddr::new(ip, port)
 }
 
-/// Plays for so many seconds of flood, or fewer, but two, where it would be more than `packets`.
+/// Plays a flood of this many seconds. It is shorter, but at least two seconds, if it would exceed
+/// `packets`.
 pub(crate) fn play<W: Wire>(
     wire: &mut W,
     start: Instant,

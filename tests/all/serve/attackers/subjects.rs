@@ -1,11 +1,11 @@
-//! What is attacked: each protocol and engine, the requests that a forger can send, and what a
-//! client asks.
+//! The targets of attacks: each protocol and engine, the requests that a forger can send, and the
+//! requests of a client.
 
 use std::fmt::Debug;
 
 use queryport::{Protocol, Service};
 
-/// A request, in which the bytes `#` are others each time.
+/// A request. Its bytes `#` are different each time.
 pub(crate) struct Request(Vec<u8>);
 
 impl Request {
@@ -29,7 +29,8 @@ pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) service: Service,
     pub(crate) requests: Vec<Request>,
-    /// What a client asks that proves nothing; with GameSpy v4 half of the clients, or none.
+    /// A client's requests that prove nothing; with GameSpy v4 those of half of the clients, or
+    /// none.
     query: Vec<Request>,
 }
 
