@@ -1,23 +1,23 @@
-//! The guide: how to use this crate, from one query to a scanner and a server. Documentation only.
+//! The guide to this crate, from one query to a scan and a server (documentation only).
 //!
 //! | chapter | you learn |
 //! |---|---|
-//! | [What is a query port](query_port) | the four protocols, ports, what an answer holds |
-//! | [One server](one_server) | a query, its time, its errors, its options |
-//! | [Many servers](many_servers) | a scanner |
+//! | [What is a query port](query_port) | the four protocols, ports, the parts of an answer |
+//! | [One server](one_server) | a query, its timeout, errors and options |
+//! | [Many servers](many_servers) | scans of long lists |
 //! | [By game](by_game) | games by name, list servers |
 //! | [Your own socket or runtime](sans_io) | the state machines |
 //! | [A game that answers](answering) | a responder on the game's socket |
 //! | [Being listed](heartbeats) | heartbeats to masters |
 //! | [Console commands](rcon) | rcon |
-//! | [A monitor](monitor) | the same servers again and again |
+//! | [A monitor](monitor) | the same servers at an interval |
 //! | [Decoding a capture](captures) | from bytes to a status |
 //! | [A fifth protocol](new_protocol) | a conversation of your own |
 //! | [Testing](testing) | mocks, loopback, virtual time |
-//! | [Etiquette](etiquette) | what servers and masters expect |
-//! | [Threat model](threat_model) | what can be forged and by whom, and the defences |
+//! | [Etiquette](etiquette) | how often to query, and other good behaviour |
+//! | [Threat model](threat_model) | attacks, defences and the remaining risks |
 //! | [Migrating](migration) | from rust gamedig, node gamedig, GameQ and qstat |
-//! | [Other programs](other_programs) | a comparison with other libraries; what other clients show of our servers |
+//! | [Other programs](other_programs) | a comparison with other libraries; other clients with this crate's servers |
 //! | [Glossary](glossary) | the words |
 //!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
@@ -67,7 +67,7 @@ pub mod new_protocol {}
 #[doc = include_str!("one_server.md")]
 pub mod one_server {}
 
-/// First guesses: each compiles.
+/// Code that a new user is likely to guess compiles.
 ///
 /// ```
 /// # let status = queryport::ServerStatus::default();
