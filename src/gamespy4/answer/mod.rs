@@ -145,13 +145,8 @@ impl Answer {
             [only] if missing_fragments == 0 => Some(only),
             _ => None,
         };
-        let minecraft = only.and_then(|body| {
-            if is_minecraft {
-                Some(minecraft::full(body.bytes))
-            } else {
-                minecraft::full_if_minecraft(body.bytes)
-            }
-        });
+        let minecraft =
+            only.and_then(|body| minecraft::full_if_minecraft(body.bytes, is_minecraft));
         let mut reader = Reader::new(&bytes, &fragments.limits);
         let form = read(&mut reader, &bodies, only, minecraft)?;
         if fragments.is_mixed() {

@@ -226,18 +226,34 @@ pub(crate) struct Players<'a> {
 
 /// Reads a body of sections as a Minecraft server's full reply, if it is one: no other server has
 /// the key `game_id`.
-pub(crate) fn full_if_minecraft(body: &[u8]) -> Option<Full<'_>> {
-    memmem::find(body, b"\0game_id\0")?;
+///
+/// `is_asked`: a Minecraft server was asked. Its reply can lack the key, but has one field of
+/// players.
+pub(crate) fn full_if_minecraft(body: &[u8], is_asked: bool) -> Option<Full<'_>> {
+    let may_have_key = memmem::find(body, b"\0game_id\0").is_some();
+    if !is_asked && !may_have_key {
+        return None;
+    }
     let full = full(body);
-    let is_minecraft = full.pairs.iter().any(|(key, _)| *key == b"game_id");
-    is_minecraft.then_some(full)
+    let has_key = full.pairs.iter().any(|(key, _)| *key == b"game_id");
+    let has_one_field = !full.players.as_ref().is_some_and(Players::has_more_fields);
+    (has_key || is_asked && has_one_field).then_some(full)
+}
+
+impl Players<'_> {
+    /// Whether another field follows the names, as in the sections of other servers.
+    fn has_more_fields(&self) -> bool {
+        let texts = self.names.iter().chain([&self.rest]);
+        let mut after_names = texts.skip_while(|text| !text.is_empty());
+        after_names.any(|text| !text.is_empty())
+    }
 }
 
 /// Reads the body of a full reply: `full = %x00 *pair 1*NUL mark *name NUL`,
 /// `mark = %x01 "player_" NUL NUL / 10NUL`.
 ///
 /// Adamant writes one NUL more than others before the mark (dm-vev/adamant, server/query/conn.go).
-pub(crate) fn full(body: &[u8]) -> Full<'_> {
+fn full(body: &[u8]) -> Full<'_> {
     let after_type = body.get(1..).unwrap_or_default();
     if let Some(mark) = last_mark(body) {
         let pairs = body.get(1..mark).unwrap_or_default();
@@ -563,6 +579,20 @@ mod tests {
             [&b"\x01player_"[..], b""],
             "a player called like the mark"
         );
+    }
+
+    #[test]
+    fn sections_with_several_fields_are_not_minecrafts() {
+        let keys = b"\0hostname\0Srv\0map\0world\0\0";
+        let names = [keys, MARK, b"Ann\0Bob\0\0"].concat();
+        assert!(full_if_minecraft(&names, true).is_some());
+        assert!(full_if_minecraft(&names, false).is_none(), "no `game_id`");
+        for field in [&b"score_\0\x001\x002\0\0\0\x02\0"[..], b"sco"] {
+            let body = [&names[..], field].concat();
+            assert!(full_if_minecraft(&body, true).is_none(), "{field:?}");
+        }
+        let with_key = [&b"\0game_id\0MINECRAFT"[..], &names].concat();
+        assert!(full_if_minecraft(&with_key, false).is_some());
     }
 
     #[test]
