@@ -17,8 +17,8 @@ const UNEXPECTED: ParseError =
 /// of the lists.
 ///
 /// A list is complete when its own bytes or the info's count of players prove it (see the
-/// [module](super)). Otherwise it is requested again, at most twice, until two replies in a row
-/// have the same entries. Parts that stay unknown are in [`Answer::completeness`].
+/// [module](super)). Otherwise it is requested again, at most twice, until two replies have the
+/// same entries. Parts that stay unknown are in [`Answer::completeness`].
 ///
 /// ```
 /// use queryport::QueryOptions;

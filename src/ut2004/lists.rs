@@ -5,9 +5,9 @@
 //! - Players: at least as many are listed as the info counts. Rows with number 0 do not count, nor
 //!   do spectators where the teams of the others show them.
 //! - Rules: one datagram of at most [`FLUSH_LENGTH`] bytes begins with the stock game's first rule.
-//! - Either: two replies in a row have the same entries, one of them in a datagram of at most
-//!   [`FLUSH_LENGTH`] bytes, and no reply before them had more. A list without such a datagram
-//!   looks like one whose last datagrams never arrive.
+//! - Either: two replies have the same entries, one of them in a datagram of at most
+//!   [`FLUSH_LENGTH`] bytes; no reply has more, and one between them has no other. A list without
+//!   such a datagram looks like one whose last datagrams never arrive.
 //!
 //! The info does not count spectators. So where it counts nobody, an empty list of players still
 //! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
@@ -276,7 +276,7 @@ impl List {
     pub(super) fn looks_whole(&self, count: Option<usize>) -> bool {
         let entries = self.reply.entries();
         let has_as_many = |earlier: &Reply| earlier.entries() == entries;
-        self.proves_itself(count) || self.earlier.last().is_some_and(has_as_many)
+        self.proves_itself(count) || self.earlier.iter().any(has_as_many)
     }
 
     /// Ends the current reply, if something came: the list is proved, is given up, or needs another
@@ -320,13 +320,19 @@ impl List {
         }
     }
 
-    /// Whether the current reply has the same entries as the one before, and no earlier one had
-    /// more.
+    /// Whether the current reply has the same entries as an earlier one, and no reply had more. A
+    /// reply between the two may only lack entries: a datagram of it was lost.
     fn is_repeated(&self) -> bool {
-        let repeats = |earlier: &Reply| earlier.sorted_entries() == self.reply.sorted_entries();
+        let entries = self.reply.sorted_entries();
         let worth = self.reply.worth();
-        let is_largest = self.earlier.iter().all(|earlier| earlier.worth() <= worth);
-        is_largest && self.reply.is_sound() && self.earlier.last().is_some_and(repeats)
+        let is_same = |earlier: &Reply| earlier.sorted_entries() == entries;
+        let is_contained = |earlier: &Reply| has_names_of(&entries, &earlier.sorted_entries());
+        let Some(same_at) = self.earlier.iter().rposition(is_same) else {
+            return false;
+        };
+        self.reply.is_sound()
+            && self.earlier.iter().all(|earlier| earlier.worth() <= worth)
+            && self.earlier.iter().skip(same_at).all(is_contained)
     }
 
     fn replies(&self) -> impl Iterator<Item = &Reply> {
@@ -517,6 +523,15 @@ impl<'a> Entry<'a> {
             value: &[],
         }
     }
+}
+
+/// Whether sorted entries have every number and name of others.
+fn has_names_of(entries: &[Entry<'_>], others: &[Entry<'_>]) -> bool {
+    let has = |other: &Entry<'_>| {
+        let order = |entry: &Entry<'_>| (entry.number, entry.name).cmp(&(other.number, other.name));
+        entries.binary_search_by(order).is_ok()
+    };
+    others.iter().all(has)
 }
 
 /// One datagram of a list.

@@ -56,8 +56,8 @@
 //!   do players of no team where others have one.
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
-//! - Either: two replies in a row have the same entries, whatever happened to pings, scores and
-//!   values, and a datagram that can be the last.
+//! - Either: two replies have the same entries, whatever happened to pings, scores and values, and
+//!   a datagram that can be the last. No reply has more, and one between them has no other entry.
 //!
 //! A list that is not proved is requested again, at most twice. An empty list of players is
 //! requested again together with the rules, or where the reply was silence. The last reply is the
@@ -69,7 +69,7 @@
 //!
 //! Four losses cannot be seen:
 //!
-//! - a datagram that was lost from two replies in a row;
+//! - a datagram that was lost from two replies;
 //! - a datagram with spectators, who are listed and not counted;
 //! - players, where the reply lists as many spectators in their place;
 //! - a datagram that a late copy of an earlier reply replaced.

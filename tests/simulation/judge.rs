@@ -59,7 +59,7 @@ pub enum Exception {
     /// GameSpy v4: if a request arrives twice, a server that accepts a challenge twice, or uses
     /// none, sends two replies with one id. No fragment of both arrived.
     SameId,
-    /// UT2004: a datagram was lost from two replies in a row.
+    /// UT2004: a datagram was lost from two replies.
     LostFromTwoReplies,
     /// UT2004: late datagrams of one reply are taken for the next.
     LateReply,

@@ -116,7 +116,7 @@ fn lists_of_every_length_are_whole_or_have_no_end() {
 }
 
 /// A tenth of the datagrams is lost, a tenth doubled, and all are reordered. Answers are equal or
-/// marked as incomplete, unless one datagram is lost from two replies in a row.
+/// marked as incomplete, unless one datagram is lost from two replies.
 #[test]
 fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
     let (mut complete, mut short, mut marked, mut silent) = (0, 0, 0, 0);
@@ -155,7 +155,7 @@ fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
     );
 }
 
-/// A complete answer lacks something only if the same datagram was lost from two replies in a row.
+/// A complete answer lacks something only if the same datagram was lost from two replies.
 #[test]
 fn no_complete_answer_lacks_a_datagram_lost_once_in_a_row() {
     let mut complete = 0;

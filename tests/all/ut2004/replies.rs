@@ -247,6 +247,21 @@ fn the_last_of_two_equal_replies_is_the_answer_after_a_change() {
     );
 }
 
+/// One loss does not make a list undecided.
+#[test]
+fn two_equal_replies_prove_a_list_although_the_one_between_them_lost_a_datagram() {
+    let [first, last] = rules_of_two_datagrams();
+    let middle = rules(&[("y", &"v".repeat(460))]);
+    let whole = [first.clone(), middle.clone(), last.clone()];
+    let without_middle = [first.clone(), last.clone()];
+    let answer = transcript(&[0], &[&whole, &without_middle, &whole]);
+    assert_eq!((answer.rules().count(), answer.completeness()), (5, WHOLE));
+    // The one between them has what both lack.
+    let without_first = [middle, last];
+    let answer = transcript(&[0], &[&without_middle, &without_first, &without_middle]);
+    assert!(!answer.completeness().is_complete());
+}
+
 /// The same datagram is lost from the second reply and from the third.
 #[test]
 fn replies_that_lack_entries_of_an_earlier_one_prove_nothing() {
