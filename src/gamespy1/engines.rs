@@ -935,7 +935,6 @@ mod tests {
             "il2sturmovik",
             "ironstorm",
             "jbnightfire",
-            "kingpin",
             "nfs6",
             "nitrofamily",
             "opflash",

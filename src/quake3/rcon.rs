@@ -751,7 +751,7 @@ mod tests {
     #[test]
     fn black_ops_3_has_a_nul_for_the_word_and_no_word_before_the_text() {
         let new = |password: &str| {
-            let password = Password::new(password.to_owned());
+            let password = Password::new(password);
             RconQuery::new(password, "status", RconMode::BlackOps3, &Limits::default())
         };
         assert!(new("two words").is_err(), "it ends at the blank");

@@ -525,7 +525,9 @@ mod tests {
                 let length = datagram.len() - entries.len() + cut;
                 let part = ListPart::parse(&datagram[..length]).unwrap();
                 assert_eq!((part.form, part.iter().count()), (form, cut / 6));
-                assert_eq!(part.intact, cut % 6 == 0, "cut at {cut}");
+                // The first byte alone is a line feed, which may follow the last entry.
+                let is_whole = cut % 6 == 0 || cut == 1;
+                assert_eq!(part.intact, is_whole, "cut at {cut}");
             }
             let part = ListPart::parse(&datagram).unwrap();
             let servers: Vec<String> = part.iter().map(|server| server.to_string()).collect();

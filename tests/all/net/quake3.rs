@@ -74,7 +74,7 @@ async fn commands_keep_to_the_rate_limits_of_servers() {
 async fn wrong_and_invalid_passwords_are_errors() {
     let address = console("127.0.0.1:0").await.to_string();
     let rcon = async |password: &str| {
-        Rcon::new(&client(), &address, Password::new(password.to_owned()))
+        Rcon::new(&client(), &address, Password::new(password))
             .await
             .unwrap()
     };

@@ -33,7 +33,7 @@ fn console(datagram: &[u8], dark_places: bool, text: &[u8]) -> Vec<Bytes> {
 
 fn rcon(password: &str) -> RconQuery {
     RconQuery::new(
-        Password::new(password.to_owned()),
+        Password::new(password),
         "status",
         RconMode::Plain,
         &Limits::default(),
@@ -134,7 +134,7 @@ fn recorded(name: &str) -> Result<RconAnswer, RconError> {
     };
     let command = std::str::from_utf8(sent.command).unwrap();
     let mut query = RconQuery::new(
-        Password::new(sent.password.to_vec()),
+        Password::new(sent.password),
         command,
         RconMode::Plain,
         &Limits::default(),

@@ -303,7 +303,7 @@ trait WaitOf {
 impl<A> WaitOf for Verdict<A> {
     fn map_done(self) -> Option<Wait> {
         match self {
-            Verdict::Partial(wait) => Some(wait),
+            Self::Partial(wait) => Some(wait),
             _ => None,
         }
     }
