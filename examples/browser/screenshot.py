@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Pictures of the browser in a real terminal: tmux runs it, and what is on its screen becomes an SVG file. Needs tmux.
+"""Pictures of the browser in a real terminal: tmux runs it, and its screen becomes an SVG file.
 
     cargo build -p queryport-cli
-    examples/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg beside this file
+    examples/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg next to this file
     examples/browser/screenshot.py --text     # prints the screens and writes nothing
 """
 
@@ -129,7 +129,7 @@ def svg(lines, size):
             marks = "".join(mark for key, mark in ((1, ' font-weight="bold"'), (2, ' opacity=".6"'),
                                                    (4, ' text-decoration="underline"')) if key in style_of_run)
             colour = f' fill="{fill}"' if fill != TEXT else ""
-            # Words far apart have places of their own: fonts differ in the width of their blanks.
+            # Distant words are placed one by one: fonts differ in the width of their spaces.
             for words in re.finditer(r"\S+(?: \S+)*", text):
                 left = x + columns_of(text[:words.start()]) * WIDTH
                 length = columns_of(words[0]) * WIDTH

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The built examples while they work: Ctrl-C, output that nobody reads, full disks, wrong arguments.
+"""Faults while the built examples work: Ctrl-C, output that nobody reads, full disks, wrong arguments.
 
 Usage: tests/examples/faults.py [FOLDER of the examples, default target/debug/examples; the program queryport is in the folder above]
 
@@ -38,19 +38,20 @@ class Run(NamedTuple):
     """A command line that does real work."""
 
     line: str
-    # Its status where nothing goes wrong (none: 0 or 1, which others on this machine decide), and where Ctrl-C ends it; by default
-    # the signal itself ends it.
+    # The exit status without a fault (none: 0 or 1, which others on this machine decide), and after
+    # Ctrl-C; by default the signal itself ends it.
     status: int | None = 0
     interrupted: tuple = ()
-    # What a full disk makes of it; as `status` where it prints nothing before its end.
+    # The exit status with a full disk; as `status` if it prints nothing before its end.
     full: int = 1
-    # It ends by a signal only.
+    # Only a signal ends it.
     service: bool = False
     # Its standard input stays open.
     reads: bool = False
 
 
-# LIVE answers, SILENT does not. WAIT is the timeout: long where an interrupt ends the program, short otherwise.
+# LIVE answers, SILENT does not. WAIT is the timeout: long if an interrupt ends the program, short
+# otherwise.
 RUNS = [
     Run("query"),
     Run("query quake3 LIVE --json"),
@@ -94,7 +95,8 @@ RUNS = [
     Run("fifth_protocol"),
 ]
 
-# Command lines with something wrong in them, and their statuses. BYTES is no UTF-8, FOLDER is a folder, NOTHING does not exist.
+# Command lines with an error, and their statuses. BYTES is not UTF-8, FOLDER is a folder, NOTHING
+# does not exist.
 WRONG = [(f"{program} --no-such-option", 2) for program in (
     "query scan browser monitor serve games master rcon connect decode delayed bot bot_blocking mock tracker tracker_blocking inspect "
     "sans_io_std game_server fifth_protocol").split()] + [
@@ -218,7 +220,7 @@ class Check:
         return self.start(run.line, wait, stdin=self.endless[0] if run.reads else subprocess.DEVNULL, **streams)
 
     def other(self, run):
-        """Statuses that depend on the machine: ports that others use, servers that answer or refuse."""
+        """Exit statuses that depend on the machine: ports in use, servers that answer or refuse."""
         return {0, 1} if run.status is None else {1} if run.line.startswith("game_server") else set()
 
     def serve_on(self, run, process):
@@ -233,25 +235,25 @@ class Check:
         with self.work(run, LONG) as process:
             time.sleep(moment / 1000)
             process.send_signal(signal.SIGINT)
-            # What does no waiting can have ended before.
+            # A program that does not wait may have ended before.
             ended = set() if run.service or "WAIT" in run.line else {run.status}
             allowed = {INTERRUPTED, *run.interrupted} | ended | self.other(run)
             self.end(process, f"{run.line}, interrupted after {moment} ms", allowed)
 
     def closed(self, run, lines, streams):
-        """`| head -n LINES`: nobody reads what comes after."""
+        """`| head -n LINES`: nobody reads the rest of the output."""
         with self.work(run) as process:
             for _ in range(lines if not run.reads and "LIVE" in run.line else 0):
                 process.stdout.readline()
             for stream in streams:
                 getattr(process, stream).close()
                 setattr(process, stream, None)
-            # It may end by that, as by an interrupt.
+            # The closed pipe may end it, as an interrupt may.
             allowed = {0, run.status, *run.interrupted} | self.other(run) | self.serve_on(run, process)
             self.end(process, f"{run.line}, {' and '.join(streams)} closed after {lines} lines", allowed)
 
     def full(self, run, streams):
-        """A full disk behind the output."""
+        """Output onto a full disk."""
         with open("/dev/full", "wb") as full, self.work(run, **dict.fromkeys(streams, full)) as process:
             is_output = "stdout" in streams
             allowed = {run.status} | ({run.full} if is_output else set()) | self.other(run) | self.serve_on(run, process)
@@ -259,7 +261,7 @@ class Check:
             said = self.end(process, what, allowed)
         if not is_output or run.service or run.status is None:
             return
-        # Where something is to be written, success is no end.
+        # If it has something to write, it must not end with success.
         if process.returncode == 0:
             self.fail(f"{what}: nobody notices that nothing was written")
         if "stderr" not in streams and process.returncode == run.full != run.status and b"no space left" not in said:
@@ -272,7 +274,7 @@ class Check:
                 self.fail(f"{line}: nothing is said")
 
     def file_on_a_full_disk(self):
-        """Files that cannot grow: the record of a query, and the state of the tracker, of which nothing is lost."""
+        """Files that cannot grow: the record of a query, and the state of the tracker, which loses nothing."""
         def no_space():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
@@ -352,7 +354,7 @@ class Check:
 
 
 def not_checked(what):
-    """Says what is passed over; `.ci/run` names it at its end."""
+    """Reports a check that is skipped; `.ci/run` lists it at its end."""
     print("not checked:", what)
     if path := os.environ.get("QUERYPORT_NOT_CHECKED"):
         with open(path, "a") as file:

@@ -31,7 +31,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = r"(cargo (run|test|install)|query|scan|browser|monitor|games|master|rcon|mkdir) "
 
-# What stands for what a user fills in, in this order. The servers are ours, on loopback (class Servers).
+# Values for the placeholders of the docs, in this order. The servers are ours, on loopback (class
+# Servers).
 SUBSTITUTIONS = [
     # A server of each protocol.
     (r"\bgamespy1 (HOST(\[:PORT\])?|example\.net:7778)", "gamespy1 {gamespy1}"),
@@ -42,7 +43,8 @@ SUBSTITUTIONS = [
     (r"\blist HOST\[:PORT\] ut --key", "list {gamespy_list} ut --key"),
     (r"\blist (HOST(\[:PORT\])?|master\.example\.org)", "list {master}"),
     (r"--master HOST", "--master {master} --scope any"),
-    # The local network: the broadcast address of loopback, where a server answers at the port of the game.
+    # The local network: the broadcast address of loopback. A server answers there at the game's
+    # port.
     (r"--lan( openarena| \[GAME\])?", r"--lan openarena --network 127.255.255.255"),
     # A server with a console, and one that players connect to.
     (r"\b(rcon|connect( --)?) HOST(\[:PORT\])?", r"\1 {console}"),
@@ -54,17 +56,18 @@ SUBSTITUTIONS = [
     (r"\bFILE\b", "servers.txt"),
     # The list is shorter than that.
     (r"--skip 5000", "--skip 1"),
-    # List servers of the Internet are not asked: a file takes the place of the game. (`scan` finds their last answer in the cache.)
+    # List servers of the Internet are not asked: a file replaces the game. (`scan` finds their last
+    # answer in the cache.)
     (r"\bbrowser openarena", "browser servers.txt"),
     (r"\bmonitor --game openarena", "monitor --file servers.txt"),
 ]
-# What is left of a placeholder, an address of the Internet, or a file that is not there.
+# Left-over placeholders, addresses of the Internet, and missing files.
 LEFT = re.compile(r"[\[\]…]|\b(HOST|PORT|FILE|GAME|SERVER|PROTOCOL)\b|example\.(org|net)|\b192\.0\.2\.\d+(?!/24)")
 
 # Commands that go on until Ctrl-C.
 SERVICES = re.compile(r"--example game_server\b|-- (serve\b(?!.*--list)|browser\b(?!.*\|)|monitor\b(?!.*--once)|master serve)"
                       r"|--example delayed(?!.*--time)")
-# What is typed, once the words on the left were shown.
+# Text to type after the words on the left were shown.
 TYPED = [(r"-- rcon \S+$", [("password: ", "secret\n"), ("> ", "status\n"), ("> ", "quit\n")]),
          (r"-- rcon \S+ status", [("password: ", "secret\n")]),
          (r"-- browser\b(?!.*\|)", [("quit", "q")])]
@@ -89,7 +92,7 @@ def commands():
                 continue
             candidates = [line] if inside or line.startswith("    ") else re.findall(r"`(cargo [^`]+)`", line)
             for text in candidates:
-                # A remark follows after two blanks or more.
+                # A remark follows after two spaces or more.
                 text = re.split(r"\s{2,}|\s#\s", text.strip())[0]
                 if re.match(PROGRAMS, text + " ") or re.search(r"\| cargo run ", text):
                     found.setdefault(text, file.relative_to(ROOT))
@@ -103,7 +106,7 @@ def substituted(command, words):
 
 
 class Servers:
-    """The servers that the commands ask: the example `serve`, a master, and two small ones in Python for what it does not answer."""
+    """The servers that the commands ask: the example `serve`, a master, and two small servers in Python."""
 
     def __init__(self, examples):
         self.processes, self.words = [], {}
@@ -199,20 +202,20 @@ class Row:
 
 
 def plain(shown):
-    """What a terminal shows, without colours and movements; of a line that is drawn again, the last form."""
+    """The text on a terminal, without colours and movements. Of a line that is drawn again, the last form."""
     text = re.sub(r"\x1b(\[[0-9;?<>=]*[A-Za-z]|[()][A-Z0-9]|[=>78]|\].*?(\x07|\x1b\\))", "", shown.decode(errors="replace"))
     return [line.rstrip().split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
 
 
 def said(shown):
-    """The lines of the program, or of cargo after the build: cargo's before that end with one of these."""
+    """The lines of the program, or of cargo after the build: cargo's earlier lines end with one of these."""
     lines = plain(shown)
     starts = [number for number, line in enumerate(lines) if re.match(r"\s*Running `|\s*Finished ", line)]
     return [line for line in (lines[starts[-1] + 1:] if starts else lines) if line.strip()]
 
 
 def run(row, command, folder, environment):
-    """Runs a command on a terminal of its own, types what it asks for, and ends it if it is a service."""
+    """Runs a command on a terminal of its own, types its input, and ends it if it is a service."""
     bound = next(seconds for pattern, seconds in BOUNDS if re.search(pattern, command))
     is_service = re.search(SERVICES, command)
     typed = next((list(typed) for pattern, typed in TYPED if re.search(pattern, command)), [])

@@ -1,4 +1,4 @@
-"""What a client shows against what the server says: for each aspect, how much of it is right."""
+"""Compares the output of a client with the status of the server, aspect by aspect."""
 
 import re
 
@@ -6,7 +6,7 @@ COLOURS = re.compile(r"\x1b.{0,3}|\^[xX][0-9a-fA-F]{3}|\^[0-9a-zA-Z]|§.", re.DO
 
 
 def plain(text):
-    """A text as it is compared: colour codes and blanks around it are a matter of presentation."""
+    """A text for comparison, without colour codes and outer spaces, which are a matter of presentation."""
     if isinstance(text, dict) and "raw" in text:
         raw = bytes.fromhex(text["raw"])
         text = raw.decode("utf-8" if text["charset"].startswith("utf8") else "latin-1")
@@ -32,7 +32,7 @@ def compare(shown, served):
     found["players"] = (names, len(served["players"]))
     if any(player["score"] is not None for player in served["players"]):
         found["scores"] = (scores, len(served["players"]))
-    # A name that is shown wrong is missing already; rows beyond that are nobody's.
+    # A wrong name already counts as missing. Rows beyond those belong to no player.
     found["invented players"] = (-max(0, len(rest) - (len(served["players"]) - names)), 0)
     if served["rules"]:
         rules = {(key.lower(), plain(value)) for key, value in (shown.get("rules") or {}).items()}
@@ -52,7 +52,7 @@ def sentence(found):
 
 
 def is_worse(now, expected):
-    """Whether one sentence says less than the other."""
+    """Whether one sentence lists less than the other."""
     def parts(text):
         found = {}
         for part in [] if text == "all" else text.split(", "):

@@ -1,5 +1,5 @@
-"""OpenJK, iortcw and ET: Legacy without the data of their games: the engines with their own game modules, a level and the few
-files that they look for made by hand."""
+"""OpenJK, iortcw and ET: Legacy without the data of their games. The engines run with their own game
+modules; a level and the few other files that they need are made by hand."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from level import level
 
-# Userinfo that the game modules demand beside what a client of Quake 3 says.
+# Userinfo that the game modules demand in addition to that of a Quake 3 client.
 USERINFO = {
     "OpenJK": ["forcepowers=7-1-032330000000001333", "color1=4", "color2=4", "cg_predictItems=1", "saber1=single_1",
                "saber2=none", "char_color_red=255", "char_color_green=255", "char_color_blue=255"],
@@ -71,14 +71,14 @@ ENGINES = {
 
 
 def run(examples, *arguments, **secrets):
-    """What a program of ours prints."""
+    """The output of a program of ours."""
     done = subprocess.run([examples / arguments[0], *arguments[1:]], env=os.environ | secrets, capture_output=True, timeout=60,
                           text=True)
     return done.stdout + done.stderr
 
 
 def answers(examples, engine, port):
-    """What our programs get from an engine beside its status: for each aspect, (right, total). A player stays on the server."""
+    """Results of our programs other than the status: for each aspect, (right, total). A player stays on the server."""
     address, player = f"127.0.0.1:{port}", "Ann"
     connect = ["connect", address, "--name", player, "--game", "wolfmp"]
     connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
@@ -91,7 +91,7 @@ def answers(examples, engine, port):
     }
     info = json.loads(said["info"])
     shown = {key: info.get("answer", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}
-    # Only ET: Legacy's info says how many slots are private; the others leave them out.
+    # Only ET: Legacy's info has the number of private slots; the others omit them.
     slots = SLOTS if engine == "ET: Legacy" else SLOTS - PRIVATE
     right = {
         "refusal": "the server refused: " in said["refusal"],

@@ -1,4 +1,4 @@
-"""A level made by hand, for engines whose games' data is not free: one room over a floor, with places to start."""
+"""A level made by hand, for engines whose game data is not free: one room with a floor and places to start."""
 
 import struct
 
@@ -8,7 +8,7 @@ SOLID = 1
 
 
 def level(ident, version, lumps=17, side_words=2):
-    """The bytes of a `.bsp`. The formats of these engines differ in the head, the number of lumps and the words of a side."""
+    """The bytes of a `.bsp`. The engines' formats differ in the head, the number of lumps and the words of a side."""
     entities = [("worldspawn", 0), *((start, 128 * number) for number, start in enumerate(STARTS))]
     low, high, top = (-1024, -1024, -64), (1024, 1024, 0), (1024, 1024, 1024)
     # Normals and distances of the floor's sides: two for each axis, the lower one first.
@@ -19,7 +19,7 @@ def level(ident, version, lumps=17, side_words=2):
         # Shaders and planes.
         1: struct.pack("<64s2i", b"floor", 0, SOLID),
         2: b"".join(struct.pack("<4f", *side) for side in sides),
-        # The node at the upper side of the floor, and its leaves: the room in front of it, the floor behind it.
+        # The node at the upper side of the floor, and its leaves: the room above it, and the floor.
         3: struct.pack("<9i", 5, -1, -2, *low, *top),
         4: struct.pack("<12i", 0, 0, *low, *top, 0, 0, 0, 0) + struct.pack("<12i", -1, -1, *low, *high, 0, 0, 0, 1),
         # Brushes of leaves; the world; brushes and their sides.

@@ -1,4 +1,4 @@
-"""The clients: where each one is looked for, how it is called, and how to install it."""
+"""The clients: where to look for each one, how to call it, and how to install it."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ PLACE = ROOT / "target/interop"
 NODE_MODULES = PLACE / "node_modules"
 PYTHON = PLACE / "python/bin/python"
 RUST = PLACE / "gamedig"
-# Checkouts that no registry has, by the variable that says where each is.
+# Checkouts that no registry has, each by the variable with its path.
 CHECKOUTS = {
     "GAMEQ": "Austinb/GameQ", "GAMESPY_QUERY": "sickboy/gamespy_query", "LGSL": "tltneon/lgsl",
     "PHP_MINECRAFT_QUERY": "xPaw/PHP-Minecraft-Query",
@@ -26,7 +26,7 @@ INSTALL_SECONDS = 300
 
 
 class Client(NamedTuple):
-    """A client: what must exist, how to call it, how to get it, and its word for each of our servers.
+    """A client: the files that it needs, how to call it, how to get it, and its word for each of our servers.
 
     `word:1` for a client that takes the port of the game and asks the next one.
     """
@@ -144,7 +144,7 @@ def programs():
 
 
 def install(debian):
-    """Installs into target/interop what registries give within their time; what fails is missing, and no error."""
+    """Installs clients from registries into target/interop. One that fails or takes too long counts as missing."""
     (RUST / "src").mkdir(parents=True, exist_ok=True)
     shutil.copy(HERE / "gamedig.rs", RUST / "src/main.rs")
     (RUST / "Cargo.toml").write_text(
@@ -169,7 +169,7 @@ def install(debian):
 
 
 def run_steps(steps):
-    """Runs commands until one fails: what failed, or nothing."""
+    """Runs commands until one fails. Returns the failure, or nothing."""
     for step in steps:
         what = " ".join(map(str, step[:3]))
         try:

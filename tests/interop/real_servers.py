@@ -1,4 +1,4 @@
-"""Our client and our announcer against other people's servers and masters, with the raw bytes as the second reader."""
+"""Our client and our announcer against other people's servers and masters. The raw bytes are read a second time."""
 
 import json
 import os
@@ -102,7 +102,7 @@ def decode(raw):
 
 
 def raw_status(port):
-    """The status that `getstatus` brings, read with nothing but splits; None without an answer."""
+    """The reply to `getstatus`, read with splits only; None without an answer."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.settimeout(1)
         one.connect(("127.0.0.1", port))
@@ -124,7 +124,7 @@ def raw_status(port):
 
 
 def our_status(examples, port):
-    """What our client shows, in the form of `clients/`."""
+    """The output of our client, in the form of `clients/`."""
     command = [examples / "query", "quake3", f"127.0.0.1:{port}", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
     status = answer.get("answer") or {}
@@ -132,7 +132,7 @@ def our_status(examples, port):
 
 
 def against(examples, server):
-    """Starts a server and compares what our client shows of it with the bytes it sends."""
+    """Starts a server and compares the output of our client with the bytes that the server sends."""
     _, _, command, players = SERVERS[server]
     port = free_port()
     with tempfile.TemporaryDirectory() as home:
@@ -152,7 +152,7 @@ def against(examples, server):
                 time.sleep(1.1)
                 shown = our_status(examples, port)
                 time.sleep(1.1)
-                # A server that plays changes: once the same at both times is enough.
+                # The state of a server in play changes: one match before or after is enough.
                 raw = raw_status(port) or raw
                 found = compare.sentence(compare.compare(shown, raw) | more)
                 if found == "all":
@@ -164,7 +164,7 @@ def against(examples, server):
 
 
 def dpmaster(host, port):
-    # As root, it wants a folder for chroot; it does nothing with files.
+    # As root, it needs a folder for chroot, but it uses no files.
     return [os.environ["DPMASTER"], "--allow-loopback", "--listen", host, "--port", str(port), "--jail-path", "/"]
 
 
@@ -199,7 +199,8 @@ def on_list(command, master):
     for key, value in {"dedicated": "2", "sv_master1": master, "+sv_public": "1", "+sv_master1": master}.items():
         if key in command:
             command[command.index(key) + 1] = value
-    # The least that DarkPlaces takes. Of its first heartbeat it may miss the master's question, while it loads a level.
+    # The shortest interval of DarkPlaces. While it loads a level, it may miss the master's first
+    # question.
     return command + ["+sv_heartbeatperiod", "30"] * ("+sv_public" in command)
 
 
@@ -210,7 +211,7 @@ def our_lines(examples, *arguments):
 
 
 def games_behind(examples, command, master):
-    """Real servers announce themselves to a master; our programs find and query them by the names of their games."""
+    """Real servers announce themselves to a master. Our programs find and query them by game."""
     ports = {server: free_port() for server in GAMES if SERVERS[server][0]()}
     said, processes = "", [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
     # Engines send the first heartbeat as they start, and the next one minutes later.
@@ -230,7 +231,8 @@ def games_behind(examples, command, master):
                 for server in sorted(wanted):
                     address, game = f"127.0.0.1:{ports[server]}", GAMES[server]
                     scanned, errors = our_lines(examples, "scan", game, "--master", master, "--scope", "any")
-                    # DarkPlaces answers one request a second and address: one of ours could cost the master's `getinfo` its answer.
+                    # DarkPlaces answers one request per second and address: ours could take the
+                    # place of the master's `getinfo`.
                     if all(line.get("peer") != address for line in scanned):
                         said = f"{server}: not listed\n{errors}"
                         continue
@@ -262,7 +264,7 @@ def behind_our_master(examples):
     return games_behind(examples, command, master)
 
 
-# What the 333networks master reads: nothing but loopback, and two of its games.
+# The settings of the 333networks master: only loopback, and two of its games.
 MASTER_SETTINGS = """[PublicDetails]
 AdminName=nobody
 Contact=nobody@example.org
@@ -286,15 +288,15 @@ MASTER_GAMES = [{"gamename": "ut", "cipher": "Z5Nfb0", "label": "Unreal Tourname
 
 
 def listed_by_333networks(examples):
-    """Our server sends heartbeats to 333networks' master and answers its `secure`; our client reads the list back over TCP, with
-    the key of the game and with that of GameSpy's own tool."""
+    """Our server sends heartbeats to 333networks' master and answers its `secure`. Our client reads the
+    list back over TCP, with the key of the game and with that of GameSpy's own tool."""
     udp, tcp = free_port(), free_port()
     processes = []
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         for name in ["bin", "data", "log"]:
             (folder / name).mkdir()
-        # It looks for its files beside the folder that it is in.
+        # It looks for its files next to its working folder.
         master = shutil.copy(os.environ["MASTER_333NETWORKS"], folder / "bin")
         (folder / "data/MasterServer-Settings.ini").write_text(MASTER_SETTINGS.format(udp=udp, tcp=tcp))
         (folder / "data/SupportedGames.json").write_text(json.dumps(MASTER_GAMES))

@@ -1,4 +1,4 @@
-"""What our servers say, and the processes that say it (the example `serve`)."""
+"""The statuses of our servers, and the processes that serve them (the example `serve`)."""
 
 import json
 import re
@@ -11,7 +11,7 @@ def text(raw, colours="none", charset="latin1"):
 
 
 def players(names, fields=("score", "ping", "team")):
-    """36 players: the given names, and usual ones. Scores are below zero too, and none is there twice."""
+    """36 players with the given names and usual ones. Scores differ, and some are negative."""
     names = names + [f"player {number:02}" for number in range(len(names), 36)]
     player = {"bot": None, "extra": []}
     numbers = lambda number: {"score": 7 * number - 10, "ping": 20 + number, "team": number % 2}
@@ -19,7 +19,7 @@ def players(names, fields=("score", "ping", "team")):
             for number, name in enumerate(names)]
 
 
-# Keys that no client has a meaning for, and values that shift a careless reader.
+# Keys that no client interprets, and values that shift the fields of a careless reader.
 RULES = [[f"rule_of_{word}", value] for word, value in [
     ("number", "15"), ("words", "some words with blanks"), ("nothing", ""), ("sign", "a=b, c"), ("slash", "a/b"),
     ("angle", "<b>&amp"), ("letter", "x"), ("percent", "100%s%d"), ("length", "0123456789 abcde" * 3 + "fghijklmnopq"), ("last", "the last"),

@@ -1,4 +1,4 @@
-"""check_game of the Monitoring Plugins, which asks with qstat: TYPE HOST PORT -> one JSON object."""
+"""check_game of the Monitoring Plugins, which calls qstat: TYPE HOST PORT -> one JSON object."""
 
 import json
 import os

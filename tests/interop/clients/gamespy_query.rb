@@ -4,7 +4,7 @@ $stdout = $stderr # It prints its errors.
 $LOAD_PATH.unshift "#{ENV.fetch('GAMESPY_QUERY')}/lib"
 require 'gamespy_query'
 
-# Its log goes beside its output, not into a file.
+# Its log goes to standard error, not into a file.
 GamespyQuery::Tools.instance_variable_set(:@logger, Logger.new($stderr))
 status = GamespyQuery::Socket.new("#{ARGV[1]}:#{ARGV[2]}").sync
 abort 'offline' if status.nil? || status.empty?
