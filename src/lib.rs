@@ -1,5 +1,7 @@
-//! Queries game servers for their status (name, match, players), and answers such queries, in four
-//! protocols: GameSpy v1, GameSpy v4, Quake 3 and UT2004.
+//! Queries game servers for their status, and answers such queries, in four protocols.
+//!
+//! The protocols are GameSpy v1, GameSpy v4, Quake 3 and UT2004. A status has the server's name,
+//! the match and the players.
 //!
 //! ```no_run
 //! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
@@ -23,7 +25,7 @@
 //! # }
 //! ```
 //!
-//! For a game that the table of [`games`] does not have, name the protocol and the query port:
+//! If a game is not in the table of [`games`], use its protocol and query port:
 //! `client.query("quake3", "example.org:27960")`.
 //!
 //! A field of [`ServerStatus`] is `None` if the server did not send it. [`ServerStatus::rules`] has
@@ -31,21 +33,21 @@
 //! which parts of the answer are missing.
 //!
 //! # Where to go next
-//! The [`guide`] has a chapter for each task, and for moving from rust gamedig, node gamedig, GameQ
-//! or qstat ([`guide::migration`]).
+//! The [`guide`] has a chapter for each task. [`guide::migration`] is for users of rust gamedig,
+//! node gamedig, GameQ and qstat.
 //!
 //! | you want to | look at |
 //! |---|---|
 //! | query a server | [`Client::query_game`] by its game, [`Client::query`] by its protocol |
-//! | do this without async | [`blocking::Client`], feature `blocking` |
+//! | do the same without async | [`blocking::Client`], feature `blocking` |
 //! | query thousands of servers | [`Client::scan`] |
-//! | find servers | [`Client::servers`] from the internet, [`Client::lan`] on the local network |
+//! | find servers | [`Client::servers`] on the internet, [`Client::lan`] on the local network |
 //! | find out which protocol a host uses | [`Client::detect`] |
 //! | test a program without servers | the [`Query`] trait |
 //! | answer queries, and be listed | [`serve`], feature `serve`; [`quake3::master`] for a master server |
 //! | run console commands on a Quake 3 server | [`net::Rcon`] |
 //! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |
-//! | bring a runtime or a protocol of your own | [`session`], and the loop below |
+//! | use your own runtime, or add a protocol | [`session`], and the loop below |
 //!
 //! The protocols and their datagrams are described in [`gamespy1`], [`gamespy4`], [`quake3`] and
 //! [`ut2004`].
@@ -62,8 +64,8 @@
 //! 3. `poll_timeout()`: wait until then, or until a datagram arrives.
 //! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then go to 1.
 //!
-//! While a datagram or a result waits to be taken, `poll_timeout` is in the past, so this order
-//! never stalls. Calls of `handle_timeout` can be early, late or repeated. `now` must not go
+//! While a datagram or a result is pending, `poll_timeout` returns a time in the past, so this
+//! order never stalls. You may call `handle_timeout` early, late or repeatedly. `now` must not go
 //! backwards.
 //!
 //! ```
@@ -143,8 +145,8 @@
 //! ```
 //!
 //! # Layers
-//! A module uses modules of its own layer and of the layers below it. Protocols do not use each
-//! other, and no files use each other in a circle. A test checks this.
+//! A module uses modules of its own layer and of the layers below it. The protocols do not use each
+//! other, and files do not depend on each other in a circle.
 //!
 //! ```text
 //! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names
@@ -156,37 +158,39 @@
 //! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text, time, token
 //! ```
 //!
-//! Every protocol has the same types: `Request` and `Response` (one datagram), `Answer` (the
-//! datagrams of one reply), `StatusQuery` (the conversation) and `respond` (from a request and a
-//! status to the datagrams of the reply).
+//! Every protocol has the same items:
+//! - `Request` and `Response`: one datagram.
+//! - `Answer`: the datagrams of one reply, put together.
+//! - `StatusQuery`: the conversation of a query.
+//! - `respond`: makes the datagrams of a reply from a request and a status.
 //!
 //! There are two representations of data. A *view* borrows a datagram: it is validated once,
-//! allocates nothing and has the keys, values and order of the wire. A [`ServerStatus`] is owned
-//! and normalised; [`ToStatus`] makes it from an answer, whose bytes its rules and long texts
-//! share.
+//! allocates nothing, and keeps the keys, values and order of the wire. A [`ServerStatus`] is owned
+//! and normalised. [`ToStatus`] makes it from an answer; its rules and long texts share the bytes
+//! of the answer.
 //!
 //! # Security
-//! - A reply is accepted from the server's address only. Where the protocol has a challenge, a
-//!   reply with a wrong one is rejected, and a reply without one is marked
+//! - A reply is accepted only from the server's address. If the protocol has a challenge, a reply
+//!   with a wrong challenge is rejected, and a reply without one is marked
 //!   [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
 //! - Every query has a deadline. [`Limits`] bounds the memory and the work of an answer.
-//! - No input panics: indexing, `unwrap`, unchecked arithmetic and `unsafe` are forbidden by lint.
-//! - A responder bounds the bytes that it sends, for each source, each network and in total, see
+//! - No input causes a panic: lints forbid indexing, `unwrap`, unchecked arithmetic and `unsafe`.
+//! - A responder bounds the bytes that it sends to each source, to each network and in total: see
 //!   [`serve::GuardOptions`].
 //!
-//! The chapter [`guide::threat_model`] has the details, in figures.
+//! The chapter [`guide::threat_model`] has the details and the figures.
 //!
 //! # Versions
-//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a change that can break
-//! a caller raises the minor number. The minimum Rust version is 1.88, and raising it is such a
-//! change.
+//! Versions follow [Semantic Versioning](https://semver.org/): before 1.0, a breaking change raises
+//! the minor number. The minimum Rust version is 1.88; raising it is a breaking change.
 //!
 //! - Most public enums and structs are `#[non_exhaustive]`: a minor version can add variants and
 //!   fields.
-//! - A patch can change the texts of messages and of `Debug`, the data of [`games`], and which keys
-//!   of a reply become which field of a status.
-//! - Private dependencies such as nom can change in a patch. Public ones, whose types are in
-//!   signatures, cannot: bytes, and with their features futures-core, tokio, async-trait and serde.
+//! - A patch can change messages and `Debug` texts, the data of [`games`], and the mapping from
+//!   keys of a reply to fields of a status.
+//! - A patch can change private dependencies, such as nom. It cannot change those whose types are
+//!   in public signatures: bytes, and with their features futures-core, tokio, async-trait and
+//!   serde.
 //!
 //! # Features
 //! | feature | default | adds |
@@ -224,9 +228,10 @@ macro_rules! setters {
 mod address;
 #[cfg(feature = "blocking")]
 pub mod blocking {
-    //! Queries without a runtime, feature `blocking`: [`Client`] with the verbs of the asynchronous
-    //! one, over the sockets of the standard library. The calls block, within the same deadlines
-    //! and with the same options and errors.
+    //! Queries that block, without a runtime (feature `blocking`).
+    //!
+    //! [`Client`] has the methods of the asynchronous client, over the sockets of the standard
+    //! library. Options, deadlines and errors are the same.
     //!
     //! ```no_run
     //! use queryport::Protocol;
@@ -239,21 +244,24 @@ pub mod blocking {
     //! ```
     //!
     //! Differences:
-    //! - Threads: [`Servers`] and [`Client::list`] run one for each list server, from the first
-    //!   call of `next` until the list has ended, or the servers are dropped and the list server
-    //!   sends something or its time is over. Nothing else has any.
-    //! - The system looks a host name up for as long as it likes; the deadline counts when it is
-    //!   done. A [`Scan`] looks names up one after the other, and does nothing else meanwhile: give
-    //!   it addresses.
-    //! - The standard library waits for one socket at a time. Of several ([`Client::detect`],
-    //!   [`Client::query_game`], a scan with IPv4 and IPv6), each is looked at once a millisecond.
-    //! - A [`Scan`] has the receive buffer that the system gives. Other than on Linux, a server
-    //!   that does not exist times out.
+    //! - Threads: [`Servers`] and [`Client::list`] run one thread per list server, from the first
+    //!   call of `next` to the end of the list. After you drop [`Servers`], a thread ends when its
+    //!   list server sends something, or at the timeout. No other call starts threads.
+    //! - A deadline does not interrupt the system's lookup of a host name; it is checked after the
+    //!   lookup. A [`Scan`] looks names up one after the other and does nothing else meanwhile:
+    //!   give it addresses.
+    //! - The standard library waits for one socket at a time. A call that uses several
+    //!   ([`Client::detect`], [`Client::query_game`], a scan with IPv4 and IPv6) checks each of
+    //!   them once per millisecond.
+    //! - A [`Scan`] uses the system's default receive buffer. Except on Linux, a query of a closed
+    //!   port waits for the timeout.
     //!
-    //! There is no [`Query`](crate::Query), so no mocks and targets, no scan of an own protocol or
-    //! of a stream, no search of a local network, no console and no server: they need the feature
-    //! `tokio`. Without it, a console command is a [`RconQuery`](crate::quake3::RconQuery) for
-    //! [`Client::ask_host`], and a server a loop around a [`Responder`](crate::serve::Responder).
+    //! These need the feature `tokio`:
+    //! - [`Query`](crate::Query), so mocks and targets, and scans of a stream or of your own
+    //!   protocol.
+    //! - Searching the local network.
+    //! - The console. Use a [`RconQuery`](crate::quake3::RconQuery) with [`Client::ask_host`].
+    //! - Servers. Write a loop around a [`Responder`](crate::serve::Responder).
 
     pub use crate::net::blocking::{Client, Scan, Servers};
 }
@@ -331,7 +339,7 @@ pub use session::{session::Outcome, timing::Timing};
 pub use status_query::{Answer, StatusQuery};
 pub use time::Instant;
 
-/// The README's example is compiled.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "games", feature = "tokio"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
