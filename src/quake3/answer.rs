@@ -12,7 +12,7 @@ use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::Detail;
 use crate::text::number::number;
 
-/// A reply that was accepted: it owns the datagram, the views borrow from it. The datagrams of a
+/// An accepted reply. It owns the datagram, and the views borrow from it. The datagrams of a
 /// QuakeWorld reply are joined.
 ///
 /// ```
@@ -44,11 +44,11 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Takes captured datagrams for an answer to an unknown request: the first one that is a reply
-    /// is the answer.
+    /// Reads captured datagrams whose request is unknown. The first datagram that is a reply
+    /// becomes the answer.
     ///
     /// # Errors
-    /// Why the last datagram is no reply, when none is.
+    /// If no datagram is a reply, the reason for the last one.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
@@ -122,19 +122,21 @@ impl Answer {
         self.verification
     }
 
-    /// Whether all that was asked for is there, as far as it can be known: nothing on this wire
-    /// counts or ends.
+    /// The parts that are known to be missing. The wire has neither counts nor an end mark.
     ///
-    /// A cut `statusResponse` shows as a key without a value, a player line without its closing
-    /// quote, a missing last line feed (servers write one after the infostring and after each
-    /// player), or fewer players than the key `clients` says, where a server has it. A cut
-    /// `infoResponse` shows as a key without a value only: no key is in every server's (Call of
-    /// Duty leaves `clients` out when it is 0, ioquake3 every key with an empty value). An
-    /// `infoResponse` to `getstatus` lacks rules and players.
+    /// A cut `statusResponse` is recognised by one of these signs:
+    /// - a key without a value
+    /// - a player line without its closing quote
+    /// - no line feed at the end: servers write one after the infostring and after each player
+    /// - fewer players than the key `clients` counts, where a server has it
     ///
-    /// Servers of Quake 2 and QuakeWorld count nothing. The end counts as missing where a Quake 2
-    /// status is so long that lines can have been left out, and where another datagram can follow
-    /// the last one of QuakeWorld.
+    /// A cut `infoResponse` is recognised by a key without a value only, because no key is in every
+    /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
+    /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
+    ///
+    /// Servers of Quake 2 and QuakeWorld send no count. The end counts as missing in two cases: a
+    /// Quake 2 status is so long that the server can have left out lines, or another datagram can
+    /// follow the last one of QuakeWorld.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {
@@ -146,8 +148,8 @@ impl Answer {
         self.missing(listed, has_odd_line, self.get("clients"))
     }
 
-    /// Reports what is missing, from the number of player lines and whether a line that is not
-    /// blank was skipped.
+    /// Reports the missing parts, from the number of player lines and whether a line with text was
+    /// skipped.
     pub(super) fn missing(
         &self,
         listed: usize,
@@ -219,7 +221,7 @@ mod tests {
         let complete = b"statusResponse\n\\a\\1\\b\\2\n1 2 \"x y\"\n3 4 \"\"\n";
         assert!(is_complete(complete));
         for cut in 15..complete.len() {
-            // A cut right behind a line feed leaves a well-formed shorter list: nothing on the wire
+            // A cut right after a line feed leaves a well-formed shorter list. Nothing on the wire
             // shows it.
             let undetectable = complete[cut - 1] == b'\n' && cut > 15;
             assert_eq!(is_complete(&complete[..cut]), undetectable, "cut at {cut}");
@@ -264,7 +266,7 @@ mod tests {
             b"infoResponse\n\\clients\\0\\mapname\\a\\sv_maxclients\\8\\hostname\\b\\protocol\\68";
         assert!(is_complete(complete));
         for cut in 14..complete.len() {
-            // A cut behind or inside a value leaves a well-formed shorter infostring.
+            // A cut inside or after a value leaves a well-formed shorter infostring.
             let separators = complete[13..cut]
                 .iter()
                 .filter(|&&byte| byte == b'\\')

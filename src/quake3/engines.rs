@@ -1,8 +1,7 @@
 //! The engines of the Quake 3 family: one row for each, with everything in which they differ.
 //!
-//! A row begins as a copy of another one and says what differs. [`DEFAULT`] is the row of a server
-//! that no mark identifies: it reads every key and removes only colour codes that all known engines
-//! have.
+//! A row is a copy of another row with its own differences. [`DEFAULT`] is for servers that no mark
+//! identifies: it reads every key, and removes only the colour codes that all known engines have.
 
 use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
 
@@ -13,13 +12,13 @@ use crate::model::{Charset, Colours};
 use crate::options::Engine;
 use crate::text::number;
 
-/// What the crate knows of one engine.
+/// The known properties of one engine.
 #[derive(Debug)]
 pub(crate) struct Profile {
     /// The engine's name, for people.
     #[allow(dead_code, reason = "it names the row in tests")]
     pub(crate) name: &'static str,
-    /// What identifies a reply of the engine: all marks of one of the lists.
+    /// The lists of marks. A reply with all marks of one list is the engine's.
     pub(crate) marks: &'static [&'static [Mark]],
     /// The implementation that writes this engine's replies.
     pub(crate) engine: Engine,
@@ -45,20 +44,20 @@ pub(crate) struct Profile {
     pub(crate) clients: Clients,
     /// Keys with the number of bots.
     pub(crate) bots: &'static [Key],
-    /// Keys that say whether a password is needed, and the meaning of none.
+    /// Keys that show whether a password is needed, and the meaning of their absence.
     pub(crate) password: Password,
     /// Which slots an `infoResponse` counts as `sv_maxclients`.
     pub(crate) info_slots: InfoSlots,
     /// Whether a ping of 0 is a bot's, and only a bot's.
     pub(crate) bots_have_no_ping: bool,
-    /// What the names of bots begin with, where a line has no other sign of them.
+    /// The prefix of bots' names, where their lines have no other mark.
     pub(crate) bot_prefix: Option<&'static str>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
     /// The values of `gamename` with which [`Self::matches`] are the game's own; empty if they
     /// always are.
     pub(crate) stock: &'static [&'static str],
-    /// Folders of the game itself: such a name is no modification.
+    /// Folders of the game itself, which are not modifications.
     pub(crate) base_folders: &'static [&'static str],
     /// The keys that the server side writes.
     pub(crate) written: Written,
@@ -104,14 +103,14 @@ pub(crate) enum Mark {
 pub(crate) enum Clients {
     /// Everyone who is on, bots included.
     Everyone,
-    /// As [`Self::Everyone`]; an `infoResponse` leaves the key out where nobody is on. These are
-    /// the keys of each.
+    /// As [`Self::Everyone`], but an `infoResponse` of an empty server lacks the key. A complete
+    /// `infoResponse` has all of these keys.
     LeftOutAtZero(&'static [Key]),
     /// In an `infoResponse` people only: the number of bots comes on top.
     People,
 }
 
-/// How a reply says whether a password is needed.
+/// How a reply shows whether a password is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Password {
     /// The keys.
@@ -125,7 +124,7 @@ pub(crate) struct Password {
 /// How a reply names the game and its modification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// The game in `com_gamename` or `gamename`, and what runs in it.
+    /// The game in `com_gamename` or `gamename`, and its modification.
     GameAndModification,
     /// The modification only, in these keys.
     Modification(&'static [Key]),
@@ -229,7 +228,7 @@ pub(crate) struct Written {
     pub(crate) id_keys: bool,
     /// The reply to `getchallenge`.
     pub(crate) challenge: Challenge,
-    /// Whether byte 0x01 stands before the command word of each reply.
+    /// Whether byte 0x01 precedes the command word of each reply.
     pub(crate) direction_byte: bool,
 }
 

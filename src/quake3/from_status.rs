@@ -37,8 +37,8 @@ pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile
     Profile::of_status(&known, engine)
 }
 
-/// The pairs that the status's fields are written as, up to so many bytes: of an `infoResponse`, or
-/// of a status without the key `clients`. A key is written once.
+/// The pairs of the status's fields, in a bounded number of bytes: for an `infoResponse`, or for a
+/// status without the key `clients`. Each key is written once.
 pub(super) fn named(
     detail: Detail,
     status: &ServerStatus,
@@ -118,7 +118,7 @@ impl Writer<'_> {
         Some(online.saturating_sub(bots.unwrap_or(0)))
     }
 
-    /// What is played: the type of match, the game, the modification, the protocol.
+    /// Writes the type of match, the game, the modification and the protocol.
     fn put_game(&mut self, service: &Service) {
         let (status, written) = (self.status, &self.profile.written);
         if written.teams != WrittenTeams::Qcstatus || status.game_type.is_none() {
@@ -167,8 +167,8 @@ impl Writer<'_> {
         read.or_else(|| played.filter(|_| !has_words))
     }
 
-    /// The `gamename` of a status that has `com_gamename` too: what runs in the game. Other keys of
-    /// a modification come with the rules.
+    /// The `gamename` of a status that has `com_gamename` too: the modification. Other keys of a
+    /// modification come with the rules.
     fn inner_name(&self) -> Option<Vec<u8>> {
         let names_both = self.profile.written.modification == Modification::Gamename
             && !self.is_info
@@ -184,7 +184,7 @@ impl Writer<'_> {
         owned(&self.status.mod_name).or_else(read)
     }
 
-    /// Who may play, and how many of those who do are people.
+    /// Writes whether a password is needed, and the number of people among the players.
     fn put_access(&mut self) {
         let (status, written) = (self.status, &self.profile.written);
         let locked = status.password.map(u8::from);
@@ -285,9 +285,9 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
     teams.iter().find(|team| team.id == Some(id))
 }
 
-/// Appends the status's own rules, up to so many bytes of the infostring: each that fits, has a
-/// value, and whose key is not there yet. id's `Info_SetValueForKey` never leaves a key without a
-/// value, and ioquake3's `serverstatus` shifts all pairs behind one.
+/// Appends the status's own rules, up to `most` bytes of the infostring. A rule is left out if it
+/// does not fit, has no value, or its key is already there. id's `Info_SetValueForKey` never writes
+/// a key without a value, and ioquake3's `serverstatus` misreads all pairs after such a key.
 pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
     info.limit = most;
     let named = info.bytes.clone();
@@ -305,7 +305,8 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     }
 }
 
-/// The key `qcstatus`: the one that was read, or one of the type of game and the teams' scores.
+/// The value of `qcstatus`: the one that was read, or one made from the type of game and the teams'
+/// scores.
 fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     if let Some(read) = status.rules.get("qcstatus") {
         return Some(sanitise(&wire(read)).into_owned());

@@ -7,7 +7,7 @@ use crate::text::number;
 /// src/engine/server/sv_client.cpp).
 const HEX_CHALLENGE: usize = 16;
 
-/// Known meanings of a refusal. Servers of other games and languages have others.
+/// The known meanings of a refusal. Servers of other games and languages use other words.
 ///
 /// ```
 /// use queryport::quake3::{RefusalReason, Refusal};
@@ -119,9 +119,9 @@ pub(crate) struct RconRule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum ConnectForm {
-    /// That of the server's challenge: [`Self::InfoString`] or [`Self::Arguments`] after
-    /// `challenge`, [`Self::Escaped`] after sixteen hexadecimal digits, [`Self::Compressed`] after
-    /// other numbers.
+    /// The form that the server's challenge implies: [`Self::InfoString`] or [`Self::Arguments`]
+    /// after the word `challenge`, [`Self::Escaped`] for sixteen hexadecimal digits,
+    /// [`Self::Compressed`] for other numbers.
     #[default]
     Detect,
     /// The userinfo in quotes, in the coding of [`huffman`](crate::quake3::huffman): Quake III
@@ -145,7 +145,7 @@ pub enum ConnectForm {
 }
 
 impl ConnectForm {
-    /// The form that a server reads which sent this challenge.
+    /// The form for a server that sent this challenge.
     pub(super) fn of_challenge(challenge: &[u8], dark_places: bool) -> Self {
         let is_number = number::integer(challenge).is_some();
         let is_hex =
@@ -158,7 +158,7 @@ impl ConnectForm {
         }
     }
 
-    /// The protocol number where nobody named one.
+    /// The default protocol number.
     pub(super) const fn default_protocol(self) -> u32 {
         match self {
             // Warsow 2 (Warsow/qfusion, gameshared/q_comref.h).

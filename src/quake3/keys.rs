@@ -1,4 +1,4 @@
-//! Keys that mean something to the model, and the values that one reply has for them.
+//! Keys with a meaning in the model, and their values in one reply.
 
 use crate::text::lower_case;
 

@@ -74,38 +74,39 @@
 //!   one makes the answer [`Unverified`](crate::Verification::Unverified).
 //! - `statusResponse`, not "getstatusResponse", is the reply's name (captured from every server
 //!   here).
-//! - Keys repeat, values may be empty, keys and values may begin or end with blanks (captured from
+//! - Keys repeat, values may be empty, keys and values may begin or end with spaces (captured from
 //!   Urban Terror and Warsow servers). Lookup takes the first match without regard to case, as id's
 //!   engines do.
-//! - A value may hold line feeds, each before a blank, and more pairs behind them (captured:
-//!   `fs_manifest` of Quake III servers with many paks): the infostring ends where player lines
-//!   begin, or the datagram.
+//! - A value may hold line feeds, each followed by a space, and more pairs may follow (captured:
+//!   `fs_manifest` of Quake III servers with many paks). The infostring ends where player lines
+//!   begin, or with the datagram.
 //! - The name on a player line reaches from the first quote to the last; a name cannot hold one
 //!   (id-Software/Quake-III-Arena, code/server/sv_main.c). Of two quoted strings the last is the
 //!   name (fte-team/fteqw, engine/server/sv_main.c).
-//! - Servers stop listing players where their buffer is full, Quake3e at 1,400 bytes
-//!   (code/server/sv_main.c), and say nothing of it. Where a reply has the key `clients`
-//!   (DarkPlaces, Warsow, FTE; our server side writes it into a status that lists fewer), fewer
-//!   lines make the answer incomplete. Clients do well with it: ioquake3's keeps a status's pairs
-//!   as they are (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
-//! - Some servers of Jedi Academy want a text sent back before they answer, see
+//! - Servers silently stop listing players where their buffer is full, Quake3e at 1,400 bytes
+//!   (code/server/sv_main.c). Fewer lines than the key `clients` counts make the answer incomplete.
+//!   DarkPlaces, Warsow and FTE send this key; the server side of this crate adds it to a status
+//!   that lists fewer. Other clients accept it: ioquake3 keeps a status's pairs as they are
+//!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
+//! - Some servers of Jedi Academy demand that the client sends a text back before they answer, see
 //!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
-//! - DarkPlaces answers one `getinfo` or `getstatus` a second and address, ioquake3 ten at once and
-//!   then one a second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c): do not
-//!   send both back to back, and do not retry within a second.
+//! - Do not send `getinfo` and `getstatus` back to back, and do not retry within a second.
+//!   DarkPlaces answers one of them per second and address, ioquake3 ten at once and then one per
+//!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c).
 //!
 //! # Sources
-//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name and gets both
-//!   challenges and the protocol number back; id's, DarkPlaces' and Warsow's carry and get less
-//!   (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz). `connect` has a form
-//!   for each engine, see [`ConnectForm`] (captured from OpenArena and Nexuiz; recorded from Lilium
-//!   Voyager, Daemon and Warsow's server).
+//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name. The reply
+//!   has both challenges and the protocol number. id's, DarkPlaces' and Warsow's carry and get less
+//!   (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz).
+//! - `connect` has a form for each engine, see [`ConnectForm`] (captured from OpenArena and Nexuiz;
+//!   recorded from Lilium Voyager, Daemon and Warsow's server).
 //! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces
-//!   have 1,007 bytes of text at most, DarkPlaces' 1,394; ioquake3 and DarkPlaces answer a wrong
-//!   password with an error (recorded from OpenArena and DarkPlaces). Known limits: id's servers
-//!   take one command in 500 ms, Urban Terror's one in 600 ms after a bad password, ioquake3's ten
-//!   packets of an address in a row and then one a second; `net::Rcon` stays below all of them.
-//! - DarkPlaces' signed commands: HMAC-MD4 keyed with the password up to its first blank
+//!   have at most 1,007 bytes of text, DarkPlaces' 1,394. Both answer a wrong password with an
+//!   error (recorded from OpenArena and DarkPlaces).
+//! - Servers limit the rate of `rcon`, and `net::Rcon` stays below all known limits. id's servers
+//!   accept one command in 500 ms. Urban Terror's accept one in 600 ms after a bad password.
+//!   ioquake3's accept ten packets of an address at once and then one per second.
+//! - DarkPlaces' signed commands: HMAC-MD4, keyed with the password up to its first space
 //!   (xonotic/darkplaces, netconn.c; accepted by Nexuiz).
 //!
 //! # Fields of the status
@@ -117,7 +118,7 @@
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
 //! | `map` | `mapname` | all |
 //! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
-//! | `mod_name` | `gamename` beside `com_gamename`; `modname`; `fs_game`; `game` beside `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
+//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
 //! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
@@ -126,28 +127,29 @@
 //! | `anti_cheat` | `sv_punkbuster`, `punkbuster`, `pb`, `sv_NxAC`: whether any is on | captures of Quake III, Call of Duty and Enemy Territory; etlegacy, src/client/cl_main.c |
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
 //! | `bot_count` | `bots`; `omnibot_playing`, if not negative; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x (spectators included), Unvanquished; Enemy Territory (etlegacy, src/game/g_etbot_interface.cpp); ioquake3, Quake3e, OpenJK; ET: Legacy |
-//! | `Player::bot` | a ping of 0, beside the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it is no proof |
-//! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c) and only ET: Legacy's says how many |
+//! | `Player::bot` | a ping of 0, next to the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it proves nothing |
+//! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
 //! | `time_limit` | `timelimit`, minutes | id's family, Soldier of Fortune II |
 //! | `score_limit` | `scorelimit`; `fraglimit`, `capturelimit` or `duel_fraglimit` by the type of game, where its meaning is known | Soldier of Fortune II; Quake III, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor |
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
-//! `time_left` and `mutators` are in no known key.
+//! No known key has `time_left` or `mutators`.
 //!
-//! The server side writes them under the keys of the engine's row, ioquake3's for example; an info
-//! also with `needpass`, `humans` and `sv_privateclients`, the keys of which Jedi Academy's and
-//! Enemy Territory's clients read (OpenJK, ET: Legacy: `CL_SetServerInfo`); teams under DarkPlaces'
-//! `qcstatus`, Warsow's `g_match_score`, Soldier of Fortune II's `redscore` and `bluescore`; a
-//! modification under `modname` for DarkPlaces, `fs_game` for Warsow, `gamename` beside
-//! `com_gamename` for the others' status.
+//! The server side writes the fields under the keys of the engine's row:
+//! - An info also has `needpass`, `humans` and `sv_privateclients`, which the clients of Jedi
+//!   Academy and Enemy Territory read (OpenJK, ET: Legacy: `CL_SetServerInfo`).
+//! - Teams are under `qcstatus` (DarkPlaces), `g_match_score` (Warsow), or `redscore` and
+//!   `bluescore` (Soldier of Fortune II).
+//! - A modification is under `modname` (DarkPlaces), `fs_game` (Warsow), or `gamename` next to
+//!   `com_gamename` in the status of the others.
 //!
 //! # Engines
-//! The engine is recognised by its keys. It decides about colour codes
-//! ([`Colours`](crate::model::Colours)), about the keys `clients` and `sv_maxclients` of an
-//! `infoResponse`, and about the numbers of `g_gametype`. The table in `src/quake3/engines.rs` has
-//! a row for each, with its sources.
+//! The engine is recognised by its keys. It determines the colour codes
+//! ([`Colours`](crate::model::Colours)), the meaning of `clients` and `sv_maxclients` in an
+//! `infoResponse`, and the numbers of `g_gametype`. The table in `src/quake3/engines.rs` has a row
+//! for each, with its sources.
 //!
 //! | engine | colour codes | `clients` counts | slots |
 //! |---|---|---|---|

@@ -15,8 +15,8 @@
 //! has byte 02 before the word of the request, which its servers skip unread, and 01 before that of
 //! the reply (openmoh/openmohaa, code/server/sv_main.c).
 //!
-//! The password travels in plain text and the replies prove nothing: anyone on the path reads and
-//! forges both. DarkPlaces' signed form keeps the password secret.
+//! The password travels in plain text, and replies are not authenticated: anyone on the path can
+//! read and forge both. DarkPlaces' signed form keeps the password secret.
 
 use std::fmt;
 #[cfg(feature = "secure-rcon")]
@@ -84,8 +84,8 @@ impl RconMode {
 /// Sends one console command and collects its output, until the server has been quiet for
 /// [`Timing::quiet`](crate::session::Timing::quiet).
 ///
-/// A command is sent once, whatever retries are allowed: an answer may be lost after the command
-/// was run, and not every command may run twice. [`Self::repeatable`] allows retries.
+/// A command is sent once, however many retries are allowed. Its answer may be lost after it was
+/// run, and not every command may run twice. [`Self::repeatable`] allows retries.
 ///
 /// ```
 /// use queryport::Limits;
@@ -369,7 +369,7 @@ fn unexpected(expected: &'static str) -> Verdict<Answered> {
     Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4))
 }
 
-/// The output of a command, or why there is none.
+/// The output of a command, or the reason that there is none.
 type Answered = Result<RconAnswer, RconError>;
 
 impl Conversation for RconQuery {
@@ -513,7 +513,7 @@ impl RconError {
         }
     }
 
-    /// Known error texts. A command that prints just the same is taken for an error too.
+    /// Recognises known error texts. A command that prints the same text is taken for an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
         /// Longest of them, in bytes. Commands print longer texts.
         const MAX_ERROR: usize = 160;
@@ -634,9 +634,9 @@ impl<'a> SecureRconRequest<'a> {
         }
     }
 
-    /// Whether the signature was made with this password. Whether the time or the challenge is
-    /// valid is for the caller to check, see
-    /// [`verify_challenge`](crate::quake3::server::verify_challenge), and whether the command is a
+    /// Whether the signature was made with this password. The caller must also check that the time
+    /// or the challenge is valid, see
+    /// [`verify_challenge`](crate::quake3::server::verify_challenge), and that the command is not a
     /// copy, see [`SecureRconRequest`]. Feature `secure-rcon`.
     pub fn verify(&self, password: &Password) -> bool {
         !password.key().is_empty()

@@ -29,8 +29,8 @@ pub(super) enum End {
 }
 
 impl Parts {
-    /// Adds a datagram. A copy changes nothing. `false` for one that is no part of a reply, or too
-    /// many.
+    /// Adds a datagram. A copy changes nothing. `false` for a datagram that is not part of a reply,
+    /// and for too many.
     pub(super) fn add(&mut self, datagram: &Bytes, limits: &Limits) -> bool {
         let Some(text) = text(datagram) else {
             return false;

@@ -24,15 +24,15 @@ const PURPOSE: u16 = 0x5133;
 
 /// Answers `getinfo`, `getstatus` and `getchallenge`, and refuses `connect`: there are no player
 /// slots here. As [`Engine::Quake2`], [`Engine::QuakeWorld`] and [`Engine::HexenWorld`] it answers
-/// `status` alone. There is no reply to other requests, nor to a challenge of more than 128 bytes;
-/// [`Reply`] writes what a game answers to `connect`, [`Reply::print`] what it answers to `rcon`.
+/// only `status`. Other requests get no reply, nor does a challenge of more than 128 bytes. A game
+/// writes its reply to `connect` with [`Reply`], and its reply to `rcon` with [`Reply::print`].
 ///
-/// The names and counts go in first, then as many whole player lines as fit, then each of the
-/// status's own rules that still fits and is not empty: one that is too long is left out, shorter
-/// ones behind it are not. A status that lists fewer players than are on says their number under
-/// `clients`; where that does not fit either, the reply ends behind its keys, without a line feed,
-/// and reads as cut. What the format cannot carry is replaced: `\ ; "` by look-alikes, control
-/// bytes by nothing.
+/// The names and counts are written first, then as many whole player lines as fit, then the
+/// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
+/// written. A status that lists only some of the players has their number under `clients`. If that
+/// does not fit either, the reply ends after its keys, without a line feed, and reads as cut. The
+/// characters `\ ; "` are replaced by look-alikes, and control bytes are removed: the format cannot
+/// carry them.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check
 /// the challenge that comes back in a `connect` with [`verify_challenge`].
@@ -105,7 +105,7 @@ pub(crate) fn respond_from_templates(
     } else {
         b""
     };
-    // What else fits depends on the length of the challenge.
+    // The space for the rest depends on the length of the challenge.
     let kind = ReplyKind::Status {
         detail,
         direction_byte,
@@ -178,7 +178,7 @@ struct Space {
 }
 
 impl Space {
-    /// What is left for player lines after an infostring of so many bytes and its line feed.
+    /// The space for player lines after an infostring of `info` bytes and its line feed.
     fn for_lines(self, info: usize) -> usize {
         self.left.saturating_sub(info).saturating_sub(1)
     }
@@ -203,7 +203,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let fitting = whole_lines(&lines, space.for_lines(info.bytes.len()));
     let listed = lines.get(..fitting).unwrap_or_default();
     let listed = memchr::memchr_iter(b'\n', listed).count();
-    // Only this key shows a reader that the list is not all.
+    // Only this key shows a reader that the list is incomplete.
     let is_short = |online| u32::try_from(listed).is_ok_and(|listed| listed < online);
     let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
     let clients = status
@@ -225,7 +225,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     }
 }
 
-/// The length of the lines that fit into so many bytes. A name cannot hold a line feed.
+/// The length of the whole lines that fit into `space` bytes. A name cannot hold a line feed.
 fn whole_lines(lines: &[u8], space: usize) -> usize {
     let Some(fits) = lines.get(..space) else {
         return lines.len();
@@ -234,8 +234,8 @@ fn whole_lines(lines: &[u8], space: usize) -> usize {
 }
 
 /// Whether a challenge was issued to this requester's address, 15–30 s ago at most: for a game
-/// server that handles `connect` or a signed `rcon`. It stays valid for that time: copies of a
-/// signed command are for the caller to refuse, see
+/// server that handles `connect` or a signed `rcon`. It stays valid for that time, so the caller
+/// must refuse copies of a signed command, see
 /// [`SecureRconRequest`](crate::quake3::SecureRconRequest).
 ///
 /// ```

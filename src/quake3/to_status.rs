@@ -1,4 +1,4 @@
-//! An answer as a [`ServerStatus`]: the engine's row says what each key means.
+//! Converts an answer into a [`ServerStatus`]. The engine's row has the meaning of each key.
 
 use bytes::Bytes;
 
@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
         self.known.get(key).and_then(number::number)
     }
 
-    /// The players of a status, and whether there are lines that are no player's.
+    /// The players of a status, and whether some lines are not players.
     fn players(&self) -> (Option<Vec<Player>>, bool) {
         if self.is_info() {
             return (None, false);
@@ -208,7 +208,7 @@ impl<'a> Reader<'a> {
         u32::try_from(players.count()).ok()
     }
 
-    /// Everyone who is on. The server's own number is preferred to that of the lines.
+    /// The number of players. The server's own number is preferred to that of the lines.
     fn player_count(&self, listed: Option<usize>) -> Option<u32> {
         let clients = self.count(Key::Clients);
         let counted = match self.profile.clients {
@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         counted.or_else(|| u32::try_from(listed?).ok())
     }
 
-    /// The number that the server says, or everyone less the people.
+    /// The server's own number, or all players less the people.
     fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
         let said = self.known.first_filled(self.profile.bots);
         if said.is_some() {
@@ -257,9 +257,8 @@ impl<'a> Reader<'a> {
         says_none.then_some(false)
     }
 
-    /// The game and its modification. `com_gamename` is the name of the game where `gamename` names
-    /// what runs in it; elsewhere `gamename` is the game, and where it is missing, the folder is
-    /// what remains.
+    /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
+    /// modification. Otherwise `gamename` is the game, or the folder if that is missing.
     fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
         if let Names::Modification(keys) = self.profile.names {
             let name = self.known.first_filled(keys);
@@ -277,7 +276,7 @@ impl<'a> Reader<'a> {
         (game, mod_name)
     }
 
-    /// Whether a folder is the game's own and no modification.
+    /// Whether a folder is the game's own, not a modification.
     fn is_base_folder(&self, folder: &[u8]) -> bool {
         let mut folders = self.profile.base_folders.iter();
         folders.any(|base| base.as_bytes() == folder)

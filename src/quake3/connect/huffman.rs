@@ -1,10 +1,10 @@
 //! The adaptive Huffman coding of `connect` packets.
 //!
-//! Both ends grow the same tree while they read: it starts with nothing but the node for "not yet
-//! transmitted" (NYT). A byte that was seen before is written as its path through the tree (left 0,
-//! right 1); a new one as the path to the NYT node and then its eight bits, most significant first.
-//! Bits fill each output byte from its least significant end. After each byte the tree is
-//! rearranged so that frequent bytes come to have short paths.
+//! Both ends build the same tree as they go. It starts as a single node, "not yet transmitted"
+//! (NYT). A byte that was seen before is written as its path through the tree, 0 for left and 1 for
+//! right. A new byte is written as the path to the NYT node, followed by its eight bits, most
+//! significant first. Bits fill each output byte from its least significant end. After each byte
+//! the tree is rearranged, so that frequent bytes get short paths.
 //!
 //! ```text
 //!  offset  bytes
@@ -12,9 +12,8 @@
 //!  2       bits; with one spare zero byte where they end on a byte's edge (id, ioquake3), or without (Quake3e)
 //! ```
 //!
-//! ioquake3 since 2017 stops its encoder at the size of the plain text, which makes short texts
-//! unreadable (measured: 47 bytes written of the 50 needed for
-//! `connect "\challenge\1\qport\2\protocol\68"`). This encoder writes all of it.
+//! ioquake3's encoder stops at the size of the plain text since 2017, so a text that grows in
+//! coding loses its end. This encoder writes all of it.
 
 use bytes::BufMut;
 
@@ -66,12 +65,12 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
     Ok(())
 }
 
-/// Reads a coded region: exactly as many bytes as its length says. Both endings are read, and what
-/// follows is ignored.
+/// Decodes a coded region to exactly the number of bytes that its length announces. Both endings
+/// are accepted, and bytes after the region are ignored.
 ///
 /// # Errors
 /// [`ParseErrorKind::CutShort`] when the bits end too soon, [`ParseErrorKind::Limit`] when the
-/// length says more than `limit` bytes. Offsets count from the start of `coded`.
+/// length exceeds `limit` bytes. Offsets count from the start of `coded`.
 pub fn decompress(coded: &[u8], limit: usize) -> Result<Vec<u8>, ParseError> {
     let cut = |offset| ParseError::new(ParseErrorKind::CutShort("the compressed text"), offset);
     let (length, bytes) = coded

@@ -179,8 +179,9 @@ pub enum MasterEvent {
 pub struct MasterStats {
     /// Heartbeats that were answered with `getinfo`.
     pub heartbeats: u64,
-    /// Heartbeats that were not: an unknown tag, an address out of scope, a full table or too many
-    /// servers of that address, shorter than the `getinfo`, or too many requests waiting.
+    /// Heartbeats that were not answered. The tag is unknown, the address is out of scope or has
+    /// too many servers, the table is full, the heartbeat is shorter than the `getinfo`, or too
+    /// many requests wait.
     pub heartbeats_refused: u64,
     /// Descriptions that listed a server or renewed its entry.
     pub listed: u64,
@@ -193,8 +194,8 @@ pub struct MasterStats {
     pub no_room: u64,
     /// Requests for lists that were answered.
     pub lists: u64,
-    /// Requests for lists that were not: too many of that source or in all, or of a game that is
-    /// not listed.
+    /// Requests for lists that were not answered: too many from that source or in total, or for a
+    /// game that is not listed.
     pub lists_refused: u64,
     /// Other datagrams.
     pub ignored: u64,

@@ -12,9 +12,9 @@ use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
-/// Lists that are being sent or wait for that.
+/// Most lists that are being sent or waiting.
 const MAX_LISTS: usize = 64;
-/// Lists that wait: all but the first.
+/// Most lists that are waiting: all but the first.
 const WAITING: u64 = (MAX_LISTS - 1) as u64;
 /// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
 const BURST: u64 = 64 * 1024;
@@ -26,8 +26,8 @@ pub(super) const BYTES: usize = (MAX_LISTS * size_of::<Sending>())
     .saturating_mul(2)
     .saturating_add(Sketch::BYTES);
 
-/// One client's list: how far it was sent, not what is in it. The table is read when a datagram is
-/// written.
+/// One client's list: how far it was sent, without its servers. The table is read when a datagram
+/// is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
     to: SocketAddr,
@@ -63,8 +63,8 @@ impl Sending {
                 .is_none_or(|game_type| game_type == entry.game_type)
     }
 
-    /// Appends the next datagram. Returns whether it was the last, and how many servers it took to
-    /// find out.
+    /// Appends the next datagram. Returns whether it was the last, and the number of servers
+    /// examined.
     fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> (bool, u64) {
         let mut visited = 0_u64;
         let servers = registry
@@ -90,8 +90,8 @@ impl ListRule {
     }
 }
 
-/// The lists under way, how fast they go, and how many each source gets: a number in a row, then
-/// one in each `list_decay`. A source is an IPv4 address or an IPv6 /64.
+/// The lists under way, their pace, and the share of each source: a number at once, then one for
+/// each `list_decay`. A source is an IPv4 address or an IPv6 /64.
 #[derive(Debug)]
 pub(super) struct Outbox {
     /// The first is being sent, the others wait.
@@ -119,10 +119,10 @@ impl Outbox {
         }
     }
 
-    /// Takes a client's request for the servers of a game, if its source has not had its share, no
-    /// list to it is under way, and some server may match. When too many wait, it displaces any of
-    /// them, so that each request has the same chance whatever the rhythm of the others. `None` if
-    /// it was not taken, or displaced another.
+    /// Takes a client's request for the servers of a game. Its source must not have had its share,
+    /// no list to it may be under way, and some server must be able to match. When too many wait,
+    /// the request displaces a random one, so that each has the same chance. `None` if it was not
+    /// taken, or displaced another.
     pub(super) fn push(
         &mut self,
         now: Instant,
@@ -196,8 +196,8 @@ impl Outbox {
         let (to, before) = (sending.to, out.len());
         let (ended, visited) = sending.write(registry, now, out);
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
-        // A server that the filters leave out costs as much as one that is sent: else a request
-        // that matches none has the whole table walked for one short datagram.
+        // A server that the filters leave out costs as much as one that is sent. Otherwise a
+        // request that matches none would walk the whole table for one short datagram.
         self.sent
             .add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
         if ended {

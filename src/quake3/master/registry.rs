@@ -1,6 +1,5 @@
-//! The servers a master knows: only those that proved their address, in a table of bounded size;
-//! and their games, by heartbeat tag, by protocol number, and by the keys of a server's
-//! description.
+//! The servers that proved their address to a master, in a table of bounded size, and their games.
+//! A game is identified by the heartbeat tag, the protocol number and the keys of the description.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -18,8 +17,8 @@ use crate::service::Service;
 use crate::text::number;
 use crate::time::Instant;
 
-/// Most memory one listed server can take: its keys and its entry are 284 bytes at most, and a node
-/// of a tree may be half empty. A test measures it.
+/// Most memory that one listed server takes: at most 284 bytes for keys and entry, in tree nodes
+/// that may be half empty.
 pub(super) const BYTES_PER_SERVER: usize = 704;
 
 /// A listed server.

@@ -1,5 +1,5 @@
-//! The behaviours dpmaster's own test suite checks, and what it does not: forged and replayed
-//! packets, bounds.
+//! The behaviours that dpmaster's own test suite checks; in addition forged packets, replayed
+//! packets and bounds.
 #![allow(
     clippy::disallowed_methods,
     clippy::arithmetic_side_effects,
@@ -382,7 +382,7 @@ fn servers_are_bounded_by_address_and_in_total() {
         [true, true, false]
     );
     assert_eq!(rig.master.stats().heartbeats_refused, 1, "not even asked");
-    // Asked while the table had room for either, answered when it had none.
+    // Both were asked while the table had room, and answered when it had none.
     let mut rig = Rig::new(Options {
         max_servers: 1,
         ..options()
@@ -490,7 +490,7 @@ fn only_a_fresh_challenge_of_its_own_proves_an_address() {
     assert_ne!(fresh, challenge);
     rig.describe(server(0), &described(&fresh));
     assert_eq!(rig.master.servers().count(), 1);
-    // A challenge for one tag does not do for another: that would give an unnamed game a name.
+    // A challenge for one tag is not valid for another: that would give an unnamed game a name.
     let nameless = "\\protocol\\68\\clients\\2\\sv_maxclients\\8";
     let mut rig = Rig::new(options());
     assert!(!rig.register(server(0), "DarkPlaces", nameless));

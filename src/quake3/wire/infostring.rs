@@ -12,7 +12,7 @@ use crate::text::{each, short_until};
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
 pub(crate) const MAX_INFO_STRING: usize = 1023;
 
-/// A borrowed infostring. Order, repeated keys, empty values and blanks at the ends of keys and
+/// A borrowed infostring. Order, repeated keys, empty values and spaces at the ends of keys and
 /// values are kept: all of them occur on real servers.
 ///
 /// ```
@@ -38,7 +38,7 @@ impl<'a> InfoString<'a> {
         Self { raw }
     }
 
-    /// The bytes as they came.
+    /// The bytes as received.
     pub const fn raw(self) -> &'a [u8] {
         self.raw
     }
@@ -48,8 +48,8 @@ impl<'a> InfoString<'a> {
         each(self.raw, pair)
     }
 
-    /// Whether the last token is a key without a value, which a cut string ends with. A separator
-    /// behind the last value opens a key that has not even a name.
+    /// Whether the string ends with a key without a value, as a cut one does. A separator after the
+    /// last value counts as a key with an empty name.
     pub(crate) fn has_odd_key(self) -> bool {
         let text = self.raw.strip_prefix(b"\\").unwrap_or(self.raw);
         !text.is_empty() && memchr::memchr_iter(b'\\', text).count().is_multiple_of(2)

@@ -79,7 +79,7 @@ pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 }
 
 /// `word = *( blank / block-comment ) [ "//" *OCTET / DQUOTE *text [ DQUOTE ] / *bare ]`: the
-/// engine's tokenizer. Blanks are all bytes up to 0x20, `"` groups up to the next `"` without
+/// engine's tokenizer. `blank` is any byte up to 0x20, and `"` groups up to the next `"` without
 /// escapes (ioquake3, code/qcommon/cmd.c). Empty at the end of the line, which NUL and LF end.
 fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
@@ -118,8 +118,8 @@ pub(crate) fn put(extra: Option<u8>, word: &[u8], out: &mut impl BufMut) {
     out.put_slice(word);
 }
 
-/// Appends words, each after a blank, up to the first that is `None`: the next ones have no
-/// position without it.
+/// Appends words, each after a space, up to the first `None`. Words after it would be in the wrong
+/// position.
 pub(crate) fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
     for word in words.iter().map_while(|word| *word) {
         out.put_u8(b' ');

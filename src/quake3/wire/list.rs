@@ -202,9 +202,10 @@ pub struct ListPart<'a> {
     /// Whether it is a `getserversExtResponse`, which may hold IPv6 addresses.
     pub extended: bool,
     /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster
-    /// writes it into the last datagram of a list, its versions before 2.0 into every one
-    /// (doc/techinfo.txt), and some masters into none. `\EOT` without NULs ends a datagram, which
-    /// may not be the last (Activision's masters; cetteup/pyq3serverlist, reader.py).
+    /// writes it into the last datagram of a list. Its versions before 2.0 write it into every
+    /// datagram (doc/techinfo.txt), and some masters into none. `\EOT` without NULs ends a
+    /// datagram, which may not be the last (Activision's masters; cetteup/pyq3serverlist,
+    /// reader.py).
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,

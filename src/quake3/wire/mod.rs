@@ -1,5 +1,5 @@
-//! One datagram: requests, replies and what they are made of. Views borrow from the datagram;
-//! nothing here knows a session, the model or an answer.
+//! One datagram: requests, replies and their parts. Views borrow from the datagram; nothing here
+//! knows a session, the model or an answer.
 
 pub(super) mod infostring;
 pub(super) mod line;

@@ -43,8 +43,8 @@ pub struct PlayerLine<'a> {
 }
 
 impl<'a> PlayerLine<'a> {
-    /// Reads one line without its line feed; `None` when no quoted name closes on it, or a
-    /// backslash stands before the name.
+    /// Reads one line without its line feed. `None` without a closed quoted name, or with a
+    /// backslash before the name.
     #[inline]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         player_line(line).ok().map(|(_, line)| line)
@@ -97,7 +97,7 @@ impl<'a> PlayerLine<'a> {
         quake2_line(self.before).ok().map(|(_, line)| line)
     }
 
-    /// The name, which may be empty and may have blanks at its ends.
+    /// The name, which may be empty and may have spaces at its ends.
     pub const fn name(self) -> &'a [u8] {
         self.name
     }
@@ -118,7 +118,7 @@ impl<'a> PlayerLine<'a> {
         self.fields().1
     }
 
-    /// The ping in milliseconds; 0 for bots and some listed lines that are no players, 999 while
+    /// The ping in milliseconds. 0 for bots and for some lines that are not players, 999 while
     /// connecting, −1 on some Call of Duty servers.
     pub fn ping(self) -> Option<i32> {
         number::number(self.ping_text()?)
@@ -130,8 +130,8 @@ impl<'a> PlayerLine<'a> {
         self.fields().2
     }
 
-    /// The team's number, where it is one: 0 is none or spectators; which other numbers play is the
-    /// game's own.
+    /// The team, if it is a number. 0 means no team or spectators; the meaning of the others
+    /// depends on the game.
     pub fn team(self) -> Option<i32> {
         number::number(self.team_text()?)
     }
@@ -199,7 +199,7 @@ fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
 type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 
 /// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. A name cannot hold a quote by the rules;
-/// where one does, the last quote is the closing one. Of two quoted strings, with a blank between
+/// where one does, the last quote is the closing one. Of two quoted strings with a space between
 /// them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
@@ -287,7 +287,7 @@ mod tests {
         );
     }
 
-    /// Written right behind an infostring, it would be read as its next pair.
+    /// Written right after an infostring, it would be read as its next pair.
     #[test]
     fn a_backslash_before_the_name_makes_it_a_pair() {
         assert_eq!(PlayerLine::parse(br#"\motd\4 "Allied""#), None);

@@ -85,9 +85,10 @@ pub enum Command<'a> {
     },
     /// All public settings and the players, in Quake 2 and QuakeWorld. There is no challenge.
     Status {
-        /// QuakeWorld: the sum of the parts to send. 1 is the infostring, 2 the players, 4 the
-        /// spectators, 8 `S` as their score, 16 the teams, 32 the streams of QTV, 64 the logins,
-        /// 128 who is a bot (QW-Group/mvdsv, src/sv_main.c).
+        /// QuakeWorld: the sum of the parts to send (QW-Group/mvdsv, src/sv_main.c).
+        ///
+        /// 1 is the infostring, 2 the players, 4 the spectators and 8 `S` as their score. 16 is the
+        /// teams, 32 the streams of QTV, 64 the logins and 128 the mark of bots.
         flags: Option<&'a [u8]>,
     },
     /// A number to quote in `connect`.

@@ -1,4 +1,4 @@
-//! `infoResponse` and `statusResponse`: what a server says of itself and its players.
+//! `infoResponse` and `statusResponse`: a server's description and its players.
 
 use bytes::BufMut;
 use nom::branch::alt;
@@ -56,13 +56,13 @@ pub(crate) struct Layout {
 }
 
 impl<'a> Response<'a> {
-    /// Reads a reply. What a server may leave out may be missing, see [`Self::problems`].
+    /// Reads a reply. Parts that some servers leave out may be missing, see [`Self::problems`].
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is none of this
-    /// protocol, [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`]
-    /// without an infostring, [`ParseErrorKind::Limit`] for more keys or players than `limits`
-    /// allow.
+    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for a word of no message.
+    /// - [`ParseErrorKind::Unexpected`] for other messages.
+    /// - [`ParseErrorKind::CutShort`] without an infostring.
+    /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (extra, text) = line::text(datagram)?;
         let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
@@ -103,7 +103,7 @@ impl<'a> Response<'a> {
             info_closed,
         };
         let response = Self { datagram, layout };
-        // A text too short for so many is not counted.
+        // A text too short to exceed the limit is not counted.
         let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
         if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
             return Err(ParseError::limit("rules", max_rules, start));
@@ -146,9 +146,10 @@ impl<'a> Response<'a> {
         self.datagram.get(self.layout.info.0..).unwrap_or_default()
     }
 
-    /// Parts that the reader skipped or repaired, each with its offset: bytes that belong to no
-    /// part of the reply, a key without a value, lines that are no player lines, line feeds that
-    /// are missing where servers write one.
+    /// Parts that the reader skipped or repaired, each with its offset.
+    ///
+    /// These are bytes that belong to no part of the reply, a key without a value, lines that are
+    /// not player lines, and missing line feeds.
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<'a> {
         use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
@@ -240,7 +241,7 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// The lines behind the infostring, those that are no player's included.
+    /// The lines after the infostring, including those that are not players.
     pub(crate) fn text_lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         each(self.player_text(), player::line)
     }
@@ -330,8 +331,8 @@ fn without_separator(info: &[u8], length: usize) -> usize {
     length.saturating_sub(has_separator.into())
 }
 
-/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote stands
-/// before the infostring. Some servers put bytes between the word and the infostring, or quote it
+/// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote
+/// precedes the infostring. Some servers put bytes between the word and the infostring, or quote it
 /// (recorded from Lilium Voyager).
 fn begin(body: &[u8]) -> IResult<&[u8], bool> {
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(body)?;
@@ -342,21 +343,21 @@ fn begin(body: &[u8]) -> IResult<&[u8], bool> {
 }
 
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
-/// hold line feeds, each before a blank, and more pairs behind them (captured: `fs_manifest` of
+/// hold line feeds, each followed by a space, and more pairs may follow (captured: `fs_manifest` of
 /// Quake III servers with many paks).
 fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
     let (mut end, _) = until::<b'\n'>(text)?;
     let mut lines = end;
     while let Ok((rest, is_value)) = value_line(lines) {
         lines = rest;
-        // What follows a line of blanks shows whether it belongs to a value.
+        // The next line shows whether a line of spaces belongs to a value.
         end = if is_value { rest } else { end };
     }
     Ok(text.take_split(text.len().saturating_sub(end.len())))
 }
 
-/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it is not blank. On
-/// a player line a quote comes before any `\`; no value holds a quote.
+/// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it holds more than
+/// spaces. On a player line a quote comes before any `\`; no value holds a quote.
 fn value_line(input: &[u8]) -> IResult<&[u8], bool> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
     let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));

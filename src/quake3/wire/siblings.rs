@@ -1,4 +1,4 @@
-//! Quake 2 and QuakeWorld: their player lines, and what else differs from Quake 3's packets.
+//! Quake 2 and QuakeWorld: their player lines and other differences from Quake 3's packets.
 
 use nom::bytes::complete::{tag, take_till, take_till1, take_while};
 use nom::combinator::{eof, opt};
@@ -70,11 +70,11 @@ pub(super) struct Quake2Line<'a> {
     pub(super) score: &'a [u8],
     pub(super) ping: &'a [u8],
     pub(super) name: &'a [u8],
-    /// What Alien Arena's servers write after the name.
+    /// The fields that Alien Arena's servers write after the name.
     pub(super) further: Option<AlienArenaFields<'a>>,
 }
 
-/// What Alien Arena's servers write after the name.
+/// The fields that Alien Arena's servers write after the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct AlienArenaFields<'a> {
     /// Always `127.0.0.1`: it hides the player's own.
