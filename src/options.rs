@@ -142,8 +142,8 @@ pub enum Dialect {
     OpenJk,
     /// UT2004, answers only the requests for a single list, types 1 and 2. Such a server sends
     /// nothing for an empty list of players, so the list counts as missing. Other servers send both
-    /// lists for one request of type 3, the one that the game's own browser sends. A server that
-    /// does not answer it is asked for each list.
+    /// lists for one request of type 3, as the game's own browser sends it. A server that does not
+    /// answer it is asked for each list.
     SeparateLists,
 }
 

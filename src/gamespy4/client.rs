@@ -20,12 +20,12 @@ use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wai
 ///
 /// If nothing answers the first challenge request, data is requested without a challenge: first in
 /// one datagram, as GameSpy v2 knows it, later in several. Such attempts alternate with challenge
-/// requests, until a part of the data comes: then only data is requested. [`Dialect::GameSpy2`]
-/// requests the data at once.
+/// requests until a part of the data arrives. From then on only data is requested.
+/// [`Dialect::GameSpy2`] requests the data at once.
 ///
 /// The network can deliver a data request twice, and a server that accepts a challenge more than
-/// once then sends two replies with one id. Where two datagrams of one number differ, nothing of
-/// that id becomes a complete answer, and the next attempt follows soon.
+/// once then sends two replies with one id. If two datagrams with one number differ, no answer with
+/// that id is complete, and the next attempt follows soon.
 ///
 /// ```
 /// use queryport::gamespy4::StatusQuery;
@@ -236,7 +236,7 @@ impl StatusQuery {
                 return Ok(Verdict::Done(answer));
             }
         }
-        // Of a mixed reply nothing more is worth waiting for.
+        // The rest of a mixed reply is not worth waiting for.
         let is_over = is_at_senders_limit(fragments) || fragments.is_mixed();
         Ok(Verdict::Partial(if is_over {
             Wait::Grace

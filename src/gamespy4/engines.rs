@@ -1,8 +1,8 @@
 //! The differences between engines: one row each, with its sources.
 //!
 //! A row lists the keys in the order in which the engine's server writes them. Reading and writing
-//! take the same row: see [`Access`]. Where several keys have one field, the first that is filled
-//! counts; of yes and no, one yes.
+//! take the same row: see [`Access`]. Of several keys of one field, the first with a value counts;
+//! for yes and no, a single yes is enough.
 //!
 //! "Captures" are the replies in github.com/Austinb/GameQ, tests/Protocols/Providers.
 
@@ -316,8 +316,8 @@ const COLUMNS: &[Column] = &[
     read_column("AIBot_", PlayerField::Bot),
 ];
 
-/// Every key that means one thing wherever it is known, and no other. Colour codes stay in the
-/// texts.
+/// Every key that has the same meaning wherever it is known, and no others. Colour codes stay in
+/// the texts.
 pub(super) static UNKNOWN: Profile = Profile {
     name: "other engines",
     marks: &[],
@@ -404,8 +404,8 @@ static UNREAL_TOURNAMENT_3: Profile = Profile {
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",
 };
 
-/// Battlefield 2, Project Reality and other modifications. `bf2_bots` tells whether there are bots,
-/// and never how many.
+/// Battlefield 2, Project Reality and other modifications. `bf2_bots` shows only whether there are
+/// bots, not their number.
 static BATTLEFIELD_2: Profile = Profile {
     challenge: Challenge::Optional,
     ..BATTLEFIELD
@@ -586,7 +586,7 @@ static JUST_CAUSE_2: Profile = Profile {
 };
 
 /// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No
-/// teams, and no more than the names of players.
+/// teams; of players only the names.
 static MINECRAFT: Profile = Profile {
     name: "Minecraft",
     marks: &[

@@ -21,9 +21,9 @@ pub(super) const MAX_VALUE: usize = 1200;
 /// A key that is written, and its value.
 type Required<'a> = (&'static str, Cow<'a, [u8]>);
 
-/// Writes the content of a full reply, as [`Content`](super::writer::Content) reads it. It is the
-/// keys that tools look for, the rules, the columns of the players, those of the teams. Values of
-/// the keys are cut at `max_value` bytes.
+/// Writes the content of a full reply for [`Content`](super::writer::Content): the keys that tools
+/// look for, the rules, the columns of the players and of the teams. Values of the keys are cut at
+/// `max_value` bytes.
 pub(super) fn put_content(
     status: &ServerStatus,
     profile: &'static Profile,

@@ -34,49 +34,47 @@
 //! ```
 //!
 //! # Traps
-//! - Values may be empty, and then look like the end of their column. The number of rows of the
-//!   columns before, the row the next datagram starts with, and the shape of field names decide
-//!   (captures of Unreal Tournament 3; the rule is checked with a model of QR2's sender in
-//!   tests/kit/src/sender.rs).
+//! - Values may be empty, and then look like the end of their column. The rows of earlier columns
+//!   decide, the row that the next datagram starts with, and the shape of field names (captures of
+//!   Unreal Tournament 3; a model of QR2's sender in tests/kit/src/sender.rs).
 //! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and
 //!   100 over 64 (Project Reality).
-//! - The challenge comes as signed decimal text and is quoted as four bytes, big-endian. `0` means
-//!   that none is in use: the four bytes are left out, or they would be read as empty lists of keys
-//!   (QR2; GameQ, issue 359). Not so on Minecraft, where 0 is a number like any other.
-//! - A challenge is used up by the request that quotes it (QR2): a retry starts over. Servers that
-//!   accept one more than once answer a request that was delivered twice with two replies of one
-//!   id. Datagrams of one number that differ show it: the answer is then not complete, and the
-//!   client asks again.
+//! - The challenge arrives as signed decimal text and is quoted as four bytes, big-endian. `0`
+//!   means that the server uses none. The four bytes are then left out, because they would be read
+//!   as empty lists of keys (QR2; GameQ, issue 359). On Minecraft, 0 is an ordinary challenge.
+//! - A challenge is valid for one request (QR2), so a retry starts over. Servers that accept it
+//!   more than once send two replies with one id when the network delivers a request twice. Two
+//!   different datagrams with one number reveal this. The answer is then incomplete, and the client
+//!   asks again.
 //! - Minecraft's server decodes the request id as UTF-8: [`StatusQuery`] keeps its bytes at or
 //!   below 0x7F (github.com/PassTheMayo/minecraft-server-util, issue 30).
-//! - GameSpy v2, of games of 2003 to 2005, is the same protocol before challenges and several
-//!   datagrams: `FE FD 00 id FF FF FF` brings one datagram, [`Form::Legacy`]. It is cut at 1,400
-//!   bytes without a mark. Challenge requests get no reply.
+//! - GameSpy v2, of games of 2003 to 2005, is the same protocol without challenges and with one
+//!   datagram per reply: `FE FD 00 id FF FF FF` brings one datagram, [`Form::Legacy`]. It is cut at
+//!   1,400 bytes without a mark. Challenge requests get no reply.
 //!   [`Dialect::GameSpy2`](crate::Dialect::GameSpy2) sends this request at once, other queries
 //!   after a silent challenge request.
 //! - Nukkit, a Minecraft server, sends its challenge as four raw bytes and NUL, and its full reply
 //!   where eight bytes follow the quoted challenge (github.com/CloudburstMC/Nukkit,
 //!   QueryHandler.java; github.com/PowerNukkit/PowerNukkit, issue 652). [`StatusQuery`] understands
 //!   it in [`Dialect::Minecraft`](crate::Dialect::Minecraft).
-//! - `FF FF FF 01` is four things: all server keys, all players' keys, all teams' keys, and the
+//! - `FF FF FF 01` has four parts: all server keys, all players' keys, all teams' keys, and the
 //!   flag for several datagrams (QR2). See [`Selection`].
 //!
 //! # Sources
 //! "QR2" is GameSpy's own server code, the QR2 SDK (qr2.c). Captures are those of
 //! github.com/Austinb/GameQ, in tests/Protocols/Providers.
 //!
-//! - A datagram has at most 1,400 bytes. What does not fit is cut, its last byte overwritten by
-//!   NUL, and repeated in full in the next datagram, which begins with section, field name and row
-//!   number (QR2; captures of Battlefield 2: row 24 is `" hekut"` in the first datagram and
-//!   `" hekutooo"` in the second). So server keys can continue in a second datagram, and field
-//!   names can be cut.
+//! - A datagram has at most 1,400 bytes. The value at its end is cut, with NUL as the last byte.
+//!   The next datagram begins with section, field name and row number, and repeats the value in
+//!   full (QR2; captures of Battlefield 2: `" hekut"`, then `" hekutooo"`). Server keys and field
+//!   names can be cut in the same way.
 //! - Without that flag the reply is one datagram of another layout (QR2): [`Form::Legacy`].
 //!
 //! # Fields of the status
-//! Which key each field of [`ServerStatus`](crate::ServerStatus) comes from. "Captures" are the
-//! replies in GameQ's folders of the game; numbered keys are Unreal Tournament 3's, named in
-//! [`ut3`]. Where several keys say one thing, the first that is filled counts; of yes and no, one
-//! yes. Everything stays in the rules.
+//! The keys from which each field of [`ServerStatus`](crate::ServerStatus) is read. "Captures" are
+//! the replies in GameQ's folders of the game; numbered keys are Unreal Tournament 3's, named in
+//! [`ut3`]. Of several keys of one field, the first with a value counts; for yes and no, a single
+//! yes is enough. Everything stays in the rules.
 //!
 //! | field | keys | games and sources |
 //! |---|---|---|
@@ -101,7 +99,7 @@
 //! | `player_count` | `numplayers`; UT3: and `p268435703` | UT3 counts people alone: `numplayers` 1 over a person and two bots (capture) |
 //! | `bot_count` | `p268435703` | UT3 |
 //! | | rows with `AIBot_` 1, if all players are listed | Battlefield 2 |
-//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` tells whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
+//! | | `bf2_bots` 0, else `bf2_coopbotcount` | Battlefield 2; `bf2_bots` shows only whether there are any (github.com/realitymod/PRMasterServer, Data/GameServer.cs) |
 //! | | `bf2142_bots` 0, else `bf2142_coopbotcount` | Battlefield 2142 (github.com/Dankr4d/BF2142Unlocker, gspy.nim) |
 //! | `max_players` | `maxplayers` | all |
 //! | `private_slots` | `bf2_reservedslots`, `bf2142_reservedslots` | Battlefield 2, 2142 |

@@ -1,15 +1,15 @@
-//! The server's side: a request, a status and the requester's tokens in, datagrams out.
+//! The server's side: makes the datagrams of a reply from a request, a status and the requester's
+//! tokens.
 //!
-//! An address that has not proved it can receive gets nothing but a number: the data request must
-//! quote the token of its own address and port. Tokens are not stored; they follow from a secret.
+//! A data request must quote the token of its own address and port. An address that has not proved
+//! it can receive gets only that token. Tokens are derived from a secret and not stored.
 //!
-//! A token has 31 bits, and two tokens of an address are valid at a time: one that is guessed
-//! blindly is valid with a probability of 2⁻³⁰, and brings one reply to the address that the sender
-//! was forged to be.
+//! A token has 31 bits, and two tokens of an address are valid at a time. A guess succeeds with a
+//! probability of 2⁻³⁰, and sends one reply to the forged address.
 //!
-//! A token can be quoted again, as a client does whose reply was lost; GameSpy's own code (QR2 SDK,
-//! qr2.c) takes each once. Both replies then have one id. If the status changed between them, and
-//! each lost just the datagrams that arrived of the other, a client puts together what never was.
+//! A client whose reply was lost can quote a token again; GameSpy's own code accepts each token
+//! once (QR2 SDK, qr2.c). Both replies then have one id. If the status changed between them, and
+//! each loses exactly the datagrams that arrive of the other, a client joins parts of both.
 
 use bytes::{BufMut, Bytes};
 
@@ -49,7 +49,7 @@ pub(crate) enum ReplyKind {
     },
     /// The lists that qstat requests.
     Qstat,
-    /// What the status says, from which the lists are made.
+    /// The status's content for the lists.
     Content,
 }
 /// Most bytes of a datagram over IPv4.
@@ -69,7 +69,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
 /// do: GameQ (Bf2.php) and qstat (`-gs3`) send no other. Such a request is read with
 /// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers no other request, and always
-/// with one datagram. These replies go to addresses that proved nothing.
+/// with one datagram. These replies go to addresses that have not proved that they can receive.
 ///
 /// ```
 /// use std::time::Instant;
@@ -300,7 +300,7 @@ fn fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
     encode(portion(players, rule_bytes))
 }
 
-/// The highest number up to `bound` that fits, where all below one that fits do; 0 where none does.
+/// The highest number up to `bound` that fits, or 0. Every number below one that fits must fit too.
 fn highest(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, bound);
     while low < high {
@@ -314,8 +314,8 @@ fn highest(bound: usize, fits: impl Fn(usize) -> bool) -> usize {
     low
 }
 
-/// The token as the wire spells it: 1–2,147,483,647. 0 would say that no token is demanded, and
-/// some tools misread a sign.
+/// The token as a number from 1 to 2,147,483,647. 0 would mean that no token is demanded, and some
+/// tools misread a sign.
 fn token(number: u64) -> i64 {
     (number.cast_signed() & 0x7FFF_FFFF).max(1)
 }

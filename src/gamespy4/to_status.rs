@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
         self.get(field).and_then(number::number)
     }
 
-    /// One yes is enough; `None` where no value is a truth value.
+    /// Whether any value is true; `None` if none is a truth value.
     fn flag(&self, fields: &[Field]) -> Option<bool> {
         let values = fields.iter().flat_map(|field| self.all(*field));
         let flags = values.filter_map(number::boolean);
@@ -229,8 +229,8 @@ fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -
     listed.or_else(|| counted_bots(fields))
 }
 
-/// The server's own count of bots. Where a key tells whether there are any, the count means nothing
-/// without it.
+/// The server's own count of bots. If the server has a key for whether there are bots, the count is
+/// valid only with it.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
     let tells_any = fields.profile.has(Field::HasBots);
     match fields.flag(&[Field::HasBots]) {

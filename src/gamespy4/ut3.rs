@@ -1,13 +1,13 @@
 //! Unreal Tournament 3's settings and properties, by meaning.
 //!
-//! The server sends numbers for names: `s` and a number is a setting that counts through a list,
-//! `p` and a number a property with a value of its own. `mapname` is a list of them all, cut where
-//! it gets too long, and never the map; `hostname` is the server's name.
+//! The server sends numbers in place of names. A setting is `s` and a number, and its value is a
+//! position in a list. A property is `p` and a number, with a value of its own. The key `mapname`
+//! is not the map but a list of all of them, which may be cut. The server's name is `hostname`.
 //!
-//! The lists are those of the game's scripts (UTGameSettingsCommon.uc), checked against captures in
-//! github.com/Austinb/GameQ: `UTDeathmatch` with 0, `UTOnslaughtGame` with 2, `UTVehicleCTFGame`
-//! with 3. A widely copied list counts game modes from 1 and leaves one out: the game's class,
-//! `p1073741826`, contradicts such a number.
+//! The lists are those of the game's scripts (UTGameSettingsCommon.uc). They agree with captures in
+//! github.com/Austinb/GameQ: `UTDeathmatch` is 0, `UTOnslaughtGame` 2, `UTVehicleCTFGame` 3. A
+//! widely copied list counts game modes from 1 and leaves one out, but the game's class,
+//! `p1073741826`, shows that it is wrong.
 
 use crate::model::{Rules, Style, TextRef};
 use crate::text::number;

@@ -1,8 +1,8 @@
 //! Writes whole replies: sections that are cut into datagrams, or lists in one datagram.
 //!
-//! A datagram ends as GameSpy's own code ends it, in a pair or row that the next one repeats in
-//! full: node-gamedig and GameQ drop or overwrite the last text of a datagram. Unlike in GameSpy's
-//! code it never ends in a field name or between two columns, where those tools lose columns.
+//! As in GameSpy's own code, a datagram ends in a pair or row that the next one repeats in full,
+//! because node-gamedig and GameQ drop or overwrite its last text. Unlike in GameSpy's code, it
+//! never ends in a field name or between two columns, where those tools lose columns.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
 use crate::reply::Template;
 
-/// Everything a reply says. Keys, field names and values hold no NUL, keys and field names are not
+/// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not
 /// empty.
 #[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
@@ -99,11 +99,10 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes what these lists ask for, in one datagram (QR2 SDK, qr2.c,
-    /// `qr_build_partial_query_reply`): keys and columns by name as
-    /// `*pair NUL legacy-table legacy-table`, those by id without names and their ends. What does
-    /// not fit is left out: rules first, then the end of the last list, and the counts of rows
-    /// tell. An id that is not known has an empty value.
+    /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
+    /// Keys and columns by name are `*pair NUL legacy-table legacy-table`; those by id have neither
+    /// names nor ends. If not everything fits, rules are left out first, then the end of the last
+    /// list, which the counts of rows reveal. An unknown id has an empty value.
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
         // A full datagram counts as cut.
@@ -169,8 +168,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A section that would begin with fewer bytes left opens the next datagram, as GameSpy's own code
-/// does it.
+/// Least space in which a section begins; otherwise it opens the next datagram, as in GameSpy's own
+/// code.
 const MIN_ROOM: usize = 100;
 
 /// Writes datagrams.

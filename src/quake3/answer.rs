@@ -134,9 +134,9 @@ impl Answer {
     /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
-    /// Servers of Quake 2 and QuakeWorld send no count. The end counts as missing in two cases: a
-    /// Quake 2 status is so long that the server can have left out lines, or another datagram can
-    /// follow the last one of QuakeWorld.
+    /// Servers of Quake 2 and QuakeWorld send no count. The end counts as missing if a Quake 2
+    /// status is so long that the server can have left out lines. It also does if another datagram
+    /// can follow the last one of QuakeWorld.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {

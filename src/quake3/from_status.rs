@@ -286,8 +286,8 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
 }
 
 /// Appends the status's own rules, up to `most` bytes of the infostring. A rule is left out if it
-/// does not fit, has no value, or its key is already there. id's `Info_SetValueForKey` never writes
-/// a key without a value, and ioquake3's `serverstatus` misreads all pairs after such a key.
+/// does not fit, has no value, or its key is already there. A key without a value makes ioquake3's
+/// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
 pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
     info.limit = most;
     let named = info.bytes.clone();
@@ -305,8 +305,7 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     }
 }
 
-/// The value of `qcstatus`: the one that was read, or one made from the type of game and the teams'
-/// scores.
+/// The value of `qcstatus`: as it was read, or made from the type of game and the teams' scores.
 fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     if let Some(read) = status.rules.get("qcstatus") {
         return Some(sanitise(&wire(read)).into_owned());

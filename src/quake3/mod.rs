@@ -118,7 +118,7 @@
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
 //! | `map` | `mapname` | all |
 //! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
-//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is none |
+//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is not a modification |
 //! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |

@@ -83,10 +83,10 @@ pub enum Colours {
     UnrealEscape,
     /// Minecraft: `§` and one of `0-9a-v`, either case, and `§x§R§R§G§G§B§B` in hexadecimal.
     ///
-    /// `k`–`o` are formats and `r` is the reset; the others from `g` on are colours of the Bedrock
-    /// Edition. `m` and `n` are formats in the Java Edition and colours in Bedrock; they switch no
-    /// colour here (minecraft.wiki/w/Formatting_codes). The long form is BungeeCord's. Clients show
-    /// nothing of a `§x` without its digits.
+    /// The letters `k`–`o` are formats and `r` is the reset; the others from `g` on are colours of
+    /// the Bedrock Edition. The letters `m` and `n` are formats in the Java Edition and colours in
+    /// Bedrock, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is
+    /// BungeeCord's. Clients show nothing of a `§x` without its digits.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
     /// `[\u]`, either case.

@@ -15,9 +15,10 @@ use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::session::Fragments;
 
-/// An accepted reply. It owns the datagrams, joined in the order of their numbers, and an index of
-/// what is where; the views borrow from it. Order, repeated keys, empty values and field names are
-/// those of the wire.
+/// An accepted reply. The views borrow from it.
+///
+/// It owns the datagrams, joined in the order of their numbers, and an index of their texts. Order,
+/// repeated keys, empty values and field names are those of the wire.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -51,16 +52,17 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads captured datagrams, in any order. The request id is that of the first data datagram;
-    /// datagrams with another one, and those that are no data, are passed over. Of two that differ
-    /// in all but their number the first is kept, and the answer is incomplete: they are of two
-    /// replies.
+    /// Reads captured datagrams, in any order.
     ///
-    /// Of a Minecraft server, players over the limit are left out, and count as missing.
+    /// The request id is that of the first data datagram. Datagrams with another id, or without
+    /// data, are skipped. Of two different datagrams with one number the first is kept, and the
+    /// answer is incomplete, because they belong to two replies.
+    ///
+    /// In a Minecraft server's reply, players over the limit are left out and count as missing.
     ///
     /// # Errors
-    /// Why the last datagram is no data reply, when none is; [`ParseErrorKind::Limit`] for more
-    /// than `limits` allow.
+    /// If no datagram is a data reply, the reason for the last one. [`ParseErrorKind::Limit`] for
+    /// more than `limits` allow.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,

@@ -1,12 +1,11 @@
 //! Reads the sections of a reply over all its datagrams, in one pass.
 //!
-//! The wire leaves three things open, and this file settles them by the sender's own rules:
+//! The wire leaves three things open. This file decides them by the sender's own rules:
 //!
 //! - A value may be empty, and then looks like the end of its column: [`Reader::empties`] has the
 //!   rules.
-//! - A full datagram ends with something cut, which the next one repeats in full: a continued
-//!   column drops its rows from the row on that the next datagram starts with, a continued server
-//!   section its last pair.
+//! - A full datagram ends with a cut item, which the next one repeats in full. A continued column
+//!   drops its rows from the repeated row on; a continued server section drops its last pair.
 //! - A datagram that was shortened in transit must not pass for complete:
 //!   [`Reader::check_continuation`].
 
@@ -95,7 +94,7 @@ enum Table {
     Cut,
 }
 
-/// Reads bodies in the order of their numbers, and collects the index and what is missing.
+/// Reads bodies in the order of their numbers, and collects the index and the missing parts.
 #[derive(Debug, Default)]
 pub(super) struct Reader<'a> {
     /// The buffer the index points into.
@@ -103,7 +102,7 @@ pub(super) struct Reader<'a> {
     limits: Limits,
     pub(super) index: Index,
     pub(super) missing: MissingParts,
-    /// The datagram being read, what the next one begins with, and what is left to read.
+    /// The datagram being read, the beginning of the next one, and the bytes left to read.
     body: Body<'a>,
     next: Option<Opening<'a>>,
     input: &'a [u8],
@@ -374,8 +373,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Begins a column, or continues the one that the datagram before ended in: from `start` on its
-    /// rows were cut and are repeated.
+    /// Begins a column, or continues the last one of the datagram before. Its rows from `start` on
+    /// were cut and are repeated.
     fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
         let is_it = |column: &Column| column.section == section && column.name(bytes) == field;
@@ -446,7 +445,7 @@ impl<'a> Reader<'a> {
             }
             if empties < run {
                 self.take(nul);
-                // Columns of a section have the same number of rows. Where one has not, a value was
+                // Columns of a section have the same number of rows. If one differs, a value was
                 // read as the name of a column.
                 let rows = self.index.columns.last_mut().map(|column| {
                     column.closed = true;
@@ -462,7 +461,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of empty values among the `run` NULs, where a value is expected; the next NUL
-    /// ends the column. `after`: what follows them.
+    /// ends the column. `after`: the bytes after them.
     ///
     /// The wire has one NUL for an empty value, the end of a column and the end of a section. The
     /// first rule that fits decides:
@@ -576,7 +575,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes back what is perhaps cut at the end of a full datagram whose successor never arrived.
+    /// Removes the item that may be cut at the end of a full datagram whose successor never
+    /// arrived.
     fn drop_cut(&mut self, end: End<'a>) {
         let last_byte = self
             .offset(self.body.bytes)
@@ -622,7 +622,7 @@ impl<'a> Reader<'a> {
     fn check_last(&mut self, section: u8, end: End<'a>) {
         // A datagram that is full to the byte has no room for the end of the last section.
         let is_full = self.body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
-        // This crate's server leaves the end out where it left out something else.
+        // This crate's server leaves out the end when it has left out something else.
         self.missing.end |= end == End::Column && section == TEAMS && !is_full;
         match end {
             End::Section | End::Column if section == TEAMS => {}

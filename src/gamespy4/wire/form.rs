@@ -28,7 +28,7 @@ pub enum Form {
     /// Server keys, then Just Cause 2's list of players, which only [`ToStatus`](crate::ToStatus)
     /// gives: name, Steam id NUL-terminated, ping in two bytes.
     JustCause2,
-    /// One datagram without a number, to a client that does not say that it understands several:
-    /// keys and values, then tables row by row.
+    /// One datagram without a number, for a request without the flag for several datagrams: keys
+    /// and values, then tables row by row.
     Legacy,
 }

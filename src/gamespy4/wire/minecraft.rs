@@ -6,12 +6,13 @@
 //! full  = %x00 *pair NUL %x01 "player_" NUL NUL *name NUL        ; `server` and `table` of other servers
 //! ```
 //!
-//! Only its fit proves the layout of the basic reply: the address must be one and the counts
-//! numbers. A server that writes the port as text is understood, and its answer marked incomplete,
-//! as is one that ends in no address; any other misfit is an error. The full reply has keys for the
-//! same values, which [`to_status`](crate::ToStatus::to_status) gives to both: `hostname` (the
-//! title), `gametype`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`. It adds `game_id`,
-//! `version` and `plugins` (see [`plugins`]), and on PocketMine `whitelist` and `server_engine`.
+//! The basic reply has no marks: it is recognised because its address is an address and its counts
+//! are numbers. A port that is written as text is accepted. The answer is then marked incomplete,
+//! and so is one that does not end in an address; anything else is an error. The full reply has
+//! keys for the same values, and [`to_status`](crate::ToStatus::to_status) uses them for both:
+//! `hostname` (the title), `gametype`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`. It
+//! adds `game_id`, `version` and `plugins` (see [`plugins`]), and on PocketMine `whitelist` and
+//! `server_engine`.
 //!
 //! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL
 //! (bugs.mojang.com, MC-221987); others write UTF-8. A NUL inside the title shifts every key after
@@ -125,7 +126,7 @@ pub(crate) struct Basic<'a> {
 }
 
 /// Reads the body of a basic reply. The title reaches to the first NUL after which everything else
-/// fits exactly. Where the last text is no address, the title is taken to hold no NUL.
+/// fits exactly. If the last text is not an address, the title is assumed to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
     let divide = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
     let mut titles = memchr::memchr_iter(0, body)

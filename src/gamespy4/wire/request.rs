@@ -1,4 +1,4 @@
-//! Requests of a client: two fixed bytes, a type, a request id, and which data it wants.
+//! Requests of a client: two fixed bytes, a type, a request id, and the requested data.
 
 use bytes::BufMut;
 use nom::Parser;
@@ -96,11 +96,12 @@ pub enum Command<'a> {
 #[allow(clippy::exhaustive_structs, reason = "four bytes on the wire")]
 pub struct RequestId(pub [u8; 4]);
 
-/// The bytes that say which data is wanted: three lists of keys (server, players, teams) and
-/// extension flags. `FF` is all keys of a list by name, `00` none, and a count is followed by as
-/// many key ids. Flag 01 allows a reply of several datagrams, which then holds everything; without
-/// it the reply is one datagram ([`Form::Legacy`](crate::gamespy4::Form)), which has no names for
-/// keys that were asked for by id. Minecraft's servers look at nothing but the number of bytes.
+/// The requested data: three lists of keys (server, players, teams) and extension flags.
+///
+/// `FF` requests all keys of a list by name, `00` none, and a count is followed by that number of
+/// key ids. With flag 01 the reply may have several datagrams, and holds everything. Without it the
+/// reply is one datagram, [`Form::Legacy`](crate::gamespy4::Form), and keys requested by id have no
+/// names in it. Minecraft's servers look only at the number of bytes.
 ///
 /// ```
 /// use queryport::gamespy4::Selection;
@@ -162,8 +163,8 @@ impl<'a> Request<'a> {
         Self { id, command }
     }
 
-    /// Reads a request as a server does that demands a challenge. Bytes after a challenge request
-    /// are ignored: several tools send four of them.
+    /// Reads a request as a server with challenges does. Bytes after a challenge request are
+    /// ignored: several tools send four of them.
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] without the two fixed bytes,
@@ -173,8 +174,8 @@ impl<'a> Request<'a> {
         Self::read(datagram, true)
     }
 
-    /// Reads a request as a server does that uses no challenge: what [`Self::parse`] takes for the
-    /// challenge is the beginning of the selection.
+    /// Reads a request as a server without challenges does: the bytes that [`Self::parse`] takes
+    /// for the challenge belong to the selection.
     ///
     /// # Errors
     /// As [`Self::parse`].

@@ -68,8 +68,8 @@ pub enum Response<'a> {
     Challenge {
         /// The id of the request it answers.
         id: RequestId,
-        /// The number. 0 says that the server uses no challenge, except on Minecraft, where 0 is a
-        /// number like any other.
+        /// The number. 0 means that the server uses no challenge, except on Minecraft, where it is
+        /// an ordinary challenge.
         value: i32,
         /// The entire datagram.
         raw: &'a [u8],
@@ -79,8 +79,8 @@ pub enum Response<'a> {
     Data {
         /// The id of the request it answers.
         id: RequestId,
-        /// Its number in the reply, from 0. `None`: it is the entire reply, Minecraft's basic one
-        /// or that of a server whose client did not say that it understands several datagrams.
+        /// Its number in the reply, from 0. `None` if it is the entire reply: Minecraft's basic
+        /// one, or the reply to a request without the flag for several datagrams.
         number: Option<u8>,
         /// Whether nothing follows it in the reply.
         last: bool,
@@ -94,11 +94,12 @@ impl<'a> Response<'a> {
     /// are read by [`Answer`](crate::gamespy4::Answer), from all of its datagrams together.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] for other types than 0x00 and 0x09,
-    /// [`ParseErrorKind::CutShort`] inside the id, when nothing follows it or before the number of
-    /// a numbered datagram, [`ParseErrorKind::Malformed`] for a challenge that is no decimal number
-    /// of 32 bits, [`ParseErrorKind::Limit`] for a datagram whose number is 32 or more, or
-    /// [`Limits::with_max_fragments`] or more.
+    /// - [`ParseErrorKind::NotThisProtocol`] for types other than 0x00 and 0x09.
+    /// - [`ParseErrorKind::CutShort`] if the datagram ends in or right after the id, or before its
+    ///   number.
+    /// - [`ParseErrorKind::Malformed`] for a challenge that is not a decimal number of 32 bits.
+    /// - [`ParseErrorKind::Limit`] for a number of 32 or more, or of [`Limits::with_max_fragments`]
+    ///   or more.
     pub fn parse(raw: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (body, (kind, id)) = grammar::read(head, raw, 0)?;
         if kind == CHALLENGE {
@@ -120,9 +121,11 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// Parts that the view skipped: a challenge without digits, without its NUL or with bytes after
-    /// it; a filler other than `splitnum`, a section of unknown type, a last datagram that does not
-    /// end in NUL. See also [`Answer::problems`](crate::gamespy4::Answer::problems).
+    /// Parts that the view skipped.
+    ///
+    /// Of a challenge: no digits, no NUL, or bytes after it. Of data: a filler other than
+    /// `splitnum`, a section of unknown type, or a last datagram that does not end in NUL. See also
+    /// [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let found = match *self {
             Self::Challenge { raw, .. } => {
@@ -197,7 +200,7 @@ fn challenge(input: &[u8]) -> Parsed<'_, i32> {
     expect(not_decimal, map_opt(text, number)).parse(input)
 }
 
-/// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are no decimal number: Nukkit's
+/// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are not a decimal number: Nukkit's
 /// token, big-endian (github.com/CloudburstMC/Nukkit, QueryHandler.java).
 pub(crate) fn raw_challenge(input: &[u8]) -> Option<(RequestId, i32)> {
     let token = verify(be_i32, |token: &i32| {

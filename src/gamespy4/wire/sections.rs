@@ -6,8 +6,9 @@
 //! table   = ( %x01 / %x02 ) *column NUL
 //! column  = header *text NUL
 //! ```
-//! A text of a column may be empty, and a datagram may end anywhere: no production can tell where a
-//! column ends. `answer/reader.rs` decides it from the other columns and the next datagram.
+//! A text of a column may be empty, and a datagram may end anywhere, so no production can find the
+//! end of a column. That is left to `answer/reader.rs`, which looks at the other columns and the
+//! next datagram.
 
 use nom::Parser;
 use nom::branch::alt;
@@ -106,8 +107,8 @@ pub(crate) struct LegacyHead<'a> {
 /// head of a table of a reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The
 /// rows follow it, value by value.
 ///
-/// A part that was not asked for is absent. GameSpy's own code (QR2 SDK, qr2.c) cuts the reply at
-/// 1,400 bytes and does not say so. America's Army leaves the second byte of the count out
+/// A part that was not requested is absent. GameSpy's own code cuts the reply at 1,400 bytes
+/// without a mark (QR2 SDK, qr2.c). America's Army leaves the second byte of the count out
 /// (gamedig/node-gamedig, protocols/gamespy2.js).
 pub(crate) fn legacy_head(input: &[u8]) -> Parsed<'_, LegacyHead<'_>> {
     let uncounted = value(None, preceded(nul, peek(first_name)));

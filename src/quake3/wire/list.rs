@@ -203,9 +203,8 @@ pub struct ListPart<'a> {
     pub extended: bool,
     /// Whether the end mark of the list is there: `\EOT` followed by NULs, or `\EOF`. dpmaster
     /// writes it into the last datagram of a list. Its versions before 2.0 write it into every
-    /// datagram (doc/techinfo.txt), and some masters into none. `\EOT` without NULs ends a
-    /// datagram, which may not be the last (Activision's masters; cetteup/pyq3serverlist,
-    /// reader.py).
+    /// datagram (doc/techinfo.txt). Some masters write none. `\EOT` without NULs ends a datagram,
+    /// which may not be the last (Activision's masters; cetteup/pyq3serverlist, reader.py).
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,

@@ -87,8 +87,14 @@ pub enum Command<'a> {
     Status {
         /// QuakeWorld: the sum of the parts to send (QW-Group/mvdsv, src/sv_main.c).
         ///
-        /// 1 is the infostring, 2 the players, 4 the spectators and 8 `S` as their score. 16 is the
-        /// teams, 32 the streams of QTV, 64 the logins and 128 the mark of bots.
+        /// - 1: the infostring
+        /// - 2: the players
+        /// - 4: the spectators
+        /// - 8: `S` as the score of spectators
+        /// - 16: the teams
+        /// - 32: the streams of QTV
+        /// - 64: the logins
+        /// - 128: the mark of bots
         flags: Option<&'a [u8]>,
     },
     /// A number to quote in `connect`.

@@ -181,9 +181,9 @@ impl<'a> Response<'a> {
     /// - an end of the info record in none of the known layouts: see [`Info::trailing`];
     /// - a last rule or player that is cut short;
     /// - six zero bytes before the port of an info record in place of five, as in some packets made
-    ///   by hand. The record is then read one byte later and marked with [`Info::repaired`], but
-    ///   only if that gives a port from 1 to 65,535, a name, a map and a game type. A server's own
-    ///   packet is never changed, because its port is valid as it is.
+    ///   by hand. If the record read one byte later has a port from 1 to 65,535, a name, a map and
+    ///   a game type, it is read so and marked with [`Info::repaired`]. A server's own packet is
+    ///   never changed, because its port is valid as it is.
     ///
     /// # Errors
     /// - [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255.
