@@ -107,7 +107,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         ("handicap", "100".to_owned()),
         ("cl_anonymous", "0".to_owned()),
     ];
-    // OpenJK refuses a userinfo that has a key twice.
+    // OpenJK refuses a userinfo with a repeated key.
     for (key, value) in &arguments.pairs {
         userinfo.retain(|(other, _)| !other.eq_ignore_ascii_case(key));
         userinfo.push((key, value.clone()));

@@ -35,7 +35,7 @@ use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 
 /// The port of the game, and the port that UT2004's clients query.
 const PORTS: [u16; 2] = [27960, 27961];
-/// Ticks of two seconds.
+/// The number of ticks in two seconds.
 const TICKS: u32 = 40;
 const USAGE: &str = "game_server [0]; answers on ports 27960 and 27961 of loopback, for two seconds or, with 0, until standard input ends";
 
@@ -71,7 +71,7 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         });
     }
     let first = status(0);
-    // Its masters: none here.
+    // The game has no masters here.
     let mut announcer = Announcer::quake3(
         "DarkPlaces",
         [],

@@ -154,7 +154,7 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
     Ok(password)
 }
 
-/// The error, and which modes to try where the server does not answer.
+/// The error. If the server does not answer, also the modes to try.
 fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
         (ErrorKind::Timeout, Mode::Plain) => {

@@ -10,7 +10,7 @@ use super::target::{Target, of_line};
 
 #[derive(Debug)]
 pub(crate) struct Favourites {
-    /// None where there is no home folder.
+    /// `None` without a home folder.
     path: Option<PathBuf>,
 }
 
@@ -39,7 +39,7 @@ impl Favourites {
         self.path.as_deref()
     }
 
-    /// The favourites; none where there is no file. Lines that name no server are passed over.
+    /// The favourites; none without a file. Lines that name no server are skipped.
     pub(crate) fn read(&self) -> io::Result<BTreeSet<Target>> {
         Ok(self
             .lines()?

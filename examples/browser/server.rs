@@ -12,9 +12,9 @@ use super::target::{Target, What};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Query {
     Idle,
-    /// That of the scan of the whole list.
+    /// The query of the scan of the whole list.
     Scan,
-    /// That of a refresh of the rows on the screen.
+    /// The query of a refresh of the rows on the screen.
     Refresh,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Server {
     pub(crate) is_favourite: bool,
     /// The name of the game, or of the protocol.
     pub(crate) game: String,
-    /// The game, where the answer tells it.
+    /// The game, if the answer names it.
     plays: Option<&'static Game>,
     /// Name and map in lower case, to sort by.
     pub(crate) keys: [String; 2],
@@ -82,7 +82,7 @@ impl Server {
         }
     }
 
-    /// The name of the game, where it fits into these columns; else its id, or the longest other
+    /// The name of the game if it fits into these columns. Otherwise its id, or the longest other
     /// name that fits.
     pub(crate) fn short_game(&self, columns: usize) -> &str {
         let fitting = |word: &&str| width(word) <= columns;
@@ -112,7 +112,7 @@ impl Server {
         self.status()?.max_players
     }
 
-    /// Bots as the server counts them, or those of its list that are marked.
+    /// The server's count of bots, or the number of marked bots in its list.
     pub(crate) fn bots(&self) -> Option<u32> {
         let status = self.status()?;
         let marked = || {

@@ -89,8 +89,8 @@ pub(crate) struct Browser {
     /// The row of the selection among those shown, and the first row on the screen.
     pub(crate) cursor: usize,
     pub(crate) top: usize,
-    /// The server that the selection follows; none while the first row is selected, whichever that
-    /// is.
+    /// The server that the selection follows. `None` while the first row is selected, whatever
+    /// server it shows.
     followed: Option<usize>,
     pub(crate) order: Order,
     pub(crate) filter: Filter,
@@ -106,7 +106,7 @@ pub(crate) struct Browser {
     pub(crate) advice: &'static str,
     /// Lines of the list that name no server, in the scan that runs or ran last.
     pub(crate) rejected: u64,
-    /// The file of favourites; none where they are not kept.
+    /// The file of favourites; `None` if they are not kept.
     pub(crate) kept_in: Option<String>,
     /// The first line of the page of keys on the screen.
     pub(crate) help_scroll: usize,
@@ -205,7 +205,7 @@ impl Browser {
         }
     }
 
-    /// The server of this target, which is added where it is new.
+    /// The server of this target, added if it is new.
     fn server(&mut self, target: Target) -> Option<&mut Server> {
         let is_favourite = self.favourites.contains(&target);
         let next = self.servers.len();

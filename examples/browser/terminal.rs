@@ -182,8 +182,8 @@ fn restore() {
     let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
 }
 
-/// The screen. It is never dropped: ratatui would print an error of a closed terminal to standard
-/// error, and panic where that is closed too. [`Restore`] shows the cursor instead.
+/// The screen. It is never dropped: if the terminal is closed, ratatui would print an error to
+/// standard error, and panic if that is closed too. [`Restore`] shows the cursor instead.
 pub(crate) type Screen = ManuallyDrop<Terminal<CrosstermBackend<Stdout>>>;
 
 /// Switches to raw mode and the alternate screen. A panic in any thread restores the terminal

@@ -14,7 +14,7 @@ use queryport::UnknownProtocol;
 /// The exit codes of every program, as `--help` says them.
 pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
 
-/// The exit code after Ctrl-C, as shells have it.
+/// The exit code after Ctrl-C, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Reads the command line. `--help`, `--version` and a wrong one end the program.
@@ -255,8 +255,7 @@ impl fmt::Display for WrongUsage {
 
 impl Error for WrongUsage {}
 
-/// Runs a program on one thread. At its end, nothing waits for a name that is still being looked
-/// up.
+/// Runs a program on one thread. At its end, pending lookups of names are abandoned.
 pub(crate) fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
@@ -301,7 +300,7 @@ pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error. `eprintln` would panic where that is a closed pipe.
+/// Writes a line to standard error. `eprintln` would panic on a closed pipe.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
@@ -314,7 +313,7 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// The text of an error, without the number of an error of the operating system.
+/// The text of an error, without the operating system's error number.
 fn words(error: &(dyn Error + 'static)) -> String {
     let text = error.to_string();
     let is_io = error.is::<io::Error>() || error.is::<Arc<io::Error>>();

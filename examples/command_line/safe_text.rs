@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use queryport::model::{Style, TextRef};
 use unicode_width::UnicodeWidthChar;
 
-/// Most characters without a width that follow one another: accents, not towers of them.
+/// Most characters without a width in a row. This allows accents and prevents towers of them.
 const MOST_MARKS: usize = 2;
 
 /// The plain text without towers of accents, and without the skin tones of emoji, which a terminal
@@ -42,7 +42,7 @@ pub(crate) fn beginning(text: &str, columns: usize) -> &str {
 
 /// The text in at most `columns` columns, with an ellipsis where something is left out.
 pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
-    // No more than the columns is read of a text of megabytes.
+    // Reads no more than the columns, even of a text of megabytes.
     let text = safe(text);
     let start = beginning(&text, columns);
     if start.len() == text.len() || columns == 0 {

@@ -250,7 +250,7 @@ fn protocol_of(name: &str) -> Result<Protocol, String> {
     }
 }
 
-/// Writes a reply into an output line. Its protocol is written where the file does not name it.
+/// Writes a reply into an output line. Adds the protocol if the file does not name it.
 fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Result<(), String> {
     let Reply {
         protocol,

@@ -183,7 +183,7 @@ fn performance(server: &Server, prefix: &str, thresholds: Thresholds, line: &mut
     );
 }
 
-/// A text without what ends the line or begins the performance data.
+/// A text without characters that end the line or begin the performance data.
 pub(crate) fn plain(text: &str) -> String {
     safe(text, 300).replace('|', "¦")
 }

@@ -12,8 +12,8 @@ pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8"
 /// Most characters of a text that a server chose.
 const LONGEST_TEXT: usize = 100;
 
-/// The page. Series are bounded: ten and the kinds of failure for each watched server, whose texts
-/// are labels of one of them.
+/// The page. The number of series is bounded: ten and the kinds of failure for each watched server.
+/// One of the ten has the server's texts as labels.
 pub(crate) fn page(watched: &Watched) -> Result<String, Error> {
     let registry = Registry::new();
     servers(&registry, &watched.servers)?;

@@ -20,7 +20,7 @@ pub(crate) struct Server {
     pub(crate) address: String,
     /// The latest result; none before the first.
     pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,
-    /// Since when the server is up or down: the time of the first such result.
+    /// The time of the first result of the current state, up or down.
     pub(crate) since: Option<Instant>,
     /// The name in the latest answer.
     pub(crate) name: Option<Text>,
@@ -35,7 +35,7 @@ pub(crate) struct Server {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) kind: &'static str,
-    /// Whether the server was asked: what was given is an address.
+    /// Whether the server was asked: false for a text that is not an address.
     pub(crate) is_asked: bool,
     pub(crate) message: String,
 }
@@ -112,7 +112,7 @@ fn sample(result: &Result<Outcome<ServerStatus>, Error>) -> Sample {
     }
 }
 
-/// A word for a kind of failure: there are eleven of them, so they can be a label.
+/// A word for a kind of failure. There are eleven kinds, so they can be a label.
 const fn kind(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Timeout => "offline",

@@ -360,7 +360,7 @@ async fn record(
     (result, text)
 }
 
-/// Tries the usual ports of many games, or the given one.
+/// Tries the usual ports of many games, or only the given one.
 async fn detect(
     client: &Client,
     host: &str,

@@ -174,7 +174,8 @@ fn line(player: &Player) -> String {
     )
 }
 
-/// The terminal's codes of a game's palette. Black would be invisible on a dark terminal: grey.
+/// The terminal's codes for a game's palette. Black becomes grey, because it would be invisible on
+/// a dark terminal.
 const QUAKE: [u8; 8] = [90, 31, 32, 33, 34, 36, 35, 37];
 const MINECRAFT: [u8; 16] = [
     90, 34, 32, 36, 31, 35, 33, 37, 90, 94, 92, 96, 91, 95, 93, 97,

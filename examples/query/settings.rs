@@ -16,7 +16,7 @@ const MODES: [(&str, &str); 8] = [
     ("UTBetrayalGame", "Betrayal"),
 ];
 
-/// The mode, and that of the game's class where it is another one; then the map, limits, bots and
+/// The mode, and the mode of the game's class if that differs; then the map, limits, bots and
 /// mutators.
 pub(crate) fn line(settings: &Settings<'_>) -> String {
     let class = settings

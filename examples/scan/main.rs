@@ -297,7 +297,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
     let started = Instant::now();
     let columns = command_line::columns();
-    // Standard output takes no more: a full disk.
+    // Standard output accepts no more data: a full disk.
     let mut failed = None;
     loop {
         let next = poll_fn(|cx| {
@@ -309,12 +309,12 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
                 end = End::Output;
                 return Poll::Ready(None);
             }
-            // The line of progress goes on where no result comes.
+            // Draws the progress while no result arrives.
             let _ = ticks.poll_tick(cx);
             let next = Pin::new(&mut scan).poll_next(cx).map(Some);
             let mut output = output.lock();
             output.progress(|| progress(&under_way, summary.done(), started));
-            // Nothing else to do: what is held back leaves.
+            // Nothing else to do: writes the results that were held back.
             if next.is_pending()
                 && let Err(error) = output.flush()
             {
@@ -395,7 +395,7 @@ enum End {
     Output,
 }
 
-/// A server without a usable answer, named once; its address too where it was given by name.
+/// A server without a usable answer: its name, and its address if the list gave a name.
 fn failure_line(server: &str, peer: Option<SocketAddr>, error: &Error) -> String {
     let message = command_line::message(error);
     let address = peer.map(|peer| peer.to_string()).unwrap_or_default();
@@ -464,18 +464,18 @@ fn json_line(
     json::line(line)
 }
 
-/// The game that answered, if its answer names another one than expected.
+/// The game that answered, if its answer names a game other than the expected one.
 fn other_game(scanned: &Scanned<ServerStatus, Error>, expected: &Game) -> Option<&'static Game> {
     let status = &scanned.result.as_ref().ok()?.answer;
     Game::of(status, expected.protocol).filter(|game| game.id != expected.id)
 }
 
-/// The id of the game that answered, which may be another one than was listed.
+/// The id of the game that answered. It may differ from the listed one.
 fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
     Game::of(status, protocol?).map(|game| game.id)
 }
 
-/// A terminal with fewer columns has no place for the round-trip time and the map.
+/// Narrower terminals have no room for the round-trip time and the map.
 const NARROW: usize = 60;
 
 /// A row. On a terminal it has at most its columns.

@@ -108,7 +108,7 @@ impl Output {
         }
     }
 
-    /// Takes the line of progress away.
+    /// Erases the line of progress.
     pub(crate) fn end(&mut self) {
         self.erase();
         self.has_progress = false;
@@ -138,8 +138,8 @@ pub(crate) async fn closed() {
     let (sender, receiver) = tokio::sync::oneshot::channel();
     std::thread::spawn(move || {
         let stdout = std::io::stdout();
-        // Nothing is asked for: an error on the descriptor is always reported, and a pipe without a
-        // reader is one.
+        // No events are requested: errors on a descriptor are always reported, and a pipe without a
+        // reader is an error.
         let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
         while poll(&mut descriptors, None) == Err(rustix::io::Errno::INTR) {}
         if descriptors[0].revents().contains(PollFlags::ERR) {
@@ -151,7 +151,7 @@ pub(crate) async fn closed() {
     }
 }
 
-/// Elsewhere the next write notices it.
+/// On other systems the next write notices it.
 #[cfg(not(target_os = "linux"))]
 pub(crate) async fn closed() {
     std::future::pending().await

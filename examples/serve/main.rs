@@ -133,7 +133,7 @@ fn field(text: &str) -> Result<(String, String), String> {
     Ok((field.to_owned(), value.to_owned()))
 }
 
-/// The protocols that are answered, and the game where it is given in place of a protocol.
+/// The protocols that are answered, and the game if it replaces a protocol.
 #[derive(Debug, Clone)]
 struct Served {
     protocol: Protocol,
@@ -402,7 +402,7 @@ async fn until(end: Option<Instant>) {
 /// The pause after a connection could not be accepted.
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
-/// Masters ask soon after a heartbeat.
+/// The time in which masters ask after a heartbeat.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The socket of an address's family.

@@ -1,4 +1,4 @@
-//! Says who asks.
+//! Prints who asks.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;

@@ -19,7 +19,7 @@ type Ended = Result<Outcome<Answer>, QueryError>;
 
 const MS: Duration = Duration::from_millis(1);
 
-/// A server of 30 players, in several datagrams where the protocol has them.
+/// A server of 30 players, in several datagrams if the protocol allows that.
 fn status(name: &str) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some(name.into());
@@ -87,7 +87,7 @@ fn receive(session: &mut Link, now: Instant, datagrams: &[Vec<u8>]) {
     }
 }
 
-/// The answer where nothing goes wrong.
+/// The answer without any fault.
 fn undisturbed(protocol: Protocol) -> Answer {
     let result = query(protocol, |session, now, _, replies| {
         receive(session, now, &replies);

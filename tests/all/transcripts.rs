@@ -12,8 +12,8 @@ use crate::common::replay::{Event, replay};
 use crate::common::transcript::Transcript;
 use queryport::{Detail, QueryOptions, StatusQuery, Timing};
 
-/// Replays a transcript: the session sends the same requests in the same order, and comes to the
-/// same end.
+/// Replays a transcript: the session sends the same requests in the same order, and ends the same
+/// way.
 fn check(name: &str, text: &str) {
     let transcript = Transcript::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(

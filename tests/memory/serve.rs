@@ -119,7 +119,7 @@ fn floods_of_forged_requests_allocate_nothing() {
             }
         }
     };
-    // The tables of the bounds and the templates of each request come to be with the first ones.
+    // The first requests create the tables of the bounds and their templates.
     flood(&mut responder, start, 1);
     for (addresses, later) in [(1, 60), (65_536, 120)] {
         let counted = measure(|| {

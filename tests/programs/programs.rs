@@ -357,7 +357,7 @@ fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
         },
     )
     .unwrap();
-    // The command has ends of its own, which close with it.
+    // The command has its own copies of the ends, which close with it.
     let spawned = command(run)
         .env("TERM", kind)
         .env("NO_COLOR", "1")
@@ -413,7 +413,7 @@ fn a_pipe_that_nobody_reads_is_no_error() {
         let mut child = command(run).spawn().unwrap();
         drop((child.stdout.take(), child.stderr.take()));
         if run.contains(&"--listen") {
-            // It goes on without a reader until it is told to end.
+            // It continues without a reader until a signal ends it.
             std::thread::sleep(Duration::from_millis(300));
             assert!(child.try_wait().unwrap().is_none(), "{run:?}");
             kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
@@ -434,7 +434,7 @@ fn a_full_disk_is_an_error_with_a_message() {
         let expected = if run.contains(&"--once") { 3 } else { 1 };
         assert_eq!(code, Some(expected), "{run:?}: {err}");
         assert!(err.contains("no space left on device"), "{err}");
-        // Nor is there a place for the message.
+        // There is no place for the message either.
         let full = || File::options().write(true).open("/dev/full").unwrap();
         let status = command(run).stdout(full()).stderr(full()).status().unwrap();
         assert_eq!(status.code(), Some(expected), "{run:?}");
@@ -564,7 +564,7 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
     }
 }
 
-/// The reply to a request for this page; none where the connection is closed without one.
+/// The reply to a request for this page; `None` if the connection is closed without one.
 fn get(address: &str, page: &str) -> Option<String> {
     let mut stream = std::net::TcpStream::connect(address).ok()?;
     let request = format!("GET {page} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");

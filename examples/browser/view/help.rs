@@ -49,7 +49,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, area: Rect) {
     frame.render_widget(Paragraph::new(on_screen).block(block), page);
 }
 
-/// Keys with their meanings to the right, or below where there is no room.
+/// Keys with their meanings to the right, or below if there is no room.
 fn lines(columns: usize, kept_in: Option<&str>) -> Vec<Line<'static>> {
     let keys = HELP
         .iter()

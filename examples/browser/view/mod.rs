@@ -236,7 +236,7 @@ fn key_line(browser: &Browser, columns: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-/// The search while it is typed: its end, where it is longer than the line.
+/// The search while it is typed. If it is longer than the line, its end is shown.
 fn search_line(search: &str, columns: usize) -> Line<'static> {
     let room = columns.saturating_sub(2);
     let mut text = search;

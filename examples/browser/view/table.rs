@@ -204,7 +204,7 @@ fn cell(
                 .map(|bots| bots.to_string())
                 .unwrap_or_default(),
         ),
-        // The reason is in the row where the server never answered and there is an address.
+        // The row shows the reason if the server never answered and the address has a place.
         Column::Ping if server.failure.is_some() && !is_answered && table.has_address => Vec::new(),
         Column::Ping if server.failure.is_some() => {
             vec![Span::styled("lost", Style::new().fg(Color::LightRed))]
@@ -220,8 +220,8 @@ fn cell(
     }
 }
 
-/// The name of a server. One that never answered has its address, or the reason where the address
-/// has a column of its own.
+/// The name of a server. If it never answered, its address, or the reason if the address has a
+/// column of its own.
 fn name(server: &Server, width: usize, depth: Depth, table: &Columns) -> Vec<Span<'static>> {
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
     match (server.text(|status| &status.name), &server.failure) {

@@ -199,7 +199,7 @@ async fn each_number_of_a_game_is_asked_for() {
     );
 }
 
-/// A master that takes no notice of the number.
+/// A master that ignores the number.
 #[tokio::test]
 async fn a_server_that_a_list_server_names_for_two_numbers_counts_once() {
     let (socket, address) = socket().await;
@@ -385,7 +385,8 @@ async fn a_query_port_that_no_rule_gives_is_found_on_a_list() {
     );
 }
 
-/// A GameSpy v1 list server that wants the public key for lists, and sends its list byte by byte.
+/// A GameSpy v1 list server that requires the public key for lists, and sends its list byte by
+/// byte.
 async fn list_server(game: &'static str, list: &[u8]) -> SocketAddr {
     let (login, key, format) = ("gspylite", "mgNUaC", "");
     GameSpy1 {

@@ -261,7 +261,7 @@ fn a_server_without_end_mark_is_asked_twice_and_no_more() {
     assert!(!outcome.answer.completeness().is_complete());
 }
 
-/// The replies that came to the same need not be the first two: one lost a datagram.
+/// The two equal replies need not be the first two: one lost a datagram.
 #[test]
 fn a_server_without_end_mark_is_asked_once_more_after_a_loss() {
     let mut rig = Rig::new();

@@ -330,7 +330,7 @@ fn fragment_ten_is_not_fragment_one() {
     assert_eq!(answer.pairs().nth(9), Some((&b"key10"[..], &b"10"[..])));
 }
 
-/// A fragment beyond the one with the end mark: one of the two is wrong, so nothing is complete.
+/// A fragment after the one with the end mark: one of the two is wrong, so nothing is complete.
 #[test]
 fn a_reply_that_reaches_past_its_end_is_not_complete() {
     let packets = [

@@ -57,8 +57,8 @@ fn quiet() -> (Conditions, u64) {
     (Conditions::perfect(Duration::from_millis(20)), 0)
 }
 
-/// The requests, step by step: `c` for a challenge, `1` for data in one datagram, `0` for data
-/// without a challenge, `z` for a challenge of zeros, `d` for another request.
+/// The requests as letters: `c` for a challenge, `1` for data in one datagram, `0` for data without
+/// a challenge, `z` for a challenge of zeros, `d` for another one.
 fn ask(
     query: StatusQuery,
     reply: impl FnMut(usize, &Request<'_>, &[u8]) -> Vec<Vec<u8>>,

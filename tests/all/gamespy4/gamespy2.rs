@@ -138,7 +138,7 @@ fn tables_without_a_count_are_read() {
     assert_eq!(row.get("score_"), Some(&b"5"[..]));
 }
 
-/// A server of GameSpy v2: it knows no other request than this one, of ten bytes.
+/// A server of GameSpy v2: it supports only this request of ten bytes.
 fn reply(datagram: &[u8]) -> Vec<Bytes> {
     let is_known = datagram.starts_with(b"\xfe\xfd\0") && datagram.ends_with(b"\xff\xff\xff");
     if datagram.len() != 10 || !is_known {

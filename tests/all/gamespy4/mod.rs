@@ -22,7 +22,7 @@ fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answe
     Answer::from_datagrams(datagrams.into_iter().map(Into::into), &Limits::default())
 }
 
-/// What the decode example prints of an answer.
+/// The decode example's output for an answer.
 fn describe(answer: &Answer) -> Value {
     let mut line = Map::new();
     line.insert(

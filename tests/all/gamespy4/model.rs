@@ -122,7 +122,7 @@ fn battlefield_2_with_bots() {
     );
 }
 
-/// `bf2_bots` tells whether there are bots, and never how many.
+/// `bf2_bots` shows whether there are bots, and never how many.
 #[test]
 fn battlefield_2_without_a_list() {
     let read = |bots: &[(&str, &str)]| {

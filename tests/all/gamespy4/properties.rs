@@ -92,8 +92,8 @@ fn a_missing_datagram_makes_it_incomplete() {
     }
 }
 
-/// Any one of its datagrams is cut at any byte; the answer is never complete with anything missing,
-/// and nothing is invented.
+/// One datagram is cut at any byte. The answer is never complete with anything missing, and nothing
+/// is invented.
 #[test]
 fn a_reply_cut_anywhere_is_never_complete() {
     let (mut tried, mut harmless) = (0, 0);

@@ -167,7 +167,7 @@ fn is_complete(list: &ServerList) -> bool {
     list.completeness.is_complete()
 }
 
-/// Follows the documented order of the verbs, without any bytes, until the session has its answer.
+/// Calls the verbs in the documented order, without any bytes, until the session has its answer.
 fn wait(session: &mut ListSession, mut now: Instant) -> (Instant, Result<ServerList, ListError>) {
     for _ in 0..10 {
         session.poll_transmit(now, &mut Vec::new());
@@ -301,7 +301,7 @@ fn servers_are_listed_once_and_up_to_the_limit() {
     );
 }
 
-/// The end mark of the greeting comes after the request, and the list takes its time.
+/// The end mark of the greeting arrives after the request, and the list arrives slowly.
 #[test]
 fn a_late_end_mark_of_the_greeting_is_not_an_empty_list() {
     let start = Instant::now();

@@ -359,7 +359,7 @@ fn a_server_is_listed_once_and_lists_end_at_the_limit() {
     );
 }
 
-/// Follows the documented order of the verbs, without any bytes.
+/// Calls the verbs in the documented order, without any bytes.
 #[test]
 fn silence_ends_at_the_deadline() {
     let start = Instant::now();

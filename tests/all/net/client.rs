@@ -144,7 +144,7 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
         client.target(Protocol::Ut2004, "192.0.2.1").name(),
         "192.0.2.1"
     );
-    // The port is the default one where the text has none.
+    // The default port is used if the text has none.
     for (server, default_port) in [
         ("127.0.0.1".to_owned(), port),
         (format!("127.0.0.1:{port}"), 1),
@@ -403,8 +403,8 @@ async fn detect_tries_the_usual_ports_of_games() {
     );
 }
 
-/// Where others fall: «reply from another address or port; spoofed reply first: rust gamedig
-/// accepts it».
+/// A known problem elsewhere: «reply from another address or port; spoofed reply first: rust
+/// gamedig accepts it».
 #[tokio::test]
 async fn a_reply_from_another_port_is_ignored() {
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
@@ -473,7 +473,7 @@ async fn queries_scans_lists_and_servers_can_go_to_another_thread() {
         let mut found = Vec::new();
         while let Some(scanned) = scan.next().await {
             found.push(scanned.result.map(|outcome| outcome.peer.to_string()));
-            // May go on on another thread.
+            // May continue on another thread.
             tokio::task::yield_now().await;
         }
         found

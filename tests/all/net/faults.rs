@@ -512,8 +512,7 @@ async fn a_clock_that_jumps_an_hour_ends_what_was_under_way() {
     assert!(scan.next().await.is_none());
 }
 
-/// The same without a runtime, in both directions: a machine that is given an earlier time than
-/// before goes on.
+/// The same without a runtime, in both directions: a machine whose clock is set back goes on.
 #[test]
 fn machines_go_on_after_the_time_has_jumped() {
     let hour = 3600 * SECOND;
@@ -621,8 +620,7 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
     assert_eq!(result.recv_timeout(10 * SECOND), Ok(true));
 }
 
-/// A scan or a query that is taken into another runtime when its own has ended ends by its
-/// deadline.
+/// A scan or a query that moves to another runtime after its own has ended stops by its deadline.
 #[test]
 fn what_is_left_of_a_runtime_ends_in_another_one() {
     const NAME: &str = "faults::what_is_left_of_a_runtime_ends_in_another_one";

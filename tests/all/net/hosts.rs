@@ -42,7 +42,7 @@ async fn bind(address: &str) -> tokio::net::UdpSocket {
     tokio::net::UdpSocket::bind(address).await.unwrap()
 }
 
-/// A client's socket is connected to the address that it asked, and hears of no other.
+/// A client's socket is connected to the address that it asked, and receives from no other.
 #[tokio::test]
 async fn a_reply_comes_from_the_address_that_was_asked() {
     for (wildcard, addresses) in [

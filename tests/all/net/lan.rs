@@ -264,8 +264,7 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
         .expect("a free port of Hidden & Dangerous 2");
     let hostile = tokio::spawn(async move {
         let (_, to) = listener.recv_from(&mut [0; 100]).await.unwrap();
-        // The good server answers first: of a flood that is faster, the bound may leave nothing to
-        // it.
+        // The good server answers first: a faster flood may use up the whole bound.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for host in 0..10_000_u32 {
             let from = Ipv4Addr::from_bits(0x7F50_0001 + host);
@@ -323,7 +322,7 @@ async fn a_network_that_cannot_be_reached_is_an_error() {
         matches!(none, Error::Io { .. }),
         "the machine does not have the address: {none}"
     );
-    // No datagram leaves loopback with loopback's address: it is known before the first.
+    // No datagram leaves loopback with loopback's address. This is known before the first one.
     let loopback = client().with_local_address("127.0.0.1:0".parse().unwrap());
     let none = loopback
         .lan(None, &["192.0.2.255".parse().unwrap()])

@@ -231,7 +231,7 @@ impl Case {
             let found = (path.ask)(runtime, self);
             let took = started.elapsed();
             println!("{}, {}: {found:?} after {took:?}", self.failure, path.name);
-            // A missing server is known at once; a silent one may answer until the timeout.
+            // A missing server is noticed at once; a silent one may answer until the timeout.
             let is_late = match expected {
                 Failed(Unreachable | Io) => took > SECOND + SECOND / 2,
                 _ => false,
@@ -518,7 +518,7 @@ fn a_signal_ends_nothing() {
     };
     let signals = Signals::start();
     check(&runtime, &[case]);
-    // Whole, and not cut where a signal came.
+    // Whole, and not cut by a signal.
     let client = client().blocking();
     let mut lists = client.servers_at(&answering.to_string(), gamespy1());
     assert_eq!(lists.by_ref().count(), 2);

@@ -251,7 +251,7 @@ async fn a_pause_longer_than_the_timeout_loses_no_answer() {
     assert_eq!(answered, 100);
 }
 
-/// An answer of one datagram that only quiet ends.
+/// An answer of one datagram whose end only silence shows.
 #[derive(Default)]
 struct Unmarked {
     has_come: bool,

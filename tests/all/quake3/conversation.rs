@@ -302,6 +302,6 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         out.starts_with(b"\xff\xff\xff\xffgetstatus "),
         "a retry asks again"
     );
-    // Our server side demands and answers none: two of ours never go on for ever.
+    // Our server side never demands or answers a challenge: two of ours never go on for ever.
     assert!(Request::parse(DEMAND).is_err() && Request::parse(ECHO).is_err());
 }

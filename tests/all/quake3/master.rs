@@ -358,7 +358,7 @@ fn lists_stay_within_the_budget() {
     assert!(lists > 10, "and those who are served are served to the end");
 }
 
-/// Nor can a forged request make it walk over its table for one short datagram.
+/// A forged request cannot make the master walk over its table for one short datagram.
 #[test]
 fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
     let start = Instant::now();

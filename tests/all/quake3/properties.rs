@@ -145,8 +145,8 @@ fn hostile_requests_are_just_rejected() {
 }
 
 /// Packets of the game itself on which quake3-protocol-rs (79cb1b0) panics: one byte, and a
-/// fragment whose length field is wrong. ioquake3's `Netchan_Process` (code/qcommon/net_chan.c)
-/// reads a number with the fragment bit, the client's `qport`, the start and the length.
+/// fragment with a wrong length. A fragment has a number with the fragment bit, the client's
+/// `qport`, the start and the length (ioquake3, code/qcommon/net_chan.c, `Netchan_Process`).
 #[test]
 fn packets_of_the_game_are_neither_requests_nor_replies() {
     let fragment = |qport: &[u8], length: u16, body: &[u8]| {

@@ -5,9 +5,7 @@
 //!
 //! - `QUERYPORT_ATTACK_TRIES` and `QUERYPORT_ATTACK_MINUTES` make it longer, and
 //!   `QUERYPORT_ATTACK_SEED` makes it a different one.
-//!
 //! - `QUERYPORT_ATTACK_SOCKETS=1` plays an attacker of each protocol over loopback.
-//!
 //! - `QUERYPORT_ATTACK_TARGET` is part of a name, as in `Quake 3 Warsow`, or replays one attacker,
 //!   as in `UT2004: sources=128 rounds=3 gap=16`.
 //!

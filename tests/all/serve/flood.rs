@@ -1,5 +1,5 @@
 //! Floods of requests with forged sender addresses and the default guard, in virtual time.
-//! `QUERYPORT_FLOOD_MINUTES` sets the length of each flood; the figures in the documentation are
+//! `QUERYPORT_FLOOD_MINUTES` sets the length of each flood. The figures in the documentation are
 //! those of ten minutes. `QUERYPORT_FLOOD_SEED` sets the secret, and so which addresses share a
 //! place in the guard's tables.
 
@@ -104,7 +104,7 @@ fn flood(
     let client = |network: u8, n: u32| {
         SocketAddr::from((Ipv4Addr::new(198, 51, network, 1 + n as u8 * 5), 27960))
     };
-    // Two minutes in which regular clients come to be known.
+    // Regular clients become known in these two minutes.
     for second in 0..120 {
         for n in 0..20 {
             let now =

@@ -95,7 +95,7 @@ fn services() -> Vec<Service> {
         .collect()
 }
 
-/// A request in the service's protocol, chosen by a number; with a token of the service where it
+/// A request in the service's protocol, chosen by a number. It has a token of the service if it
 /// needs one.
 fn request(service: &Service, number: usize, text: &str, token: i32) -> Vec<u8> {
     match service.engine().protocol() {

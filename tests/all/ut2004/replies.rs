@@ -113,7 +113,7 @@ fn timed(counts: &[i32], replies: &[&[(u32, Bytes)]]) -> Answer {
         .answer
 }
 
-/// The same, where the datagrams arrive one after the other from 40 ms on.
+/// The same, with the datagrams one after the other from 40 ms on.
 fn transcript(counts: &[i32], replies: &[&[Bytes]]) -> Answer {
     let replies: Vec<Vec<_>> = replies
         .iter()

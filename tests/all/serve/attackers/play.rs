@@ -42,8 +42,8 @@ pub(crate) const GENES: &[Gene] = &[
     ("every", 1, 4_096),
     ("evict_request", 0, 15),
     ("near", 0, 1),
-    // Whose names: 0 nobody's, 1 neighbours of the regular clients, 2 theirs, 3 the attacker's own,
-    // proved with a challenge.
+    // Whose addresses: 0 nobody's, 1 neighbours of the regular clients, 2 the regular clients', 3
+    // the attacker's own, proved with a challenge.
     ("names", 0, 3),
 ];
 
@@ -219,7 +219,7 @@ impl<W: Wire> Play<'_, W> {
             for index in 0..self.clients.len() {
                 let Client { at, next, .. } = self.clients[index];
                 if next <= self.next {
-                    // Every other one without a challenge, where a dialect allows it.
+                    // Every other one without a challenge, if a dialect allows it.
                     let is_answered = self.query(next, at, index % 2 == 0);
                     let client = &mut self.clients[index];
                     client.next += client.interval;
