@@ -1,4 +1,4 @@
-//! Querying a server's status: one request, one datagram back, in QuakeWorld one or more.
+//! Queries a server's status: one request, one datagram in reply, or several in QuakeWorld.
 
 use bytes::Bytes;
 use nom::bytes::complete::tag_no_case;
@@ -21,7 +21,7 @@ use crate::text::locate;
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
 /// In [`Dialect::Quake2`], [`Dialect::QuakeWorld`] and [`Dialect::HexenWorld`] the request is
-/// `status`, whatever the detail, and the replies of both families are read.
+/// `status` for every [`Detail`], and the replies of both families are read.
 ///
 /// ```
 /// use queryport::quake3::StatusQuery;
@@ -97,13 +97,13 @@ impl StatusQuery {
         match self.parts.end() {
             End::Reached if self.parts.is_single() => {}
             _ if answer.form() == Form::Quake2 => {}
-            // An overtaken datagram may still come.
+            // A datagram that was overtaken may still arrive.
             _ => return Verdict::Partial(Wait::Grace),
         }
         Verdict::Done(self.charset_of(answer))
     }
 
-    /// The answer of the datagrams that have come, when no more do.
+    /// The answer from the datagrams that have arrived, when no more do.
     fn finish(&mut self) -> Option<Answer> {
         let parts = std::mem::take(&mut self.parts);
         let has_open_end = parts.end() != End::Reached;
@@ -130,7 +130,7 @@ impl StatusQuery {
         }
         let verification = self.verify(response.info().get("challenge"), datagram)?;
         let asked = self.options.detail;
-        // Another reply only as a verified one: an unverified one could be a late reply to an
+        // A second reply counts only if it is verified: otherwise it could be a late reply to an
         // earlier request.
         let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
         if response.detail() != asked && !is_half {
@@ -150,7 +150,7 @@ impl StatusQuery {
         })
     }
 
-    /// The bytes that the server demands to have sent back; `None` for anything else.
+    /// The bytes that the server demands back; `None` if the datagram is not such a demand.
     fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
         if self.options.dialect != Dialect::OpenJk {
             return None;

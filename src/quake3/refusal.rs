@@ -110,8 +110,8 @@ fn one_line(text: &Text) -> String {
     without_mark(&joined).to_owned()
 }
 
-/// The words without what tells the client how to show them: `[err_dialog]`, `[err_update]`,
-/// `[err_prot]` (etlegacy, src/server/sv_client.c).
+/// The words without the marks that tell the client how to show them: `[err_dialog]`,
+/// `[err_update]`, `[err_prot]` (etlegacy, src/server/sv_client.c).
 fn without_mark(words: &str) -> &str {
     let mark = words
         .strip_prefix("[err_")

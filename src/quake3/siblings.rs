@@ -126,7 +126,7 @@ fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
     put_head(Word { form, detail }, extra, out);
 }
 
-/// The fields of the status, then each of its rules that fits and is not there yet.
+/// The infostring: the fields of the status, then each of its rules that fits and has a new key.
 fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -> Vec<u8> {
     let mut info = Info::default();
     let first = |keys: &[Key]| keys.first().copied();
@@ -285,7 +285,7 @@ fn quake_world_line(number: i64, player: &Player, wanted: Wanted) -> Vec<u8> {
     line
 }
 
-/// Whether a player that was read from QuakeWorld watches.
+/// Whether a player that was read from QuakeWorld is a spectator.
 fn is_spectator(player: &Player) -> bool {
     let is_marked = player
         .extra

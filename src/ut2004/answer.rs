@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
 use crate::options::{Detail, QueryOptions};
 
-/// The replies of one query: it owns the datagrams, the views borrow from it.
+/// The replies of one query. It owns the datagrams, and the views borrow from it.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -92,8 +92,8 @@ impl Answer {
         }
     }
 
-    /// Takes captured datagrams, in order of arrival, for an answer to an unknown request.
-    /// Datagrams that are not a reply are skipped; the first info record counts.
+    /// Reads captured datagrams, in order of arrival, whose request is unknown. Datagrams that are
+    /// not a reply are skipped; the first info record counts.
     ///
     /// The answer is complete only where one reply can prove it. The rules must be one short
     /// datagram that begins as the stock game's does, and as many players must be listed as the
@@ -183,19 +183,20 @@ impl Answer {
             .flat_map(|entries| PlayerList(entries).iter())
     }
 
-    /// The accepted datagrams as they came: info, rules, players.
+    /// The accepted datagrams, unchanged: info, rules, players.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
         self.parts.iter().map(|(datagram, _)| &datagram[..])
     }
 
-    /// Whether all that was asked for is there.
+    /// The parts that are missing or not confirmed.
     ///
-    /// [`Part::Info`](crate::Part::Info): no info came, so name, map and counts are unknown. Or the
-    /// info of version 0x80 ends too soon, or with bytes that no known layout has.
-    /// [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list
-    /// did not come, or part of it is known to be missing, as when fewer players are listed than
-    /// the server counts. [`Part::End`](crate::Part::End): a list looks complete and nothing
-    /// confirms it, or every reply ended with a datagram that others could follow.
+    /// - [`Part::Info`](crate::Part::Info): no info arrived, so name, map and counts are unknown.
+    ///   Or the info of version 0x80 ends too soon, or with bytes that no known layout has.
+    /// - [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list
+    ///   did not arrive, or part of it is known to be missing. For example, fewer players are
+    ///   listed than the server counts.
+    /// - [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every
+    ///   reply ended with a datagram that others could follow.
     pub fn completeness(&self) -> Completeness {
         self.missing.into()
     }

@@ -13,8 +13,9 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 const UNEXPECTED: ParseError =
     ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), 4);
 
-/// Asks for everything: rules and players, then the info, whose round trip leaves time for the rest
-/// of the lists.
+/// Queries a server's status: rules and players, then the info.
+///
+/// The info's round trip leaves time for the rest of the lists.
 ///
 /// A list is complete when its own bytes or the info's count of players prove it (see the
 /// [module](super)). Otherwise it is requested again, at most twice, until two replies have the
@@ -51,7 +52,7 @@ pub struct StatusQuery {
     lists: Lists,
     /// The request under way; `None` before the first, and once its reply has ended.
     asked: Option<Command>,
-    /// Whether each list is asked for by itself.
+    /// Whether each list has a request of its own.
     is_separate: bool,
 }
 
@@ -85,7 +86,8 @@ impl StatusQuery {
         match (rules.is_open(), players.is_open()) {
             (true, true) if !self.is_separate => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
-            // Nobody may be listed: the rules of the same reply show that the request has arrived.
+            // The list of players may be empty: the rules of the same reply show that the request
+            // has arrived.
             (false, true) if !self.is_separate && players.is_empty() => {
                 Some(Command::RulesAndPlayers)
             }
@@ -118,7 +120,7 @@ impl StatusQuery {
         if self.awaits_info() {
             return Verdict::Partial(Wait::Reply);
         }
-        // The lists begin to come, and the info's round trip is the pause for the rest; or the
+        // The lists begin to arrive, and the rest arrives during the info's round trip. Or the
         // reply has ended.
         if self.lists.info.is_none() || self.asked.is_none() {
             return Verdict::Next;
@@ -139,7 +141,7 @@ impl StatusQuery {
         }
     }
 
-    /// Ends the reply to the current request. The answer, if nothing is left to ask for.
+    /// Ends the reply to the current request. Returns the answer if nothing is left to request.
     fn end_reply(&mut self) -> Option<Answer> {
         self.judge_lists();
         if self.lists.rules.is_open() && !self.is_separate {

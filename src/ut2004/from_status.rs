@@ -215,7 +215,7 @@ fn value(field: Field, status: &ServerStatus) -> Option<WireText<'_>> {
     }
 }
 
-/// A time limit is in minutes: one with seconds has no rule.
+/// A time limit in minutes. A limit with seconds has no rule.
 fn minutes(limit: Duration) -> Option<i64> {
     let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
     let minutes = i64::try_from(limit.as_secs() / 60).ok();
@@ -235,7 +235,7 @@ pub(super) fn players(
     })
 }
 
-/// The record of a player. One who has no number gets that of the position.
+/// The record of a player. A player without a number gets that of the position.
 fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
     let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
     let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);

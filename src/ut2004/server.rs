@@ -15,9 +15,9 @@ use crate::service::Service;
 /// they need: a new one begins whenever the last is longer than 450 bytes. A request for both gets
 /// the rules first. An empty list of players has no datagram.
 ///
-/// An empty rule list is sent as a header-only datagram, five bytes like a request. It goes only to
-/// clients whose version has lower bytes than this server's own, so that two servers cannot be made
-/// to answer each other for ever.
+/// An empty rule list is sent as a header-only datagram, five bytes like a request. It is sent only
+/// to clients whose version has lower bytes than this server's own. Otherwise two servers could be
+/// made to answer each other forever.
 ///
 /// The rules `SkillLevel` and `Flags` go into the info record instead of the list, the last of each
 /// name, if the engine's record has these fields. So do `CurrentWave` and `FinalWave` together.
@@ -25,8 +25,8 @@ use crate::service::Service;
 /// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` in whole minutes, and for Killing Floor
 /// `IsVacSecured`.
 ///
-/// Texts of more than 400 characters are cut to that. An entry is never split and never left out
-/// for its length.
+/// Texts of more than 400 characters are cut to that. An entry is never split, and never left out
+/// because of its length.
 ///
 /// ```
 /// use std::time::Instant;
@@ -78,16 +78,16 @@ pub(crate) fn respond_from_templates(
     Patched::new(template, Patch::NONE)
 }
 
-/// The kind of a reply. Replies of the same kind are the same.
+/// The kind of a reply. Replies of the same kind are identical.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ReplyKind {
     command: Command,
     takes_header: bool,
 }
 
-/// Whether a header-only datagram may answer this request. Taken for a request by another server,
-/// it is answered with a header of higher bytes only: no chain of replies is longer than there are
-/// servers in it.
+/// Whether a header-only datagram may answer this request. Another server may take it for a
+/// request, and answers only with higher bytes. So a chain of replies has at most one from each
+/// server.
 fn takes_header(request: &Request, service: &Service) -> bool {
     request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
 }

@@ -1,4 +1,4 @@
-//! An answer as a [`ServerStatus`]: which field means what.
+//! Converts an answer into a [`ServerStatus`].
 
 use std::time::Duration;
 
@@ -24,15 +24,15 @@ impl ToStatus for Answer {
         let profile = Profile::find(evidence(self, info.as_ref()), keys);
         let known = Known::read(self, profile);
         let flags = KnownFlags::read(info.as_ref(), profile);
-        // Read once, looked at three times.
+        // Read once and used three times.
         let mut records = Vec::with_capacity(self.count(PLAYERS));
         self.players().for_each(|record| records.push(record));
         let record = info.unwrap_or_default();
         let some_text =
             |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
         let count = |count: i32| info.and_then(|_| u32::try_from(count).ok());
-        // A rule that servers send only where there is a password, and mutators that they list all
-        // of.
+        // Servers send the password's rule only where there is a password, and list all their
+        // mutators.
         let names_all = profile.names_all && self.has_all_rules();
         ServerStatus {
             name: some_text(record.server_name),
@@ -259,8 +259,8 @@ fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
     }
 }
 
-/// The teams that a player's bits or a team score's name speak of; names and scores where the list
-/// has team scores.
+/// The teams named by a player's bits or by a team score, with names and scores where the list has
+/// team scores.
 fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
     let mut teams = [None, None];
     for record in records {

@@ -1,4 +1,4 @@
-//! `connect`: reserving a player slot.
+//! Reserves a player slot on a server: `getchallenge`, then `connect`.
 //!
 //! ```text
 //!  client                                                     server
@@ -40,13 +40,13 @@ const RESERVED: usize = 100;
 const MAX_CHALLENGE_PAIR: usize = 59;
 /// Reserves a player slot: `getchallenge`, then `connect`.
 ///
-/// The server keeps the slot until the client has been silent for some minutes: leaving needs the
-/// in-game protocol, which is not part of this crate.
+/// The server keeps the slot until the client has been silent for some minutes. A client can leave
+/// earlier only with the in-game protocol, which is not part of this crate.
 ///
-/// The form of the request depends on the engine, see [`ConnectForm`]. The server's challenge shows
-/// it for most; name it for the others with [`Self::with_form`].
+/// The form of the request depends on the engine, see [`ConnectForm`]. For most engines the
+/// server's challenge shows it; set it for the others with [`Self::with_form`].
 ///
-/// A server of this crate takes no players: it refuses.
+/// A server of this crate has no player slots and refuses.
 ///
 /// ```
 /// use queryport::quake3::ConnectQuery;
@@ -88,9 +88,9 @@ pub struct ConnectQuery {
 /// The step of a query for a player slot.
 #[derive(Debug, Clone)]
 enum State {
-    /// The server is asked for a challenge.
+    /// A challenge is requested.
     Challenge,
-    /// The slot is asked for.
+    /// The slot is requested.
     Connect {
         /// The server's challenge.
         challenge: Bytes,
@@ -125,8 +125,8 @@ impl ConnectQuery {
         /// that is not a single word is not sent.
         with_game(game: &str) game = Some(game.as_bytes().to_vec());
 
-        /// The protocol number to ask for. Without it, the one in the server's challenge reply,
-        /// else 68, or Warsow's 22.
+        /// The protocol number to request. Default: the number in the server's challenge reply,
+        /// else 68, or 22 for Warsow.
         with_protocol(protocol: u32) protocol = Some(protocol);
 
         /// The form of the request; default [`ConnectForm::Detect`].
@@ -244,7 +244,7 @@ impl ConnectQuery {
         if client.is_some_and(|quoted| quoted != self.client && !is_setting(quoted)) {
             return Err(ParseErrorKind::Mismatch("client challenge"));
         }
-        // It goes into an infostring: what that cannot carry would change its meaning.
+        // It goes into an infostring: bytes that this cannot carry would change its meaning.
         let mut pair = InfoStringBuilder::new(MAX_CHALLENGE_PAIR);
         if pair.push(b"challenge", challenge).is_err() {
             return Err(ParseErrorKind::Malformed("challenge"));
@@ -366,7 +366,7 @@ pub struct Connected {
 }
 
 impl ConnectRequest<'_> {
-    /// Appends a userinfo as it goes into [`ConnectRequest::Compressed`].
+    /// Appends a userinfo in the form for [`ConnectRequest::Compressed`].
     ///
     /// # Errors
     /// [`EncodeError::Forbidden`] for a quote, NUL or line feed, [`EncodeError::TooLong`] when the

@@ -79,21 +79,20 @@ const SWEEP: Duration = Duration::from_secs(10);
 const MAX_REQUESTS: usize = 256;
 /// Events that may wait to be taken; the oldest goes.
 const MAX_EVENTS: usize = 256;
-/// Length of a challenge, in bytes: as much as the heartbeat's length allows (dpmaster has the same
-/// range).
+/// Length of a challenge, in bytes. The heartbeat's length decides (dpmaster has the same range).
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
 
 /// A master server. Pure: the caller owns the socket and the clock.
 ///
-/// The verbs are those of every [state machine](crate::session) of the crate; [`Self::poll_event`]
-/// gives what happened.
+/// Its methods are those of every [state machine](crate::session) of the crate;
+/// [`Self::poll_event`] returns the changes of the list.
 ///
 /// Nothing is kept of a server that has not proved its address. The challenge in the master's
 /// `getinfo` is a keyed hash of address, time and heartbeat tag. It is computed again to check the
-/// `infoResponse` that quotes it. Forged heartbeats cost the master a datagram, no longer than they
-/// are, and no memory.
+/// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most as long
+/// as the heartbeat, and no memory.
 ///
 /// ```
 /// use std::time::Instant;
@@ -188,9 +187,9 @@ pub struct MasterStats {
     /// Descriptions without a challenge issued to that address in the last seconds: forged,
     /// replayed or late.
     pub unproved: u64,
-    /// Descriptions that lack something, or of a game that is not listed.
+    /// Descriptions that lack a required key, or are of a game that is not listed.
     pub unusable: u64,
-    /// Descriptions that came when the table was full, or that address had too many servers.
+    /// Descriptions that arrived when the table was full or the address had too many servers.
     pub no_room: u64,
     /// Requests for lists that were answered.
     pub lists: u64,
@@ -227,8 +226,8 @@ impl Master {
 }
 
 impl Machine for Master {
-    /// Appends the next datagram to `out` and says where it goes; `None` when there is none, or not
-    /// yet: lists are paced, see [`Self::poll_timeout`].
+    /// Appends the next datagram to `out` and returns its destination. `None` when there is none,
+    /// or not yet: lists are paced, see [`Self::poll_timeout`].
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
         let before = out.len();
@@ -247,7 +246,7 @@ impl Machine for Master {
         })
     }
 
-    /// Takes a datagram that arrived.
+    /// Handles a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         const ASKED: Handled = Handled::Request(Protocol::Quake3);
         self.now = self.now.max(now);
@@ -314,7 +313,7 @@ impl Master {
         self.stats
     }
 
-    /// Most memory this master can come to hold with its options, in bytes, whatever arrives.
+    /// Most memory that this master can hold with its options, in bytes.
     pub fn memory_bound(&self) -> usize {
         let servers = self.options.max_servers.saturating_mul(BYTES_PER_SERVER);
         // Queues grow by doubling.
@@ -421,7 +420,8 @@ impl Master {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Most servers listed at a time; default 16,384. Further ones are refused, those listed stay.
+    /// Most servers listed at a time; default 16,384. Further servers are refused, and listed
+    /// servers stay.
     pub max_servers: usize,
     /// Most servers of one IPv4 address or one IPv6 /64; default 32.
     pub max_per_address: usize,
@@ -437,14 +437,15 @@ pub struct Options {
     /// `Wolfenstein-1`, `EnemyTerritory-1` and Elite Force's `STEF1`. A tag needs five letters: a
     /// master must not answer a heartbeat with a longer datagram.
     pub tags: Vec<(String, String)>,
-    /// Lists that one IPv4 address or IPv6 /64 gets in a row; default 4.
+    /// Lists that one IPv4 address or IPv6 /64 gets at once; default 4.
     pub lists_in_a_row: u16,
-    /// Time until the next one after that; default 3 s.
+    /// Time until the next list after those; default 3 s.
     pub list_decay: Duration,
-    /// Most bytes of lists a second, to all clients together; default 4 MiB, at least 64 KiB. The
-    /// sender of a request can be forged and the list is thousands of times longer: this bounds
-    /// what a master can be made to send to a victim. When more is asked for, each request has the
-    /// same chance to get its list.
+    /// Most bytes of lists per second, to all clients together; default 4 MiB, at least 64 KiB.
+    ///
+    /// The sender of a request can be forged, and the list is thousands of times longer. So this
+    /// bounds the traffic that an attacker can direct at a victim. When more is requested, each
+    /// request has the same chance of an answer.
     pub list_bytes_per_second: u32,
 }
 

@@ -97,7 +97,7 @@ impl<'a> GetServers<'a> {
         self.extended && (self.ipv6 || !self.ipv4)
     }
 
-    /// Reads what follows the word. Words that are not a known filter are passed over.
+    /// Reads the words after the command. Unknown filters are skipped.
     pub(super) fn parse(line: &'a [u8], extended: bool, offset: usize) -> Result<Self, ParseError> {
         let mut rest = line;
         let missing = ParseError::new(ParseErrorKind::CutShort("the protocol number"), offset);
@@ -137,7 +137,7 @@ impl<'a> GetServers<'a> {
         }
         if let Some(game) = self.game {
             check_word("game name", game)?;
-            // It would be read as the protocol number.
+            // A name that is a number would be read as the protocol number.
             if let (false, Some(_), Some(&byte)) =
                 (self.extended, number::integer(game), game.first())
             {
@@ -160,7 +160,7 @@ impl<'a> GetServers<'a> {
         }
     }
 
-    /// Appends what follows the game's name.
+    /// Appends the words after the game's name.
     pub(super) fn put(&self, out: &mut impl BufMut) {
         out.put_u8(b' ');
         number::put(self.protocol.into(), out);

@@ -91,7 +91,7 @@ pub enum Reply<'a> {
         /// The reason: words, or the name of a text that the client has.
         text: &'a [u8],
     },
-    /// `needcdkey`: Call of Duty's servers want the CD key first (xtnded/codextended,
+    /// `needcdkey`: Call of Duty's servers demand the CD key first (xtnded/codextended,
     /// `sv_client.c`).
     KeyNeeded,
     /// Text for the client's console: the output of `rcon`, and the reason why `connect` or
@@ -119,9 +119,9 @@ impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
     /// # Errors
-    /// [`ParseErrorKind::NotThisProtocol`] without the mark or for a word that is not of this
-    /// protocol, [`ParseErrorKind::Unexpected`] for other messages, [`ParseErrorKind::CutShort`]
-    /// for a challenge that is missing.
+    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for a word of no message.
+    /// - [`ParseErrorKind::Unexpected`] for other messages.
+    /// - [`ParseErrorKind::CutShort`] for a missing challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
         let (rest, word) = word(text).unwrap_or((text, b""));
@@ -369,7 +369,7 @@ fn flag(input: &[u8]) -> IResult<&[u8], &[u8]> {
     terminated(verify(argument, is_flag), peek((argument, argument))).parse(input)
 }
 
-/// Whether a word of a challenge reply may be a setting and no number of the client's.
+/// Whether a word of a challenge reply may be a setting in place of the client's number.
 pub(crate) fn is_flag(word: &[u8]) -> bool {
     matches!(word, b"0" | b"1")
 }

@@ -11,9 +11,9 @@
 //!  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
 //! ```
 //!
-//! The time mode needs clocks that agree (DarkPlaces allows 5 s) and lets a listener repeat the
-//! command until then. The challenge mode costs one exchange more. DarkPlaces takes a challenge
-//! once; the challenges of this crate are valid for 15–30 s, see [`SecureRconRequest`].
+//! The time mode needs clocks that agree (DarkPlaces allows 5 s), and a listener can repeat the
+//! command within that time. The challenge mode costs one more exchange. DarkPlaces accepts a
+//! challenge once; the challenges of this crate are valid for 15–30 s, see [`SecureRconRequest`].
 
 use std::fmt;
 
@@ -73,17 +73,18 @@ pub struct Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Command<'a> {
-    /// A short description of the server.
+    /// Requests a short description of the server.
     GetInfo {
-        /// To be quoted in the reply.
+        /// The challenge, which the reply quotes.
         challenge: Option<&'a [u8]>,
     },
-    /// All public settings and the players.
+    /// Requests all public settings and the players.
     GetStatus {
-        /// To be quoted in the reply.
+        /// The challenge, which the reply quotes.
         challenge: Option<&'a [u8]>,
     },
-    /// All public settings and the players, in Quake 2 and QuakeWorld. There is no challenge.
+    /// Requests all public settings and the players, in Quake 2 and QuakeWorld. There is no
+    /// challenge.
     Status {
         /// QuakeWorld: the sum of the parts to send (QW-Group/mvdsv, src/sv_main.c).
         ///
@@ -97,25 +98,25 @@ pub enum Command<'a> {
         /// - 128: the mark of bots
         flags: Option<&'a [u8]>,
     },
-    /// A number to quote in `connect`.
+    /// Requests a number to quote in `connect`.
     GetChallenge {
-        /// A number of the client's own, to be quoted in the reply (ioquake3).
+        /// The client's own number, which the reply quotes (ioquake3).
         client: Option<&'a [u8]>,
         /// The game the client plays; a server of another game refuses (ioquake3). Only with a
         /// number.
         game: Option<&'a [u8]>,
     },
-    /// A player slot on the server.
+    /// Requests a player slot on the server.
     Connect(ConnectRequest<'a>),
-    /// A console command, with the password in plain text.
+    /// Runs a console command, with the password in plain text.
     Rcon(RconRequest<'a>),
-    /// A console command, signed with the password (DarkPlaces).
+    /// Runs a console command, signed with the password (DarkPlaces).
     SecureRcon(SecureRconRequest<'a>),
-    /// Whether a server is there (DarkPlaces, Warsow, Unvanquished).
+    /// Checks that a server is there (DarkPlaces, Warsow, Unvanquished).
     Ping,
-    /// To a master: which servers there are.
+    /// To a master: requests the list of servers.
     GetServers(GetServers<'a>),
-    /// To a master: this is a server, ask it for its description.
+    /// To a master: announces a server, which the master then asks for its description.
     Heartbeat {
         /// The protocol or game: `DarkPlaces`, `QuakeArena-1`…
         tag: &'a [u8],
@@ -141,7 +142,7 @@ impl<'a> Request<'a> {
     }
 
     /// Reads a request as servers do: spaces separate words, quotes group them, NUL and LF end the
-    /// line, the command's case does not matter.
+    /// line. The case of the command does not matter.
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] without the mark or a word of this protocol,
@@ -172,8 +173,8 @@ impl<'a> Request<'a> {
     ///
     /// # Errors
     /// When an argument is empty, too long, or holds a byte that a server would cut at, refuse to
-    /// quote, or replace. In a challenge that is anything but printable ASCII, and `\ / ; " %`, and
-    /// more than 128 bytes. Nothing is written then.
+    /// quote, or replace. A challenge has at most 128 bytes, all of them printable ASCII except
+    /// `\ / ; " %`. Nothing is written on an error.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         self.check()?;
         self.put(out);
@@ -258,8 +259,8 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A challenge made from a number. It holds letters and digits only: no server refuses, replaces or
-/// splits them.
+/// A challenge made from a number. It holds letters and digits only, which no server refuses,
+/// replaces or splits.
 pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = number;
@@ -341,7 +342,7 @@ pub struct ConnectArguments<'a> {
 }
 
 impl ConnectRequest<'_> {
-    /// Appends what follows the word.
+    /// Appends the bytes after the word.
     fn put(&self, out: &mut impl BufMut) {
         let mut put_quoted = |userinfo: &[u8]| {
             out.put_slice(b" \"");
@@ -528,7 +529,7 @@ impl<'a> RconRequest<'a> {
         }
     }
 
-    /// Reads what follows the word; both parts may be missing.
+    /// Reads the bytes after the word; both parts may be missing.
     pub(super) fn parse(line: &'a [u8]) -> Self {
         let mut rest = line;
         let quoted = line.trim_ascii_start().starts_with(b"\"");
@@ -545,7 +546,7 @@ impl<'a> RconRequest<'a> {
         }
     }
 
-    /// Appends what follows the word and its space.
+    /// Appends the bytes after the word and its space.
     fn put(&self, out: &mut impl BufMut) {
         let quote: &[u8] = if self.quoted { b"\"" } else { b"" };
         for part in [quote, self.password, quote, b" ", self.command] {
@@ -565,7 +566,7 @@ impl<'a> RconRequest<'a> {
         if !self.quoted && self.password.windows(2).any(comment) {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
-        // The word, two spaces and two quotes.
+        // Room for the word, two spaces and two quotes.
         let most = MAX_LINE
             .saturating_sub(8)
             .saturating_sub(self.password.len());

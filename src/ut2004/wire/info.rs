@@ -17,11 +17,11 @@ use crate::ut2004::engines::InfoEnd;
 pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not from 0 to 65535");
 
 /// A server's description of itself. The fields are the engine's own (`ServerResponseLine` in
-/// `Deaod/UT2004`, `Engine/GameInfo.uc`); strings borrow from the datagram, numbers are as they
-/// came.
+/// `Deaod/UT2004`, `Engine/GameInfo.uc`); strings borrow from the datagram, and numbers are
+/// unchanged.
 ///
-/// Which fields follow `max_players` differs between games and is inferred from which layout ends
-/// exactly where the datagram ends:
+/// The fields after `max_players` differ between games. The layout that ends exactly where the
+/// datagram ends is taken:
 ///
 /// | games | fields |
 /// |---|---|
@@ -48,11 +48,11 @@ pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not fro
 pub struct Info<'a> {
     /// 0 in direct replies.
     pub server_id: i32,
-    /// Empty in direct replies: the sender's address is meant.
+    /// Empty in direct replies: the sender's address counts.
     pub ip: FString<'a>,
     /// The port that players connect to. Address translation may change it.
     pub port: i32,
-    /// 0 in direct replies: the port that was asked is meant.
+    /// 0 in direct replies: the port of the request counts.
     pub query_port: i32,
     /// The server's name, which may hold colour codes.
     pub server_name: FString<'a>,
@@ -89,8 +89,8 @@ pub(crate) const CURRENT_WAVE: &str = "CurrentWave";
 pub(crate) const FINAL_WAVE: &str = "FinalWave";
 
 impl<'a> Info<'a> {
-    /// Reads the record of a datagram, or that one byte later where it makes more sense of it: see
-    /// [`Response::parse`](super::Response::parse).
+    /// Reads the record of a datagram, or the record one byte later if only that one is plausible:
+    /// see [`Response::parse`](super::Response::parse).
     pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let body = datagram.get(HEADER..).unwrap_or_default();
         let record = context("the info record", |input| info(input, limits));
@@ -101,7 +101,7 @@ impl<'a> Info<'a> {
         }
     }
 
-    /// The form of its end.
+    /// The layout of its end.
     pub(crate) const fn end(&self) -> InfoEnd {
         match (self.waves, self.flags) {
             (Some(_), _) => InfoEnd::Waves,
@@ -211,8 +211,7 @@ fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, Play
         .parse(input)
 }
 
-/// The record one byte later, where that makes sense of it: see
-/// [`Response::parse`](super::Response::parse).
+/// The record one byte later, if it is plausible: see [`Response::parse`](super::Response::parse).
 fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
     let (_, info) = info(body.get(1..)?, limits).ok()?;
     let names = [info.server_name, info.map_name, info.game_type];

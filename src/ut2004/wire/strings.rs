@@ -20,7 +20,7 @@ use crate::grammar::{Parsed, cut_short, malformed};
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::short_until;
 
-/// A borrowed string of the engine, its counted NUL taken off.
+/// A borrowed string of the engine, without its counted NUL.
 ///
 /// ```
 /// use queryport::model::Charset;
@@ -59,7 +59,7 @@ impl<'a> FString<'a> {
         }
     }
 
-    /// The units as they came, without one NUL at the end: bytes, or pairs of bytes where
+    /// The units, unchanged, without one NUL at the end: bytes, or pairs of bytes where
     /// [`Self::charset`] is UTF-16. Colour codes, control characters and NULs inside are in it.
     pub const fn raw(self) -> &'a [u8] {
         self.raw
@@ -129,12 +129,12 @@ impl fmt::Debug for FString<'_> {
     }
 }
 
-/// `string = index *OCTET`: as many bytes as the index says, or pairs of bytes where it is
+/// `string = index *OCTET`: the number of bytes in the index, or of pairs of bytes if it is
 /// negative. Both forms of the empty string are read: `00` and a counted NUL alone. Where no NUL
 /// ends the units, all of them are text.
 #[inline]
 pub(crate) fn string(input: &[u8]) -> Parsed<'_, FString<'_>> {
-    // Nearly all strings: 8-bit units, and a length of one byte.
+    // The usual string: 8-bit units, and a length of one byte.
     if let Some((&length @ ..0x40, rest)) = input.split_first()
         && let Some((raw, rest)) = rest.split_at_checked(length.into())
     {
