@@ -50,7 +50,7 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// A thread of its own, because a `Scan` stays on the thread that made it: drawing does not
+    /// Starts a thread, because a `Scan` stays on the thread that made it: drawing does not
     /// lengthen round trips.
     pub(crate) fn new(list: List, client: Client, port: Port) -> io::Result<Self> {
         let (work, received) = mpsc::unbounded_channel();

@@ -28,7 +28,7 @@ const ENTER: &str = "\u{1b}[?1049h";
 const LEAVE: &str = "\u{1b}[?1049l";
 const SHOW_CURSOR: &str = "\u{1b}[?25h";
 
-/// A pseudo-terminal on which one of the ignored tests below runs in a process of its own.
+/// A pseudo-terminal for one of the ignored tests below, which runs in a separate process.
 struct Pty {
     child: Child,
     /// This process's end of the terminal: what is typed.

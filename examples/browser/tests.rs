@@ -748,7 +748,7 @@ async fn a_game_is_read_from_its_list_servers() {
         1,
         "the dead list server is named once: {notes:?}"
     );
-    // Again: the counts begin anew, and no server is there twice.
+    // Again: the counts start from 0, and no server is listed twice.
     source.scan();
     browser.handle(source.events.recv().await.unwrap(), start());
     assert_eq!(browser.progress.done, 0);

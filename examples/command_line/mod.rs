@@ -280,8 +280,7 @@ pub(crate) fn block_on_threads<T>(
     result
 }
 
-/// The exit code of a program. An error is written to standard error in words; a closed pipe is not
-/// an error.
+/// The exit code of a program. Writes an error to standard error; a closed pipe is not an error.
 pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(code) => code,

@@ -9,7 +9,7 @@ use bytes::Bytes;
 ///   of `xxd -p` are joined;
 /// - base64, a datagram a line; lines that were folded are joined.
 ///
-/// Empty lines, and lines that begin with `#`, are passed over.
+/// Empty lines and lines that begin with `#` are skipped.
 pub(crate) fn datagrams(text: &str) -> Option<Vec<Bytes>> {
     let lines: Vec<&str> = text
         .lines()

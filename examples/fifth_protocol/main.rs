@@ -64,7 +64,7 @@ async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A server that demands a challenge and splits its reply, written by hand from the same page.
+/// A server that demands a challenge and splits its reply, built by hand from the same page.
 async fn start() -> io::Result<SocketAddr> {
     const REPLY: &[u8] =
         b"\xff\xff\xff\xffI\x11Toy\0de_dust\0csgo\0Counter-Strike\0\xda\x02\x03\x10\x01dl\0\x011.38\0";

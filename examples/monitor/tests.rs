@@ -105,7 +105,7 @@ fn check_metrics(page: &str) {
     }
 }
 
-/// A folder that is removed in the end.
+/// A folder that is removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {

@@ -16,7 +16,7 @@ use super::target::What;
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) what: What,
-    /// Host and port as they were given.
+    /// Host and port as given.
     pub(crate) address: String,
     /// The latest result; none before the first.
     pub(crate) last: Option<Result<Outcome<ServerStatus>, Failure>>,

@@ -37,8 +37,8 @@ pub(crate) fn text(responder: &Responder) -> String {
     text
 }
 
-/// Answers whatever is asked with this text. A client that sends no request is given up after two
-/// seconds.
+/// Answers any request with this text. Closes the connection of a client that sends no request
+/// within two seconds.
 pub(crate) async fn answer(mut client: TcpStream, text: String) {
     let exchange = async {
         let (mut request, mut chunk) = (Vec::<u8>::new(), [0; 1024]);

@@ -59,7 +59,7 @@ fn the_files_that_documents_name_are_there() {
     for (document, text) in documents() {
         for file in files(&text) {
             named += 1;
-            // Packages of their own name their files from their own folder.
+            // Other packages name their files from their own folder.
             if !document
                 .ancestors()
                 .any(|folder| folder.join(file).exists())

@@ -70,9 +70,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
     frame.render_widget(widget, area);
 }
 
-/// Columns of the table from which games have their names; narrower tables abbreviate them.
+/// Least width of a table with full names of games; narrower tables abbreviate them.
 const NAMES_OF_GAMES: u16 = 120;
-/// Columns of the table from which addresses have a column of their own.
+/// Least width of a table with a column for addresses.
 const ADDRESSES: u16 = 104;
 
 /// The columns of a table.
@@ -258,8 +258,7 @@ fn abbreviated(name: &str, columns: usize) -> Cow<'_, str> {
     }
 }
 
-/// The selected row is in one colour, because many a pair of colours cannot be read when it is
-/// reversed.
+/// The selected row is in one colour, because many pairs of colours are unreadable when reversed.
 fn uncoloured(line: Line<'static>) -> Line<'static> {
     let alignment = line.alignment;
     let plain = Line::from(

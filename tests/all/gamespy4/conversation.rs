@@ -496,7 +496,7 @@ fn just_cause_2_needs_no_mark_of_the_last_datagram() {
     assert!(played.elapsed < Duration::from_millis(100));
 }
 
-/// A session with a server that is played by hand, past the challenge.
+/// A session after the challenge, whose server the test plays.
 struct Rig {
     session: Session<StatusQuery>,
     now: Instant,

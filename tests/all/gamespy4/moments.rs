@@ -27,7 +27,7 @@ fn status(moment: u64, players: u64) -> ServerStatus {
     status
 }
 
-/// A client that asks again with the same token is answered, from the status of that moment.
+/// A client that repeats its request with the same token gets the status of that moment.
 #[test]
 fn a_token_outlives_its_status() {
     let now = Instant::now();

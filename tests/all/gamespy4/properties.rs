@@ -39,7 +39,7 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
     }
 }
 
-/// Two datagrams of one number that differ are of two replies: nothing shows which of them the
+/// Two different datagrams with one number belong to two replies. Nothing shows which of those the
 /// others belong to.
 #[test]
 fn datagrams_of_one_number_that_differ_make_it_incomplete() {

@@ -486,8 +486,8 @@ fn the_selection_of_a_request_chooses_the_reply() {
     }
 }
 
-/// Built by hand from github.com/PaperMC/Velocity, GS4QueryHandler, which writes what Minecraft's
-/// own server does; the keys in the order of captures (GameQ, Providers/Minecraft).
+/// Built by hand. Values as Minecraft's own server writes them (github.com/PaperMC/Velocity,
+/// GS4QueryHandler); keys in the order of captures (GameQ, Providers/Minecraft).
 #[test]
 fn minecraft_is_answered_as_by_its_own_server() {
     let mut served = ServerStatus::default();

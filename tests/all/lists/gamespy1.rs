@@ -357,7 +357,7 @@ fn an_entry_that_cannot_be_read_does_not_cut_the_rest() {
     assert!(is_complete(&list));
 }
 
-/// netPanzer's list server sends no greeting, and the port under a key of its own
+/// netPanzer's list server sends no greeting, and has its own key for the port
 /// (netpanzer/netpanzer, ServerQueryThread.cpp).
 #[test]
 fn the_list_of_netpanzer_is_read() {

@@ -675,7 +675,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
                 serve(&status, Detail::Short, &service).player_count,
                 Some(players)
             );
-            // A rule that is too long takes no other with it.
+            // A rule that is too long does not displace others.
             if (1..=20).contains(&players) {
                 assert!(
                     read.rules.get("short").is_some() && read.rules.get("last").is_some(),

@@ -152,7 +152,6 @@ fn attackers_of_a_master() {
     let (attacker, found) = &strongest[0];
     let line = found.line("master", ("lists not delivered", 0), attacker);
     print!("{line}");
-    // 37 lists a second are for 65 requests a second, all of whom the master sees for the first
-    // time.
+    // The master sends 37 lists a second. 65 clients ask per second, each for the first time.
     assert!(found.figures[0] <= 0.25, "{line}");
 }

@@ -241,7 +241,7 @@ fn what_cannot_be_done_is_said_in_words() {
 #[test]
 fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
     // As many of them as this machine has: a port that is free at every address of the name, and
-    // one of its own in IPv6.
+    // another for IPv6.
     let first = UdpSocket::bind("localhost:0").unwrap();
     let name = format!("localhost:{}", first.local_addr().unwrap().port());
     let mut masters: Vec<UdpSocket> = vec![first];

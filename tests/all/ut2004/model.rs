@@ -261,7 +261,7 @@ fn flags_are_fields_where_any_is_set() {
     assert_eq!(of(0), (None, None, None));
     assert_eq!(of(16), (Some(false), Some(true), Some(true)));
     assert_eq!(of(1 | 8), (Some(true), Some(false), Some(false)));
-    // The rules are of the list, and win.
+    // The rules come from the list and take precedence.
     let both = status([
         info(8),
         rules(&[("ServerMode", "dedicated"), ("IsVacSecured", "true")]),

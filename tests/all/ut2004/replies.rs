@@ -377,7 +377,7 @@ fn players_without_numbers_are_told_apart_by_their_names() {
     );
 }
 
-/// Two versions of a datagram in one reply are of two moments.
+/// Two versions of a datagram in one reply belong to two moments.
 #[test]
 fn a_rule_with_a_changing_value_is_one_rule() {
     let at = |rate: &str| rules(&[("GoalScore", "25"), ("Tick Rate", rate), ("Mutator", "A")]);
@@ -485,8 +485,7 @@ fn a_datagram_that_alone_exceeds_the_limits_is_missing_from_its_list() {
     );
 }
 
-/// The datagrams of a list in the order of arrival make the list in the order of the server, as far
-/// as that is known.
+/// In any order of arrival, the list has the server's order as far as that is known.
 #[test]
 fn the_first_rule_goes_first_the_short_datagram_last_and_player_numbers_fall() {
     let value = "v".repeat(440);
@@ -589,7 +588,7 @@ fn cut(kind: u8, entries: impl Iterator<Item = Vec<u8>>) -> Vec<Bytes> {
     datagrams.into_iter().map(Bytes::from).collect()
 }
 
-/// A server with some players, of whom some are not counted, and the same server after a change.
+/// A server with some players, not all of them counted, and the same server after a change.
 fn moments(random: &mut Random) -> [Moment; 2] {
     let mut below = |most| random.below(most);
     let players = [0, 0, 1 + below(8), 9 + below(30)][below(4) as usize];

@@ -1,6 +1,6 @@
-//! The same requests over loopback, to `net::serve`. The attacker has the clock, so that
-//! preparation takes no time, and takes the replies to each request before the next. Sources are
-//! addresses of 127.0.0.0/8.
+//! The same requests over loopback, to `net::serve`. The attacker sets the clock, so preparation
+//! takes no time. It takes the replies to each request before the next. Sources are addresses of
+//! 127.0.0.0/8.
 
 use std::cell::Cell;
 use std::collections::HashMap;
