@@ -12,7 +12,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, Fragments, OnTimeout, Remaining, Verdict, Wait};
 
-/// Asks for everything: keys, players and teams.
+/// Queries a server's status: keys, players and teams.
 ///
 /// Every attempt begins at the challenge, because GameSpy's own code accepts each challenge once.
 /// Each attempt has an id of its own, so that parts of two replies are not mixed. A reply to one of
@@ -62,7 +62,7 @@ pub struct StatusQuery {
     has_challenge: bool,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
     has_raw_token: bool,
-    /// A reply in one datagram that was cut: a reply in several might be whole.
+    /// A reply in one datagram that was cut. A reply in several might be complete.
     cut_reply: Option<Answer>,
 }
 
@@ -175,7 +175,7 @@ impl StatusQuery {
         let is_used =
             |attempt: &Attempt| matches!(attempt.stage, Stage::Quoted(_) | Stage::ZeroOmitted);
         if self.attempts.iter().skip(position).any(is_used) {
-            // A copy, or one that came late.
+            // A copy, or a late datagram.
             return Ok(Verdict::Partial(Wait::Reply));
         }
         let mut attempt = self.attempts.remove(position);
@@ -223,7 +223,7 @@ impl StatusQuery {
         if first.is_some_and(|(_, first)| first.get(HEAD..NUMBER_AT) != filler) {
             return unexpected("a datagram that begins as the others");
         }
-        // To the short request too: Geyser has no other reply (github.com/GeyserMC/Geyser,
+        // This includes the short request: Geyser has no other reply (github.com/GeyserMC/Geyser,
         // QueryPacketHandler.java).
         let inserted = attempt.fragments.insert(number.into(), datagram, last);
         let fragments = &attempt.fragments;
@@ -250,7 +250,7 @@ impl StatusQuery {
         let mut answer = Answer::single(id, datagram, &self.options.limits)?;
         match (self.is_basic(), answer.form()) {
             (true, Form::MinecraftBasic) | (false, Form::Legacy) => {}
-            // Everything was asked for.
+            // Everything was requested.
             (false, Form::MinecraftBasic) => {
                 answer.missing.rules = true;
                 answer.missing.players = true;

@@ -35,7 +35,7 @@
 //!
 //! # Traps
 //! - Values may be empty, and then look like the end of their column. The rows of earlier columns
-//!   decide, the row that the next datagram starts with, and the shape of field names (captures of
+//!   and the next datagram's first row decide, and so does the shape of field names (captures of
 //!   Unreal Tournament 3; a model of QR2's sender in tests/kit/src/sender.rs).
 //! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and
 //!   100 over 64 (Project Reality).

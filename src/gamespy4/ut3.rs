@@ -29,8 +29,8 @@ enum Kind {
 /// Game modes by number.
 const MODES: &str = "Deathmatch|Capture the Flag|Warfare|Vehicle Capture the Flag|Team Deathmatch|Duel|custom|campaign|\
     Greed|Betrayal";
-/// As the game's list box numbers them. A dedicated server that was started with a difficulty on
-/// its command line may send one less.
+/// Skill levels by number, as in the game's list box. A dedicated server that was started with a
+/// difficulty on its command line may send one less.
 const SKILLS: &str = "automatic|Novice|Average|Experienced|Skilled|Adept|Masterful|Inhuman|Godlike";
 /// Bots for each human in games of humans against bots.
 const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
@@ -88,7 +88,7 @@ const TABLE: [Setting; 34] = [
     ("p536870916", "leaderboard rating", Kind::Text),
 ];
 
-/// The settings of one server, borrowed, by key or all of them, with their values in words.
+/// The settings of one server, with their values in words, borrowed from its keys.
 ///
 /// ```
 /// use queryport::gamespy4::ut3::Settings;

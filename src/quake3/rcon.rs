@@ -66,7 +66,7 @@ pub enum RconMode {
     /// within 5 s: DarkPlaces.
     #[cfg(feature = "secure-rcon")]
     Time,
-    /// As a signature over the command and a challenge, which is asked for first: two exchanges, no
+    /// As a signature over the command and a challenge, which is requested first: two exchanges, no
     /// clock. DarkPlaces.
     #[cfg(feature = "secure-rcon")]
     Challenge,
@@ -115,7 +115,7 @@ pub struct RconQuery {
 /// The step of a command.
 #[derive(Debug, Clone)]
 enum State {
-    /// The server is asked for a challenge to sign.
+    /// A challenge to sign is requested.
     Challenge,
     /// The command is sent, signed with the nonce where there is one.
     Command(Option<Nonce>),
@@ -264,7 +264,7 @@ impl RconQuery {
         }
     }
 
-    /// A reply while the challenge is asked for.
+    /// Handles a reply while the challenge is requested.
     fn take_challenge(&mut self, reply: &Reply<'_>) -> Verdict<Answered> {
         if let Reply::Challenge { challenge, .. } = reply {
             self.state = State::Command(Some(Nonce {
@@ -411,7 +411,7 @@ impl Conversation for RconQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answered> {
         let may_repeat = match &mut self.state {
             State::Output(output) => {
-                // Without the quiet, the server was still printing.
+                // At the deadline, without quiet: the server was still printing.
                 let is_cut = remaining == Remaining::Nothing;
                 return OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)));
             }
@@ -420,7 +420,7 @@ impl Conversation for RconQuery {
             State::Command(nonce) => nonce.is_none() && self.repeatable,
         };
         if may_repeat || remaining == Remaining::Nothing {
-            // The session's own error says more: unreachable, or what was wrong with the last
+            // The session's own error is more precise: unreachable, or the fault of the last
             // datagram.
             OnTimeout::Retry
         } else {
@@ -454,7 +454,7 @@ pub struct RconAnswer {
     /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them:
     /// a piece that was lost, overtaken or delivered twice goes unnoticed.
     pub text: Text,
-    /// The number of datagrams it came in.
+    /// The number of datagrams of the output.
     pub datagrams: u16,
     /// Whether the deadline or a limit ended the answer while the server was still sending. `false`
     /// means that the server fell silent, and not that every piece arrived.
@@ -623,9 +623,9 @@ impl fmt::Debug for Password {
 
 #[cfg(feature = "secure-rcon")]
 impl<'a> SecureRconRequest<'a> {
-    /// Signs. `timed`, `signed`: see the fields. The password up to its first space is the key, as
-    /// on DarkPlaces; where that is empty, [`Self::verify`] accepts no signature. Feature
-    /// `secure-rcon`.
+    /// Signs a command. `timed`, `signed`: see the fields. The password up to its first space is
+    /// the key, as on DarkPlaces; where that is empty, [`Self::verify`] accepts no signature.
+    /// Feature `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self {
             timed,

@@ -122,12 +122,12 @@ pub(super) enum Field {
     Mutator,
 }
 
-/// The words of a rule for yes and no.
+/// The words of a rule for true and false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
     Boolean,
     Enabled,
-    /// The rule is there or not.
+    /// Whether the rule is there.
     Present,
 }
 

@@ -1,13 +1,13 @@
-//! The lists of one query: the replies that brought them, and the proof that they are whole.
+//! The lists of one query: their replies, and the proof that they are complete.
 //!
 //! A list has no count, no numbers and no end mark. Three facts can prove one:
 //!
 //! - Players: at least as many are listed as the info counts. Rows with number 0 do not count, nor
 //!   do spectators where the teams of the others show them.
 //! - Rules: one datagram of at most [`FLUSH_LENGTH`] bytes begins with the stock game's first rule.
-//! - Either: two replies have the same entries, one of them in a datagram of at most
-//!   [`FLUSH_LENGTH`] bytes; no reply has more, and one between them has no other. A list without
-//!   such a datagram looks like one whose last datagrams never arrive.
+//! - Either: two replies have the same entries, and one of them has a datagram of at most
+//!   [`FLUSH_LENGTH`] bytes. No reply has more entries, and a reply between the two has no others.
+//!   A list without such a datagram looks like one whose last datagrams never arrive.
 //!
 //! The info does not count spectators. So where it counts nobody, an empty list of players still
 //! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
@@ -26,7 +26,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::MissingParts;
 
-/// Most replies to one list. Real lists that change with every reply exist.
+/// Most replies to one list. Some real lists change with every reply.
 const MAX_REPLIES: usize = 3;
 
 /// The info record and both lists.
@@ -61,7 +61,7 @@ pub(super) enum State {
     NotAsked,
     Asked,
     Proved,
-    /// Asked often enough, and not proved.
+    /// Requested as often as allowed, and not proved.
     GivenUp,
     /// Longer than the limits allow.
     OverLimit,
@@ -86,7 +86,7 @@ impl Default for Lists {
 }
 
 impl Lists {
-    /// Takes a datagram of a list that was asked for, or the info if it is awaited.
+    /// Takes a datagram of a requested list, or the info if it is awaited.
     ///
     /// # Errors
     /// That of the datagram. After [`ParseErrorKind::Limit`], the list takes no more.
@@ -171,7 +171,7 @@ impl Lists {
         }
     }
 
-    /// Ends the only replies to an unknown request: rules show that it asked for players too.
+    /// Ends the only replies to an unknown request. Rules show that players were requested too.
     pub(super) fn end_only_replies(&mut self) {
         if !self.rules.is_silent() {
             self.players.set_answered();
@@ -182,7 +182,7 @@ impl Lists {
         self.players.end_reply(self.count);
     }
 
-    /// Whether a datagram of a list came.
+    /// Whether a datagram of a list has arrived.
     pub(super) fn have_begun(&self) -> bool {
         self.rules.has_begun() || self.players.has_begun()
     }
@@ -228,15 +228,15 @@ impl List {
         }
     }
 
-    /// A request for it goes out.
+    /// Notes that a request for the list is sent.
     pub(super) fn ask(&mut self) {
         if self.state == State::NotAsked {
             self.state = State::Asked;
         }
     }
 
-    /// Ends a reply that is silence: a list without entries has no datagram. The first such reply
-    /// may be a loss.
+    /// Ends a reply that was silence: an empty list has no datagram. The first such reply may be a
+    /// loss.
     pub(super) fn end_empty_reply(&mut self, count: Option<usize>) {
         self.set_answered();
         self.end_reply(count);
@@ -247,12 +247,12 @@ impl List {
         self.state = State::GivenUp;
     }
 
-    /// Whether a reply is awaited or still to be asked for.
+    /// Whether a reply is awaited or still to be requested.
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::NotAsked | State::Asked)
     }
 
-    /// Whether nothing came for the current request.
+    /// Whether nothing has arrived for the current request.
     pub(super) const fn is_silent(&self) -> bool {
         self.reply.is_silent()
     }
@@ -279,8 +279,8 @@ impl List {
         self.proves_itself(count) || self.earlier.iter().any(has_as_many)
     }
 
-    /// Ends the current reply, if something came: the list is proved, is given up, or needs another
-    /// reply.
+    /// Ends the current reply, if something has arrived. The list is then proved, is given up, or
+    /// needs another reply.
     pub(super) fn end_reply(&mut self, count: Option<usize>) {
         if self.state != State::Asked || self.is_silent() {
             return;
@@ -380,11 +380,11 @@ impl List {
     }
 }
 
-/// The datagrams that one request brought, in order of arrival.
+/// The datagrams of one reply, in order of arrival.
 #[derive(Debug, Clone, Default)]
 struct Reply {
     datagrams: Vec<Datagram>,
-    /// Whether something came for a request that asked for this list too.
+    /// Whether something has arrived for a request that included this list.
     is_answered: bool,
 }
 
@@ -585,8 +585,8 @@ impl Datagram {
         })
     }
 
-    /// Whether both are one part of a list at two times: they begin with the same entry, or both
-    /// are the end, with rules of the same names.
+    /// Whether both are the same part of a list at two times. They begin with the same entry, or
+    /// both are the end, with rules of the same names.
     fn is_version_of(&self, other: &Self) -> bool {
         let first_rule = self.rules().next();
         let first_player = self.players().next().map(Entry::identity);

@@ -105,7 +105,7 @@ impl Answer {
 
     /// The reply of a server that does not number its datagrams.
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
-        // Bounded as a reply of numbered datagrams.
+        // Bounded like a reply of numbered datagrams.
         Fragments::new(limits).insert(0, bytes.clone(), true)?;
         let body = bytes.get(HEAD..).unwrap_or_default();
         let (form, index, missing) = match minecraft::basic(body) {

@@ -192,8 +192,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read when they
-    /// are asked for.
+    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read on demand.
     pub(super) fn read_just_cause_2(
         &mut self,
         pairs: &[Pair<'a>],
@@ -282,7 +281,7 @@ impl<'a> Reader<'a> {
         Ok(if is_whole { Table::Counted } else { Table::Cut })
     }
 
-    /// Passes over what a production recognises.
+    /// Skips the bytes that a production recognises.
     #[inline]
     fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Option<T> {
         let (rest, found) = production(self.input).ok()?;
@@ -600,7 +599,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the next datagram continues where this one ended. A sender begins a datagram where a
     /// section begins, or where the one before was full; this crate's server also in a complete
-    /// row. Anything else was shortened, or is of another reply.
+    /// row. Otherwise one of them was shortened, or belongs to another reply.
     fn check_continuation(&mut self, section: u8, end: End<'a>, next: Opening<'_>) {
         let full = self.body.full;
         let follows = next.section == section.saturating_add(1);
@@ -620,7 +619,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the last datagram ends where a reply does.
     fn check_last(&mut self, section: u8, end: End<'a>) {
-        // A datagram that is full to the byte has no room for the end of the last section.
+        // A full datagram has no room for the end of the last section.
         let is_full = self.body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
         // This crate's server leaves out the end when it has left out something else.
         self.missing.end |= end == End::Column && section == TEAMS && !is_full;

@@ -110,7 +110,7 @@ fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
     (name, version)
 }
 
-/// Ends of a title that are tried; a real title has one or a few.
+/// Most ends of a title that are tried. A real title has one or a few.
 const MAX_TITLE_ENDS: usize = 32;
 
 /// The basic reply.
@@ -169,7 +169,7 @@ fn after_title<'a>(
     })
 }
 
-/// `count = ["+" / "-"] 1*DIGIT NUL`, as it came.
+/// `count = ["+" / "-"] 1*DIGIT NUL`, unchanged.
 fn count(input: &[u8]) -> Parsed<'_, &[u8]> {
     verify(text, |text: &[u8]| number::integer(text).is_some()).parse(input)
 }
@@ -282,7 +282,7 @@ fn last_mark(body: &[u8]) -> Option<usize> {
     // Searched by its one rare byte.
     memchr::memrchr_iter(1, body).find(|&at| {
         let (before, rest) = body.split_at_checked(at).unwrap_or_default();
-        // A player can be called like the mark.
+        // A player's name can equal the mark.
         let is_name = before.ends_with(MARK);
         rest.starts_with(MARK) && before.ends_with(b"\0\0") && !is_name
     })
@@ -434,8 +434,7 @@ impl<'a> PairReader<'a> {
         self.spans.push(span);
     }
 
-    /// Gives everything up to the first pair with this key to the title, if the title comes before
-    /// it.
+    /// Adds everything up to the first pair with this key to the title, if the title precedes it.
     fn drop_forged(&mut self, key: usize) {
         let (Some(title), Some(first)) = (self.title(), self.known.get(key).copied().flatten())
         else {

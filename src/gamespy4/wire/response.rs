@@ -169,7 +169,7 @@ impl<'a> Response<'a> {
         found.map(|(_, what, offset)| ParseError::new(ParseErrorKind::Malformed(what), offset))
     }
 
-    /// Appends the datagram again as it came.
+    /// Appends the datagram again, unchanged.
     pub fn encode(&self, out: &mut impl BufMut) {
         let (Self::Challenge { raw, .. } | Self::Data { raw, .. }) = self;
         out.put_slice(raw);

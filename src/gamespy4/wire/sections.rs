@@ -152,7 +152,7 @@ pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 /// The only datagram has number 0 and no mark of the last one (captures in
 /// github.com/Austinb/GameQ, tests/Protocols/Providers/Justcause2).
 pub(crate) fn just_cause_2(input: &[u8]) -> Parsed<'_, (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
-    // Not `length_count`, which allocates for as many as are announced.
+    // Not `length_count`, which allocates for the announced number.
     let players = verify(
         (be_u16, many0((text, text, be_u16))),
         |(count, players): &(u16, Vec<_>)| players.len() == usize::from(*count),

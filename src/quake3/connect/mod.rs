@@ -133,7 +133,7 @@ impl ConnectQuery {
         with_form(form: ConnectForm) form = form;
     }
 
-    /// Adds a pair to the userinfo: `name`, `rate`, `snaps`, `model`, `password`…
+    /// Adds a pair to the userinfo, such as `name`, `rate`, `snaps`, `model` or `password`.
     ///
     /// # Errors
     /// [`EncodeError::Reserved`] for `challenge`, `qport` and `protocol` in any case, which the
@@ -228,7 +228,7 @@ impl ConnectQuery {
         Ok(info.bytes)
     }
 
-    /// A reply while the challenge is asked for.
+    /// Handles a reply while the challenge is requested.
     fn take_challenge(&mut self, reply: &Reply<'_>) -> Result<(), ParseErrorKind> {
         let Reply::Challenge {
             dark_places,
@@ -265,7 +265,7 @@ impl ConnectQuery {
         Ok(())
     }
 
-    /// A reply while the slot is asked for.
+    /// Handles a reply while the slot is requested.
     fn take_acceptance(
         &self,
         challenge: &Bytes,

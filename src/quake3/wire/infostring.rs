@@ -33,7 +33,7 @@ pub struct InfoString<'a> {
 }
 
 impl<'a> InfoString<'a> {
-    /// Views these bytes as an infostring; all bytes are one. The leading `\` may be missing.
+    /// Views these bytes as an infostring; any bytes are valid. The leading `\` may be missing.
     pub const fn new(raw: &'a [u8]) -> Self {
         Self { raw }
     }
