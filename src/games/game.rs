@@ -184,7 +184,7 @@ pub(crate) enum Lan {
 pub enum QueryPort {
     /// At the game port.
     Same,
-    /// At this port, whatever the game port is.
+    /// At this port, for every game port.
     Fixed(u16),
     /// At this distance from the game port; negative is below it.
     Offset(i16),

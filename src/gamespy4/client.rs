@@ -58,7 +58,7 @@ pub struct StatusQuery {
     attempts: Vec<Attempt>,
     /// The number of attempts without a challenge because no challenge is known.
     unchallenged: u8,
-    /// Whether a challenge has come.
+    /// Whether a challenge has arrived.
     has_challenge: bool,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
     has_raw_token: bool,
@@ -82,7 +82,7 @@ enum Stage {
     Challenge,
     /// Data, for this challenge.
     Quoted(i32),
-    /// Data, without a challenge: the server's challenge is 0, and most servers mean none.
+    /// Data, without a challenge: the server's challenge is 0, with which most servers mean none.
     ZeroOmitted,
     /// Data in one datagram, without a challenge: no challenge is known.
     OneDatagram,

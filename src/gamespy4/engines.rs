@@ -40,7 +40,7 @@ pub(super) struct Profile {
     pub(super) layout: Layout,
     /// Its use of challenges, where it is imitated.
     pub(super) challenge: Challenge,
-    /// Where the facts come from.
+    /// The sources of the facts.
     pub(super) source: &'static str,
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Layout {
     Sections,
     /// Minecraft's: one datagram of any size.
     Minecraft,
-    /// Tables row by row in one datagram, whatever the flags of the request are.
+    /// Tables row by row in one datagram, for any flags of the request.
     OneDatagram,
 }
 

@@ -199,7 +199,7 @@ fn data(
         _ => (selection.0 == QSTAT).then_some(ReplyKind::Qstat),
     };
     let template = context.template(kind, |context, template| {
-        // Encode the content once, whatever ids are requested.
+        // Encode the content once for all requested ids.
         let content = context.template(ReplyKind::Content, |_, content| {
             put_fitting_content(status, service, content);
         });
@@ -213,7 +213,7 @@ fn data(
 }
 
 /// Reads a request as a server of this engine does. Where data needs no challenge, a selection can
-/// follow the id at once. Nothing on the wire tells the two forms apart: where lists of keys follow
+/// follow the id at once. Nothing on the wire distinguishes the two forms. If lists of keys follow
 /// the four bytes, these are a challenge.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
     let challenge = Profile::of_engine(engine).challenge;

@@ -89,7 +89,7 @@ pub struct ServerStatus {
     pub player_count: Option<u32>,
     /// The bots among [`ServerStatus::player_count`], where the reply proves their number.
     pub bot_count: Option<u32>,
-    /// Slots for players, private slots included where the reply tells them.
+    /// Slots for players, including private slots if the reply has their number.
     pub max_players: Option<u32>,
     /// Slots of [`ServerStatus::max_players`] that need a password.
     pub private_slots: Option<u32>,
@@ -101,8 +101,8 @@ pub struct ServerStatus {
     pub time_left: Option<Duration>,
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
-    /// The players in the server's order; `None` if the server was not asked for a list or sent
-    /// none. [`ServerStatus::listed_players`] is empty then.
+    /// The players in the server's order; `None` if no list was requested or none was sent.
+    /// [`ServerStatus::listed_players`] is empty then.
     pub players: Option<Vec<Player>>,
     /// Players who have left and whom the server lists all the same, as Battlefield 1942 does
     /// beyond its own count.

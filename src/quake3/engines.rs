@@ -38,7 +38,7 @@ pub(crate) struct Profile {
     pub(crate) match_words: &'static [Key],
     /// The key of the number of player slots.
     pub(crate) slots: Key,
-    /// Keys of the limit of points, whatever the type of match.
+    /// Keys of the limit of points, for every type of match.
     pub(crate) score_limits: &'static [Key],
     /// The meaning of the key `clients`.
     pub(crate) clients: Clients,
@@ -67,7 +67,7 @@ pub(crate) struct Profile {
     pub(crate) rcon: RconRule,
     /// The form of its `connect`; `None` if it cannot be sent.
     pub(crate) connect: Option<ConnectForm>,
-    /// Where the facts of the row come from.
+    /// The sources of the row's facts.
     #[allow(dead_code, reason = "it is for readers")]
     pub(crate) source: &'static str,
 }
@@ -106,7 +106,7 @@ pub(crate) enum Clients {
     /// As [`Self::Everyone`], but an `infoResponse` of an empty server lacks the key. A complete
     /// `infoResponse` has all of these keys.
     LeftOutAtZero(&'static [Key]),
-    /// In an `infoResponse` people only: the number of bots comes on top.
+    /// In an `infoResponse` people only, to which the number of bots must be added.
     People,
 }
 
@@ -192,7 +192,7 @@ impl ByReply {
 pub(crate) struct Repeated {
     /// The key.
     pub(crate) key: Key,
-    /// The rules; the first one that the status has counts.
+    /// The rules in order of preference.
     pub(crate) rules: &'static [Key],
 }
 
@@ -293,7 +293,7 @@ impl Profile {
         found.unwrap_or_else(|| Self::of_form(form))
     }
 
-    /// The row of a server of which only the form of its replies is known.
+    /// The row for a server when only the form of its replies is known.
     pub(crate) const fn of_form(form: Form) -> &'static Self {
         match form {
             Form::Quake3 => &DEFAULT,
@@ -547,8 +547,8 @@ pub(crate) static ALL: [Profile; 37] = [
     COD_UNNAMED,
 ];
 
-/// Quake 2, QuakeWorld and the games made from them. The form of a reply tells the family, its keys
-/// the engine.
+/// Quake 2, QuakeWorld and the games made from them. The form of a reply identifies the family, its
+/// keys the engine.
 pub(crate) static SIBLINGS: [Profile; 7] = [
     ALIEN_ARENA,
     QUAKE2,

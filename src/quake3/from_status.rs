@@ -153,8 +153,8 @@ impl Writer<'_> {
         self.put_number(Key::Protocol, Some(version));
     }
 
-    /// The type of match. A status that was read has the game's words for a number, which the
-    /// engines want.
+    /// The type of match. A status that was read has the game's words in place of the number that
+    /// the engines write.
     fn played(&self) -> Option<Vec<u8>> {
         let played = owned(&self.status.game_type);
         let number = played.clone().filter(|text| is_number(text));
@@ -294,7 +294,7 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, mos
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         let (key, value) = (sanitise(&key), sanitise(&value));
-        // A challenge among them is that of another request.
+        // A challenge among the rules belongs to another request.
         let mut known = InfoString::new(&named)
             .iter()
             .map(|(key, _)| key)

@@ -385,7 +385,7 @@ impl Conversation for RconQuery {
                 Request::new(command).put(out);
             }
             State::Command(nonce) => self.put_command(nonce.as_ref(), out),
-            // Nothing is sent again once output has come.
+            // Nothing is sent again once output has arrived.
             State::Output(_) => {}
         }
     }
@@ -542,7 +542,7 @@ impl RconError {
             .then(|| Self::Refused(Refusal::new(Bytes::copy_from_slice(text))))
     }
 
-    /// The error for a text that is a refusal, whatever its words are.
+    /// The error for a text that is a refusal, in any words.
     fn refused(text: &[u8]) -> Self {
         Self::from_text(text)
             .unwrap_or_else(|| Self::Refused(Refusal::new(Bytes::copy_from_slice(text))))
@@ -773,8 +773,8 @@ mod tests {
         );
     }
 
-    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, whatever
-    /// it is.
+    /// openmoh/openmohaa, code/server/sv_main.c: the server skips the byte after the mark, with any
+    /// value.
     #[test]
     fn medal_of_honor_has_a_byte_before_the_words() {
         let (password, limits) = (Password::new("secret"), Limits::default());

@@ -17,14 +17,14 @@ pub(super) struct Parts {
     last: Bytes,
 }
 
-/// Whether datagrams of a reply have not come.
+/// Whether datagrams of a reply are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The first one, or the rest of a line.
+    /// The first one is missing, or the rest of a line.
     Missing,
     /// Another one may follow, or have been overtaken.
     Unknown,
-    /// None can follow.
+    /// No further datagram can follow.
     Reached,
 }
 
@@ -63,7 +63,7 @@ impl Parts {
         true
     }
 
-    /// The reply as one datagram; `None` before the first one has come.
+    /// The reply as one datagram; `None` before the first one has arrived.
     pub(super) fn join(&self) -> Option<Bytes> {
         let first = self.first.as_ref()?;
         if self.further.is_empty() {

@@ -15,10 +15,10 @@ use crate::text::number;
 /// Longest infostring of both families, in bytes (`MAX_INFO_STRING` and `MAX_SERVERINFO_STRING`
 /// less the NUL).
 const MAX_INFO: usize = 511;
-/// The score of spectators where the request does not want `S`.
+/// The score of spectators if the request does not select `S`.
 const SPECTATOR: i64 = -9999;
 
-/// The parts of a status that a QuakeWorld client wants (QW-Group/mvdsv, src/sv_main.c,
+/// The parts of a status that a QuakeWorld client requests (QW-Group/mvdsv, src/sv_main.c,
 /// `SVC_Status`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Wanted {

@@ -341,7 +341,7 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
     Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
-/// The characters after a code belong to it whatever they are, as far as the text reaches.
+/// The characters after a code belong to it, with any value, as far as the text reaches.
 fn serious_sam(text: &str) -> Option<Code<'_>> {
     let after = text.strip_prefix('^')?;
     let (count, effect) = match after.chars().next()? {

@@ -56,8 +56,9 @@
 //!   do players of no team where others have one.
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
-//! - Either: two replies have the same entries, whatever happened to pings, scores and values, and
-//!   a datagram that can be the last. No reply has more, and one between them has no other entry.
+//! - Either: two replies have the same entries (pings, scores and values may differ), and one of
+//!   them has a datagram that can be the last. No reply has more entries, and a reply between the
+//!   two has no others.
 //!
 //! A list that is not proved is requested again, at most twice. An empty list of players is
 //! requested again together with the rules, or where the reply was silence. The last reply is the
@@ -126,10 +127,10 @@
 //! | `teams` | teams of players; name and score from [`PlayerRecord::pseudo_team`] | see there |
 //!
 //! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies
-//! are recognised. Flags count only where any is set: a UT2004 server sends 0 whatever it is.
-//! Nothing names the game, a modification or the network protocol: the version in the header is
-//! that of this protocol. Where `MinPlayers` is set, bots fill up the server. No list has them and
-//! no rule counts them; modifications that list bots do not mark them.
+//! are recognised. Flags count only if one is set, because a UT2004 server always sends 0. Nothing
+//! names the game, a modification or the network protocol: the version in the header is that of
+//! this protocol. Where `MinPlayers` is set, bots fill up the server. No list has them and no rule
+//! counts them; modifications that list bots do not mark them.
 //!
 //! # Reading a datagram
 //! ```

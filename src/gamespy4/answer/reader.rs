@@ -429,7 +429,7 @@ impl<'a> Reader<'a> {
                 });
             }
             if after.is_empty() && self.body.full && self.next.is_none() && self.known.is_none() {
-                // Empty values or the column's end: nothing tells.
+                // Empty values or the column's end: the bytes are ambiguous.
                 return Ok(End::Rows(field));
             }
             let empties = self.empties(continued, run, after).min(run);

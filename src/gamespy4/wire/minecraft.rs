@@ -16,8 +16,8 @@
 //!
 //! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL
 //! (bugs.mojang.com, MC-221987); others write UTF-8. A NUL inside the title shifts every key after
-//! it, and can be used to forge them. The pairs are read one by one, and a value goes on over a NUL
-//! only where the pairs break.
+//! it, and can be used to forge them. The pairs are read one by one, and a value continues over a
+//! NUL only where the pairs would otherwise break.
 
 use std::net::IpAddr;
 
@@ -315,14 +315,14 @@ struct Span {
 
 /// Reads pairs one by one. Only where that breaks, a value holds a NUL:
 ///
-/// - **An empty key before the end**: the value before it goes on up to the next known key.
+/// - **An empty key before the end**: the value before it continues up to the next known key.
 /// - **A known key in the place of a value**, with no key after it: the text before it belongs to
 ///   the value before.
 /// - **A known key that comes again**: the first was in the title, which comes before all other
 ///   keys.
 ///
-/// A value that goes on is the title's if only unknown keys have come since the title, else that of
-/// the last key.
+/// The continued value is the title if only unknown keys have followed the title; otherwise it is
+/// the value of the last key.
 struct PairReader<'a> {
     input: &'a [u8],
     spans: Vec<Span>,
@@ -347,7 +347,7 @@ impl<'a> PairReader<'a> {
         reader
     }
 
-    /// Reads a pair, or goes on with a value. Returns the position of the next key.
+    /// Reads a pair, or continues a value. Returns the position of the next key.
     fn step(&mut self, key_at: usize) -> Option<usize> {
         let key = self.text(key_at)?;
         let value_at = after(key_at, key);
@@ -397,7 +397,7 @@ impl<'a> PairReader<'a> {
         text.is_none_or(|text| text.is_empty() || position(text).is_some())
     }
 
-    /// Whether a text is a known key that has not come yet.
+    /// Whether a text is a known key that has not appeared yet.
     fn is_new_key(&self, text: &[u8]) -> bool {
         let seen = position(text).map(|key| self.known.get(key).copied().flatten());
         seen == Some(None)
@@ -413,7 +413,7 @@ impl<'a> PairReader<'a> {
         })
     }
 
-    /// Lets the value before this NUL go on up to it. `false` where there is no value.
+    /// Extends the value before this NUL up to it. `false` where there is no value.
     fn extend(&mut self, end: usize) -> bool {
         let last_known = self.known.iter().flatten().max().copied();
         if last_known.is_some() && last_known == self.title() {

@@ -72,7 +72,7 @@ pub enum Command<'a> {
     /// The server's data.
     Data {
         /// The number from the challenge reply. `None`: the four bytes are left out, for a server
-        /// that uses no challenge. Nothing on the wire tells the two forms apart; see
+        /// that uses no challenge. Nothing on the wire distinguishes the two forms; see
         /// [`Request::parse`].
         challenge: Option<i32>,
         /// The wanted data.

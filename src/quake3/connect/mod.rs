@@ -451,8 +451,8 @@ mod tests {
         ] {
             assert_eq!(after(ours), Verdict::Next, "{ours}");
         }
-        // iortcw and ET: Legacy say `sv_onlyVisibleClients` before or instead of the client's
-        // number.
+        // iortcw writes `sv_onlyVisibleClients` before the client's number, ET: Legacy in place of
+        // it.
         for flagged in [
             "challengeResponse 5 0 7 61",
             "challengeResponse 5 1 7 61",

@@ -75,9 +75,9 @@ use crate::token::TokenIssuer;
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
 /// Interval at which expired servers are removed. They are left out of lists before that.
 const SWEEP: Duration = Duration::from_secs(10);
-/// Requests to servers that may wait to be sent.
+/// Most requests to servers that wait to be sent.
 const MAX_REQUESTS: usize = 256;
-/// Events that may wait to be taken; the oldest goes.
+/// Most events that wait to be taken. The oldest is dropped.
 const MAX_EVENTS: usize = 256;
 /// Length of a challenge, in bytes. The heartbeat's length decides (dpmaster has the same range).
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;

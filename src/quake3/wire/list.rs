@@ -51,8 +51,8 @@ const EXTENDED: &str = "getserversExtResponse";
 pub struct GetServers<'a> {
     /// `getserversExt`: the reply may hold IPv6 addresses, and the game's name is not optional.
     pub extended: bool,
-    /// The game's name. Without it the master goes by the protocol number (Quake III Arena, Return
-    /// to Castle Wolfenstein, Enemy Territory).
+    /// The game's name. Without it the protocol number decides (Quake III Arena, Return to Castle
+    /// Wolfenstein, Enemy Territory).
     pub game: Option<&'a [u8]>,
     /// The game's protocol number.
     pub protocol: i32,
@@ -87,12 +87,12 @@ impl<'a> GetServers<'a> {
         }
     }
 
-    /// Whether IPv4 servers are asked for.
+    /// Whether IPv4 servers are requested.
     pub(crate) const fn wants_ipv4(&self) -> bool {
         !self.extended || self.ipv4 || !self.ipv6
     }
 
-    /// Whether IPv6 servers are asked for.
+    /// Whether IPv6 servers are requested.
     pub(crate) const fn wants_ipv6(&self) -> bool {
         self.extended && (self.ipv6 || !self.ipv4)
     }

@@ -44,7 +44,7 @@ const MAX_LONG_PART: usize = 8000;
 /// Longest text that a server writes at once: a player line.
 const MAX_PIECE: usize = 128;
 
-/// Whether a Quake 2 server can have left out lines for want of space.
+/// Whether a Quake 2 server can have left out lines for lack of space.
 pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
     let limit = if has_addresses {
         MAX_ALIEN_ARENA_STATUS

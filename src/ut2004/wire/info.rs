@@ -68,8 +68,8 @@ pub struct Info<'a> {
     pub waves: Option<(i32, i32)>,
     /// 0 in direct replies: the client measures it.
     pub ping: Option<i32>,
-    /// Always 0 in direct replies of UT2004, whatever the server's password; see the
-    /// [module](crate::ut2004) for the bits that Red Orchestra and Killing Floor use.
+    /// Always 0 in direct replies of UT2004, even with a password; see the [module](crate::ut2004)
+    /// for the bits that Red Orchestra and Killing Floor use.
     pub flags: Option<i32>,
     /// The bots' skill, a number as text. Records with `flags` have it.
     pub skill_level: Option<FString<'a>>,

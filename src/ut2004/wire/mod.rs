@@ -238,8 +238,8 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// The problems that [`Self::parse`] passed over, by offset. A reader that wants none of it
-    /// refuses a response with any:
+    /// The problems that [`Self::parse`] skipped, by offset. A strict reader rejects a response
+    /// with any:
     ///
     /// ```
     /// use queryport::ut2004::Response;
@@ -270,8 +270,8 @@ impl<'a> Response<'a> {
         self.problem.is_some() && !is_exempt
     }
 
-    /// Appends the reply. A reply that was read is written byte for byte as it came, an info record
-    /// where the server chose the shortest form of its lengths.
+    /// Appends the reply. A reply that was read is written with the same bytes. For an info record
+    /// this needs a server that writes lengths in their shortest form.
     ///
     /// # Errors
     /// As [`FString::encode`].
