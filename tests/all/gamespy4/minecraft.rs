@@ -5,7 +5,7 @@ use queryport::gamespy4::minecraft::{STYLE, plugins};
 use queryport::gamespy4::{Answer, Form, StatusQuery};
 use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
-use queryport::{QueryOptions, ServerStatus, ToStatus};
+use queryport::{Dialect, QueryOptions, ServerStatus, ToStatus};
 
 use crate::common::captures::cases;
 use crate::common::twist::cuts;
@@ -316,6 +316,18 @@ fn a_player_called_like_minecrafts_key_changes_nothing() {
     assert_eq!((answer.form(), answer.teams().len()), (Form::Sections, 2));
     assert_eq!(names(&answer), ["Ann", "game_id"]);
     assert!(answer.completeness().is_complete());
+}
+
+/// A Minecraft server sends one datagram, and some do not mark it as the last. One with several
+/// fields of players is the first of another server's datagrams.
+#[test]
+fn a_first_datagram_of_another_server_is_not_a_whole_reply() {
+    let options = QueryOptions::default().with_dialect(Dialect::Minecraft);
+    let mut query = StatusQuery::new(0x0403_0201, &options);
+    let _ = query.receive(b"\x09\x01\x02\x03\x047\0");
+    let first = b"\0\x01\x02\x03\x04splitnum\0\0\0hostname\0Srv\0numplayers\x002\0\0\
+        \x01player_\0\0Ann\0Bob\0\0score_\0\x005\x006\0\0";
+    assert!(matches!(query.receive(first), Verdict::Partial(_)));
 }
 
 /// A server that ignores what was asked still gives half an answer.

@@ -16,6 +16,8 @@ struct Carried {
     /// The number of players, separate from the list of players.
     count: bool,
     scores: bool,
+    /// Players are numbered keys among the rules. A server omits a rule that looks like one.
+    has_numbered_keys: bool,
     /// Rules arrive if all texts of a status together have at most this many bytes. A longer reply
     /// may omit some.
     rule_bytes: usize,
@@ -30,7 +32,16 @@ impl Carried {
             version: true,
             count: true,
             scores: true,
+            has_numbered_keys: false,
             rule_bytes: usize::MAX,
+        }
+    }
+
+    /// Everything, as GameSpy v1 sends it.
+    const fn rows_as_keys(engine: Engine) -> Self {
+        Self {
+            has_numbered_keys: true,
+            ..Self::all(engine)
         }
     }
 
@@ -46,8 +57,8 @@ impl Carried {
 }
 
 const CARRIED: &[Carried] = &[
-    Carried::all(Engine::Unreal),
-    Carried::all(Engine::Qr1),
+    Carried::rows_as_keys(Engine::Unreal),
+    Carried::rows_as_keys(Engine::Qr1),
     Carried::all(Engine::Qr2),
     Carried::all(Engine::UnrealTournament3),
     Carried::all(Engine::Battlefield2),
@@ -170,7 +181,8 @@ fn rule_difference(
     }
     for (key, value) in &held.rules {
         let is_repeated = repetitions.get(&key.plain().to_ascii_lowercase()) != Some(&1);
-        if is_repeated || !is_plain(key.raw()) || !is_plain(value.raw()) {
+        let is_left_out = carried.has_numbered_keys && is_numbered(&key.plain());
+        if is_repeated || is_left_out || !is_plain(key.raw()) || !is_plain(value.raw()) {
             continue;
         }
         let arrived = received.rules.get(&key.plain());
@@ -179,6 +191,12 @@ fn rule_difference(
         }
     }
     None
+}
+
+/// Whether a key is one of a player's, such as `player_0`.
+fn is_numbered(key: &str) -> bool {
+    let number = key.rsplit_once('_').map(|(_, number)| number);
+    number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
 /// Whether a part may lack something: itself, datagrams or the end is missing.
