@@ -19,7 +19,7 @@ use crate::limits::MAX_LIST_BYTES;
 /// use queryport::{Limits, ParseErrorKind};
 ///
 /// let error =
-///     Response::parse(b"\xff\xff\xff\xffstatus", &Limits::default()).unwrap_err();
+///     Response::parse(b"\xff\xff\xff\xffhello", &Limits::default()).unwrap_err();
 /// assert!(matches!(error.kind, ParseErrorKind::NotThisProtocol(_)));
 /// assert_eq!(error.offset, 4);
 /// ```

@@ -158,6 +158,7 @@ impl Dialect {
     }
 
     /// Whether servers of the protocol can have the dialect.
+    #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) fn fits(self, protocol: Protocol) -> bool {
         self.protocol().is_none_or(|own| own == protocol)
     }

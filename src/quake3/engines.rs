@@ -66,6 +66,7 @@ pub(crate) struct Profile {
     /// How it answers console commands.
     pub(crate) rcon: RconRule,
     /// The form of its `connect`; `None` if it cannot be sent.
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) connect: Option<ConnectForm>,
     /// The sources of the row's facts.
     #[allow(dead_code, reason = "it is for readers")]

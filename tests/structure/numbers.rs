@@ -155,17 +155,6 @@ fn the_bounds_in_documents_are_those_of_the_options() {
                 bytes(guard.bytes_per_second as usize)
             ),
         ),
-        (
-            "README.md",
-            format!(
-                "one address ends after {} (`Timing`)",
-                time(timing.timeout())
-            ),
-        ),
-        (
-            "README.md",
-            format!("a scan after {} once", time(4 * timing.timeout())),
-        ),
     ];
     for (document, fact) in facts {
         let text = std::fs::read_to_string(root().join(document)).unwrap();

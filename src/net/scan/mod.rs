@@ -281,7 +281,7 @@ impl<'a, C: Conversation> Scan<'a, C> {
 
 impl Asker {
     /// Queries the servers that the source yields.
-    pub(in crate::net) fn scan_targets<'a>(
+    pub(super) fn scan_targets<'a>(
         &self,
         source: Source<'a, ScanTarget>,
         options: ScanOptions,
