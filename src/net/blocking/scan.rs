@@ -188,9 +188,9 @@ impl Sockets {
     }
 
     /// Reads the error queue; `false` if it was empty.
+    #[cfg(target_os = "linux")]
     fn take_errors(&mut self) -> bool {
         let mut has_some = false;
-        #[cfg(target_os = "linux")]
         for socket in &self.used {
             while let Some((server, error)) = linux::take_error(socket) {
                 has_some = true;
@@ -200,6 +200,12 @@ impl Sockets {
             }
         }
         has_some
+    }
+
+    /// Other systems have no error queue.
+    #[cfg(not(target_os = "linux"))]
+    fn take_errors(&mut self) -> bool {
+        false
     }
 }
 
