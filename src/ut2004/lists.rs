@@ -323,6 +323,9 @@ impl List {
     /// Whether the current reply has the same entries as an earlier one, and no reply had more. A
     /// reply between the two may only lack entries: a datagram of it was lost.
     fn is_repeated(&self) -> bool {
+        if self.earlier.is_empty() || !self.reply.is_sound() {
+            return false;
+        }
         let entries = self.reply.sorted_entries();
         let worth = self.reply.worth();
         let is_same = |earlier: &Reply| earlier.sorted_entries() == entries;
@@ -330,8 +333,7 @@ impl List {
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {
             return false;
         };
-        self.reply.is_sound()
-            && self.earlier.iter().all(|earlier| earlier.worth() <= worth)
+        self.earlier.iter().all(|earlier| earlier.worth() <= worth)
             && self.earlier.iter().skip(same_at).all(is_contained)
     }
 
