@@ -13,9 +13,6 @@
     reason = "an example is a program"
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -26,6 +23,7 @@ use command_line::{WrongArgument, seconds};
 use queryport::games::Game;
 use queryport::quake3::{ConnectForm, ConnectQuery};
 use queryport::{Client, Detail, Dialect, Protocol, QueryOptions, Timing};
+use shared::command_line;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &["connect example.org:27960 --name Ann"];

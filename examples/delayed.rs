@@ -13,9 +13,6 @@
     reason = "a program with a clock"
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::error::Error;
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr};
@@ -30,6 +27,7 @@ use queryport::{
     Client, Dialect, Player, Protocol, QueryOptions, Requester, Secret, ServerStatus, Service,
     Text, Timing,
 };
+use shared::command_line;
 use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.

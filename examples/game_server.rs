@@ -17,9 +17,6 @@
     clippy::arithmetic_side_effects
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::io::{ErrorKind, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::process::ExitCode;
@@ -32,6 +29,7 @@ use queryport::serve::{Announcer, Responder};
 use queryport::session::Handled;
 use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
+use shared::command_line;
 
 /// The port of the game, and the port that UT2004's clients query.
 const PORTS: [u16; 2] = [27960, 27961];

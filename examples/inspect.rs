@@ -6,14 +6,12 @@
 //! cargo run --no-default-features --example inspect < datagrams.txt
 //! ```
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::error::Error;
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use queryport::{Candidate, Limits, inspect};
+use shared::command_line;
 
 fn main() -> ExitCode {
     command_line::exit(run())

@@ -15,11 +15,6 @@
     reason = "an example is a program"
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-#[path = "command_line/listen.rs"]
-mod listen;
-
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -36,6 +31,7 @@ use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
+use shared::{command_line, listen};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[

@@ -1,8 +1,5 @@
 //! Tests without servers: mocks and real servers as `dyn Query`, all queried at the same time:
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,6 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use command_line::WrongUsage;
 use queryport::{Client, Error, Outcome, Query, QueryError, ServerStatus};
+use shared::command_line;
 use tokio::task::JoinSet;
 
 const USAGE: &str = "mock [PROTOCOL SERVER]...";

@@ -17,9 +17,6 @@
     reason = "an example is a program"
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -30,6 +27,7 @@ use command_line::seconds;
 use queryport::net::Rcon;
 use queryport::quake3::{Password, RconAnswer, RconMode};
 use queryport::{Client, Error, ErrorKind, Timing};
+use shared::command_line;
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
 

@@ -10,9 +10,6 @@
     reason = "a program with a clock"
 )]
 
-#[path = "command_line/mod.rs"]
-mod command_line;
-
 use std::error::Error;
 use std::io::{ErrorKind, Write};
 use std::net::{ToSocketAddrs, UdpSocket};
@@ -22,6 +19,7 @@ use std::time::{Duration, Instant};
 use command_line::WrongUsage;
 use queryport::session::{Machine, Session};
 use queryport::{QueryOptions, Secret, Timing, ToStatus, quake3};
+use shared::command_line;
 
 const USAGE: &str = "sans_io_std [HOST:PORT]";
 

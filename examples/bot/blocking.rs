@@ -5,8 +5,6 @@
 //! cargo run --no-default-features --features blocking --example bot_blocking -- quake3 example.org
 //! ```
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod reply;
 
 use std::io::{self, Write};
@@ -14,6 +12,7 @@ use std::process::ExitCode;
 
 use queryport::ScanOptions;
 use queryport::blocking::Client;
+use shared::command_line;
 
 fn main() -> ExitCode {
     command_line::exit(run())

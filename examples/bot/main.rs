@@ -6,14 +6,13 @@
 //!
 //! `bot_blocking` does the same without a runtime.
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod reply;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use queryport::Client;
+use shared::command_line;
 use tokio::task::JoinSet;
 
 #[tokio::main]

@@ -12,13 +12,11 @@
 )]
 #![allow(
     clippy::duplicate_mod,
-    reason = "each example names the shared modules that it has as a program of its own"
+    reason = "`query` and `serve` have the same servers of their own"
 )]
 
 #[path = "../browser/main.rs"]
 mod browser;
-#[path = "../command_line/mod.rs"]
-mod command_line;
 #[path = "../decode/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod decode;
@@ -30,7 +28,6 @@ mod games;
 mod master;
 #[path = "../monitor/main.rs"]
 mod monitor;
-#[path = "../command_line/port.rs"]
 mod port;
 #[path = "../query/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
@@ -38,22 +35,19 @@ mod query;
 #[path = "../rcon.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod rcon;
-#[path = "../command_line/safe_text.rs"]
-mod safe_text;
 #[path = "../scan/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod scan;
 #[path = "../serve/main.rs"]
 #[allow(dead_code, reason = "its `main`")]
 mod serve;
-#[path = "../command_line/target.rs"]
-mod target;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use clap_complete::Shell;
+use shared::{command_line, safe_text, target};
 
 /// Query game servers, and answer such queries.
 #[derive(Debug, Parser)]

@@ -27,15 +27,7 @@
     reason = "an example is a program"
 )]
 
-mod capture;
-#[path = "../command_line/mod.rs"]
-mod command_line;
-#[path = "../command_line/json.rs"]
-mod json;
 mod text;
-#[path = "../command_line/transcript.rs"]
-mod transcript;
-mod wire;
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
@@ -47,6 +39,7 @@ use clap::Parser;
 use queryport::{Answer, Limits, Protocol, ToStatus, UnknownProtocol, inspect};
 use serde_json::{Map, Value, json};
 
+use shared::{capture, command_line, json, transcript, wire};
 use transcript::Transcript;
 
 /// Command lines for `--help`.

@@ -2,8 +2,6 @@
 //! `cargo run --example fifth_protocol`
 
 mod a2s;
-#[path = "../command_line/mod.rs"]
-mod command_line;
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -13,6 +11,7 @@ use a2s::InfoQuery;
 use command_line::WrongUsage;
 use queryport::session::Conversation;
 use queryport::{Client, QueryOptions, Scan, ScanOptions, Timing, ToStatus, quake3};
+use shared::command_line;
 
 const USAGE: &str = "fifth_protocol";
 

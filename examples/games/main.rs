@@ -11,9 +11,6 @@
     reason = "an example is a program"
 )]
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
-
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -22,6 +19,7 @@ use clap::Parser;
 use queryport::Protocol;
 use queryport::games::{Game, QueryPort};
 use serde_json::{Value, json};
+use shared::command_line;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[

@@ -19,20 +19,12 @@
     reason = "an example is a program"
 )]
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 #[allow(dead_code, reason = "`serve` uses the rest of it")]
 pub(crate) mod embedded;
 mod gamespy1;
-#[path = "../command_line/json.rs"]
-mod json;
 mod lan;
 mod print;
 mod settings;
-#[path = "../command_line/target.rs"]
-mod target;
-#[path = "../command_line/transcript.rs"]
-mod transcript;
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr};
@@ -51,6 +43,7 @@ use queryport::{
     StatusQuery, Timing, ToStatus,
 };
 
+use shared::{command_line, json, target, transcript};
 use target::What;
 use transcript::Recorded;
 

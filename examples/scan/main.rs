@@ -26,18 +26,10 @@
     reason = "an example is a program"
 )]
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod game;
-#[path = "../command_line/json.rs"]
-mod json;
 mod list;
 mod output;
-#[path = "../command_line/safe_text.rs"]
-mod safe_text;
 mod summary;
-#[path = "../command_line/target.rs"]
-mod target;
 
 use std::future::poll_fn;
 use std::io::ErrorKind;
@@ -61,6 +53,7 @@ use queryport::model::Charset;
 use queryport::scan::Scanned;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, ServerStatus, Text, Timing};
 use safe_text::fit;
+use shared::{command_line, json, safe_text, target};
 use summary::Summary;
 use target::{Target, What};
 

@@ -21,13 +21,9 @@
     reason = "an example is a program"
 )]
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 #[path = "../query/embedded/mod.rs"]
 #[allow(dead_code, reason = "`query` uses all of it")]
 mod embedded;
-#[path = "../command_line/listen.rs"]
-mod listen;
 mod metrics;
 mod reporting;
 
@@ -49,6 +45,7 @@ use queryport::session::Machine;
 use queryport::{Player, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
 use serde_json::Value;
+use shared::{command_line, listen};
 use tokio::net::{TcpListener, UdpSocket};
 
 /// Command lines for `--help`.

@@ -4,8 +4,6 @@
 //! cargo run --no-default-features --features blocking,serde --example tracker_blocking -- servers.jsonl quake3 example.org
 //! ```
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod known;
 
 use std::process::ExitCode;
@@ -13,6 +11,7 @@ use std::process::ExitCode;
 use known::{Known, Result};
 use queryport::ScanOptions;
 use queryport::blocking::Client;
+use shared::command_line;
 
 fn main() -> ExitCode {
     command_line::exit(run())

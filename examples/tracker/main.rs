@@ -7,14 +7,13 @@
 //!
 //! `tracker_blocking` does the same without a runtime.
 
-#[path = "../command_line/mod.rs"]
-mod command_line;
 mod known;
 
 use std::process::ExitCode;
 
 use known::{Known, Result};
 use queryport::{Client, ScanOptions};
+use shared::command_line;
 
 #[tokio::main]
 async fn main() -> ExitCode {

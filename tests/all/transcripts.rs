@@ -1,15 +1,12 @@
 //! Transcripts are replayed through a session, and captures of the network are read.
 
-/// How `examples/decode` reads captures.
-#[path = "../../examples/decode/capture.rs"]
-mod capture;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::common::at;
 use crate::common::pair::SERVER;
 use crate::common::replay::{Event, replay};
 use crate::common::transcript::Transcript;
+use crate::common::{at, capture};
 use queryport::{Detail, QueryOptions, StatusQuery, Timing};
 
 /// Replays a transcript: the session sends the same requests in the same order, and ends the same

@@ -24,15 +24,7 @@ pub mod replay;
 pub mod sender;
 pub mod served;
 pub mod shapes;
-/// Transcripts, from the example `query`: examples must not depend on this crate.
-#[cfg(feature = "vectors")]
-#[path = "../../../examples/command_line/transcript.rs"]
-pub mod transcript;
 pub mod twist;
-/// The view of the wire as JSON, from the example `decode`: examples must not depend on this crate.
-#[cfg(feature = "vectors")]
-#[path = "../../../examples/decode/wire/mod.rs"]
-pub mod wire;
 pub mod worst;
 
 use std::io::Write;
@@ -42,6 +34,9 @@ use std::time::Instant;
 
 use queryport::session::Conversation;
 use queryport::{Requester, Secret};
+/// How the programs read captures of the network and transcripts, and show the wire as JSON.
+#[cfg(feature = "vectors")]
+pub use shared::{capture, transcript, wire};
 
 /// The root of the repository.
 pub fn root() -> &'static Path {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 /// Field names are the keys without their numbers. The numbers are listed next to the rows.
-pub(super) fn describe(answer: &Answer, line: &mut Map<String, Value>) {
+pub fn describe(answer: &Answer, line: &mut Map<String, Value>) {
     let rules = answer
         .rules()
         .map(|(key, value)| json!([text(key), text(value)]));

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::text;
 
 /// The wire has no names for the fields of a player line; these are the format's.
-pub(super) fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
+pub fn describe(answer: &quake3::Answer, line: &mut Map<String, Value>) {
     let is_status = answer.detail() == Detail::Full;
     line.insert(
         "command".to_owned(),

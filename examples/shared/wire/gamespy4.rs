@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::text;
 
-pub(super) fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
+pub fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
     let pair = |key: &[u8], value: &[u8]| json!([text(key), text(value)]);
     let status = answer.to_status();
     let rules: Vec<Value> = match answer.form() {

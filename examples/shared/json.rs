@@ -1,12 +1,11 @@
 //! Results and errors as one line of JSON, with the names and units that the library gives them.
-#![allow(dead_code, reason = "each program uses a part of it")]
 
 use queryport::{Outcome, Protocol, ServerStatus};
 use serde_json::{Map, Value, json};
 
 /// JSON in one line that a terminal can show: controls, and characters that change the direction of
 /// text, are escaped.
-pub(crate) fn line(json: Map<String, Value>) -> String {
+pub fn line(json: Map<String, Value>) -> String {
     let json = Value::Object(json).to_string();
     if json.is_ascii() && !json.contains('\u{7f}') {
         return json;
@@ -35,11 +34,7 @@ const fn is_acted_on(c: char) -> bool {
 }
 
 /// The first fields of a line: the server as given, its protocol and, if known, the id of its game.
-pub(crate) fn server(
-    server: &str,
-    protocol: Option<Protocol>,
-    game: Option<&str>,
-) -> Map<String, Value> {
+pub fn server(server: &str, protocol: Option<Protocol>, game: Option<&str>) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("server".to_owned(), json!(server));
     object.insert("protocol".to_owned(), json!(protocol));
@@ -48,7 +43,7 @@ pub(crate) fn server(
 }
 
 /// Adds the fields of an outcome. The outcome can be read back from them.
-pub(crate) fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStatus>) {
+pub fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStatus>) {
     if let Value::Object(fields) = json!(outcome) {
         object.extend(fields);
     }

@@ -1,31 +1,29 @@
 //! Servers as a person writes them, on command lines and in lists: a protocol or a game, then
 //! `HOST:PORT`.
-#![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use queryport::Protocol;
 use queryport::games::Game;
-use queryport::net::ScanTarget;
 
-use super::command_line::other_name;
-pub(crate) use super::command_line::server;
+use crate::command_line::other_name;
+pub use crate::command_line::server;
 
 /// How a server is queried.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum What {
+pub enum What {
     Protocol(Protocol),
     Game(&'static Game),
 }
 
 /// A server of a list: how to query it, and its host and port as given. For a game, the port is the
 /// one that players connect to.
-pub(crate) type Target = (What, String);
+pub type Target = (What, String);
 
 impl What {
     /// A protocol, or a game by its id or name.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         // `ut2004` is a protocol and a former id of its game, which has other names too.
         if let Ok(protocol) = text.parse() {
             return Ok(Self::Protocol(protocol));
@@ -39,7 +37,7 @@ impl What {
             })
     }
 
-    pub(crate) const fn protocol(self) -> Protocol {
+    pub const fn protocol(self) -> Protocol {
         match self {
             Self::Protocol(protocol) => protocol,
             Self::Game(game) => game.protocol,
@@ -47,15 +45,18 @@ impl What {
     }
 
     /// The name of the protocol, or the id of the game.
-    pub(crate) const fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Protocol(protocol) => protocol.as_str(),
             Self::Game(game) => game.id,
         }
     }
 
-    /// The server at its query port.
-    pub(crate) fn target(self, server: &str) -> ScanTarget {
+    /// The server at its query port, as the target of a scan.
+    pub fn target<'a, T>(self, server: &'a str) -> T
+    where
+        T: From<(Protocol, &'a str)> + From<(&'static Game, &'a str)>,
+    {
         match self {
             Self::Protocol(protocol) => (protocol, server).into(),
             Self::Game(game) => (game, server).into(),
@@ -101,7 +102,7 @@ impl fmt::Display for What {
 
 /// The target of a line; `None` for an empty line or a comment. `usual` is the protocol or game of
 /// lines that name neither. An error names the wrong word.
-pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
+pub fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>, String> {
     let text = line
         .trim_start_matches('\u{feff}')
         .split('#')
@@ -130,6 +131,7 @@ pub(crate) fn of_line(line: &str, usual: Option<What>) -> Result<Option<Target>,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use queryport::net::ScanTarget;
 
     #[test]
     fn lines_name_targets() {
@@ -190,8 +192,9 @@ mod tests {
 
     #[test]
     fn the_port_of_a_game_leads_to_its_query_port() {
-        let target =
-            |game, server| What::parse(game).map(|what| format!("{:?}", what.target(server)));
+        let target = |game, server| {
+            What::parse(game).map(|what| format!("{:?}", what.target::<ScanTarget>(server)))
+        };
         for (game, server, address) in [
             ("openarena", "192.0.2.1", "192.0.2.1:27960"),
             ("bf1942", "192.0.2.1:14567", "192.0.2.1:23000"),

@@ -1,5 +1,4 @@
 //! Command lines, error messages and exit codes of the examples.
-#![allow(dead_code, reason = "each example uses a part of it")]
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +11,18 @@ use std::sync::Arc;
 use queryport::UnknownProtocol;
 
 /// The exit codes of every program, as `--help` says them.
-pub(crate) const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
+pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
 
 /// The exit code after Ctrl-C, as in shells.
-pub(crate) const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Reads the command line. `--help`, `--version` and a wrong one end the program.
-pub(crate) fn parse<A: clap::Parser>() -> A {
+pub fn parse<A: clap::Parser>() -> A {
     A::try_parse().unwrap_or_else(|error| leave(&error))
 }
 
 /// The end of a program's `--help`: command lines as examples, and the exit codes.
-pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
+pub fn help(examples: &[&str], exit_status: &str) -> String {
     let examples: String = examples
         .iter()
         .map(|line| format!("  queryport {line}\n"))
@@ -32,12 +31,12 @@ pub(crate) fn help(examples: &[&str], exit_status: &str) -> String {
 }
 
 /// The same for an example that is not a command of `queryport`.
-pub(crate) fn example_help(examples: &[&str], exit_status: &str) -> String {
+pub fn example_help(examples: &[&str], exit_status: &str) -> String {
     help(examples, exit_status).replace("  queryport ", "  cargo run --example ")
 }
 
 /// A character set by its name, for texts that are not valid UTF-8.
-pub(crate) fn charset(name: &str) -> Result<queryport::model::Charset, String> {
+pub fn charset(name: &str) -> Result<queryport::model::Charset, String> {
     use queryport::model::Charset;
     match name.to_ascii_lowercase().as_str() {
         "windows-1251" => Ok(Charset::Utf8OrWindows1251),
@@ -48,7 +47,7 @@ pub(crate) fn charset(name: &str) -> Result<queryport::model::Charset, String> {
 }
 
 /// Advice for a name that other tools or people use and that is not a game's name here.
-pub(crate) fn other_name(text: &str) -> Option<&'static str> {
+pub fn other_name(text: &str) -> Option<&'static str> {
     let folded = text.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
     let hint = match folded.as_str() {
         "gamespy" | "gs1" => "the protocol is gamespy1 here",
@@ -108,7 +107,7 @@ const VALVE_GAMES: [&str; 32] = [
 ];
 
 /// A parser for a number of seconds in this range.
-pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse() {
         Ok(seconds) if range.contains(&seconds) => Ok(seconds),
         _ => Err(format!(
@@ -120,7 +119,7 @@ pub(crate) fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64
 }
 
 /// The option `--bind`: `ADDRESS` or `ADDRESS:PORT` of this machine.
-pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
+pub fn local_address(text: &str) -> Result<SocketAddr, String> {
     let ip = |text: &str| {
         text.trim_matches(['[', ']'])
             .parse()
@@ -132,7 +131,7 @@ pub(crate) fn local_address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// Host and port; a text with several colons and no brackets has no port.
-pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
+pub fn split(server: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = server
         .strip_prefix('[')
         .and_then(|rest| rest.split_once(']'))
@@ -146,7 +145,7 @@ pub(crate) fn split(server: &str) -> (&str, Option<&str>) {
 }
 
 /// Checks a server: a host without spaces, and a valid port.
-pub(crate) fn server(text: &str) -> Result<String, String> {
+pub fn server(text: &str) -> Result<String, String> {
     let (host, port) = split(text);
     // A host name has up to 253 bytes.
     let is_unusual = |c: char| c.is_whitespace() || c.is_control();
@@ -175,14 +174,14 @@ pub(crate) fn server(text: &str) -> Result<String, String> {
 }
 
 /// The columns of the terminal on standard output; `None` if it is not a terminal.
-pub(crate) fn columns() -> Option<usize> {
+pub fn columns() -> Option<usize> {
     let out = io::stdout();
     out.is_terminal().then(|| columns_of(&out))
 }
 
 /// The columns of a terminal; 80 if it does not report them.
 #[cfg(target_os = "linux")]
-pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
+pub fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
     rustix::termios::tcgetwinsize(terminal)
         .ok()
         .map(|size| usize::from(size.ws_col))
@@ -192,7 +191,7 @@ pub(crate) fn columns_of(terminal: &impl std::os::fd::AsFd) -> usize {
 
 /// The columns of a terminal according to the environment; 80 without a value there.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn columns_of<T>(_terminal: &T) -> usize {
+pub fn columns_of<T>(_terminal: &T) -> usize {
     std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok())
@@ -201,7 +200,7 @@ pub(crate) fn columns_of<T>(_terminal: &T) -> usize {
 }
 
 /// Prints the help, or what is wrong with a command line, and ends the program.
-pub(crate) fn leave(error: &clap::Error) -> ! {
+pub fn leave(error: &clap::Error) -> ! {
     let code = match error.print() {
         Err(problem) if !error.use_stderr() && problem.kind() != io::ErrorKind::BrokenPipe => {
             complain(&words(&problem));
@@ -213,7 +212,7 @@ pub(crate) fn leave(error: &clap::Error) -> ! {
 }
 
 /// The arguments of a program without options. `--help` prints the usage.
-pub(crate) fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
+pub fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args_os()
         .skip(1)
         .map(|argument| argument.to_string_lossy().into_owned())
@@ -233,7 +232,7 @@ pub(crate) fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Erro
 
 /// A wrong argument, and the reason.
 #[derive(Debug)]
-pub(crate) struct WrongArgument(pub(crate) String);
+pub struct WrongArgument(pub String);
 
 impl fmt::Display for WrongArgument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,7 +244,7 @@ impl Error for WrongArgument {}
 
 /// A wrong command line; the text is how to use the program.
 #[derive(Debug)]
-pub(crate) struct WrongUsage(pub(crate) &'static str);
+pub struct WrongUsage(pub &'static str);
 
 impl fmt::Display for WrongUsage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -256,7 +255,7 @@ impl fmt::Display for WrongUsage {
 impl Error for WrongUsage {}
 
 /// Runs a program on one thread. At its end, pending lookups of names are abandoned.
-pub(crate) fn block_on<T>(
+pub fn block_on<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -268,7 +267,7 @@ pub(crate) fn block_on<T>(
 }
 
 /// The same with threads, for a program that blocks on its input.
-pub(crate) fn block_on_threads<T>(
+pub fn block_on_threads<T>(
     program: impl Future<Output = Result<T, Box<dyn Error>>>,
 ) -> Result<T, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -281,7 +280,7 @@ pub(crate) fn block_on_threads<T>(
 }
 
 /// The exit code of a program. Writes an error to standard error; a closed pipe is not an error.
-pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
+pub fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(code) => code,
         Err(error) if is_closed_pipe(&*error) => ExitCode::SUCCESS,
@@ -300,12 +299,12 @@ pub(crate) fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
 }
 
 /// Writes a line to standard error. `eprintln` would panic on a closed pipe.
-pub(crate) fn complain(text: &str) {
+pub fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// An error and its causes in one line.
-pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
+pub fn message(error: &(dyn Error + 'static)) -> String {
     match error.source() {
         Some(cause) => format!("{}: {}", words(error), message(cause)),
         None => words(error),
@@ -329,7 +328,7 @@ fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
 }
 
 /// The message for a UDP port that cannot be used.
-pub(crate) fn cannot_listen(address: impl std::fmt::Display, error: &io::Error) -> String {
+pub fn cannot_listen(address: impl std::fmt::Display, error: &io::Error) -> String {
     let advice = match error.kind() {
         io::ErrorKind::AddrInUse => "another program uses the port: stop it, or give another port",
         io::ErrorKind::PermissionDenied => "ports below 1024 need privileges: give another port",

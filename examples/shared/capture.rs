@@ -8,14 +8,14 @@ use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 
 /// A UDP datagram.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Datagram {
-    pub(crate) from: SocketAddr,
-    pub(crate) to: SocketAddr,
-    pub(crate) payload: Bytes,
+pub struct Datagram {
+    pub from: SocketAddr,
+    pub to: SocketAddr,
+    pub payload: Bytes,
 }
 
 /// Whether a file begins as a capture does.
-pub(crate) fn is_capture(file: &[u8]) -> bool {
+pub fn is_capture(file: &[u8]) -> bool {
     const PCAPNG: [u8; 4] = [0x0A, 0x0D, 0x0D, 0x0A];
     // Seconds with micro- or nanoseconds, in both byte orders.
     const PCAP: [u32; 4] = [0xA1B2_C3D4, 0xD4C3_B2A1, 0xA1B2_3C4D, 0x4D3C_B2A1];
@@ -25,7 +25,7 @@ pub(crate) fn is_capture(file: &[u8]) -> bool {
 
 /// The UDP datagrams of a capture, in its order. Other protocols, fragments of IP packets, and
 /// packets that the capture cut are skipped.
-pub(crate) fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
+pub fn read(file: &[u8]) -> Result<Vec<Datagram>, String> {
     let mut reader = create_reader(file.len().max(1 << 16), file)
         .map_err(|error| format!("no capture: {error}"))?;
     let mut links = Vec::new();

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 /// The fields of the records. The waves of a Killing Floor server and the problems of the info
 /// record are next to them.
-pub(super) fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
+pub fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
     if let Some(info) = answer.info() {
         let mut record = Map::new();
         let mut put = |field: &str, value: Value| record.insert(field.to_owned(), value);

@@ -11,8 +11,6 @@
 //! A line is the time in seconds, the direction (`>` to the server, `<` to the client) and a
 //! datagram in hexadecimal. Lines that begin with `#` are comments. A comment of a word and a value
 //! is read: `protocol`, `nonce` (the ids of the requests follow from it) and `outcome`.
-#![allow(unreachable_pub, reason = "the test kit makes it public")]
-#![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::fmt;
 use std::sync::{Arc, Mutex};

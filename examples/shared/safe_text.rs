@@ -11,7 +11,7 @@ const MOST_MARKS: usize = 2;
 
 /// The plain text without towers of accents, and without the skin tones of emoji, which a terminal
 /// draws with another width than this program counts.
-pub(crate) fn safe(text: &str) -> Cow<'_, str> {
+pub fn safe(text: &str) -> Cow<'_, str> {
     let mut plain = TextRef::new(text.as_bytes(), Style::default()).plain();
     if !plain.is_ascii() {
         let mut marks = 0;
@@ -24,12 +24,12 @@ pub(crate) fn safe(text: &str) -> Cow<'_, str> {
 }
 
 /// The columns that a safe text takes.
-pub(crate) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }
 
 /// The beginning of a safe text that takes at most `columns` columns.
-pub(crate) fn beginning(text: &str, columns: usize) -> &str {
+pub fn beginning(text: &str, columns: usize) -> &str {
     let mut taken = 0;
     for (at, c) in text.char_indices() {
         taken += c.width().unwrap_or(0);
@@ -41,7 +41,7 @@ pub(crate) fn beginning(text: &str, columns: usize) -> &str {
 }
 
 /// The text in at most `columns` columns, with an ellipsis where something is left out.
-pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
+pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     // Reads no more than the columns, even of a text of megabytes.
     let text = safe(text);
     let start = beginning(&text, columns);
@@ -52,8 +52,7 @@ pub(crate) fn fit(text: &str, columns: usize) -> Cow<'_, str> {
 }
 
 /// A count with its noun: `1 server`, `2 servers`.
-#[allow(dead_code, reason = "the example `scan` counts in its own words")]
-pub(crate) fn counted(count: u64, noun: &str) -> String {
+pub fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{ending}")
 }

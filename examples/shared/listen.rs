@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use tokio::net::UdpSocket;
 
 /// A socket of one address family: one for `::` does not take the port of `0.0.0.0` as well.
-pub(crate) fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
+pub fn listen(address: SocketAddr) -> std::io::Result<UdpSocket> {
     let socket = socket2::Socket::new(
         socket2::Domain::for_address(address),
         socket2::Type::DGRAM,

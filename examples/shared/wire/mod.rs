@@ -1,5 +1,4 @@
 //! The wire's own view of an answer as JSON.
-#![allow(unreachable_pub, reason = "the test kit makes it public")]
 
 mod gamespy1;
 mod gamespy4;
