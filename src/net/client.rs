@@ -374,8 +374,9 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Io`] if a given network, or every network of the machine, is unreachable; see also
-    /// [`Scan::new`].
+    /// [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable) if a given network, or every
+    /// network of the machine, is unreachable; [`Error::Io`] if no socket can be opened there. See
+    /// also [`Scan::new`].
     ///
     /// [`Timing::with_retry_after`]: crate::Timing::with_retry_after
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification

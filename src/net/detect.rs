@@ -8,6 +8,7 @@ use super::error::Error;
 use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
 use super::server::Server;
+use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};
 use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
@@ -108,6 +109,7 @@ impl Asker {
     /// See `Client::detect`.
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
+        let asked_at = I::now();
         let found = self.attempts::<I>(host, 1).await?;
         let candidates = ports_of_all(given, self.options);
         let attempts = candidates.into_iter().map(|candidate| Attempt {
@@ -128,8 +130,9 @@ impl Asker {
                 Err(_) => {}
             }
         }
-        match failed.or_else(|| queries.never_started()) {
-            // An empty list means that every port was tried.
+        let failed = failed.or_else(|| queries.never_started(asked_at));
+        match failed {
+            // An empty list means that ports were tried, and none answered.
             Some(error) if detected.is_empty() => Err(error),
             _ => Ok(detected),
         }
@@ -142,6 +145,7 @@ impl Asker {
         game: &Game,
         server: &Server,
     ) -> Result<Detected, Error> {
+        let asked_at = I::now();
         let given = server.given_port()?;
         let bad = |why| Error::BadAddress {
             text: server.to_string(),
@@ -160,9 +164,9 @@ impl Asker {
         }
         let asked = Asked { game, given };
         let answered = self
-            .first_answer::<I>(asked, attempts, found.deadline)
+            .first_answer::<I>(asked, attempts, asked_at, found.deadline)
             .await;
-        answered.unwrap_or_else(|| Err(bad("the time is over")))
+        answered.unwrap_or_else(|| Err(bad(NO_PORT)))
     }
 
     /// Queries those servers of a list that are at this host. See `Client::query_listed`.
@@ -188,19 +192,21 @@ impl Asker {
             host: server,
         });
         let asked = Asked { game, given };
-        let deadline = after(I::now(), self.deadline);
-        self.first_answer::<I>(asked, attempts.collect(), deadline)
+        let asked_at = I::now();
+        let deadline = after(asked_at, self.deadline);
+        self.first_answer::<I>(asked, attempts.collect(), asked_at, deadline)
             .await
             .transpose()
     }
 
     /// Tries ports one after the other, without waiting for silent ones; `None` if there are none.
-    /// Returns the error of the first port.
+    /// Returns the error of the first port. `asked_at`: when the caller's wait began.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,
         asked: Asked<'_>,
         mut attempts: Vec<Attempt>,
+        asked_at: Instant,
         deadline: Instant,
     ) -> Option<Result<Detected, Error>> {
         attempts.truncate(MAX_ATTEMPTS);
@@ -223,7 +229,9 @@ impl Asker {
             }
             queries.next_at = I::now();
         }
-        first_error.or_else(|| queries.never_started()).map(Err)
+        first_error
+            .or_else(|| queries.never_started(asked_at))
+            .map(Err)
     }
 }
 
@@ -345,10 +353,21 @@ impl<'a, I: Io> Staggered<'a, I> {
         })
     }
 
-    /// The error of attempts that never started for lack of a file descriptor.
-    fn never_started(self) -> Option<Error> {
-        let is_complete = self.started == self.attempts.len();
-        self.no_socket.filter(|_| !is_complete)
+    /// The error of attempts that never started, for lack of a file descriptor or of time.
+    /// `None` if some have started and the deadline ended the others.
+    fn never_started(self, asked_at: Instant) -> Option<Error> {
+        let next = self.attempts.get(self.started)?;
+        if self.no_socket.is_some() || self.started > 0 {
+            return self.no_socket;
+        }
+        let mut peer = next.host;
+        peer.set_port(next.candidate.port);
+        let waited = I::now().saturating_duration_since(asked_at);
+        let error = QueryError::Timeout {
+            requests: 0,
+            waited,
+        };
+        Some(Error::Query { peer, error })
     }
 
     fn end(&mut self, ended: Ended<Answer>) -> Option<AttemptEnd> {
@@ -565,6 +584,30 @@ mod tests {
             5,
             "QuakeWorld is tried too, and no port after the last"
         );
+    }
+
+    /// A resolver may take all of the time.
+    #[cfg(all(feature = "games", feature = "tokio"))]
+    #[tokio::test]
+    async fn a_deadline_before_the_first_request_is_a_timeout() {
+        use crate::net::tokio_io::Tokio;
+
+        let asker = Asker::new(crate::secret::Secret::new([7; 16]));
+        let game = Game::find("openarena").unwrap();
+        let candidates = ports_of_game(game, None, QueryOptions::default());
+        let attempts = candidates.into_iter().map(|candidate| Attempt {
+            candidate,
+            host: ([127, 0, 0, 1], 1).into(),
+        });
+        let asked = Asked { game, given: None };
+        let now = Tokio::now();
+        let asked = asker.first_answer::<Tokio>(asked, attempts.collect(), now, now);
+        let error = asked.await.unwrap().unwrap_err();
+        let Error::Query { peer, error } = error else {
+            panic!("{error:?}");
+        };
+        assert_eq!(peer, ([127, 0, 0, 1], 27960).into());
+        assert!(matches!(error, QueryError::Timeout { requests: 0, .. }));
     }
 
     #[cfg(feature = "games")]

@@ -10,10 +10,11 @@ use tokio::runtime::Handle;
 
 use super::asker::Asker;
 use super::error::Error;
-use super::io::{Io, Received, local_address};
+use super::io::{Fault, Io, Received, local_address};
 use super::scan::Scan;
 use super::target::ScanTarget;
 use super::tokio_io::Tokio;
+use crate::error::QueryError;
 use crate::games::Game;
 use crate::lan::Discovery;
 use crate::limits::MAX_LAN_SERVERS;
@@ -55,8 +56,8 @@ impl Asker {
                 Err(error) => unreachable = Some(error),
             }
         }
-        if let Some(source) = unreachable.filter(|_| must_work || sockets.is_empty()) {
-            return Err(Error::io("reach the local network", source));
+        if let Some(error) = unreachable.filter(|_| must_work || sockets.is_empty()) {
+            return Err(error);
         }
         // No server has this address. The client's counter makes each nonce different.
         let nonce = || self.nonce((Ipv4Addr::BROADCAST, 0).into());
@@ -76,15 +77,26 @@ impl Asker {
     }
 
     /// Opens a socket that reaches this network. Sends nothing.
-    fn broadcaster(&self, mut network: SocketAddr) -> io::Result<UdpSocket> {
+    fn broadcaster(&self, mut network: SocketAddr) -> Result<UdpSocket, Error> {
         network.set_port(Protocol::Quake3.default_query_port());
         let mut local = local_address(self.local, network.is_ipv4());
         // The scan uses the caller's port.
         local.set_port(0);
+        let cannot_open = |source| Error::io("open a UDP socket", source);
         // Connecting shows whether the network is reachable. A connected socket would receive only
         // from the broadcast address, so the search uses another one.
-        open_broadcaster(local, network)?.connect(network)?;
-        UdpSocket::from_std(open_broadcaster(local, network)?)
+        let probe = open_broadcaster(local, network).map_err(cannot_open)?;
+        if let Err(source) = probe.connect(network) {
+            return Err(match Fault::of(&source) {
+                Fault::Unreachable => Error::Query {
+                    peer: network,
+                    error: QueryError::Unreachable,
+                },
+                _ => Error::io("reach the local network", source),
+            });
+        }
+        let socket = open_broadcaster(local, network).and_then(UdpSocket::from_std);
+        socket.map_err(cannot_open)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::bucket::{LeakyBucket, Rate};
 use crate::error::ErrorKind;
 use crate::protocol::Protocol;
 use crate::quake3::{Password, RconAnswer, RconError, RconMode, RconQuery};
-use crate::session::Outcome;
+use crate::session::{Outcome, Timing};
 use crate::time::after;
 
 /// Least time to wait for the beginning of an answer: a map change takes some time.
@@ -83,11 +83,10 @@ impl Rcon {
         let query = self.query(command)?;
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
-        let timing = self.client.timing;
-        let timing = timing.with_retry_after(timing.retry_after().max(MIN_WAIT));
         self.server.deadline = after(Tokio::now(), self.client.deadline);
         loop {
             let peer = self.server.address;
+            let timing = self.timing();
             let outcome = self
                 .client
                 .ask_within::<Tokio, _>(peer, query.clone(), timing)
@@ -103,6 +102,15 @@ impl Rcon {
                 return text_or_refusal(outcome?);
             }
         }
+    }
+
+    /// The client's timing, within the deadline and with the least wait.
+    fn timing(&self) -> Timing {
+        let timing = self.client.timing;
+        let left = self.server.deadline.saturating_duration_since(Tokio::now());
+        timing
+            .with_timeout(timing.timeout().min(left))
+            .with_retry_after(timing.retry_after().max(MIN_WAIT))
     }
 
     fn query(&self, command: &str) -> Result<RconQuery, Error> {
@@ -174,7 +182,6 @@ impl Pace {
 mod tests {
     use super::*;
     use crate::secret::Secret;
-    use crate::session::Timing;
 
     /// ioquake3's leaky bucket of ten, one per second; and id's gap of 500 ms.
     #[test]
