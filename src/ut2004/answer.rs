@@ -1,10 +1,11 @@
 //! An accepted answer: the datagrams, and the views of them.
 
-use std::cmp::Reverse;
+use std::ops::Range;
 
 use bytes::Bytes;
 
-use super::lists::{Datagram, List, Lists};
+use super::list_reply::Datagram;
+use super::lists::Lists;
 use super::wire::info::Info;
 use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
 use super::wire::strings::FString;
@@ -34,61 +35,54 @@ use crate::options::{Detail, QueryOptions};
 pub struct Answer {
     /// All datagrams: the info, then each list in its order as far as that is known.
     pub(super) bytes: Bytes,
-    /// Each datagram, a slice of these bytes, and its whole entries.
-    parts: Vec<(Bytes, usize)>,
+    /// Each datagram.
+    parts: Vec<Part>,
     pub(super) missing: MissingParts,
     limits: Limits,
     /// The character set of the texts, if the caller knows it.
     pub(super) charset: Option<Charset>,
 }
 
-/// The datagrams of a list in its order, as far as that is known. The datagram with the first rule
-/// is first, and the short one is last. The others are sorted by falling player numbers where the
-/// numbers of each datagram fall: the newest player is first in every capture. Otherwise they stay
-/// in order of arrival.
-fn in_order(list: List) -> Vec<Datagram> {
-    let mut datagrams = list.into_datagrams();
-    let is_falling = datagrams.iter().all(|part| {
-        let numbers = part.player_numbers();
-        numbers.is_sorted_by(|a, b| a > b)
-    });
-    let first_number = |part: &Datagram| part.player_numbers().next().filter(|_| is_falling);
-    datagrams.sort_by_key(|part| (part.is_end(), !part.is_first(), Reverse(first_number(part))));
-    datagrams
+/// A datagram of an answer.
+#[derive(Debug, Clone)]
+struct Part {
+    /// Its place in the answer's bytes.
+    range: Range<usize>,
+    /// Whole entries in it.
+    entries: usize,
 }
 
 impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
-        let limits = options.limits;
-        let is_cut =
-            |info: &Vec<u8>| Response::parse(info, &limits).is_ok_and(|response| response.is_cut());
         let missing = if options.detail == Detail::Short {
             MissingParts::NOTHING
         } else {
             lists.missing()
         };
         let missing = MissingParts {
-            info: lists.info.as_ref().is_none_or(is_cut),
+            info: lists.info.as_ref().is_none_or(|info| info.is_cut),
             ..missing
         };
-        let mut datagrams: Vec<(Vec<u8>, usize)> = Vec::new();
-        datagrams.extend(lists.info.map(|info| (info, 0)));
-        for list in [lists.rules, lists.players] {
-            let parts = in_order(list).into_iter();
-            datagrams.extend(parts.map(|part| (part.bytes, part.entries)));
+        let mut datagrams: Vec<Datagram> = lists.info.into_iter().collect();
+        datagrams.extend(lists.rules.into_datagrams());
+        datagrams.extend(lists.players.into_datagrams());
+        let length = datagrams.iter().map(|datagram| datagram.bytes.len()).sum();
+        let mut bytes = Vec::with_capacity(length);
+        let mut parts = Vec::with_capacity(datagrams.len());
+        for datagram in &datagrams {
+            let start = bytes.len();
+            bytes.extend_from_slice(&datagram.bytes);
+            parts.push(Part {
+                range: start..bytes.len(),
+                entries: datagram.entries,
+            });
         }
-        let bytes = datagrams.iter().flat_map(|(datagram, _)| datagram);
-        let bytes: Bytes = bytes.copied().collect();
-        let mut rest = bytes.clone();
-        let parts = datagrams
-            .iter()
-            .map(|(datagram, entries)| (rest.split_to(datagram.len()), *entries));
         Self {
-            charset: options.charset,
-            parts: parts.collect(),
-            bytes,
+            bytes: bytes.into(),
+            parts,
             missing,
-            limits,
+            limits: options.limits,
+            charset: options.charset,
         }
     }
 
@@ -133,10 +127,8 @@ impl Answer {
 
     /// The info record.
     pub fn info(&self) -> Option<Info<'_>> {
-        match Response::parse(self.datagrams().next()?, &self.limits)
-            .ok()?
-            .body
-        {
+        let response = Response::parse(self.datagrams().next()?, &self.limits).ok()?;
+        match response.body {
             Body::Info(info) => Some(info),
             _ => None,
         }
@@ -150,11 +142,9 @@ impl Answer {
 
     /// The entries of each datagram of this type.
     pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
-        let parts = self
-            .parts
-            .iter()
-            .filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
-        parts.map(move |(datagram, count)| Entries::of(datagram, kind, *count))
+        let datagrams = self.datagrams().zip(&self.parts);
+        let of_kind = datagrams.filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
+        of_kind.map(move |(datagram, part)| Entries::of(datagram, kind, part.entries))
     }
 
     /// The number of their entries.
@@ -185,7 +175,8 @@ impl Answer {
 
     /// The accepted datagrams, unchanged: info, rules, players.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        self.parts.iter().map(|(datagram, _)| &datagram[..])
+        let ranges = self.parts.iter().map(|part| part.range.clone());
+        ranges.map(|range| self.bytes.get(range).unwrap_or_default())
     }
 
     /// The parts that are missing or not confirmed.

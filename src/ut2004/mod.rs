@@ -152,6 +152,7 @@ mod client;
 mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
+mod list_reply;
 mod lists;
 #[cfg(feature = "serve")]
 pub(crate) mod server;

@@ -1,0 +1,317 @@
+//! One reply to a request for a list: its datagrams, and the facts that they show.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use super::engines::SERVER_MODE;
+use super::wire::lists::{
+    Entries, FLUSH_LENGTH, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList,
+};
+use super::wire::{Body, Response};
+use crate::error::ParseError;
+use crate::limits::Limits;
+
+/// The datagrams of one reply, in order of arrival.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ListReply {
+    datagrams: Vec<Datagram>,
+    /// Whether something has arrived for a request that included this list.
+    is_answered: bool,
+}
+
+impl ListReply {
+    pub(super) fn push(&mut self, datagram: Datagram) {
+        self.datagrams.push(datagram);
+    }
+
+    pub(super) const fn set_answered(&mut self) {
+        self.is_answered = true;
+    }
+
+    pub(super) const fn is_silent(&self) -> bool {
+        self.datagrams.is_empty() && !self.is_answered
+    }
+
+    pub(super) const fn has_datagrams(&self) -> bool {
+        !self.datagrams.is_empty()
+    }
+
+    pub(super) fn has(&self, datagram: &[u8]) -> bool {
+        self.datagrams.iter().any(|part| part.bytes == datagram)
+    }
+
+    pub(super) fn size(&self) -> Size {
+        Size {
+            datagrams: self.datagrams.len(),
+            bytes: self.datagrams.iter().map(|part| part.bytes.len()).sum(),
+        }
+    }
+
+    /// The number of whole entries.
+    pub(super) fn entries(&self) -> usize {
+        self.datagrams.iter().map(|part| part.entries).sum()
+    }
+
+    /// Larger is better as an answer. One with parts of two replies can have players twice.
+    pub(super) fn worth(&self) -> (bool, usize) {
+        let entries = self.entries();
+        (entries > 0 && !self.is_mixed(), entries)
+    }
+
+    /// Whether it has a datagram that can be the last, or none at all.
+    pub(super) fn is_ended(&self) -> bool {
+        self.datagrams.is_empty() || self.datagrams.iter().any(Datagram::is_end)
+    }
+
+    /// Whether its one datagram begins and ends the rules, as those of the stock game do.
+    pub(super) fn is_stock_rules(&self) -> bool {
+        match self.datagrams.as_slice() {
+            [only] => only.is_first() && only.is_end() && !only.is_cut,
+            _ => false,
+        }
+    }
+
+    /// Whether it lists as many players as the server counts.
+    pub(super) fn has_counted(&self, count: usize) -> bool {
+        self.counted() >= count && self.is_sound()
+    }
+
+    /// The number of listed players whom the server counts: those in teams, where it has teams.
+    pub(super) fn counted(&self) -> usize {
+        let mut in_teams = 0_usize;
+        let mut all = 0_usize;
+        for player in self.players().filter(|player| player.player_num != 0) {
+            all = all.saturating_add(1);
+            in_teams = in_teams.saturating_add(player.team().is_some().into());
+        }
+        if in_teams > 0 { in_teams } else { all }
+    }
+
+    /// Whether it is one reply and has no cut datagram.
+    pub(super) fn is_sound(&self) -> bool {
+        self.is_uncut() && !self.is_mixed()
+    }
+
+    pub(super) fn is_uncut(&self) -> bool {
+        !self.datagrams.iter().any(|part| part.is_cut)
+    }
+
+    /// Whether it has datagrams of two replies: two last ones, or a player in two of them.
+    fn is_mixed(&self) -> bool {
+        let ends = self.datagrams.iter().filter(|part| part.is_end()).count();
+        ends > 1 || (self.datagrams.len() > 1 && self.has_player_in_two_datagrams())
+    }
+
+    fn has_player_in_two_datagrams(&self) -> bool {
+        let mut listings = Vec::with_capacity(self.entries());
+        for (datagram, part) in self.datagrams.iter().enumerate() {
+            let players = part.players().map(Entry::identity);
+            listings.extend(players.map(|player| Listing { player, datagram }));
+        }
+        listings.sort_unstable();
+        listings.windows(2).any(|pair| match pair {
+            [one, next] => one.player == next.player && one.datagram != next.datagram,
+            _ => false,
+        })
+    }
+
+    /// Whether two replies have the same entries. Values, pings and scores may differ.
+    pub(super) fn has_same_entries(&self, other: &Self) -> bool {
+        // Most rules do not change, and then the datagrams are equal.
+        self.datagrams == other.datagrams || self.sorted_entries() == other.sorted_entries()
+    }
+
+    /// Whether it has every rule or player of another reply, by name and number.
+    pub(super) fn has_names_of(&self, other: &Self) -> bool {
+        let entries = self.sorted_entries();
+        let has = |other: &Entry<'_>| {
+            let order =
+                |entry: &Entry<'_>| (entry.number, entry.name).cmp(&(other.number, other.name));
+            entries.binary_search_by(order).is_ok()
+        };
+        other.sorted_entries().iter().all(has)
+    }
+
+    /// The entries as two replies are compared: sorted, because datagrams overtake each other, and
+    /// without values, pings and scores, which change at any time. Rules of one name, such as
+    /// mutators, keep their values.
+    fn sorted_entries(&self) -> Vec<Entry<'_>> {
+        let rules = self.datagrams.iter().flat_map(Datagram::rules);
+        let players = self.players().map(|player| Entry {
+            number: player.player_num,
+            name: player.name.raw(),
+            value: &[],
+        });
+        let mut entries: Vec<_> = rules.chain(players).collect();
+        entries.sort_unstable();
+        let is_same_name = |a: &Entry<'_>, b: &Entry<'_>| (a.number, a.name) == (b.number, b.name);
+        for same in entries.chunk_by_mut(is_same_name) {
+            if let [only] = same {
+                only.value = &[];
+            }
+        }
+        entries
+    }
+
+    fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
+        self.datagrams.iter().flat_map(Datagram::players)
+    }
+
+    /// Keeps the first version of each datagram, where several replies were captured. Two versions
+    /// begin with the same entry, or both are the end, with rules of the same names.
+    pub(super) fn keep_first_versions(&mut self) {
+        let mut first_entries = BTreeSet::new();
+        let mut rules_of_ends = BTreeSet::new();
+        let mut are_new = Vec::with_capacity(self.datagrams.len());
+        for part in &self.datagrams {
+            let first_entry = part.first_entry();
+            let has_new_start = first_entry.is_none_or(|entry| first_entries.insert(entry));
+            let names: Vec<&[u8]> = part.rules_of_end().map(|rule| rule.name).collect();
+            let has_new_names = names.is_empty() || rules_of_ends.insert(names);
+            are_new.push(has_new_start && has_new_names);
+        }
+        let mut are_new = are_new.into_iter();
+        self.datagrams.retain(|_| are_new.next() == Some(true));
+    }
+
+    /// The datagrams in the order of the list, as far as that is known. The datagram with the first
+    /// rule is first, and the short one is last. The others are sorted by falling player numbers
+    /// where the numbers of each datagram fall: the newest player is first in every capture.
+    /// Otherwise they stay in order of arrival.
+    pub(super) fn into_ordered(mut self) -> Vec<Datagram> {
+        if self.datagrams.len() > 1 {
+            let is_falling = self.datagrams.iter().all(Datagram::has_falling_numbers);
+            self.datagrams.sort_by_key(|part| {
+                let first_number = part.player_numbers().next().filter(|_| is_falling);
+                (part.is_end(), !part.is_first(), Reverse(first_number))
+            });
+        }
+        self.datagrams
+    }
+}
+
+/// Datagrams and their bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Size {
+    pub(super) datagrams: usize,
+    pub(super) bytes: usize,
+}
+
+impl Size {
+    pub(super) const fn plus(self, other: Self) -> Self {
+        Self {
+            datagrams: self.datagrams.saturating_add(other.datagrams),
+            bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+/// A player in one of several datagrams.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Listing<'a> {
+    player: Entry<'a>,
+    datagram: usize,
+}
+
+/// A rule by its name and value, or a player by number and name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Entry<'a> {
+    number: i32,
+    name: &'a [u8],
+    value: &'a [u8],
+}
+
+impl<'a> Entry<'a> {
+    /// A player by number, and by name where all players have the number 0.
+    fn identity(player: PlayerRecord<'a>) -> Self {
+        let name = if player.player_num == 0 {
+            player.name.raw()
+        } else {
+            &[]
+        };
+        Self {
+            number: player.player_num,
+            name,
+            value: &[],
+        }
+    }
+}
+
+/// One datagram of an answer: of a list, or the info record, which has no entries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Datagram {
+    pub(super) bytes: Vec<u8>,
+    /// Whole entries in it.
+    pub(super) entries: usize,
+    pub(super) is_cut: bool,
+}
+
+impl Datagram {
+    pub(super) fn read(datagram: &[u8], limits: &Limits) -> Result<Self, ParseError> {
+        let response = Response::parse(datagram, limits)?;
+        Ok(Self::new(datagram, &response))
+    }
+
+    /// Keeps a datagram that was read as this response.
+    pub(super) fn new(datagram: &[u8], response: &Response<'_>) -> Self {
+        let entries = match response.body {
+            Body::Rules(RuleList(entries)) | Body::Players(PlayerList(entries)) => entries.count,
+            Body::Info(_) | Body::SmallPing(_) => 0,
+        };
+        Self {
+            bytes: datagram.to_vec(),
+            entries,
+            is_cut: response.is_cut(),
+        }
+    }
+
+    pub(super) const fn size(&self) -> Size {
+        Size {
+            datagrams: 1,
+            bytes: self.bytes.len(),
+        }
+    }
+
+    /// Whether it is short enough to be the last of its list.
+    const fn is_end(&self) -> bool {
+        self.bytes.len() <= FLUSH_LENGTH
+    }
+
+    /// Whether it begins with the first rule of the stock game.
+    fn is_first(&self) -> bool {
+        let first = self.rules().next();
+        first.is_some_and(|rule| rule.name.eq_ignore_ascii_case(SERVER_MODE.as_bytes()))
+    }
+
+    fn first_entry(&self) -> Option<Entry<'_>> {
+        let first_player = self.players().next().map(Entry::identity);
+        first_player.or_else(|| self.rules().next())
+    }
+
+    /// Its rules if it can be the last, else none.
+    fn rules_of_end(&self) -> impl Iterator<Item = Entry<'_>> {
+        let end = self.is_end().then_some(self);
+        end.into_iter().flat_map(Self::rules)
+    }
+
+    fn rules(&self) -> impl Iterator<Item = Entry<'_>> {
+        let rules = RuleList(Entries::of(&self.bytes, RULES, self.entries));
+        rules.iter().map(|(name, value)| Entry {
+            number: 0,
+            name: name.raw(),
+            value: value.raw(),
+        })
+    }
+
+    fn players(&self) -> impl Iterator<Item = PlayerRecord<'_>> {
+        PlayerList(Entries::of(&self.bytes, PLAYERS, self.entries)).iter()
+    }
+
+    fn player_numbers(&self) -> impl Iterator<Item = i32> {
+        self.players().map(|player| player.player_num)
+    }
+
+    fn has_falling_numbers(&self) -> bool {
+        self.player_numbers().is_sorted_by(|a, b| a > b)
+    }
+}
