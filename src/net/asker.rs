@@ -165,7 +165,7 @@ fn no_address() -> io::Error {
 
 /// The addresses of a host, tried one after the other. Each gets an equal share of the remaining
 /// time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Attempts {
     pub(super) address: SocketAddr,
     pub(super) others: std::vec::IntoIter<SocketAddr>,

@@ -38,8 +38,11 @@ use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::li
 /// Queries game servers.
 ///
 /// Its asynchronous calls need the feature `tokio`; with the feature `blocking`, `Self::blocking`
-/// makes a client whose calls block. Cheap to clone; clones share their nonce counter. A client
-/// keeps nothing else between calls, so you can keep using it after a failure.
+/// makes a client whose calls block. Cheap to clone; clones share their nonce counter.
+///
+/// # After a failure
+/// A client keeps nothing but its nonce counter between calls: no sockets, names or lists. You can
+/// use it again at once.
 ///
 /// ```no_run
 /// use queryport::Client;

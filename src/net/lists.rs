@@ -18,6 +18,10 @@ use crate::lists::{Scope, ServerList};
 /// See [`Client::servers`](crate::Client::servers) and [`Client::servers_at`](crate::Client::servers_at).
 ///
 /// The first call of [`Self::next`] sends the requests. Dropping it closes all connections.
+///
+/// # After a failure
+/// The lists of other list servers go on. The failure is in [`Self::masters`]; requests are not
+/// sent again. Make a new `Servers` for another try.
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,

@@ -22,7 +22,15 @@ const MIN_WAIT: Duration = Duration::from_secs(3);
 ///
 /// If a name has several addresses, they are tried one by one while they are unreachable. The first
 /// reachable one gets all later commands: no other address gets the password, even while the server
-/// restarts. A new console looks the name up again.
+/// restarts.
+///
+/// # After a failure
+/// A console keeps two things after a failure, and can be used again:
+///
+/// - The reachable address. Only a new console looks the name up again. If no address was
+///   reachable, the next command tries all of them again.
+/// - The time of each command, for the pause before the next one. Failed commands count, because
+///   the server may have counted them. The pause is over after at most 1.05 s.
 ///
 /// ```no_run
 /// use queryport::Client;
@@ -83,10 +91,11 @@ impl Rcon {
         let query = self.query(command)?;
         tokio::time::sleep_until(self.pace.next(Tokio::now()).into()).await;
         self.pace.sent(Tokio::now());
-        self.server.deadline = after(Tokio::now(), self.client.deadline);
+        let mut attempts = self.server.clone();
+        attempts.deadline = after(Tokio::now(), self.client.deadline);
         loop {
-            let peer = self.server.address;
-            let timing = self.timing();
+            let peer = attempts.address;
+            let timing = self.timing(attempts.deadline);
             let outcome = self
                 .client
                 .ask_within::<Tokio, _>(peer, query.clone(), timing)
@@ -94,20 +103,21 @@ impl Rcon {
             let is_unreachable =
                 matches!(&outcome, Err(error) if error.kind() == ErrorKind::Unreachable);
             if !is_unreachable {
-                self.server.keep();
+                attempts.keep();
+                self.server = attempts;
                 return text_or_refusal(outcome?);
             }
             // Nothing there could have run the command: try the next address of the name.
-            if !self.server.advance(Tokio::now()) {
+            if !attempts.advance(Tokio::now()) {
                 return text_or_refusal(outcome?);
             }
         }
     }
 
     /// The client's timing, within the deadline and with the least wait.
-    fn timing(&self) -> Timing {
+    fn timing(&self, deadline: Instant) -> Timing {
         let timing = self.client.timing;
-        let left = self.server.deadline.saturating_duration_since(Tokio::now());
+        let left = deadline.saturating_duration_since(Tokio::now());
         timing
             .with_timeout(timing.timeout().min(left))
             .with_retry_after(timing.retry_after().max(MIN_WAIT))
@@ -234,5 +244,47 @@ mod tests {
             socket.recv_from(&mut [0; 64]).is_ok()
         });
         assert_eq!(has_command, [true, false]);
+    }
+
+    /// The server at the first address restarts before it has answered.
+    #[tokio::test]
+    async fn all_addresses_are_tried_again_while_none_was_reachable() {
+        let sockets = [0; 2].map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+        let addresses = sockets
+            .each_ref()
+            .map(|socket| socket.local_addr().unwrap());
+        drop(sockets);
+        let client = Client::with_secret(Secret::new([7; 16]));
+        let mut rcon = Rcon::new(&client, addresses[0], Password::new("secret"))
+            .await
+            .unwrap();
+        rcon.server.others = vec![addresses[1]].into_iter();
+        let error = rcon.run("status").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unreachable);
+        let server = tokio::net::UdpSocket::bind(addresses[0]).await.unwrap();
+        let answer = async {
+            let (_, from) = server.recv_from(&mut [0; 64]).await.unwrap();
+            let reply = b"\xff\xff\xff\xffprint\nok\n";
+            server.send_to(reply, from).await.unwrap();
+        };
+        let (outcome, ()) = tokio::join!(rcon.run("status"), answer);
+        assert_eq!(outcome.unwrap().peer, addresses[0]);
+    }
+
+    /// A map change takes some time, so a command waits three seconds for its answer, and is sent
+    /// once.
+    #[tokio::test]
+    async fn a_command_waits_at_least_three_seconds_and_at_most_until_the_deadline() {
+        let hasty = Timing::default().with_retry_after(Duration::from_millis(100));
+        let client = Client::with_secret(Secret::new([7; 16])).with_timing(hasty);
+        let rcon = Rcon::new(&client, "127.0.0.1:9", Password::new("secret"))
+            .await
+            .unwrap();
+        let now = Tokio::now();
+        let unhurried = rcon.timing(now + Duration::from_secs(100));
+        assert_eq!(unhurried.retry_after(), Duration::from_secs(3));
+        assert_eq!(unhurried.timeout(), hasty.timeout());
+        let hurried = rcon.timing(now + Duration::from_secs(1));
+        assert!(hurried.timeout() <= Duration::from_secs(1));
     }
 }

@@ -40,6 +40,10 @@ const MAX_WAIT: Duration = Duration::from_secs(3600);
 /// that the system cannot send immediately are dropped, because a server must not queue data for
 /// unknown clients.
 ///
+/// # After a failure
+/// `serve` keeps nothing. The state of the machine is described on its own page; it can be run
+/// again, on these or other sockets.
+///
 /// ```no_run
 /// use std::time::{Duration, Instant};
 /// use queryport::net::serve;

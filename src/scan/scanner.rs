@@ -44,6 +44,10 @@ use crate::time::{Duration, Instant};
 /// conversation keeps. The 512 queries that ended last are remembered, to tell late datagrams from
 /// foreign ones.
 ///
+/// # After a failure
+/// The other queries go on. A rate that was learned from drops or late replies stays until answers
+/// raise it. A new scanner starts at the first rate.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::Machine;

@@ -22,6 +22,15 @@ const MAX_MASTERS: usize = 32;
 /// owns the clock and the socket. Use the socket that answers queries: masters verify a heartbeat
 /// with a query to its sender.
 ///
+/// # After a failure
+/// An announcer does not see failures: a heartbeat that is lost, or whose master is unreachable, is
+/// sent again at the next interval. It keeps:
+///
+/// - The time of the latest heartbeats. A change of the status is announced at least ten seconds
+///   after them. A new announcer sends its first heartbeats at once.
+/// - The masters that asked for the status, until [`Self::poll_event`] reports them.
+/// - The end after [`Self::close`]. It is final.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::Machine;

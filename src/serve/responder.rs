@@ -51,6 +51,12 @@ pub struct ResponderStats {
 /// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of
 /// encoded replies for each protocol, and 1,024 replies that wait to be sent.
 ///
+/// # After a failure
+/// A responder does not see failures: a reply that is lost is requested again by its client. It
+/// keeps the bytes that each source received, see [`GuardOptions`]. They are forgotten with time,
+/// at the guard's rates, and [`Self::with_guard`] begins anew. [`Self::set_status`] resets the
+/// encoded replies.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::serve::Responder;

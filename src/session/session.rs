@@ -24,6 +24,9 @@ macro_rules! event {
 ///
 /// The [module](super) describes its methods and their order.
 ///
+/// # After a failure
+/// A session ends with its failure. Make a new one, with a new conversation, for another try.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::{Machine, Session};

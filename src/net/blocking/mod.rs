@@ -28,6 +28,8 @@ use crate::status_query::Answer;
 
 /// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter.
 ///
+/// After a failure, it can be used again at once, as [`queryport::Client`](crate::Client#after-a-failure).
+///
 /// ```no_run
 /// use queryport::Protocol;
 /// use queryport::blocking::Client;
@@ -278,6 +280,10 @@ impl Client {
 ///
 /// The first call of `next` starts a thread for each list server, which ends with its list. If the
 /// system refuses a thread, the list server's report has [`Error::Io`].
+///
+/// # After a failure
+/// The lists of other list servers go on. The failure is in [`Self::masters`]; requests are not
+/// sent again. Make a new `Servers` for another try.
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,

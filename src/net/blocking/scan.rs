@@ -32,6 +32,10 @@ const SLOW: Duration = Duration::from_millis(1);
 /// See [`Client::scan`](super::Client::scan).
 ///
 /// All work happens in `next`. Results that were not taken yet count as queries in flight.
+///
+/// # After a failure
+/// A scan goes on after the failure of a server, and keeps nothing of it. If no socket can be
+/// opened, every target has this error as its result.
 pub struct Scan<'a> {
     queries: Queries<'a, StatusQuery>,
     sockets: Sockets,

@@ -59,8 +59,12 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// After any other failure to send, the scan repeats the datagram every 10 ms for a second, then
 /// reports the server as unreachable.
 ///
-/// Two effects outlast a failure. A rate reduced by drops rises again with answers. After a request
-/// longer than the MTU, the socket lets the system fragment requests until the scan is dropped.
+/// # After a failure
+/// A scan goes on after the failure of a server. It keeps:
+///
+/// - A rate that drops have reduced. It rises again with answers.
+/// - The permission to fragment requests, after one longer than the MTU. It lasts until the scan is
+///   dropped.
 ///
 /// ```no_run
 /// use queryport::{Client, Protocol, ScanOptions};

@@ -94,6 +94,17 @@ const HEAD: usize = 12;
 /// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most as long
 /// as the heartbeat, and no memory.
 ///
+/// # After a failure
+/// A master does not see failures: a `getinfo` or a list that is lost is requested again by its
+/// server or client. It keeps:
+///
+/// - Listed servers, until they have not proved their address for [`Options::lifetime`].
+/// - The number of lists that each source was sent. It falls by one in each
+///   [`Options::list_decay`].
+/// - Lists that wait for [`Options::list_bytes_per_second`], until they are sent.
+///
+/// A new master starts with an empty list.
+///
 /// ```
 /// use std::time::Instant;
 /// use queryport::session::Machine;
