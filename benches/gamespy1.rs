@@ -26,7 +26,7 @@ fn status(players: usize) -> ServerStatus {
     status.game_type = Some("CTFGame".into());
     status.version = Some("451".into());
     status.max_players = Some(32);
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     status.rules = (0..20)
         .map(|rule| (format!("a_rule{rule}"), format!("value {rule}")))
         .collect();

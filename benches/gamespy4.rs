@@ -35,7 +35,7 @@ fn status(players: usize, rules: usize) -> ServerStatus {
             .push("pid_", &(1_160_000 + number * 137).to_string());
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     let team = |name: &str| {
         let mut team = Team::default();
         team.name = Some(name.into());

@@ -62,7 +62,7 @@ fn packets(rules: usize, players: usize) -> (ServerStatus, Vec<Bytes>) {
             (Some(number as i64), Some(40), Some((number % 2) as i32));
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     let commands = [Command::Info, Command::RulesAndPlayers];
     let packets = commands
         .map(|command| replies(command, &status, &requester()))

@@ -189,6 +189,6 @@ fn full(plain: bool) -> ServerStatus {
         player.team = Some(number % 2);
         player
     };
-    status.players = Some((0..34).map(player).collect());
+    status.players = (0..34).map(player).collect();
     status
 }

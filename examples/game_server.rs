@@ -163,6 +163,6 @@ fn status(tick: u32) -> Arc<ServerStatus> {
     status.max_players = Some(8);
     status.player_count = Some(1);
     status.game_port = PORTS.first().copied();
-    status.players = Some(vec![Player::new("Ann")]);
+    status.players = [Player::new("Ann")].into();
     Arc::new(status)
 }

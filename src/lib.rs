@@ -16,7 +16,7 @@
 //!     let name = status.name.as_deref().unwrap_or("(no name)");
 //!     let map = status.map.as_deref().unwrap_or("(no map)");
 //!     println!("{name} plays {map}");
-//!     for player in status.listed_players() {
+//!     for player in status.players {
 //!         println!("{:>6} {}", player.score.unwrap_or_default(), player.name);
 //!     }
 //!     println!("{}", status.completeness);
@@ -239,7 +239,7 @@ pub mod blocking {
     //!
     //! let client = Client::new()?;
     //! let status = client.query(Protocol::Quake3, "example.org")?.answer;
-    //! println!("{} players", status.listed_players().len());
+    //! println!("{} players", status.players.len());
     //! # Ok::<(), queryport::Error>(())
     //! ```
     //!
@@ -318,6 +318,7 @@ pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use lists::ServerList;
 pub use model::completeness::{Completeness, Part, Verification};
+pub use model::players::Players;
 pub use model::rules::Rules;
 pub use model::status::{Player, ServerStatus, Team, ToStatus};
 pub use model::text::Text;

@@ -71,7 +71,7 @@ fn status(players: usize) -> ServerStatus {
         (player.score, player.ping) = (Some(number as i64), Some(40));
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     status.rules = (0..20)
         .map(|n| (format!("sv_rule{n}"), format!("value {n}")))
         .collect();

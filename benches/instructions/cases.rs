@@ -264,11 +264,9 @@ fn many(limits: &Limits) {
 fn forged(name: &str, service: Service, request: &[u8]) {
     let mut now = Instant::now();
     let mut status = ServerStatus::default();
-    status.players = Some(
-        (0..24)
+    status.players = (0..24)
             .map(|n| Player::new(format!("Player number {n}")))
-            .collect(),
-    );
+            .collect();
     let mut responder = Responder::new(service, status, Secret::new([5; 16]), now);
     for n in 0..400_u32 {
         now += Duration::from_millis(200);
@@ -303,11 +301,9 @@ fn forged(name: &str, service: Service, request: &[u8]) {
 fn keys_by_id() {
     let now = Instant::now();
     let mut status = ServerStatus::default();
-    status.players = Some(
-        (0..24)
+    status.players = (0..24)
             .map(|n| Player::new(format!("Player number {n}")))
-            .collect(),
-    );
+            .collect();
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();

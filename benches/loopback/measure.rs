@@ -222,7 +222,7 @@ async fn typed(arguments: ScanArguments) -> (Duration, u32, u64) {
                 .iter()
                 .map(|(key, value)| key.raw().len() + value.raw().len())
                 .sum::<usize>();
-            for player in status.listed_players() {
+            for player in status.players {
                 seen += player.name.raw().len() + usize::from(player.score.is_some());
             }
         }

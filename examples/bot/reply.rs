@@ -33,7 +33,7 @@ pub(crate) fn reply(
         Err(error) => return format!("{server} does not answer: {error}"),
     };
     let names: Vec<String> = status
-        .listed_players()
+        .players
         .iter()
         .map(|player| player.name.to_string())
         .collect();

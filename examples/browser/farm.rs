@@ -287,7 +287,7 @@ impl World {
         status.game_type = Some(self.kind.game_type().into());
         status.max_players = Some(self.slots);
         status.password = Some(self.name.contains("veterans"));
-        status.players = Some(self.players.clone());
+        status.players = self.players.clone().into();
         status.player_count = u32::try_from(self.players.len()).ok();
         for ((id, name), score) in self.kind.teams().into_iter().flatten().zip([2, 3]) {
             let mut team = Team::default();
@@ -311,11 +311,10 @@ impl World {
         let bots = status
             .players
             .iter_mut()
-            .flatten()
             .filter(|player| player.name.plain().len() == 5);
         if self.kind == Unreal99 {
             bots.for_each(|player| player.bot = Some(true));
-            for player in status.players.iter_mut().flatten() {
+            for player in &mut status.players {
                 player.bot.get_or_insert(false);
             }
         } else if matches!(self.kind, OpenArena | Xonotic | Unreal3) {

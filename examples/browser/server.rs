@@ -117,7 +117,7 @@ impl Server {
         let status = self.status()?;
         let marked = || {
             status
-                .listed_players()
+                .players
                 .iter()
                 .filter_map(|player| player.bot)
                 .collect::<Vec<_>>()
@@ -153,7 +153,7 @@ impl Server {
             ]
             .into_iter()
             .flatten();
-            for text in texts.chain(status.listed_players().iter().map(|player| &player.name)) {
+            for text in texts.chain(status.players.iter().map(|player| &player.name)) {
                 words.push(' ');
                 words.push_str(&safe(&text.plain()));
             }

@@ -51,7 +51,7 @@ fn answer(name: Text, map: &str, players: u32, ping: u64) -> Outcome<ServerStatu
         (Some(players), Some(16), Some(1));
     let mut ann = Player::new(caret("^1Ann"));
     (ann.score, ann.ping, ann.team) = (Some(12), Some(48), Some(0));
-    status.players = Some(vec![ann]);
+    status.players = [ann].into();
     let mut red = Team::default();
     (red.id, red.name, red.score) = (Some(0), Some("Red".into()), Some(3));
     status.teams = vec![red];

@@ -90,7 +90,7 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
             number(team.score)
         );
     }
-    match &status.players {
+    match status.players.known() {
         Some(players) if !players.is_empty() => {
             let _ = writeln!(out, "\n    score  ping  player");
             for player in players {

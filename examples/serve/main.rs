@@ -449,7 +449,7 @@ fn with_players(
     let players: Vec<Player> = players.map(player).collect();
     let mut status = status.clone();
     status.player_count = u32::try_from(players.len()).ok();
-    status.players = Some(players);
+    status.players = players.into();
     status.max_players = Some(most.max(16).into());
     status
 }

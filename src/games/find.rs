@@ -218,7 +218,7 @@ impl Mark {
                 .as_ref()
                 .is_some_and(|game_type| begins(&game_type.plain(), start)),
             Self::PlayerValue(name) => status
-                .listed_players()
+                .players
                 .first()
                 .is_some_and(|player| player.extra.get(name).is_some()),
         }

@@ -42,7 +42,7 @@ const INFO_EVERY: u32 = 3;
 /// let Verdict::Done(answer) = query.receive(br"\hostname\Srv\queryid\9.1") else {
 ///     panic!()
 /// };
-/// assert_eq!(answer.to_status().listed_players().len(), 1);
+/// assert_eq!(answer.to_status().players.len(), 1);
 /// ```
 #[derive(Debug, Clone)]
 pub struct StatusQuery {

@@ -77,7 +77,7 @@ impl<'a> Sections<'a> {
             rules: Vec::new(),
         };
         sections.rules = rules;
-        let listed = status.listed_players().len();
+        let listed = status.players.len();
         sections.rules.retain(|rule| !is_row(&rule.key, listed));
         sections
     }
@@ -170,7 +170,7 @@ impl<'a> Sections<'a> {
         let (status, bots) = (self.status, self.status.bot_count);
         match self.profile.bots {
             BotCount::Counted { is_usual } => {
-                let are_marked = listed_bots(status.listed_players()).is_some();
+                let are_marked = listed_bots(&status.players).is_some();
                 let usual = (is_usual && !are_marked).then_some(Key::NumBots);
                 fields.number(
                     Keys {
@@ -192,7 +192,7 @@ impl<'a> Sections<'a> {
 
     /// Adds a text for each player, and one for the teams if they follow.
     pub(super) fn players(&self, out: &mut Template) {
-        for (index, player) in (0..).zip(self.status.listed_players()) {
+        for (index, player) in (0..).zip(&self.status.players) {
             out.begin();
             self.player(index, player, &mut out.bytes);
         }
@@ -267,7 +267,7 @@ impl<'a> Sections<'a> {
             if let Some(score) = team.score {
                 put_row("score", row, score.to_string().as_bytes(), out);
             }
-            let players = self.status.listed_players().iter();
+            let players = self.status.players.iter();
             let members = players.filter(|player| player.team == Some(id)).count();
             put_row("size", row, members.to_string().as_bytes(), out);
         }
@@ -456,7 +456,7 @@ impl<'a> UnsaidFields<'a> {
 /// Adds a text with this field for each player. Only here do rows begin at 1.
 pub(super) fn player_property(status: &ServerStatus, name: &[u8], out: &mut Template) {
     let field = token_of(name);
-    for (index, player) in (1..).zip(status.listed_players()) {
+    for (index, player) in (1..).zip(&status.players) {
         out.begin();
         put_row(
             &field,

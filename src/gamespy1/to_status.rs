@@ -58,7 +58,7 @@ impl ToStatus for Answer {
             time_limit: known.time(profile.time_limit),
             time_left: profile.time_left(&known),
             score_limit: known.number(profile.score_limit.all),
-            players,
+            players: players.into(),
             former_players,
             teams,
             rules: parts.rules.build(style.colours),
@@ -469,7 +469,7 @@ mod tests {
         let answer =
             Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default()).unwrap();
         let status = answer.to_status();
-        let (team, player) = (&status.teams[0], &status.listed_players()[0]);
+        let (team, player) = (&status.teams[0], &status.players[0]);
         assert_eq!((team.score, player.score), (Some(3), Some(7)));
         assert!(team.extra.get("score_t").is_some() && player.extra.get("frags").is_some());
     }

@@ -96,7 +96,7 @@ fn is_cut(
     max_value: usize,
 ) -> bool {
     let exceeds = |text: TextRef<'_>, limit| wire(text).len() > limit;
-    let (players, teams) = (status.listed_players(), &status.teams);
+    let (players, teams) = (&status.players, &status.teams);
     let extra = players
         .iter()
         .flat_map(|player| player.extra.iter().map(|(_, cell)| cell));
@@ -250,7 +250,7 @@ fn mutators<'a>(
 
 /// Writes the columns of the players.
 fn put_players(status: &ServerStatus, profile: &Profile, template: &mut Template) {
-    let players = status.listed_players();
+    let players = &status.players[..];
     let is_bounded = profile.layout != Layout::Minecraft;
     let max_rows = if is_bounded { MAX_ROWS } else { players.len() };
     let players = players.get(..max_rows).unwrap_or(players);

@@ -44,7 +44,7 @@ impl ToStatus for Answer {
         ServerStatus {
             bot_count,
             player_count: player_count(&fields),
-            players,
+            players: players.into(),
             teams,
             rules: rules.build(profile.style.colours),
             completeness: self.completeness(),

@@ -84,8 +84,8 @@ pub mod one_server {}
 /// ```
 /// ```
 /// # let status = queryport::ServerStatus::default();
-/// let count = status.listed_players().len();
-/// for player in status.listed_players() {}
+/// let count = status.players.len();
+/// for player in status.players {}
 /// ```
 /// ```
 /// use queryport::{Player, ServerStatus};

@@ -6,6 +6,7 @@ use serde::de::{self, Deserializer};
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
+use super::players::Players;
 use super::rules::Rules;
 use super::status::{Player, ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
@@ -69,6 +70,18 @@ serialize_fields! {
 }
 serialize_fields! { Player: (name) score ping team bot (extra) }
 serialize_fields! { Team: () id (name) score (extra) }
+
+impl Serialize for As<&Players> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let detailed = self.1;
+        match self.0.known() {
+            Some(players) => {
+                serializer.collect_seq(players.iter().map(|player| As(player, detailed)))
+            }
+            None => serializer.serialize_none(),
+        }
+    }
+}
 
 impl Serialize for As<&Duration> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -277,7 +290,7 @@ mod tests {
             time_limit: Some(Duration::from_secs(1200)),
             time_left: Some(Duration::from_millis(1500)),
             score_limit: Some(25),
-            players: Some(vec![player]),
+            players: [player].into(),
             former_players: vec![Player::new("Gone")],
             teams: vec![team],
             rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")]
@@ -313,10 +326,7 @@ mod tests {
         assert_eq!(json["rules"][1], serde_json::json!(["empty", ""]));
 
         let back: ServerStatus = serde_json::from_value(json).unwrap();
-        let (name, written) = (
-            &back.listed_players()[0].name,
-            &status.listed_players()[0].name,
-        );
+        let (name, written) = (&back.players[0].name, &status.players[0].name);
         assert_eq!((name.raw(), name.style()), (written.raw(), written.style()));
 
         let plain = serde_json::to_value(&status).unwrap();
@@ -364,7 +374,7 @@ mod tests {
     fn parts_of_a_status_are_written_as_in_it() {
         let status = full();
         let whole = serde_json::to_value(&status).unwrap();
-        let player = &status.listed_players()[0];
+        let player = &status.players[0];
         assert_eq!(serde_json::to_value(player).unwrap(), whole["players"][0]);
         assert_eq!(
             serde_json::to_value(&status.teams[0]).unwrap(),

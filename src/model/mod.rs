@@ -8,6 +8,7 @@
 pub(crate) mod completeness;
 #[cfg(feature = "serde")]
 pub(crate) mod json;
+pub(crate) mod players;
 pub(crate) mod rules;
 pub(crate) mod status;
 pub(crate) mod text;

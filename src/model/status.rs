@@ -1,6 +1,7 @@
 //! The owned, normalised status.
 
 use super::completeness::{Completeness, Verification};
+use super::players::Players;
 use super::rules::Rules;
 use super::text::Text;
 use crate::text::charset::Charset;
@@ -19,12 +20,12 @@ use std::time::Duration;
 ///
 /// let status = ServerStatus {
 ///     name: Some("Example".into()),
-///     players: Some(vec![Player::new("Ann")]),
+///     players: [Player::new("Ann")].into(),
 ///     player_count: Some(1),
 ///     time_limit: Some(Duration::from_secs(20 * 60)),
 ///     ..ServerStatus::default()
 /// };
-/// assert_eq!(status.listed_players()[0].name, "Ann");
+/// assert_eq!(status.players[0].name, "Ann");
 /// ```
 ///
 /// # JSON
@@ -101,9 +102,9 @@ pub struct ServerStatus {
     pub time_left: Option<Duration>,
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
-    /// The players in the server's order; `None` if no list was requested or none was sent.
-    /// [`ServerStatus::listed_players`] is empty then.
-    pub players: Option<Vec<Player>>,
+    /// The players on the server, in its order. Empty if no list came: [`Players::is_known`] tells
+    /// whether one did.
+    pub players: Players,
     /// Players who have left and whom the server lists all the same, as Battlefield 1942 does
     /// beyond its own count.
     pub former_players: Vec<Player>,
@@ -119,12 +120,6 @@ pub struct ServerStatus {
 }
 
 impl ServerStatus {
-    /// The players on the server as it lists them; empty if no list came (see
-    /// [`ServerStatus::players`]).
-    pub fn listed_players(&self) -> &[Player] {
-        self.players.as_deref().unwrap_or_default()
-    }
-
     /// Reads all texts in another character set, except those in UTF-16. No protocol sends the
     /// character set, so it can only be known from elsewhere. See also
     /// [`QueryOptions::with_charset`](crate::QueryOptions::with_charset).
@@ -158,7 +153,7 @@ impl ServerStatus {
         for text in named.chain(mutators) {
             text.set_charset(charset);
         }
-        let players = self.players.iter_mut().flatten();
+        let players = self.players.iter_mut();
         for player in players.chain(&mut self.former_players) {
             player.name.set_charset(charset);
             player.extra.set_charset(charset);
@@ -182,11 +177,7 @@ impl ServerStatus {
 
     /// Players on the server: the count, else as many as are listed.
     pub(crate) fn online(&self) -> Option<u32> {
-        let listed = || {
-            self.players
-                .as_ref()
-                .and_then(|players| u32::try_from(players.len()).ok())
-        };
+        let listed = || u32::try_from(self.players.known()?.len()).ok();
         self.player_count.or_else(listed)
     }
 }

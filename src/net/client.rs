@@ -51,7 +51,7 @@ use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::li
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = Client::new()?;
 /// let found = client.query_game(Game::find("openarena")?, "example.org").await?;
-/// for player in found.outcome.answer.listed_players() {
+/// for player in found.outcome.answer.players {
 ///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
 /// }
 /// # Ok(())

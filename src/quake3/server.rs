@@ -44,7 +44,7 @@ const PURPOSE: u16 = 0x5133;
 ///
 /// let mut status = ServerStatus::default();
 /// status.name = Some("Srv".into());
-/// status.players = Some(vec![Player::new("Ann")]);
+/// status.players = [Player::new("Ann")].into();
 /// let request = Request::new(Command::GetStatus { challenge: Some(b"8aJ2") });
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester =
@@ -198,7 +198,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let room = space.info.saturating_sub(MAX_CLIENTS);
     let mut info = named(Detail::Full, status, service, room);
     info.limit = space.info;
-    let players = status.listed_players();
+    let players = &status.players;
     let mut lines = lines(players, written.line, service.max_reply);
     let fitting = whole_lines(&lines, space.for_lines(info.bytes.len()));
     let listed = lines.get(..fitting).unwrap_or_default();
@@ -405,11 +405,9 @@ mod tests {
             name: Some("^1Srv;".into()),
             map: Some("q3dm17".into()),
             max_players: Some(64),
-            players: Some(
-                (0..players)
-                    .map(|n| Player::new(format!("player number {n}")))
-                    .collect(),
-            ),
+            players: (0..players)
+                .map(|n| Player::new(format!("player number {n}")))
+                .collect(),
             rules: (0..80)
                 .map(|n| (format!("rule_{n}"), "a value of some length"))
                 .collect::<Rules>(),
@@ -523,7 +521,7 @@ mod tests {
         let mut status = ServerStatus::default();
         let mut player = Player::new("Ann");
         (player.score, player.ping) = (Some(-3), Some(50));
-        status.players = Some(vec![player]);
+        status.players = [player].into();
         let last_line = |engine, status: &ServerStatus| {
             let reply = reply(
                 Command::GetStatus { challenge: None },
@@ -540,7 +538,7 @@ mod tests {
             r#"-3 50 "Ann""#,
             "no teams"
         );
-        status.players.as_mut().unwrap()[0].team = Some(2);
+        status.players[0].team = Some(2);
         assert_eq!(last_line(Engine::Quake3, &status), r#"-3 50 "Ann""#);
         assert_eq!(last_line(Engine::DarkPlaces, &status), r#"-3 50 2 "Ann""#);
         assert_eq!(

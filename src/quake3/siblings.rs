@@ -199,7 +199,7 @@ impl Info {
 
 /// The player lines, each with its line feed.
 fn lines(status: &ServerStatus, form: Form, wanted: Wanted) -> Vec<Vec<u8>> {
-    let players = (1_i64..).zip(status.listed_players());
+    let players = (1_i64..).zip(&status.players);
     if form == Form::Quake2 {
         return players.map(|(_, player)| quake2_line(player)).collect();
     }

@@ -67,7 +67,7 @@ impl ToStatus for Answer {
             private_slots: reader.count(Key::PrivateClients),
             time_limit: reader.known.get(Key::TimeLimit).and_then(number::minutes),
             score_limit: reader.score_limit(),
-            players,
+            players: players.into(),
             teams: reader.teams(),
             rules: rules.build(reader.style.colours),
             completeness,

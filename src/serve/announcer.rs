@@ -520,7 +520,7 @@ mod tests {
         );
         let listed: fn(&mut ServerStatus, &mut Service) = |status, _| {
             status.player_count = None;
-            status.players = Some(vec![Player::new("Ann")]);
+            status.players = [Player::new("Ann")].into();
         };
         assert_eq!(check("DarkPlaces", listed), Ok(()), "the list is counted");
         for most in [None, Some(0)] {
@@ -626,7 +626,7 @@ mod tests {
             br"\secure\ABCDEF",
         );
         assert_eq!(announcer.poll_event(), Some(master));
-        (status.player_count, status.players) = (None, Some(vec![Player::new("Ann")]));
+        (status.player_count, status.players) = (None, [Player::new("Ann")].into());
         announcer.set_status(at(20), &status).unwrap();
         assert_eq!(
             send(&mut announcer, at(20)).unwrap(),

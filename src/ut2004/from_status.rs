@@ -226,7 +226,7 @@ fn minutes(limit: Duration) -> Option<i64> {
 pub(super) fn players(
     status: &ServerStatus,
 ) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
-    let numbered = status.listed_players().iter().zip(1..);
+    let numbered = status.players.iter().zip(1..);
     numbered.map(|(player, position)| {
         (
             WireText::new(player.name.as_ref()),

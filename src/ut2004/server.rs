@@ -35,7 +35,7 @@ use crate::service::Service;
 ///
 /// let mut status = ServerStatus::default();
 /// status.rules.push("ServerMode", "dedicated");
-/// status.players = Some(vec![Player::new("Жx")]);
+/// status.players = [Player::new("Жx")].into();
 /// # #[allow(clippy::disallowed_methods)]
 /// let requester =
 ///     Requester::new("192.0.2.1:5000".parse()?, Instant::now(), Secret::new([7; 16]));

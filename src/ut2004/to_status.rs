@@ -53,7 +53,8 @@ impl ToStatus for Answer {
             score_limit: known.score_limit,
             players: self
                 .lists_players()
-                .then(|| player_list(&self.bytes, &records)),
+                .then(|| player_list(&self.bytes, &records))
+                .into(),
             teams: teams(&self.bytes, &records),
             rules: rules(self, info.as_ref()),
             completeness: self.completeness(),

@@ -31,7 +31,7 @@ fn status() -> ServerStatus {
     status.map = Some("q3dm17".into());
     status.game_type = Some("0".into());
     status.max_players = Some(8);
-    status.players = Some(vec![Player::new("Ann"), Player::new("Bob")]);
+    status.players = [Player::new("Ann"), Player::new("Bob")].into();
     status
 }
 
@@ -87,7 +87,7 @@ fn every_protocol_is_queried_over_both_families() {
             println!("{protocol}: {:?}", outcome.elapsed);
             assert_eq!(outcome.peer, address);
             assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
-            assert_eq!(outcome.answer.listed_players().len(), 2, "{protocol}");
+            assert_eq!(outcome.answer.players.len(), 2, "{protocol}");
             assert!(outcome.answer.completeness.is_complete(), "{protocol}");
             assert!(outcome.rtt.unwrap() <= outcome.elapsed, "{protocol}");
         }
@@ -319,7 +319,7 @@ fn a_scan_of_five_hundred_ends_in_time() {
         match scanned.result {
             Ok(outcome) => {
                 assert_eq!(outcome.peer, servers[scanned.index as usize]);
-                assert_eq!(outcome.answer.listed_players().len(), 2);
+                assert_eq!(outcome.answer.players.len(), 2);
                 answered += 1;
             }
             Err(error) => kinds.push(error.kind()),

@@ -30,7 +30,7 @@ fn status(name: &str) -> ServerStatus {
         player.score = Some(number);
         player
     });
-    status.players = Some(players.collect());
+    status.players = players.collect();
     status.player_count = Some(30);
     for number in 0..40 {
         status
@@ -94,7 +94,7 @@ fn undisturbed(protocol: Protocol) -> Answer {
     });
     let answer = result.unwrap().answer;
     assert_eq!(answer.completeness(), Completeness::COMPLETE, "{protocol}");
-    assert_eq!(answer.to_status().listed_players().len(), 30, "{protocol}");
+    assert_eq!(answer.to_status().players.len(), 30, "{protocol}");
     answer
 }
 
@@ -179,7 +179,7 @@ fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
                     "{protocol}: {:?}",
                     outcome.elapsed
                 );
-                let players = outcome.answer.to_status().listed_players().len();
+                let players = outcome.answer.to_status().players.len();
                 assert!(players <= 1024, "{protocol}: {players} players");
             }
             Err(error) => assert!(

@@ -29,18 +29,12 @@ const FIELDS: [Said; 24] = [
     ("time_limit", |status| status.time_limit.is_some()),
     ("time_left", |status| status.time_left.is_some()),
     ("score_limit", |status| status.score_limit.is_some()),
-    ("players", |status| status.players.is_some()),
+    ("players", |status| status.players.is_known()),
     ("players: bot", |status| {
-        status
-            .listed_players()
-            .iter()
-            .any(|player| player.bot.is_some())
+        status.players.iter().any(|player| player.bot.is_some())
     }),
     ("players: team", |status| {
-        status
-            .listed_players()
-            .iter()
-            .any(|player| player.team.is_some())
+        status.players.iter().any(|player| player.team.is_some())
     }),
     ("teams", |status| !status.teams.is_empty()),
     ("rules", |status| !status.rules.is_empty()),

@@ -70,7 +70,7 @@ fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Red Rocket".into());
     status.map = Some(String::from("q3dm17").into());
-    status.players = Some(vec![Player::new("Ann"), Player::new(format!("Bob{}", 2))]);
+    status.players = [Player::new("Ann"), Player::new(format!("Bob{}", 2))].into();
     status.rules.push("mapname", "q3dm17");
     status
 }
@@ -132,26 +132,16 @@ fn rules_are_looked_up_compared_and_collected() {
 #[test]
 fn players_are_counted_sorted_and_found() {
     let status = status();
-    assert_eq!(status.listed_players().len(), 2);
-    let mut players = status.players.clone().unwrap_or_default();
+    assert_eq!(status.players.len(), 2);
+    let mut players = status.players.clone();
     players.sort_by(|a, b| b.name.cmp(&a.name));
     players.sort_by_key(|player| std::cmp::Reverse(player.score));
-    assert!(
-        status
-            .players
-            .iter()
-            .flatten()
-            .any(|player| player.name == "Ann")
-    );
+    assert!(status.players.iter().any(|player| player.name == "Ann"));
     #[allow(clippy::mutable_key_type, reason = "a text's equality never changes")]
-    let names: HashSet<&Text> = status
-        .listed_players()
-        .iter()
-        .map(|player| &player.name)
-        .collect();
+    let names: HashSet<&Text> = status.players.iter().map(|player| &player.name).collect();
     assert_eq!(names.len(), 2);
     let names: Vec<String> = status
-        .listed_players()
+        .players
         .iter()
         .map(|player| player.name.to_string())
         .collect();

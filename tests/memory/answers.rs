@@ -52,7 +52,7 @@ fn a_quake3_view_allocates_nothing() {
 fn a_quake3_status_is_two_lists_and_shared_bytes() {
     let answer = Answer::from_datagrams([Bytes::from(full_server())], &Limits::default()).unwrap();
     let mut players = 0;
-    let counted = measure(|| players = answer.to_status().listed_players().len());
+    let counted = measure(|| players = answer.to_status().players.len());
     assert_eq!(players, 64);
     // The rules, the players, and the first sharing of the bytes.
     assert!(
@@ -77,7 +77,7 @@ fn full_gamespy1_server() -> Vec<Bytes> {
         }
         player
     };
-    status.players = Some((0..32).map(player).collect());
+    status.players = (0..32).map(player).collect();
     let request = gamespy1::Request::new(&[gamespy1::Command::Status]);
     let service = Service::new(Engine::Qr1);
     let requester = crate::common::requester("192.0.2.1:5000");
@@ -122,7 +122,7 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
     let counted = measure(|| rules = answer.rules().count());
     assert_eq!((rules, counted.count_total), (23, 0));
     let mut players = 0;
-    let counted = measure(|| players = answer.to_status().listed_players().len());
+    let counted = measure(|| players = answer.to_status().players.len());
     assert_eq!(players, 32);
     println!("{} allocations for the model", counted.count_total);
     // Fields and rows as they grow, players, rules, all further fields, the first sharing of the
@@ -182,7 +182,7 @@ fn a_gamespy4_status_is_lists_and_shared_bytes() {
     let answer =
         gamespy4::Answer::from_datagrams(gamespy4_datagrams(), &Limits::default()).unwrap();
     let mut players = 0;
-    let counted = measure(|| players = answer.to_status().listed_players().len());
+    let counted = measure(|| players = answer.to_status().players.len());
     assert_eq!(players, 64);
     println!(
         "{} allocations for the model of 64 players with four further fields each",
@@ -219,11 +219,9 @@ fn full_ut2004_server() -> Vec<Bytes> {
     for rule in 1..60 {
         status.rules.push("Mutator", &format!("MutNumber{rule}"));
     }
-    status.players = Some(
-        (0..34)
-            .map(|player| Player::new(format!("player number {player}")))
-            .collect(),
-    );
+    status.players = (0..34)
+        .map(|player| Player::new(format!("player number {player}")))
+        .collect();
     let requests =
         [ut2004::Command::Info, ut2004::Command::RulesAndPlayers].map(ut2004::Request::new);
     let (service, requester) = (
@@ -280,7 +278,7 @@ fn a_ut2004_status_is_a_few_lists_and_one_for_each_player() {
     );
     let answer = answer.unwrap();
     let mut players = 0;
-    let counted = measure(|| players = answer.to_status().listed_players().len());
+    let counted = measure(|| players = answer.to_status().players.len());
     println!("{} allocations for the model", counted.count_total);
     assert_eq!(players, 34);
     // Rules, players, their own numbers, mutators, the number of each rule that the info brings.

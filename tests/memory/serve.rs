@@ -12,11 +12,9 @@ fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("A server with a usual name".into());
     status.game = Some("baseq3".into());
-    status.players = Some(
-        (0..24)
-            .map(|n| Player::new(format!("Player number {n}")))
-            .collect(),
-    );
+    status.players = (0..24)
+        .map(|n| Player::new(format!("Player number {n}")))
+        .collect();
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();

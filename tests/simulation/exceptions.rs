@@ -100,14 +100,14 @@ fn a_quake3_status_that_is_cut_between_two_players_is_one_with_fewer() {
     assert_eq!(
         complete(Protocol::Quake3, &[QUAKE3])
             .to_status()
-            .listed_players()
+            .players
             .len(),
         2
     );
     assert_eq!(
         complete(Protocol::Quake3, &[&QUAKE3[..cut]])
             .to_status()
-            .listed_players()
+            .players
             .len(),
         1
     );
@@ -166,7 +166,7 @@ fn the_first_replies_of_two_runs_have_the_same_number() {
     );
     let status = complete(Protocol::GameSpy1, &[before, after]).to_status();
     assert_eq!(
-        (status.map.unwrap(), status.players.unwrap().len()),
+        (status.map.unwrap(), status.players.len()),
         ("DM1".into(), 1)
     );
 }
@@ -190,10 +190,7 @@ fn both_runs_of_a_server_without_challenge_answer_a_request_that_arrived_twice()
     };
     let status = answer.to_status();
     assert!(status.completeness.is_complete());
-    assert_eq!(
-        (status.player_count, status.players.unwrap().len()),
-        (Some(1), 2)
-    );
+    assert_eq!((status.player_count, status.players.len()), (Some(1), 2));
 }
 
 /// [`Exception::NoNumber`](crate::judge::Exception): SWAT 4's GS1 mod writes `queryid` without a
@@ -207,7 +204,7 @@ fn parts_of_two_replies_without_a_reply_number_go_together() {
     );
     let status = complete(Protocol::GameSpy1, &[first, second]).to_status();
     assert_eq!(
-        (status.map.unwrap(), status.players.unwrap().len()),
+        (status.map.unwrap(), status.players.len()),
         ("A-Bomb".into(), 1)
     );
 }
@@ -221,7 +218,7 @@ fn the_hundredth_reply_after_another_has_its_number() {
     let later = br"\player_0\of the next map\queryid\20.2\final\";
     let status = complete(Protocol::GameSpy1, &[first, later]).to_status();
     assert_eq!(
-        (status.map.unwrap(), status.players.unwrap().len()),
+        (status.map.unwrap(), status.players.len()),
         ("DM-Old".into(), 1)
     );
     // A datagram that both have shows it.
@@ -239,7 +236,7 @@ fn both_replies_to_one_challenge_have_its_id() {
     let later = b"\0\x04\x03\x02\x01splitnum\0\x81\x01player_\0\0of the next map\0\0\0\x02\0";
     let status = complete(Protocol::GameSpy4, &[challenge, first, later]).to_status();
     assert_eq!(
-        (status.map.unwrap(), status.players.unwrap().len()),
+        (status.map.unwrap(), status.players.len()),
         ("DM-Old".into(), 1)
     );
     let both = b"\0\x04\x03\x02\x01splitnum\0\0\0mapname\0DM-New\0numplayers\x001\0\0";
@@ -260,7 +257,7 @@ fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
     assert_eq!(
         complete(Protocol::GameSpy1, &[first, second])
             .to_status()
-            .listed_players()
+            .players
             .len(),
         1
     );
@@ -277,13 +274,8 @@ fn a_last_datagram_of_descent_3_is_not_missed() {
     let first = b"\\hostname\\Srv\\mapname\\Polaris\\numplayers\\2\\player_0\\Ann\\frags_0\\3\\ping_0\\40\\player_1\\Bob\
         \\final\\queryid\\271.1\0";
     let second = b"\\ping_1\\40\\final\\queryid\\271.2\0";
-    let ping = |datagrams: &[&[u8]]| {
-        complete(Protocol::GameSpy1, datagrams)
-            .to_status()
-            .players
-            .unwrap()[1]
-            .ping
-    };
+    let ping =
+        |datagrams: &[&[u8]]| complete(Protocol::GameSpy1, datagrams).to_status().players[1].ping;
     assert_eq!(ping(&[first, second]), Some(40));
     assert_eq!(ping(&[first]), None);
 }

@@ -62,13 +62,13 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 .iter()
                 .filter(|(key, _)| key.raw().starts_with(b"rule"))
                 .count();
-            let said = (status.listed_players().len(), rules);
+            let said = (status.players.len(), rules);
             (said != held[0].said(*form)).then(|| format!("{said:?} of {:?}", held[0].said(*form)))
         }
         Server::Raw(_, held, _) => {
             let status = received(&client.full());
             let names: Vec<Vec<u8>> = status
-                .listed_players()
+                .players
                 .iter()
                 .map(|player| player.name.raw().to_vec())
                 .collect();

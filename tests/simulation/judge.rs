@@ -133,9 +133,8 @@ pub fn is_wrong(result: &AnyResult, family: &Family, moment: usize) -> bool {
 }
 
 fn sorted(mut status: ServerStatus) -> ServerStatus {
-    if let Some(players) = &mut status.players {
-        players.sort_by_cached_key(|player| format!("{player:?}"));
-    }
+    let players = &mut status.players;
+    players.sort_by_cached_key(|player| format!("{player:?}"));
     let mut pairs: Vec<_> = status
         .rules
         .iter()
@@ -260,7 +259,7 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
             .any(|next| next.starts_with(name))
     };
     let odd = status
-        .listed_players()
+        .players
         .iter()
         .find(|player| !is_known(player.name.raw()))?;
     Some(format!("{:?}", odd.name))

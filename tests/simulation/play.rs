@@ -55,7 +55,7 @@ impl Moment {
             };
             names.extend(
                 status
-                    .listed_players()
+                    .players
                     .iter()
                     .map(|player| player.name.raw().to_vec()),
             );

@@ -381,7 +381,7 @@ fn shown(result: &AnyResult) -> String {
     match result {
         Ok(outcome) => {
             let status = outcome.answer.to_status();
-            let (players, rules) = (status.listed_players().len(), status.rules.len());
+            let (players, rules) = (status.players.len(), status.rules.len());
             format!(
                 "{}, {players} players, {rules} rules: {status:?}",
                 status.completeness

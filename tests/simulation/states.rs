@@ -140,11 +140,9 @@ fn status(random: &mut Random) -> ServerStatus {
     };
     status.player_count = Some(players as u32);
     if random.chance(0.95) {
-        status.players = Some(
-            (0..players + spectators)
-                .map(|one| player(random, word, one))
-                .collect(),
-        );
+        status.players = (0..players + spectators)
+            .map(|one| player(random, word, one))
+            .collect();
     }
     if random.chance(0.3) {
         status.teams = (0..1 + random.below(3))
@@ -171,7 +169,7 @@ fn status(random: &mut Random) -> ServerStatus {
 fn change(random: &mut Random, status: &mut ServerStatus) {
     let word = random.next();
     let joining = player(random, word, 500 + word % 100);
-    let players = status.players.get_or_insert_with(Vec::new);
+    let players = status.players.to_mut();
     let index = random.below(players.len().max(1) as u64) as usize;
     let count = status.player_count.unwrap_or_default();
     match random.below(8) {
@@ -216,7 +214,8 @@ pub fn moments(random: &mut Random, count: usize, cut: &Cut) -> Vec<Arc<ServerSt
 
 /// Removes players and rules, and makes texts plain.
 fn shrink(status: &mut ServerStatus, cut: &Cut) {
-    if let Some(players) = &mut status.players {
+    if status.players.is_known() {
+        let players = status.players.to_mut();
         let before = players.len();
         players.truncate(cut.few_players(before));
         let gone = (before - players.len()) as u32;
@@ -243,13 +242,11 @@ fn shrink(status: &mut ServerStatus, cut: &Cut) {
         &mut status.game_type,
         &mut status.version,
     ];
-    for text in texts.into_iter().flatten().chain(
-        status
-            .players
-            .iter_mut()
-            .flatten()
-            .map(|player| &mut player.name),
-    ) {
+    for text in texts
+        .into_iter()
+        .flatten()
+        .chain(status.players.iter_mut().map(|player| &mut player.name))
+    {
         *text = Text::new(
             plain(text.raw(), cut),
             Style::new(Charset::Utf8OrWindows1252, Colours::None),

@@ -84,7 +84,7 @@ pub extern "C" fn poll_answer() -> i32 {
         Ok(outcome) => {
             let status = outcome.answer.to_status();
             let names: Vec<String> = status
-                .listed_players()
+                .players
                 .iter()
                 .map(|player| player.name.to_string())
                 .collect();

@@ -188,7 +188,9 @@ fn teams(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<Li
 }
 
 fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<Line<'static>>) {
-    let Some(list) = &status.players else { return };
+    let Some(list) = status.players.known() else {
+        return;
+    };
     let has_teams = list.iter().any(|player| player.team.is_some());
     let team = if has_teams { " team" } else { "" };
     lines.push(Line::default());

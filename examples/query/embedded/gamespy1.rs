@@ -39,7 +39,7 @@ pub(super) fn capture_the_flag() -> ServerStatus {
         }
         player
     };
-    status.players = Some(numbered.map(on_team).collect());
+    status.players = numbered.map(on_team).collect();
     status.rules = [
         ("minnetver", "432"),
         ("location", "7"),

@@ -72,12 +72,13 @@ fn ut3() -> ServerStatus {
     status.game_port = Some(7777);
     (status.max_players, status.bot_count, status.password) = (Some(16), Some(1), Some(false));
     status.player_count = Some(4);
-    status.players = Some(vec![
+    status.players = [
         member("Ann", 0, 12, 48),
         member("Bob with spaces ", 1, 9, 52),
         member("Dæmia", 1, 3, 61),
         member("", 0, 5, 0),
-    ]);
+    ]
+    .into();
     status.teams = vec![team(0, "Red", 2), team(1, "Blue", 1)];
     status.rules = [
         ("gamemode", "openplaying"),
@@ -107,12 +108,13 @@ fn battlefield2() -> ServerStatus {
     status.version = Some("1.5.3153-802.0".into());
     status.game_port = Some(16567);
     (status.max_players, status.password) = (Some(64), Some(false));
-    status.players = Some(vec![
+    status.players = [
         member("=QP= Ann", 1, 90, 26),
         member(" Bob", 2, 70, 38),
         member(" Dæmia", 2, -2, 61),
-    ]);
-    for (number, player) in (1164362_i64..).zip(status.players.iter_mut().flatten()) {
+    ]
+    .into();
+    for (number, player) in (1164362_i64..).zip(&mut status.players) {
         player.bot = Some(false);
         player.extra.push("pid_", &number.to_string());
     }
@@ -142,7 +144,7 @@ fn minecraft() -> ServerStatus {
     status.version = Some("1.21.11".into());
     status.game_port = Some(25565);
     status.max_players = Some(20);
-    status.players = Some(["Ann", "Bob_the_Builder", "Notch"].map(Player::new).into());
+    status.players = ["Ann", "Bob_the_Builder", "Notch"].map(Player::new).into();
     status.rules = [
         ("plugins", "queryport 0.1: Example 1.0; Other 2"),
         ("hostip", "127.0.0.1"),
@@ -162,11 +164,12 @@ fn halo() -> ServerStatus {
     (status.max_players, status.password) = (Some(16), Some(false));
     status.dedicated = Some(true);
     status.player_count = Some(3);
-    status.players = Some(vec![
+    status.players = [
         member("Ann", 0, 12, 48),
         member("Bob", 1, 9, 52),
         member("Dæmia", 1, 3, 61),
-    ]);
+    ]
+    .into();
     status.teams = vec![team(0, "Red", 12), team(1, "Blue", 12)];
     status.rules = [
         ("gamevariant", "Team Slayer"),

@@ -14,12 +14,13 @@ pub(super) fn deathmatch() -> ServerStatus {
     status.game_type = Some("0".into());
     status.max_players = Some(16);
     status.password = Some(false);
-    status.players = Some(vec![
+    status.players = [
         player(caret("^4Sarge"), 12, 48),
         player(caret("Major ^3Pain"), 9, 52),
         player(caret("^6Dæmia"), -1, 0),
         player(caret("with space and 'quotes'"), 3, 999),
-    ]);
+    ]
+    .into();
     status.rules = [
         ("timelimit", "15"),
         ("fraglimit", "20"),

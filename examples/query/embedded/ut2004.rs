@@ -29,11 +29,12 @@ pub(super) fn capture_the_flag() -> ServerStatus {
     status.version = Some("3369".into());
     status.game_port = Some(7777);
     status.max_players = Some(16);
-    status.players = Some(vec![
+    status.players = [
         on(0, player(unreal(b"\x1b\xff\x01\x01Malcolm"), 12, 48)),
         on(1, player("Жx".into(), 9, 52)),
         on(1, player(unreal(b"D\xe6mia"), -1, 1020)),
-    ]);
+    ]
+    .into();
     status.rules = [
         ("ServerMode", "dedicated"),
         ("AdminName", "embedded"),
@@ -62,7 +63,7 @@ pub(super) fn specimens() -> ServerStatus {
     status.game_port = Some(7707);
     status.max_players = Some(6);
     status.password = Some(true);
-    status.players = Some(vec![player("Fleshpound bait".into(), 310, 44)]);
+    status.players = [player("Fleshpound bait".into(), 310, 44)].into();
     status.rules = [
         ("ServerMode", "dedicated"),
         ("IsVacSecured", "true"),

@@ -38,7 +38,7 @@ pub fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
     let players = match answer.form() {
         // A list of its own, with a binary number.
         Form::JustCause2 => status
-            .listed_players()
+            .players
             .iter()
             .map(|player| {
                 let steam_id = player.extra.get("steamid").map(|id| text(id.raw()));

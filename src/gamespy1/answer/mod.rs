@@ -78,7 +78,7 @@ impl Asked {
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(answer.players().next().unwrap().get("frags"), Some(&b"-3"[..]));
-/// assert_eq!(answer.to_status().listed_players()[0].ping, Some(52));
+/// assert_eq!(answer.to_status().players[0].ping, Some(52));
 /// # Ok::<(), queryport::ParseError>(())
 /// ```
 #[derive(Debug, Clone)]

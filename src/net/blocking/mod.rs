@@ -36,7 +36,7 @@ use crate::status_query::Answer;
 ///
 /// let client = Client::new()?;
 /// let outcome = client.query(Protocol::Quake3, "example.org:27960")?;
-/// for player in outcome.answer.listed_players() {
+/// for player in outcome.answer.players {
 ///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
 /// }
 /// # Ok::<(), queryport::Error>(())

@@ -22,7 +22,7 @@ fn read(datagrams: &[&'static [u8]]) -> ServerStatus {
 }
 
 fn names_and_scores(status: &ServerStatus) -> Vec<(String, Option<i64>)> {
-    let players = status.listed_players().iter();
+    let players = status.players.iter();
     players
         .map(|player| (player.name.plain().into_owned(), player.score))
         .collect()
@@ -195,7 +195,7 @@ fn players_and_teams_of_one_answer_are_told_apart() {
             vec![ann.clone(), bob.clone()],
         ] {
             status.teams = teams.clone();
-            status.players = Some(players.clone());
+            status.players = players.clone().into();
             for first in [Command::Players, Command::Status] {
                 let answer = served(&status, &[first, Command::Teams], Engine::Unreal);
                 let read = answer.to_status();
@@ -204,7 +204,7 @@ fn players_and_teams_of_one_answer_are_told_apart() {
                     .map(|player| (player.score, player.team))
                     .collect();
                 let found: Vec<_> = read
-                    .listed_players()
+                    .players
                     .iter()
                     .map(|player| (player.score, player.team))
                     .collect();

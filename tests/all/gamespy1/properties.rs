@@ -216,10 +216,10 @@ proptest! {
             let status = answer.to_status();
             prop_assert!(answer.rules().count() <= answer.pairs().count() + 1);
             let named = answer.players().filter(|row| row.name().is_some()).count();
-            prop_assert!(status.listed_players().len() <= named);
+            prop_assert!(status.players.len() <= named);
             prop_assert_eq!(status.completeness, answer.completeness());
             let fields: usize = status.rules.len()
-                + status.listed_players().iter().map(|player| player.extra.len()).sum::<usize>()
+                + status.players.iter().map(|player| player.extra.len()).sum::<usize>()
                 + status.teams.iter().map(|team| team.extra.len()).sum::<usize>();
             prop_assert!(fields <= answer.pairs().count() + 1);
         }
@@ -265,7 +265,7 @@ proptest! {
     ) {
         let mut status = ServerStatus::default();
         status.name = Some("Srv".into());
-        status.players = Some(names.iter().map(|name| Player::new(name.as_str())).collect());
+        status.players = names.iter().map(|name| Player::new(name.as_str())).collect();
         status.rules = rules.iter().map(|(key, value)| (key, value)).collect();
         let (engine, longest) =
             if qr1 { (Engine::Qr1, 1349) } else { (Engine::Unreal, 1000) };
@@ -280,7 +280,7 @@ proptest! {
         let answer = read(shuffled(replies.into_iter().collect(), number)).unwrap();
         prop_assert!(answer.completeness().is_complete());
         let read = answer.to_status();
-        let read_names: Vec<String> = read.listed_players().iter().map(|p| p.name.decoded().into_owned()).collect();
+        let read_names: Vec<String> = read.players.iter().map(|p| p.name.decoded().into_owned()).collect();
         prop_assert_eq!(read_names, names);
         for (key, value) in &rules {
             let found = read.rules.get_all(key).any(|value_read| value_read.decoded() == *value);

@@ -24,7 +24,7 @@ pub(crate) fn status(players: usize) -> ServerStatus {
     status.map = Some("CTF-Coret".into());
     status.game = Some("ut".into());
     status.max_players = Some(64);
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     status.rules = (0..30)
         .map(|rule| (format!("rule{rule}"), "some value"))
         .collect();
@@ -58,7 +58,7 @@ pub(crate) fn serve(service: Service) -> impl FnMut(Instant, SocketAddr, &[u8]) 
 pub(crate) fn names(answer: &Answer) -> Vec<String> {
     answer
         .to_status()
-        .listed_players()
+        .players
         .iter()
         .map(|player| player.name.plain().into_owned())
         .collect()
@@ -85,7 +85,7 @@ fn our_client_reads_our_server_in_both_dialects() {
             ("ut".into(), wanted.max_players)
         );
         assert_eq!(read.player_count, Some(24));
-        let (read, wanted) = (read.players.unwrap(), wanted.players.unwrap());
+        let (read, wanted) = (read.players, wanted.players.clone());
         assert_eq!(read.len(), 24);
         for (read, wanted) in read.iter().zip(&wanted) {
             assert_eq!(read.name.plain(), wanted.name.plain());
@@ -348,10 +348,7 @@ fn two_thousand_rules_displace_no_player_and_look_incomplete() {
                 .iter()
                 .any(|datagram| datagram.windows(7).any(|window| window == br"\final\"))
         );
-        assert_eq!(
-            (read.listed_players().len(), read.player_count),
-            (64, Some(64))
-        );
+        assert_eq!((read.players.len(), read.player_count), (64, Some(64)));
         assert!(read.rules.get("rule700").is_some(), "as many as fit");
         assert!(!read.completeness.is_complete());
     }
@@ -362,7 +359,7 @@ fn too_many_players_look_incomplete_and_their_count_is_true() {
     for engine in ENGINES {
         let (datagrams, read) = served(&status(900), engine);
         assert_eq!((datagrams.len(), read.player_count), (32, Some(900)));
-        assert!((200..900).contains(&read.listed_players().len()));
+        assert!((200..900).contains(&read.players.len()));
         assert!(!read.completeness.is_complete());
     }
 }
@@ -379,7 +376,7 @@ fn a_rule_too_long_for_a_datagram_is_left_out_and_the_others_stay() {
             read.rules.get_all("rule7").count() + read.rules.get_all("after").count(),
             2
         );
-        assert_eq!(read.listed_players().len(), 3);
+        assert_eq!(read.players.len(), 3);
         assert!(
             read.completeness.is_complete(),
             "the end mark says that nothing else is missing"
@@ -455,7 +452,7 @@ fn an_unreal_match_keeps_its_meaning() {
     status.time_limit = Some(Duration::from_secs(900));
     status.time_left = Some(Duration::from_secs(321));
     status.score_limit = Some(30);
-    for player in status.players.iter_mut().flatten() {
+    for player in &mut status.players {
         player.bot = Some(player.score == Some(-3));
     }
     status.bot_count = Some(1);
@@ -515,14 +512,9 @@ fn matches_of_other_families_keep_their_meaning() {
     tribes
         .players
         .iter_mut()
-        .flatten()
         .for_each(|player| player.team = Some(1));
     let read = keeps_its_meaning(&tribes, Engine::Qr1);
-    assert!(
-        read.listed_players()
-            .iter()
-            .all(|player| player.team == Some(1))
-    );
+    assert!(read.players.iter().all(|player| player.team == Some(1)));
 
     let mut sam = match_of("serioussamse");
     (sam.mod_name, sam.time_limit) = (Some("Warped".into()), Some(Duration::from_secs(600)));
@@ -552,17 +544,9 @@ fn rules_that_read_as_rows_make_no_players_and_change_none() {
         odd.rules.push("\0play\x01er_9", "99");
         odd.rules.push("team\\name_1", "99");
         let (_, read) = served(&odd, engine);
-        let scores: Vec<_> = read
-            .listed_players()
-            .iter()
-            .map(|player| player.score)
-            .collect();
+        let scores: Vec<_> = read.players.iter().map(|player| player.score).collect();
         assert_eq!((scores, read.teams.len()), (vec![Some(-3), Some(-2)], 0));
-        assert!(
-            read.listed_players()
-                .iter()
-                .all(|player| player.extra.len() == 2)
-        );
+        assert!(read.players.iter().all(|player| player.extra.len() == 2));
         assert_eq!(
             read.rules.get("frags_3").unwrap().raw(),
             b"99",

@@ -9,7 +9,7 @@ use queryport::Service;
 use queryport::gamespy4::{Answer, Command, Form, Request, StatusQuery};
 use queryport::session::{Conversation, Machine, Session, Verdict};
 use queryport::{
-    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, QueryError, QueryOptions,
+    Detail, Dialect, Engine, Limits, ParseErrorKind, Player, Players, QueryError, QueryOptions,
     ServerStatus, Timing, ToStatus, Verification,
 };
 
@@ -22,11 +22,9 @@ const PLAYERS: usize = 64;
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some(
-        (0..PLAYERS)
-            .map(|number| Player::new(format!("a player numbered {number}")))
-            .collect(),
-    );
+    status.players = (0..PLAYERS)
+        .map(|number| Player::new(format!("a player numbered {number}")))
+        .collect();
     status
 }
 
@@ -141,7 +139,7 @@ fn a_challenge_then_the_data() {
         );
         assert_eq!(outcome.answer.verification(), Verification::Verified);
         assert!(outcome.answer.completeness().is_complete());
-        assert_eq!(outcome.answer.to_status().listed_players().len(), PLAYERS);
+        assert_eq!(outcome.answer.to_status().players.len(), PLAYERS);
         assert_eq!(outcome.elapsed, Duration::from_millis(80), "no waiting");
     }
     let minecraft = query_with(QueryOptions::default().with_dialect(Dialect::Minecraft));
@@ -163,7 +161,7 @@ fn a_challenge_then_the_data() {
     let status = outcome.answer.to_status();
     assert_eq!(
         (status.player_count, status.players),
-        (Some(PLAYERS as u32), None)
+        (Some(PLAYERS as u32), Players::UNKNOWN)
     );
     assert_eq!(status.verification, Verification::Verified);
 }
@@ -186,10 +184,7 @@ fn over_a_bad_link_an_answer_is_right_or_none_or_says_what_is_missing() {
             Ok(outcome) if outcome.answer.completeness().is_complete() => {
                 complete += 1;
                 let names = outcome.answer.to_status();
-                let names = names
-                    .listed_players()
-                    .iter()
-                    .map(|player| player.name.to_string());
+                let names = names.players.iter().map(|player| player.name.to_string());
                 assert!(names.eq((0..PLAYERS).map(|number| format!("a player numbered {number}"))));
             }
             Ok(outcome) => {
@@ -492,7 +487,7 @@ fn just_cause_2_needs_no_mark_of_the_last_datagram() {
     assert_eq!(steps, "cd");
     let answer = played.result.unwrap().answer;
     assert!(answer.completeness().is_complete());
-    assert_eq!(answer.to_status().players.unwrap()[0].ping, Some(42));
+    assert_eq!(answer.to_status().players[0].ping, Some(42));
     assert!(played.elapsed < Duration::from_millis(100));
 }
 

@@ -93,7 +93,7 @@ fn shown(text: &Option<queryport::Text>) -> String {
 }
 
 fn names(status: &ServerStatus) -> Vec<String> {
-    let players = status.listed_players().iter();
+    let players = status.players.iter();
     players.map(|player| player.name.to_string()).collect()
 }
 
@@ -213,7 +213,7 @@ fn more_players_than_the_limit_are_bounded_and_marked() {
     let datagram = [&head[..], b"\x01player_\0\0", players.as_bytes(), b"\0"].concat();
     let status = decode([datagram.clone()]).unwrap().to_status();
     assert_eq!(
-        (status.player_count, status.listed_players().len()),
+        (status.player_count, status.players.len()),
         (Some(2000), 1024)
     );
     assert!(status.completeness.lacks(queryport::Part::Players));

@@ -42,7 +42,7 @@ fn teams_count_from_0_and_a_text_is_no_score() {
     assert_eq!(answer.form(), Form::Legacy);
     assert!(answer.completeness().is_complete());
     let status = answer.to_status();
-    let players = status.listed_players();
+    let players = status.players;
     assert_eq!((players[0].team, players[0].score), (Some(0), None));
     assert_eq!(players[0].extra.get("score_").unwrap().raw(), b" :31");
     assert_eq!((players[1].team, players[1].score), (Some(1), Some(7)));
@@ -62,7 +62,7 @@ fn the_teams_of_battlefield_vietnam_count_from_1() {
     let status = decode([&reply[..]]).unwrap().to_status();
     let teams: Vec<_> = status.teams.iter().map(|team| team.id).collect();
     assert_eq!(teams, [Some(1), Some(2)]);
-    assert_eq!(status.listed_players()[0].team, Some(2));
+    assert_eq!(status.players[0].team, Some(2));
 }
 
 /// A host name in Windows-1251, as Russian servers send it. The first reply is whole; the second
@@ -83,7 +83,7 @@ fn cyrillic_names_are_read_in_the_character_set_of_the_options() {
         };
         let status = answer.to_status();
         assert_eq!(status.name.as_ref().unwrap(), "Сервер");
-        assert_eq!(status.listed_players()[0].name, "Я");
+        assert_eq!(status.players[0].name, "Я");
         assert_eq!(status.rules.get("hostname").unwrap(), "Сервер");
     }
 }
@@ -200,11 +200,9 @@ fn without_a_dialect_such_a_server_is_found_soon() {
 #[test]
 fn a_cut_reply_in_one_datagram_is_followed_by_several() {
     let mut served = ServerStatus::default();
-    served.players = Some(
-        (0..64)
-            .map(|number| Player::new(format!("player {number}")))
-            .collect(),
-    );
+    served.players = (0..64)
+        .map(|number| Player::new(format!("player {number}")))
+        .collect();
     let service = Service::new(Engine::Battlefield2);
     let quiet = (Conditions::perfect(Duration::from_millis(20)), 0);
     let query = StatusQuery::new(7, &QueryOptions::default());
@@ -239,7 +237,7 @@ fn a_server_of_gamespy_v2() {
     let mut timed = Player::new("Bob");
     (timed.ping, timed.team) = (Some(50), Some(1));
     timed.extra.push("score_", " :31");
-    served.players = Some(vec![player, timed]);
+    served.players = [player, timed].into();
     served.teams = [(0, "Red"), (1, "Blue")]
         .map(|(id, name)| {
             let mut team = Team::default();
@@ -267,7 +265,7 @@ fn a_server_of_gamespy_v2() {
         (served.password, served.dedicated, served.score_limit)
     );
     let rows = |status: &ServerStatus| -> Vec<_> {
-        let rows = status.listed_players().iter();
+        let rows = status.players.iter();
         rows.map(|player| {
             (
                 player.name.to_string(),
@@ -279,7 +277,7 @@ fn a_server_of_gamespy_v2() {
         .collect()
     };
     assert_eq!(rows(&read), rows(&served));
-    let timed = &read.listed_players()[1].extra;
+    let timed = &read.players[1].extra;
     assert_eq!(timed.get("score_").unwrap().raw(), b" :31");
     let teams: Vec<_> = read
         .teams

@@ -36,7 +36,7 @@ fn basic(datagram: Vec<u8>) -> Option<ServerStatus> {
 fn names(answer: &Answer) -> Vec<String> {
     answer
         .to_status()
-        .listed_players()
+        .players
         .iter()
         .map(|player| player.name.to_string())
         .collect()

@@ -35,5 +35,5 @@ fn describe(answer: &Answer) -> Value {
 
 /// How many players an answer lists.
 fn listed(answer: &Answer) -> usize {
-    answer.to_status().listed_players().len()
+    answer.to_status().players.len()
 }

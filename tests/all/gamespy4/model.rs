@@ -51,17 +51,10 @@ fn crysis_wars() {
         (status.dedicated, status.anti_cheat, status.password),
         (Some(true), Some(true), Some(true))
     );
-    let scores: Vec<_> = status
-        .listed_players()
-        .iter()
-        .map(|player| player.score)
-        .collect();
+    let scores: Vec<_> = status.players.iter().map(|player| player.score).collect();
     assert_eq!(scores, [Some(6), Some(-1), None]);
-    assert_eq!(status.listed_players()[0].extra.get("rank_").unwrap(), "11");
-    assert!(
-        status.listed_players()[0].extra.get("kills_").is_none(),
-        "said once"
-    );
+    assert_eq!(status.players[0].extra.get("rank_").unwrap(), "11");
+    assert!(status.players[0].extra.get("kills_").is_none(), "said once");
     assert_eq!(
         (status.score_limit, status.bot_count, status.mutators),
         (None, None, None)
@@ -76,8 +69,8 @@ fn crysis_wars() {
 fn kills_beside_a_score_are_something_else() {
     let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0Ann\0\0kills_\0\x009\0\0score_\0\x005\0\0\0\x02\0";
     let status = decode([&datagram[..]]).unwrap().to_status();
-    assert_eq!(status.listed_players()[0].score, Some(5));
-    assert_eq!(status.listed_players()[0].extra.get("kills_").unwrap(), "9");
+    assert_eq!(status.players[0].score, Some(5));
+    assert_eq!(status.players[0].extra.get("kills_").unwrap(), "9");
 }
 
 #[test]
@@ -102,11 +95,7 @@ fn battlefield_2_with_bots() {
         (shown(&status.game), shown(&status.mod_name)),
         (Some("battlefield2".into()), Some("xpack".into()))
     );
-    let bots: Vec<_> = status
-        .listed_players()
-        .iter()
-        .map(|player| player.bot)
-        .collect();
+    let bots: Vec<_> = status.players.iter().map(|player| player.bot).collect();
     assert_eq!(bots, [Some(false), Some(true), Some(true), Some(true)]);
     let teams: Vec<_> = status
         .teams
@@ -244,11 +233,7 @@ fn nameless_rows_are_bots_only_where_their_number_is_right() {
         ]
         .concat();
         let status = decode([datagram]).unwrap().to_status();
-        let bots: Vec<_> = status
-            .listed_players()
-            .iter()
-            .map(|player| player.bot)
-            .collect();
+        let bots: Vec<_> = status.players.iter().map(|player| player.bot).collect();
         (status.player_count, bots)
     };
     assert_eq!(
@@ -333,7 +318,7 @@ fn check_same(first: &ServerStatus, second: &ServerStatus, name: &str) {
     let players = |status: &ServerStatus| -> Vec<_> {
         let player =
             |player: &queryport::Player| (player.name.to_string().trim().to_owned(), player.bot);
-        status.listed_players().iter().map(player).collect()
+        status.players.iter().map(player).collect()
     };
     assert_eq!(players(first), players(second), "{name}");
     let teams = |status: &ServerStatus| -> Vec<_> {

@@ -15,11 +15,9 @@ use crate::common::pair::CLIENT;
 fn status(moment: u64, players: u64) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some(format!("moment {moment}").into());
-    status.players = Some(
-        (0..players)
-            .map(|number| Player::new(format!("moment {moment} {number}")))
-            .collect(),
-    );
+    status.players = (0..players)
+        .map(|number| Player::new(format!("moment {moment} {number}")))
+        .collect();
     status.player_count = Some(players as u32);
     status.rules = (0..20)
         .map(|number| (format!("rule {number}"), format!("moment {moment}")))

@@ -264,7 +264,7 @@ fn a_column_of_another_reply_has_rows_of_its_own() {
     assert!(!answer.completeness().is_complete());
     let fields: Vec<_> = answer.players().fields().collect();
     assert_eq!(fields, [&b"player_"[..], b"score_", b"player_", b"score_"]);
-    let players = answer.to_status().players.unwrap();
+    let players = answer.to_status().players;
     let names: Vec<_> = players
         .iter()
         .map(|player| player.name.to_string())

@@ -39,7 +39,7 @@ fn status(players: usize, rules: usize) -> ServerStatus {
         player.extra.push("pid_", &(7_000_000 + number).to_string());
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     let mut team = Team::default();
     (team.name, team.score) = (Some("Red".into()), Some(5));
     status.teams = vec![team];
@@ -129,7 +129,7 @@ fn a_status_goes_to_the_wire_and_back() {
                     Some(value.raw())
                 );
             }
-            let (read, served) = (read.listed_players(), served.listed_players());
+            let (read, served) = (read.players, served.players);
             assert_eq!(read.len(), served.len());
             for (read, served) in read.iter().zip(served) {
                 assert_eq!(read.name.raw(), served.name.raw());
@@ -180,10 +180,7 @@ fn a_reply_over_its_bound_has_the_rules_that_fit_and_is_incomplete() {
         let answer = decode(datagrams).unwrap();
         assert!(!answer.completeness().is_complete(), "{engine:?}");
         let read = answer.to_status();
-        assert_eq!(
-            (read.player_count, read.listed_players().len()),
-            (Some(20), 20)
-        );
+        assert_eq!((read.player_count, read.players.len()), (Some(20), 20));
         let rules: Vec<_> = answer
             .rules()
             .filter(|(key, _)| key.starts_with(b"rule_"))
@@ -259,10 +256,8 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
         ),
         (
             &|status, length| {
-                status.players.as_mut().unwrap()[0].extra = Default::default();
-                status.players.as_mut().unwrap()[0]
-                    .extra
-                    .push("pid_", &"x".repeat(length));
+                status.players[0].extra = Default::default();
+                status.players[0].extra.push("pid_", &"x".repeat(length));
             },
             200,
             &ENGINES[..2],
@@ -371,7 +366,7 @@ fn a_list_of_players_that_was_cut_is_incomplete() {
             let answer = decode(datagrams).unwrap();
             let read = answer.to_status();
             assert_eq!(read.player_count, Some(players as u32));
-            let is_whole = read.listed_players().len() == players
+            let is_whole = read.players.len() == players
                 && answer
                     .rules()
                     .filter(|(key, _)| key.starts_with(b"rule_"))
@@ -396,11 +391,9 @@ fn hostile_texts_shift_nothing() {
     served.rules.push("a\0b", "c\0d");
     served.rules.push("\u{1}player_", "x");
     served.rules.push("", "empty key");
-    served.players = Some(
-        ["", "\0", "\u{1}x", "score_", "\u{2}"]
-            .map(Player::new)
-            .into(),
-    );
+    served.players = ["", "\0", "\u{1}x", "score_", "\u{2}"]
+        .map(Player::new)
+        .into();
     for engine in [Engine::UnrealTournament3, Engine::Battlefield2] {
         let answer = decode(ask(Selection::ALL, &served, engine)).unwrap();
         assert!(answer.completeness().is_complete());
@@ -495,7 +488,7 @@ fn minecraft_is_answered_as_by_its_own_server() {
     served.map = Some("world".into());
     served.version = Some("1.20.4".into());
     (served.player_count, served.max_players, served.game_port) = (Some(2), Some(20), Some(25565));
-    served.players = Some(["Ann", "Bob_"].map(Player::new).into());
+    served.players = ["Ann", "Bob_"].map(Player::new).into();
     served.rules.push("hostip", "127.0.0.1");
     let basic = ask(Selection(&[]), &served, Engine::Minecraft);
     assert_eq!(
@@ -591,7 +584,7 @@ fn without_the_flag_the_reply_is_one_datagram_with_names() {
     (served.player_count, served.max_players) = (Some(1), Some(8));
     let mut player = Player::new("Ann");
     (player.score, player.ping, player.team) = (Some(-5), Some(40), Some(1));
-    served.players = Some(vec![player]);
+    served.players = [player].into();
     served.rules.push("bf2_d_idx", "http://");
     let full = b"\0\x01\x02\x03\x04\
         hostname\0Srv\0numplayers\x001\0maxplayers\x008\0gamemode\0openplaying\0bf2_d_idx\0http://\0\0\
@@ -931,15 +924,15 @@ proptest! {
     ) {
         let mut served = status(0, 0);
         served.rules = pairs.iter().map(|(key, value)| (key, value)).collect();
-        served.players = Some(names.iter().map(|name| Player::new(name.clone())).collect());
+        served.players = names.iter().map(|name| Player::new(name.clone())).collect();
         let engine = ENGINES[engine];
         let answer = decode(ask(Selection::ALL, &served, engine)).unwrap();
         prop_assert!(answer.completeness().is_complete());
         let read = answer.to_status();
         if read.rules.len() >= served.rules.len() {
-            prop_assert_eq!(read.listed_players().len(), names.len());
+            prop_assert_eq!(read.players.len(), names.len());
         }
-        for (read, served) in read.listed_players().iter().zip(&names) {
+        for (read, served) in read.players.iter().zip(&names) {
             let served = if served.is_empty() { " " } else { served };
             prop_assert_eq!(read.name.raw(), served.as_bytes());
         }

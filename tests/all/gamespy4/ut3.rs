@@ -90,7 +90,7 @@ fn the_model_has_map_class_and_bots_under_their_own_names() {
         (Some(3), Some(2)),
         "everyone, though numplayers is 1"
     );
-    let players = status.players.unwrap();
+    let players = status.players;
     let players: Vec<_> = players
         .iter()
         .map(|player| (player.name.to_string(), player.bot))

@@ -7,7 +7,8 @@ use queryport::net::Family;
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict};
 use queryport::{
     Client, Detail, Dialect, Engine, Error, ErrorKind, Outcome, ParseError, ParseErrorKind, Player,
-    Protocol, Query, QueryError, QueryOptions, ServerStatus, Service, Timing, Verification,
+    Players, Protocol, Query, QueryError, QueryOptions, ServerStatus, Service, Timing,
+    Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -26,7 +27,7 @@ fn status(name: &str) -> ServerStatus {
     status.map = Some("q3dm17".into());
     status.game_type = Some("0".into());
     status.max_players = Some(8);
-    status.players = Some(vec![Player::new("Ann"), Player::new("Bob")]);
+    status.players = [Player::new("Ann"), Player::new("Bob")].into();
     status
 }
 
@@ -42,7 +43,7 @@ async fn every_protocol_is_queried_and_answered_over_both_families() {
                 .unwrap();
             assert_eq!(outcome.peer, address);
             assert_eq!(*outcome.answer.name.as_ref().unwrap(), "Srv", "{protocol}");
-            assert_eq!(outcome.answer.listed_players().len(), 2, "{protocol}");
+            assert_eq!(outcome.answer.players.len(), 2, "{protocol}");
             assert!(outcome.answer.completeness.is_complete(), "{protocol}");
         }
     }
@@ -316,14 +317,17 @@ async fn options_set_the_dialect_and_the_detail() {
         .await
         .unwrap()
         .answer;
-    assert_eq!(full.listed_players().len(), 2);
+    assert_eq!(full.players.len(), 2);
     let short = client().with_options(options.with_detail(Detail::Short));
     let short = short
         .query(Protocol::GameSpy4, &address)
         .await
         .unwrap()
         .answer;
-    assert_eq!((short.players, short.player_count), (None, Some(2)));
+    assert_eq!(
+        (short.players, short.player_count),
+        (Players::UNKNOWN, Some(2))
+    );
     assert_eq!(short.name.unwrap(), "A Minecraft Server");
 
     let options = QueryOptions::default().with_detail(Detail::Short);
@@ -337,7 +341,7 @@ async fn options_set_the_dialect_and_the_detail() {
             .await
             .unwrap()
             .answer;
-        assert!(status.listed_players().is_empty());
+        assert!(status.players.is_empty());
         assert_eq!(status.name.unwrap(), "Srv");
         assert!(status.completeness.is_complete(), "{protocol}");
     }

@@ -26,11 +26,9 @@ async fn commands_are_answered() {
     service = service.with_echo();
     service = service.with_key(GameKey::new("Nm3aZ9").unwrap());
     let mut status = ServerStatus::default();
-    status.players = Some(
-        (0..24)
-            .map(|number| Player::new(format!("a player of some length {number}")))
-            .collect(),
-    );
+    status.players = (0..24)
+        .map(|number| Player::new(format!("a player of some length {number}")))
+        .collect();
     let address = start("127.0.0.1:0", service, status).await.to_string();
 
     let commands = [

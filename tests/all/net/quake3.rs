@@ -143,7 +143,7 @@ async fn announced_servers_are_listed_and_queried() {
         status.game = Some("Test".into());
         status.name = Some("Srv".into());
         status.max_players = Some(8);
-        status.players = Some(vec![Player::new("Ann")]);
+        status.players = [Player::new("Ann")].into();
         tokio::spawn(async move {
             let (now, options) = (Instant::now(), Service::from(Protocol::Quake3));
             let mut announcer =

@@ -460,7 +460,7 @@ async fn a_scan_asks_for_a_large_receive_buffer() {
 async fn a_target_has_a_host_name_and_options() {
     let quake3 = start("127.0.0.1:0", Protocol::Quake3).await;
     let mut status = ServerStatus::default();
-    status.players = Some(vec![Player::new("Ann")]);
+    status.players = [Player::new("Ann")].into();
     let minecraft = Service::new(Engine::Minecraft);
     let minecraft = crate::net::start("127.0.0.1:0", minecraft, status).await;
     let options_of_minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);

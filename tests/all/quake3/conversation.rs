@@ -18,11 +18,9 @@ use crate::common::{at, requester};
 fn status() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some(
-        (0..20)
-            .map(|number| Player::new(format!("player {number}")))
-            .collect(),
-    );
+    status.players = (0..20)
+        .map(|number| Player::new(format!("player {number}")))
+        .collect();
     status
 }
 
@@ -70,7 +68,7 @@ fn over_a_bad_link_an_answer_is_right_or_none() {
                 answered += 1;
                 assert_eq!(outcome.answer.verification(), Verification::Verified);
                 let status = outcome.answer.to_status();
-                assert_eq!(status.listed_players().len(), 20);
+                assert_eq!(status.players.len(), 20);
                 assert_eq!(status.verification, Verification::Verified);
             }
             Err(QueryError::Timeout { requests: 3, .. }) => silent += 1,
@@ -169,7 +167,7 @@ impl Asked {
 
     fn name(&mut self) -> String {
         let outcome = self.session.poll_answer().unwrap().unwrap();
-        outcome.answer.to_status().listed_players()[0]
+        outcome.answer.to_status().players[0]
             .name
             .plain()
             .into_owned()
@@ -250,7 +248,7 @@ fn a_server_that_demands_an_echo_gets_one_and_answers() {
                 },
             );
             if let Ok(outcome) = played.result {
-                assert_eq!(outcome.answer.to_status().listed_players().len(), 20);
+                assert_eq!(outcome.answer.to_status().players.len(), 20);
                 answered += 1;
             }
         }

@@ -18,7 +18,7 @@ fn plain(text: &Option<Text>) -> String {
 }
 
 fn players(status: &ServerStatus) -> Vec<String> {
-    let players = status.listed_players().iter();
+    let players = status.players.iter();
     players
         .map(|player| player.name.plain().into_owned())
         .collect()
@@ -202,7 +202,7 @@ fn recorded_counts_are_right() {
     assert_eq!(plain(&darkplaces.name), "Dark places");
     assert!(
         darkplaces
-            .listed_players()
+            .players
             .iter()
             .all(|player| player.bot == Some(true))
     );

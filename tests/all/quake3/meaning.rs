@@ -136,13 +136,7 @@ fn counts_mean_everyone_and_all_slots() {
 
 #[test]
 fn bots_are_told_by_their_ping_on_darkplaces_only() {
-    let bots = |body| -> Vec<_> {
-        read(body)
-            .listed_players()
-            .iter()
-            .map(|player| player.bot)
-            .collect()
-    };
+    let bots = |body| -> Vec<_> { read(body).players.iter().map(|player| player.bot).collect() };
     assert_eq!(bots(XONOTIC), [Some(false), Some(true), Some(false)]);
     assert_eq!(bots(FTE), [None, None]);
     assert_eq!(
@@ -209,7 +203,7 @@ fn colour_codes_are_those_of_the_game() {
     // Qfusion/qfusion, source/gameshared/q_shared.c, `COM_SanitizeColorString`: a caret in a
     // player's name is written twice.
     let warsow = read("statusResponse\n\\gamename\\Warsow\n5 20 \"^1o^^^7_^^1\" 2\n");
-    assert_eq!(warsow.listed_players()[0].name.plain(), "o^_^1");
+    assert_eq!(warsow.players[0].name.plain(), "o^_^1");
     let colours = |info: &str| {
         read(&format!("statusResponse\n{info}\\sv_hostname\\^1a\n"))
             .name
@@ -390,18 +384,11 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
     // The key P of Enemy Territory (etlegacy, src/game/g_main.c): a digit for each client slot in
     // use.
     let et = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n5 6 \"c\"\n");
-    let teams: Vec<_> = et
-        .listed_players()
-        .iter()
-        .map(|player| player.team)
-        .collect();
+    let teams: Vec<_> = et.players.iter().map(|player| player.team).collect();
     assert_eq!(teams, [Some(3), Some(1), Some(2)]);
     let other = read("statusResponse\n\\P\\--3-1-2\n1 2 \"a\"\n3 4 \"b\"\n");
     assert!(
-        other
-            .listed_players()
-            .iter()
-            .all(|player| player.team.is_none()),
+        other.players.iter().all(|player| player.team.is_none()),
         "of another moment"
     );
 }
@@ -409,7 +396,7 @@ fn game_types_and_teams_are_read_from_every_key_that_tells_them() {
 #[test]
 fn a_team_that_is_no_number_is_kept_as_text() {
     let status = read(FTE);
-    let players = status.listed_players();
+    let players = status.players;
     assert_eq!(
         (players[0].name.plain(), players[0].score, players[0].ping),
         ("Ann B".into(), Some(12), Some(0))
@@ -443,7 +430,7 @@ fn rules_behind_a_value_of_several_lines_are_read() {
         ("cpm22", Some(true))
     );
     assert_eq!(status.time_limit, Some(Duration::from_secs(900)));
-    assert_eq!((status.rules.len(), status.listed_players().len()), (5, 1));
+    assert_eq!((status.rules.len(), status.players.len()), (5, 1));
     assert!(status.completeness.is_complete());
 }
 
@@ -546,7 +533,7 @@ fn what_was_read_is_served_with_the_same_meaning() {
         let again = serve(&status, answer.detail(), &Service::new(engine));
         assert_eq!(fields(&again), fields(&status), "{body}");
         let players = |status: &ServerStatus| -> Vec<_> {
-            let players = status.listed_players().iter();
+            let players = status.players.iter();
             players
                 .map(|p| (p.name.plain().into_owned(), p.score, p.ping, p.team, p.bot))
                 .collect()
@@ -580,7 +567,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
     (status.max_players, status.private_slots) = (Some(20), Some(5));
     (status.time_limit, status.score_limit) = (Some(Duration::from_secs(90)), Some(8));
     status.anti_cheat = Some(false);
-    status.players = Some(vec![Player::new("a")]);
+    status.players = [Player::new("a")].into();
     status.teams = vec![team(1, "one", 4), team(2, "two", 6), team(3, "three", 1)];
     let teams = |status: &ServerStatus| -> Vec<_> {
         status
@@ -644,14 +631,12 @@ fn a_list_that_is_cut_says_how_many_there_are() {
         Engine::MedalOfHonor,
     ] {
         for players in [0, 1, 20, 60, 300] {
-            status.players = Some(
-                (0..players)
-                    .map(|n| Player::new(format!("player number {n}")))
-                    .collect(),
-            );
+            status.players = (0..players)
+                .map(|n| Player::new(format!("player number {n}")))
+                .collect();
             let service = Service::new(engine);
             let read = serve(&status, Detail::Full, &service);
-            let listed = read.listed_players().len();
+            let listed = read.players.len();
             assert_eq!(read.player_count, Some(players), "{engine:?}");
             assert_eq!(
                 read.completeness.is_complete(),
@@ -660,7 +645,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
             );
             assert!(players > 20 || listed == players as usize);
             assert!(
-                read.listed_players()
+                read.players
                     .iter()
                     .all(|player| player.name.plain().starts_with("player number "))
             );
@@ -684,7 +669,7 @@ fn a_list_that_is_cut_says_how_many_there_are() {
             }
         }
     }
-    status.players = Some(vec![Player::new("Ann")]);
+    status.players = [Player::new("Ann")].into();
     let mut service = Service::from(Protocol::Quake3);
     service = service.with_max_reply(300);
     let read = serve(&status, Detail::Full, &service);
@@ -705,11 +690,9 @@ fn a_status_without_all_players_does_not_read_as_complete() {
         let mut status = ServerStatus::default();
         status.name = Some("n".repeat(length).into());
         status.map = Some("q3dm17".into());
-        status.players = Some(
-            (0..40)
-                .map(|n| Player::new(format!("player number {n}")))
-                .collect(),
-        );
+        status.players = (0..40)
+            .map(|n| Player::new(format!("player number {n}")))
+            .collect();
         let service = Service::new(engine).with_max_reply(most);
         let request = Request::new(Command::GetStatus { challenge });
         let replies =
@@ -719,7 +702,7 @@ fn a_status_without_all_players_does_not_read_as_complete() {
             return;
         };
         let read = answer.to_status();
-        let says_all = (read.player_count, read.listed_players().len()) == (Some(40), 40);
+        let says_all = (read.player_count, read.players.len()) == (Some(40), 40);
         assert!(
             says_all || !read.completeness.is_complete(),
             "{engine:?}, {length} of {most}: {read:?}"
@@ -755,15 +738,10 @@ fn a_recorded_team_game_has_its_teams_and_bots() {
         .collect();
     assert_eq!(teams, [(Some(1), Some(0)), (Some(2), Some(0))]);
     assert_eq!(counts(&status), [Some(6), Some(6), Some(12), None]);
+    assert!(status.players.iter().all(|player| player.bot == Some(true)));
     assert!(
         status
-            .listed_players()
-            .iter()
-            .all(|player| player.bot == Some(true))
-    );
-    assert!(
-        status
-            .listed_players()
+            .players
             .iter()
             .all(|player| matches!(player.team, Some(1 | 2)))
     );

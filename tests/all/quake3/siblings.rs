@@ -73,7 +73,7 @@ fn a_status_of_quake_2_is_read() {
         (status.score_limit, status.protocol_version),
         (Some(30), Some(34))
     );
-    let players = status.players.unwrap();
+    let players = status.players;
     assert_eq!(players[1].name.plain(), "b c");
     assert_eq!(
         (players[1].score, players[1].ping, players[1].bot),
@@ -88,7 +88,7 @@ fn alien_arena_quotes_an_address_after_the_name() {
         Game::of(&status, Protocol::Quake3).unwrap().id,
         "alienarena"
     );
-    let players = status.players.unwrap();
+    let players = status.players;
     assert_eq!(
         (players[0].name.plain(), players[0].team),
         ("Cyborg".into(), Some(1))
@@ -161,7 +161,7 @@ fn a_status_of_quake_world_is_read() {
         "one watches"
     );
     assert_eq!(Game::of(&status, Protocol::Quake3).unwrap().id, "quake");
-    let players = status.players.unwrap();
+    let players = status.players;
     assert_eq!(players[1].name.plain(), "[b]");
     assert_eq!((players[0].score, players[0].ping), (Some(12), Some(26)));
     let extra = |key| players[0].extra.get(key).unwrap().plain().into_owned();
@@ -215,7 +215,7 @@ fn proxies_are_told_apart() {
 #[test]
 fn bots_of_fte_have_a_mark_in_their_names() {
     let datagram = b"\xff\xff\xff\xffn\\*version\\FTE 1.05\n1 0 1 0 \"BOT:Ann\" \"\" 0 0\n\0";
-    let players = answer(&[datagram]).to_status().players.unwrap();
+    let players = answer(&[datagram]).to_status().players;
     assert_eq!(
         (players[0].name.plain(), players[0].bot),
         ("BOT:Ann".into(), Some(true))
@@ -321,7 +321,7 @@ fn status(players: usize) -> ServerStatus {
         (player.score, player.ping) = (Some(number as i64), Some(30));
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     status
 }
 

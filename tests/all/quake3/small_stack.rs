@@ -105,7 +105,7 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
             .map(|(_, value)| value.plain().len())
             .sum::<usize>();
         read += status
-            .listed_players()
+            .players
             .iter()
             .map(|player| player.name.plain().len())
             .sum::<usize>();

@@ -74,11 +74,11 @@ fn every_player_of_a_real_server_is_there() {
         .find(|case| case.name == "openarena-bots-status")
         .unwrap();
     let status = decode(&case).to_status();
-    assert_eq!(status.listed_players().len(), 8);
+    assert_eq!(status.players.len(), 8);
     assert_eq!(status.player_count, Some(8));
     assert!(
         status
-            .listed_players()
+            .players
             .iter()
             .all(|player| player.score.is_some() && player.ping == Some(0))
     );
@@ -101,7 +101,7 @@ fn high_bytes_are_kept_and_shown() {
     let status = answer.to_status();
     assert_eq!(status.name.as_ref().unwrap().raw(), b"Gr\xfcn \xdf");
     assert_eq!(status.name.unwrap(), "Grün ß");
-    assert_eq!(status.players.unwrap()[0].name, "© Jörg");
+    assert_eq!(status.players[0].name, "© Jörg");
 }
 
 /// qstat, node gamedig and GameQ cut or merge the lines of names with a quote.

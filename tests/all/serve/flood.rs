@@ -35,7 +35,7 @@ pub(crate) fn status() -> ServerStatus {
         .map(|n| Player::new(format!("Player number {n}")))
         .collect::<Vec<_>>();
     status.player_count = Some(24);
-    status.players = Some(players);
+    status.players = players.into();
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();

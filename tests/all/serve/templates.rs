@@ -9,7 +9,9 @@ use bytes::Bytes;
 use proptest::prelude::*;
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Engine, Player, Protocol, Requester, Secret, ServerStatus, Service, Team};
+use queryport::{
+    Engine, Player, Players, Protocol, Requester, Secret, ServerStatus, Service, Team,
+};
 use queryport::{gamespy1, gamespy4, quake3, ut2004};
 
 const SECRET: Secret = Secret::new([7; 16]);
@@ -58,7 +60,8 @@ fn status() -> impl Strategy<Value = ServerStatus> {
                 player.extra.push("skin", "x");
                 player
             };
-            status.players = name.as_ref().map(|_| (0..players).map(player).collect());
+            let listed = name.as_ref().map(|_| (0..players).map(player).collect());
+            status.players = Players::from(listed);
             let mut team = Team::default();
             (team.id, team.name) = (Some(1), Some("Red".into()));
             status.teams = vec![team];

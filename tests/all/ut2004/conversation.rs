@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use queryport::ut2004::{Answer, Request, StatusQuery};
 use queryport::{
-    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, QueryError, QueryOptions,
-    ServerStatus, Timing, ToStatus,
+    Completeness, Detail, Dialect, Outcome, ParseErrorKind, Part, Players, QueryError,
+    QueryOptions, ServerStatus, Timing, ToStatus,
 };
 
 use crate::common::driven::Driven;
@@ -264,7 +264,7 @@ fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
         );
         assert_eq!(
             (status.players, status.rules.len()),
-            (None, 1),
+            (Players::UNKNOWN, 1),
             "the skill level"
         );
     }
@@ -343,7 +343,7 @@ fn numbers_that_change_between_replies_double_nothing() {
             status
                 .rules
                 .push("Tick Rate", &format!("{}.{}", 40 + moment % 10, moment % 7));
-            for (number, player) in status.players.as_mut().unwrap().iter_mut().enumerate() {
+            for (number, player) in status.players.iter_mut().enumerate() {
                 player.ping = Some(moment * 4);
                 player.score = Some(i64::from(moment) + number as i64);
             }
@@ -416,5 +416,8 @@ fn a_short_query_is_one_datagram_each_way() {
     assert_eq!((outcome.stats.requests, played.elapsed), (1, MS * 40));
     assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     let status = outcome.answer.to_status();
-    assert_eq!((status.player_count, status.players), (Some(7), None));
+    assert_eq!(
+        (status.player_count, status.players),
+        (Some(7), Players::UNKNOWN)
+    );
 }

@@ -47,11 +47,9 @@ fn decode(packets: impl IntoIterator<Item = Bytes>) -> Answer {
 fn status_with(players: usize, rules: usize, stock: bool) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
-    status.players = Some(
-        (0..players)
-            .map(|number| Player::new(format!("player number {number}")))
-            .collect(),
-    );
+    status.players = (0..players)
+        .map(|number| Player::new(format!("player number {number}")))
+        .collect();
     let rule = |number: usize| match number {
         0 if stock => ("ServerMode".to_owned(), "dedicated".to_owned()),
         _ => ("Mutator".to_owned(), format!("MutNumber{number}")),

@@ -323,7 +323,7 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
         assert!(players.iter().count() <= 1, "cut at {cut}");
     }
 
-    let players = status([packet.into()]).players.unwrap();
+    let players = status([packet.into()]).players;
     let shown: Vec<_> = players
         .iter()
         .map(|player| (player.name.to_string(), player.ping, player.score))
@@ -350,7 +350,7 @@ fn players_of_unreal_ii_xmp_have_an_id_and_pairs() {
         &requester(CLIENT),
     );
     assert_eq!(
-        status(written).players.unwrap()[2].name,
+        status(written).players[2].name,
         "player number 2",
         "its server writes the same record"
     );
@@ -428,11 +428,9 @@ fn a_list_that_is_cut_is_not_complete() {
     server.rules = (0..2000)
         .map(|rule| ("Mutator", format!("MutNumber{rule}")))
         .collect();
-    server.players = Some(
-        (0..900)
-            .map(|number| Player::new(format!("player number {number}")))
-            .collect(),
-    );
+    server.players = (0..900)
+        .map(|number| Player::new(format!("player number {number}")))
+        .collect();
     for most in [0, 1, 7, 64] {
         let mut service = Service::from(Protocol::Ut2004);
         service = service.with_max_datagrams(most);
@@ -476,10 +474,10 @@ fn a_long_text_is_cut_and_its_neighbours_are_sent() {
     server.rules.push("ServerMode", "dedicated");
     server.rules.push("long", &"x".repeat(2000));
     server.rules.push("after", "it");
-    server.players = Some(vec![Player::new("y".repeat(2000)), Player::new("Ann")]);
+    server.players = [Player::new("y".repeat(2000)), Player::new("Ann")].into();
     let back = status(everything(&server));
     assert_eq!(back.rules.get("long").unwrap().raw().len(), 400);
     assert_eq!(back.rules.get("after").unwrap().plain(), "it");
-    assert_eq!(back.listed_players().len(), 2);
+    assert_eq!(back.players.len(), 2);
     assert_eq!(back.completeness, Completeness::COMPLETE);
 }

@@ -20,7 +20,7 @@ use crate::ut2004::{decode, everything, replies, status_with};
 fn a_password_is_known_from_rules_or_flags_only() {
     let mut status = ServerStatus::default();
     let ask = |status: &ServerStatus| decode(everything(status)).to_status();
-    status.players = Some(vec![Player::new("Ann")]);
+    status.players = [Player::new("Ann")].into();
     status.rules.push("ServerMode", "dedicated");
     assert_eq!(ask(&status).password, Some(false));
     status.password = Some(true);
@@ -44,11 +44,12 @@ fn long_coloured_and_wide_names_survive() {
     assert_eq!(long.len(), 154, "155 with its NUL");
     let mut status = ServerStatus::default();
     status.name = Some(Text::new(long.clone(), ours));
-    status.players = Some(vec![
+    status.players = [
         Player::new(Text::new(vec![0xE9; 70], ours)),
         Player::new("Игрок 永遠"),
         Player::new(""),
-    ]);
+    ]
+    .into();
     let requests = [Command::Info, Command::Players].map(Request::new);
     let back = decode(
         requests
@@ -60,7 +61,6 @@ fn long_coloured_and_wide_names_survive() {
     assert_eq!(back.name.unwrap().plain(), "Long ".repeat(17) + "x");
     let names: Vec<String> = back
         .players
-        .unwrap()
         .iter()
         .map(|player| player.name.plain().into_owned())
         .collect();
@@ -185,11 +185,9 @@ fn options_bound_the_datagrams_of_each_list() {
     status.rules = (0..200)
         .map(|rule| ("Mutator", format!("MutNumber{rule}")))
         .collect();
-    status.players = Some(
-        (0..200)
-            .map(|number| Player::new(format!("player {number}")))
-            .collect(),
-    );
+    status.players = (0..200)
+        .map(|number| Player::new(format!("player {number}")))
+        .collect();
     let mut service = Service::from(Protocol::Ut2004);
     let all = everything_of(&service, &status).len();
     assert!(all > 10);

@@ -139,11 +139,11 @@ fn player_difference(
     held: &ServerStatus,
     received: &ServerStatus,
 ) -> Option<String> {
-    let listed = held.players.as_ref()?;
+    let listed = held.players.known()?;
     if lacks(received.completeness, Part::Players) {
         return None;
     }
-    let arrived = received.listed_players();
+    let arrived = &received.players;
     if arrived.len() != listed.len() {
         return Some(format!(
             "{} of {} players arrive",

@@ -664,7 +664,7 @@ fn gamespy4_fields(answer: &gamespy4::Answer) -> Fields {
                 (b"ping".to_vec(), ping.to_string().into_bytes()),
             ]
         };
-        fields.players = status.listed_players().iter().map(player).collect();
+        fields.players = status.players.iter().map(player).collect();
     }
     with_names(fields, &status)
 }

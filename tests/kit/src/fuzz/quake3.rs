@@ -24,7 +24,7 @@ pub fn request(data: &[u8]) {
     status.name = Some("Srv".into());
     status.map = Some("q3dm17".into());
     status.max_players = Some(8);
-    status.players = Some(vec![Player::new("Ann")]);
+    status.players = [Player::new("Ann")].into();
     let requester = Requester::new(
         ([192, 0, 2, 1], 5000).into(),
         Instant::now(),
@@ -117,7 +117,7 @@ pub fn response(data: &[u8]) {
     let status = answer.to_status();
     assert_eq!(status.rules.len(), pairs.len());
     assert_eq!(
-        status.players.map(|players| players.len()),
+        status.players.known().map(<[Player]>::len),
         (response.detail() == Detail::Full).then_some(lines.len())
     );
 }

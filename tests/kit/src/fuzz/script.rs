@@ -144,7 +144,9 @@ pub fn status(u: &mut Unstructured<'_>) -> Result<ServerStatus> {
         player.team = (flags & 16 != 0).then_some(i32::from(number % 4));
         player
     };
-    status.players = (flags & 32 == 0).then(|| (0..players).map(player).collect());
+    if flags & 32 == 0 {
+        status.players = (0..players).map(player).collect();
+    }
     if flags & 64 != 0 {
         let team = |name: &str| {
             let mut team = Team::default();

@@ -39,8 +39,8 @@ pub fn served_status(data: &[u8]) {
         return;
     };
     // Few enough that every protocol has space for all of them.
-    if let Some(players) = &mut status.players {
-        players.truncate(12);
+    if status.players.is_known() {
+        status.players.to_mut().truncate(12);
     }
     status.rules = status
         .rules

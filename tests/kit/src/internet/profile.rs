@@ -162,13 +162,7 @@ impl Found {
             .iter()
             .filter(|(key, _)| key.raw().starts_with(b"sv_rule"))
             .count();
-        self.judge(
-            index,
-            &name,
-            Some(status.listed_players().len()),
-            rules,
-            after,
-        );
+        self.judge(index, &name, Some(status.players.len()), rules, after);
     }
 
     /// Judges an answer marked as complete. `players` is the number of listed players, if the

@@ -100,7 +100,7 @@ fn status(protocol: Protocol, full: bool) -> ServerStatus {
         }
         player
     };
-    status.players = Some((0..players).map(player).collect());
+    status.players = (0..players).map(player).collect();
     status.rules = (0..rules)
         .map(|n| (format!("sv_rule{n}"), format!("value number {n}")))
         .collect::<Rules>();

@@ -1,0 +1,132 @@
+//! The players of a status, and whether the server listed them.
+
+use std::ops::{Deref, DerefMut};
+
+use super::status::Player;
+
+/// The players on a server, in its order, and whether a list came.
+///
+/// It is used like a slice. A list that did not come is not an empty server:
+/// [`Players::is_known`] tells them apart, and
+/// [`ServerStatus::player_count`](crate::ServerStatus::player_count) is often known without a list.
+///
+/// ```
+/// use queryport::{Player, Players, ServerStatus};
+///
+/// let mut status = ServerStatus::default();
+/// assert!(status.players.is_empty() && !status.players.is_known());
+///
+/// status.players = vec![Player::new("Ann"), Player::new("Bob")].into();
+/// assert_eq!((status.players.len(), status.players.is_known()), (2, true));
+/// for player in &status.players {
+///     println!("{}", player.name);
+/// }
+///
+/// status.players = Players::UNKNOWN;
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(transparent))]
+pub struct Players(Option<Vec<Player>>);
+
+impl Players {
+    /// No list came, or none was requested.
+    pub const UNKNOWN: Self = Self(None);
+
+    /// Whether a list came. It may be empty.
+    pub const fn is_known(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// The list; `None` if none came.
+    pub fn known(&self) -> Option<&[Player]> {
+        self.0.as_deref()
+    }
+
+    /// Appends a player. The list counts as known afterwards.
+    pub fn push(&mut self, player: Player) {
+        self.to_mut().push(player);
+    }
+
+    /// The list, to insert or remove players. It counts as known afterwards.
+    pub fn to_mut(&mut self) -> &mut Vec<Player> {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Deref for Players {
+    type Target = [Player];
+
+    fn deref(&self) -> &[Player] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl DerefMut for Players {
+    fn deref_mut(&mut self) -> &mut [Player] {
+        self.0.as_deref_mut().unwrap_or_default()
+    }
+}
+
+impl From<Vec<Player>> for Players {
+    fn from(list: Vec<Player>) -> Self {
+        Self(Some(list))
+    }
+}
+
+impl<const COUNT: usize> From<[Player; COUNT]> for Players {
+    fn from(list: [Player; COUNT]) -> Self {
+        Self(Some(list.into()))
+    }
+}
+
+/// `None` is [`Players::UNKNOWN`].
+impl From<Option<Vec<Player>>> for Players {
+    fn from(list: Option<Vec<Player>>) -> Self {
+        Self(list)
+    }
+}
+
+impl FromIterator<Player> for Players {
+    fn from_iter<I: IntoIterator<Item = Player>>(players: I) -> Self {
+        Self(Some(players.into_iter().collect()))
+    }
+}
+
+impl Extend<Player> for Players {
+    fn extend<I: IntoIterator<Item = Player>>(&mut self, players: I) {
+        self.to_mut().extend(players);
+    }
+}
+
+impl IntoIterator for Players {
+    type Item = Player;
+    type IntoIter = std::vec::IntoIter<Player>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.unwrap_or_default().into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Players {
+    type Item = &'a Player;
+    type IntoIter = std::slice::Iter<'a, Player>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a mut Players {
+    type Item = &'a mut Player;
+    type IntoIter = std::slice::IterMut<'a, Player>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter_mut()
+    }
+}
+
+impl PartialEq<[Player]> for Players {
+    fn eq(&self, other: &[Player]) -> bool {
+        self.known() == Some(other)
+    }
+}
