@@ -272,6 +272,8 @@ async fn embedded_servers(
     let mut code = 0;
     for server in &servers {
         let address = server.address.to_string();
+        let options = QueryOptions::default().with_dialect(server.dialect);
+        let client = client.clone().with_options(options);
         let result = client.query(server.protocol, &address).await;
         code = code.max(show(
             is_json,

@@ -9,6 +9,9 @@ def plain(text):
     """A text for comparison, without colour codes and outer spaces, which are a matter of presentation."""
     if isinstance(text, dict) and "raw" in text:
         raw = bytes.fromhex(text["raw"])
+        if text["charset"] == "quake":
+            # Bit 7 is a colour.
+            raw = bytes(byte & 0x7F for byte in raw)
         text = raw.decode("utf-8" if text["charset"].startswith("utf8") else "latin-1")
     return COLOURS.sub("", str(text)).strip()
 

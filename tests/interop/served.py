@@ -26,6 +26,8 @@ RULES = [[f"rule_of_{word}", value] for word, value in [
 ]]
 COMMON = {"max_players": 40, "password": False, "rules": RULES, "teams": []}
 LATIN = text(b"D\xe6mia")
+# The second colour of Quake's character set.
+SECOND_COLOUR = text(b"D\xe6mia", charset="quake")
 ODD = [" blank ", "with 'quotes'", "a,b=c", "<b>&amp", "player_3", "0"]
 
 # For each server: the arguments of `serve`, and the fields of its status.
@@ -56,6 +58,20 @@ SERVERS = {
     "gamespy4 halo": (["gamespy4", "--game", "Halo"], {
         "name": "A server of names", "map": "bloodgulch", "player_count": 36, "players": players(ODD + [LATIN]),
     }),
+    # One datagram of at most 1384 bytes of text.
+    "quake2": (["quake3", "--game", "quake2"], {
+        "name": "A server of names", "map": "q2dm1", "player_count": 36, "rules": [rule for rule in RULES if rule[1]],
+        "players": players(ODD + [SECOND_COLOUR], ("score", "ping")),
+    }),
+    # Two datagrams without numbers, each of at most 1340 bytes of text.
+    "quakeworld": (["quake3", "--game", "quakeworld"], {
+        "name": "A server of names", "map": "dm3", "player_count": 36, "rules": [rule for rule in RULES if rule[1]],
+        "players": players(ODD + [SECOND_COLOUR], ("score", "ping")),
+    }),
+    "hexenworld": (["quake3", "--game", "hexenworld"], {
+        "name": "A server of names", "map": "hwdm1", "player_count": 12, "rules": [rule for rule in RULES if rule[1]],
+        "players": players(ODD + [SECOND_COLOUR], ("score", "ping"))[:12],
+    }),
     "ut2004": (["ut2004", "--game", "UT2004"], {
         "name": "A server of names", "map": "CTF-FaceClassic", "player_count": 36,
         "players": players(ODD + [text(b"\x1b\xff\x01\x01Co\x1b\x40\xff\x40lour", "unreal_escape"), LATIN]),
@@ -71,6 +87,10 @@ SERVERS = {
     # For clients that reject a reply with other bytes.
     "gamespy1 ascii": (["gamespy1", "--game", "UT99"], {
         "name": "A server of names", "map": "CTF-Coret", "player_count": 36, "players": players(ODD),
+    }),
+    # For a client that reads 1024 bytes, and no scores below 0.
+    "gamespy2 ascii": (["gamespy4", "--game", "Halo"], {
+        "name": "A server of names", "map": "bloodgulch", "player_count": 14, "players": players(ODD)[2:16],
     }),
     "gamespy4 ascii": (["gamespy4", "--game", "Battlefield 2"], {
         "name": "A server of names", "map": "Strike At Karkand", "player_count": 36, "players": players(ODD),

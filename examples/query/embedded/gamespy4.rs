@@ -3,7 +3,7 @@
 
 use queryport::Protocol;
 use queryport::gamespy4::minecraft;
-use queryport::{Engine, Service};
+use queryport::{Dialect, Engine, Service};
 use queryport::{Player, ServerStatus, Team, Text};
 
 use super::{World, player};
@@ -14,6 +14,7 @@ pub(super) fn worlds() -> [World; 4] {
         name,
         about,
         protocol: Protocol::GameSpy4,
+        dialect: Dialect::Standard,
         service: Service::new(flavour),
         status,
     };

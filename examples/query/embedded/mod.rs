@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use queryport::net::serve;
 use queryport::serve::Responder;
-use queryport::{Player, Protocol, Secret, ServerStatus, Service, Text};
+use queryport::{Dialect, Player, Protocol, Secret, ServerStatus, Service, Text};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
@@ -24,6 +24,8 @@ pub(crate) struct World {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
     pub(crate) protocol: Protocol,
+    /// The dialect of a query that it answers.
+    pub(crate) dialect: Dialect,
     pub(crate) service: Service,
     pub(crate) status: ServerStatus,
 }
@@ -41,6 +43,7 @@ impl World {
             name,
             about,
             protocol,
+            dialect: Dialect::Standard,
             service: protocol.into(),
             status,
         }
@@ -49,14 +52,8 @@ impl World {
 
 /// At least one world for each protocol.
 pub(crate) fn worlds() -> Vec<World> {
-    let mut worlds = vec![
-        World::new(
-            "quake3",
-            "Quake III Arena",
-            "an embedded Quake 3 server",
-            Protocol::Quake3,
-            quake3::deathmatch(),
-        ),
+    let mut worlds = quake3::worlds();
+    worlds.extend([
         World::new(
             "ut99",
             "Unreal Tournament (UT99)",
@@ -81,7 +78,7 @@ pub(crate) fn worlds() -> Vec<World> {
                 ut2004::specimens(),
             )
         },
-    ];
+    ]);
     worlds.extend(gamespy4::worlds());
     worlds
 }
@@ -91,6 +88,7 @@ pub(crate) fn worlds() -> Vec<World> {
 pub(crate) struct Embedded {
     pub(crate) about: &'static str,
     pub(crate) protocol: Protocol,
+    pub(crate) dialect: Dialect,
     pub(crate) address: SocketAddr,
     task: JoinHandle<io::Result<()>>,
 }
@@ -113,6 +111,7 @@ impl World {
         Ok(Embedded {
             about: self.about,
             protocol: self.protocol,
+            dialect: self.dialect,
             address,
             task,
         })

@@ -1,12 +1,51 @@
-//! An embedded server of Quake 3.
+//! Embedded servers of Quake 3, and of Quake 2 and QuakeWorld, which have other words for the same
+//! packets.
 
 use queryport::model::{Charset, Colours, Style};
-use queryport::{ServerStatus, Text};
+use queryport::{Dialect, Engine, Protocol, ServerStatus, Service, Text};
 
-use super::player;
+use super::{World, player};
+
+pub(super) fn worlds() -> Vec<World> {
+    let sibling = |game, name, about, dialect, engine| World {
+        dialect,
+        service: Service::new(engine),
+        ..World::new(game, name, about, Protocol::Quake3, duel())
+    };
+    vec![
+        World::new(
+            "quake3",
+            "Quake III Arena",
+            "an embedded Quake 3 server",
+            Protocol::Quake3,
+            deathmatch(),
+        ),
+        sibling(
+            "quake2",
+            "Quake 2",
+            "an embedded Quake 2 server",
+            Dialect::Quake2,
+            Engine::Quake2,
+        ),
+        sibling(
+            "quake",
+            "QuakeWorld",
+            "an embedded QuakeWorld server",
+            Dialect::QuakeWorld,
+            Engine::QuakeWorld,
+        ),
+        sibling(
+            "hexen2",
+            "HexenWorld",
+            "an embedded HexenWorld server",
+            Dialect::HexenWorld,
+            Engine::HexenWorld,
+        ),
+    ]
+}
 
 /// A deathmatch with colours in its names.
-pub(super) fn deathmatch() -> ServerStatus {
+fn deathmatch() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some(caret("^1queryport^7 embedded ^2deathmatch"));
     status.map = Some("q3dm17".into());
@@ -29,6 +68,30 @@ pub(super) fn deathmatch() -> ServerStatus {
     .into_iter()
     .collect();
     status
+}
+
+/// A deathmatch of two, with names in the second colour of Quake's character set.
+fn duel() -> ServerStatus {
+    let mut status = ServerStatus::default();
+    status.name = Some("queryport embedded duel".into());
+    status.map = Some("dm3".into());
+    status.version = Some("queryport".into());
+    status.max_players = Some(8);
+    status.password = Some(false);
+    status.players = Some(vec![
+        player(second_colour("Ann"), 12, 48),
+        player("with space and 'quotes'".into(), -3, 52),
+    ]);
+    status.rules = [("timelimit", "10"), ("fraglimit", "30")]
+        .into_iter()
+        .collect();
+    status
+}
+
+/// Text with bit 7 set in each byte.
+fn second_colour(text: &str) -> Text {
+    let bytes: Vec<u8> = text.bytes().map(|byte| byte | 0x80).collect();
+    Text::new(bytes, Style::new(Charset::Quake, Colours::None))
 }
 
 /// Text with the colour codes of Quake 3.

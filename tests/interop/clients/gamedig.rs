@@ -14,6 +14,14 @@ fn main() {
     let address: SocketAddr = format!("{host}:{port}").parse().expect("an address");
     let player = |name: &str, score: i32| json!({ "name": name, "score": score });
     let shown = match protocol.as_str() {
+        "quake1" => quake::one::query(&address, None).map(|it| {
+            let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score.into())).collect();
+            show(&it.name, &it.map, it.players_online.into(), it.players_maximum.into(), players, &it.unused_entries)
+        }),
+        "quake2" => quake::two::query(&address, None).map(|it| {
+            let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score.into())).collect();
+            show(&it.name, &it.map, it.players_online.into(), it.players_maximum.into(), players, &it.unused_entries)
+        }),
         "quake3" => quake::three::query(&address, None).map(|it| {
             let players: Vec<Value> = it.players.iter().map(|one| player(&one.name, one.score)).collect();
             show(&it.name, &it.map, it.players_online.into(), it.players_maximum.into(), players, &it.unused_entries)

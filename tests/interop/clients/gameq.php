@@ -29,7 +29,7 @@ echo json_encode([
     'name' => $first('gq_hostname', 'hostname', 'servername'),
     'map' => $first('gq_mapname', 'mapname', 'map'),
     'player_count' => $first('gq_numplayers', 'numplayers', 'clients'),
-    'max_players' => $first('gq_maxplayers', 'maxplayers', 'sv_maxclients'),
+    'max_players' => $first('gq_maxplayers', 'maxplayers', 'sv_maxclients', 'maxclients'),
     'players' => array_values($players),
     'rules' => array_filter($result, 'is_scalar'),
 ], JSON_INVALID_UTF8_SUBSTITUTE | JSON_THROW_ON_ERROR), "\n";

@@ -37,7 +37,7 @@ async def by_keys():
         "name": first("hostname", "sv_hostname"),
         "map": first("p1073741825", "mapname", "map"),
         "player_count": first("numplayers") or len(players),
-        "max_players": first("maxplayers", "sv_maxclients"),
+        "max_players": first("maxplayers", "sv_maxclients", "maxclients"),
         "players": [
             {"name": player.get("name") or player.get("player"), "score": player.get("score", player.get("frags"))}
             for player in players
