@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::quake3_master::conversation(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| kit::fuzz::quake3_client::list(data));

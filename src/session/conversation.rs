@@ -43,6 +43,7 @@ pub trait Conversation {
     type Answer;
 
     /// Appends the datagram of the current step to `out`. It is called again for each retry.
+    /// If it appends nothing, nothing is sent, and the session waits for the rest of the answer.
     fn request(&mut self, out: &mut Vec<u8>);
 
     /// Handles a datagram from the server's address.

@@ -192,6 +192,11 @@ impl<C: Conversation> Machine for Session<C> {
             self.end(now, Err(QueryError::RequestTooLong(len)));
             return None;
         }
+        if len == 0 {
+            // The answer began after the request was due: its rest is waited for.
+            self.start(Wait::Quiet, self.since_start(now));
+            return None;
+        }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.step.sent(self.since_start(now));
         self.start(Wait::Reply, self.step.sent_at);

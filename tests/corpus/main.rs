@@ -14,8 +14,8 @@ mod naive;
 
 use kit as common;
 use kit::fuzz::{
-    differential, gamespy1, gamespy4, lists, quake3, quake3_huffman, quake3_master, structured,
-    ut2004,
+    differential, gamespy1, gamespy4, json, lists, quake3, quake3_client, quake3_huffman,
+    quake3_master, structured, ut2004,
 };
 
 use std::path::Path;
@@ -141,7 +141,27 @@ fn quake3_master() {
 
 #[test]
 fn quake3_conversation() {
-    replay("quake3_conversation", quake3_master::conversation);
+    replay("quake3_conversation", quake3_client::list);
+}
+
+#[test]
+fn quake3_connect() {
+    replay("quake3_connect", quake3_client::connect);
+}
+
+#[test]
+fn quake3_rcon() {
+    replay("quake3_rcon", quake3_client::rcon);
+}
+
+#[test]
+fn quake3_refusal() {
+    replay("quake3_refusal", quake3_client::refusal);
+}
+
+#[test]
+fn model_json() {
+    replay("model_json", json::model);
 }
 
 #[test]

@@ -182,6 +182,9 @@ pub fn list(data: &[u8]) {
     assert!(session.poll_answer().is_none());
     if let Ok(list) = result {
         assert!(list.servers.len() <= stream.len() / 6);
+        let is_end = |bytes: &[u8]| bytes == b"\\final";
+        let has_end = stream.windows(6).any(is_end);
+        assert!(has_end || !list.completeness.is_complete());
     }
 }
 

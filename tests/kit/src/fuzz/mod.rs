@@ -4,8 +4,11 @@
 pub mod differential;
 pub mod gamespy1;
 pub mod gamespy4;
+#[cfg(feature = "json")]
+pub mod json;
 pub mod lists;
 pub mod quake3;
+pub mod quake3_client;
 pub mod quake3_huffman;
 pub mod quake3_master;
 pub mod script;

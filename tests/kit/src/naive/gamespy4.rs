@@ -556,6 +556,9 @@ fn legacy(body: &[u8]) -> Option<Reading> {
     }
     let mut tables = Vec::new();
     for _ in 0..2 {
+        if lacks_count(rest) {
+            return Some(Reading::unknown("a count that may be left out"));
+        }
         let count = u16::from_be_bytes([*rest.first()?, *rest.get(1)?]);
         rest = &rest[2..];
         let mut names = Vec::new();
@@ -594,6 +597,12 @@ fn legacy(body: &[u8]) -> Option<Reading> {
             fields: Some(fields),
         }
     })
+}
+
+/// Whether the name of a table's first column is where the second byte of its count belongs: one
+/// game leaves that byte out, and in other replies a lost byte moves the name there.
+fn lacks_count(rest: &[u8]) -> bool {
+    rest.starts_with(b"\0player_\0") || rest.starts_with(b"\0team_t\0")
 }
 
 /// Five texts, a port and an address; `None` if the reply ends early.

@@ -1,0 +1,223 @@
+//! Properties of Quake 3's other conversations: lists, connections, console commands, refusals.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+#[cfg(feature = "secure-rcon")]
+use std::time::Duration;
+use std::time::Instant;
+
+use queryport::lists::{Quake3List, Scope};
+use queryport::quake3::{
+    Command, ConnectForm, ConnectQuery, GetServers, Password, RconMode, RconQuery, Refusal, Request,
+};
+use queryport::session::{Conversation, Machine, Session};
+use queryport::{Limits, QueryError, Timing};
+
+use super::quake3_master::script;
+
+const PASSWORD: &str = "word";
+const COMMAND: &str = "status";
+const MAX_FRAGMENTS: u16 = 8;
+const MAX_SERVERS: u32 = 500;
+/// Most requests of a conversation: two steps or passes, each with its retries.
+const MAX_REQUESTS: u32 = 6;
+/// Most timers that fire after the last datagram.
+const MAX_TIMERS: usize = 40;
+
+/// Datagrams arrive at a query for a list. It ends, and has no server twice.
+pub fn list(data: &[u8]) {
+    let limits = Limits::default()
+        .with_max_servers(MAX_SERVERS)
+        .with_max_fragments(MAX_FRAGMENTS);
+    let request = GetServers::extended(b"x", 1);
+    let query = Quake3List::new(&request, &limits)
+        .expect("a request")
+        .with_scope(Scope::Any);
+    let mut taken = BTreeSet::new();
+    let take = |query: &mut Quake3List| {
+        for server in query.take_new() {
+            assert!(taken.insert(server), "{server} came twice");
+        }
+    };
+    let is_request = |request: &[u8]| {
+        let request = Request::parse(request).expect("our requests are requests");
+        assert!(matches!(request.command, Command::GetServers(_)));
+    };
+    if let Ok(answer) = play(query, data, is_request, take) {
+        let different: BTreeSet<_> = answer.servers.iter().collect();
+        assert_eq!(different.len(), answer.servers.len());
+        assert!(different.len() <= MAX_SERVERS as usize && !answer.completeness.is_complete());
+    }
+}
+
+/// Datagrams arrive at a client that connects in one of the forms. It sends requests that servers
+/// read, and ends with the server's own challenge or words.
+pub fn connect(data: &[u8]) {
+    let Some((&choice, data)) = data.split_first() else {
+        return;
+    };
+    let forms = [
+        ConnectForm::Detect,
+        ConnectForm::Compressed,
+        ConnectForm::Plain,
+        ConnectForm::Escaped,
+        ConnectForm::DirectionByte,
+        ConnectForm::InfoString,
+        ConnectForm::Arguments,
+    ];
+    let form = forms[usize::from(choice) % forms.len()];
+    let query = ConnectQuery::new(u64::from(choice) << 8)
+        .with_form(form)
+        .with_game("Game")
+        .with("name", "Ann")
+        .expect("a pair of an infostring");
+    let is_request = |request: &[u8]| {
+        let request = Request::parse(request).expect("our requests are requests");
+        match request.command {
+            Command::GetChallenge { .. } => {}
+            Command::Connect(connect) => {
+                let userinfo = connect.userinfo().expect("our own userinfo");
+                assert!(userinfo.starts_with(br"\name\Ann"), "{userinfo:?}");
+            }
+            other => panic!("{other:?}"),
+        }
+    };
+    match play(query, data, is_request, |_| {}) {
+        Ok(Ok(connected)) => {
+            assert!(
+                contains(data, &connected.challenge),
+                "a challenge of nobody"
+            );
+        }
+        Ok(Err(refusal)) => is_refusal(&refusal, data),
+        Err(_) => {}
+    }
+}
+
+/// Datagrams arrive at a client of the console, in each of its modes. It sends requests that
+/// servers read, and its output is that of the server.
+pub fn rcon(data: &[u8]) {
+    let Some((&choice, data)) = data.split_first() else {
+        return;
+    };
+    let modes = [
+        RconMode::Plain,
+        RconMode::Quoted,
+        RconMode::MedalOfHonor,
+        RconMode::BlackOps3,
+        #[cfg(feature = "secure-rcon")]
+        RconMode::Time,
+        #[cfg(feature = "secure-rcon")]
+        RconMode::Challenge,
+    ];
+    let mode = modes[usize::from(choice) % modes.len()];
+    let limits = Limits::default().with_max_fragments(MAX_FRAGMENTS);
+    let mut query =
+        RconQuery::new(Password::new(PASSWORD), COMMAND, mode, &limits).expect("a command");
+    #[cfg(feature = "secure-rcon")]
+    if mode == RconMode::Time {
+        query = query.at(Duration::from_millis(1_700_000_000_250));
+    }
+    if choice & 0x80 != 0 {
+        query = query.repeatable();
+    }
+    let is_request = |request: &[u8]| is_command(request, mode);
+    match play(query, data, is_request, |_| {}) {
+        Ok(Ok(answer)) => {
+            assert!((1..=MAX_FRAGMENTS).contains(&answer.datagrams));
+            assert!(answer.text.raw().len() <= data.len());
+        }
+        Ok(Err(error)) => {
+            error.kind();
+        }
+        Err(_) => {}
+    }
+}
+
+/// Words of a refusal are kept, and mean the same with a line feed at their end.
+pub fn refusal(data: &[u8]) {
+    let refusal = Refusal::new(data.to_vec());
+    assert_eq!(refusal.text.raw(), data);
+    let line = Refusal::new([data, b"\n"].concat());
+    assert_eq!(refusal.reason(), line.reason());
+    assert!(refusal.to_string().lines().count() == 1, "{refusal}");
+}
+
+fn is_refusal(refusal: &Refusal, data: &[u8]) {
+    let text = refusal.text.raw();
+    assert!(contains(data, text), "words of nobody: {refusal}");
+    assert_eq!(refusal.to_string().lines().count(), 1, "{refusal}");
+}
+
+/// A server reads this password and this command in a request.
+fn is_command(request: &[u8], mode: RconMode) {
+    if mode == RconMode::BlackOps3 {
+        let expected = [b"\xff\xff\xff\xff\0", PASSWORD.as_bytes(), b" status"].concat();
+        assert_eq!(request, expected);
+        return;
+    }
+    let request = Request::parse(request).expect("our requests are requests");
+    assert_eq!(request.direction_byte, mode == RconMode::MedalOfHonor);
+    match request.command {
+        Command::GetChallenge { .. } => {}
+        Command::Rcon(rcon) => {
+            assert_eq!(rcon.quoted, mode == RconMode::Quoted);
+            let text = [rcon.password, b" ", rcon.command].concat();
+            assert_eq!(text, [PASSWORD, COMMAND].join(" ").as_bytes());
+        }
+        #[cfg(feature = "secure-rcon")]
+        Command::SecureRcon(rcon) => {
+            assert_eq!(rcon.timed, mode == RconMode::Time);
+            assert_eq!(rcon.command(), COMMAND.as_bytes());
+            assert!(rcon.verify(&Password::new(PASSWORD)));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Runs a conversation with a script of (time step, sender, datagram) to its end, after a bounded
+/// number of requests and timers. One in four datagrams comes from another address.
+fn play<C: Conversation>(
+    query: C,
+    data: &[u8],
+    is_request: impl Fn(&[u8]),
+    mut take: impl FnMut(&mut C),
+) -> Result<C::Answer, QueryError> {
+    let server: SocketAddr = ([192, 0, 2, 2], 27_960).into();
+    let other: SocketAddr = ([192, 0, 2, 3], 27_960).into();
+    let mut now = Instant::now();
+    let mut session = Session::new(query, server, Timing::default(), now);
+    let mut steps = script(data);
+    let mut timers = 0;
+    let result = loop {
+        let mut request = Vec::new();
+        while session.poll_transmit(now, &mut request).is_some() {
+            is_request(&request);
+            request.clear();
+        }
+        take(session.conversation_mut());
+        if let Some(result) = session.poll_answer() {
+            break result;
+        }
+        let Some((step, sender, datagram)) = steps.next() else {
+            timers += 1;
+            assert!(timers <= MAX_TIMERS, "the query does not end");
+            let alarm = session
+                .poll_timeout()
+                .expect("a running session has a timer");
+            now = alarm.max(now);
+            session.handle_timeout(now);
+            continue;
+        };
+        now += step;
+        session.handle_timeout(now);
+        let from = if sender < 192 { server } else { other };
+        session.handle_datagram(now, from, datagram);
+    };
+    assert!(session.stats().requests <= MAX_REQUESTS);
+    result.map(|outcome| outcome.answer)
+}
+
+fn contains(data: &[u8], part: &[u8]) -> bool {
+    part.is_empty() || data.windows(part.len()).any(|window| window == part)
+}
