@@ -6,30 +6,75 @@
 //!
 //! `bot_blocking` does the same without a runtime.
 
-mod reply;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use queryport::Client;
-use shared::command_line;
+use queryport::{Client, Protocol, ServerStatus};
 use tokio::task::JoinSet;
+
+type Error = Box<dyn std::error::Error>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run().await)
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let Some(servers) = servers(&arguments) else {
+        eprintln!("Usage: bot PROTOCOL SERVER [PROTOCOL SERVER]...");
+        return ExitCode::from(2);
+    };
+    match run(servers).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-async fn run() -> reply::Result<ExitCode> {
+/// The servers of a command line; `None` if it is wrong.
+fn servers(arguments: &[String]) -> Option<Vec<(Protocol, String)>> {
+    let (pairs @ [_, ..], []) = arguments.as_chunks() else {
+        return None;
+    };
+    pairs
+        .iter()
+        .map(|[protocol, server]| Some((protocol.parse().ok()?, server.clone())))
+        .collect()
+}
+
+async fn run(servers: Vec<(Protocol, String)>) -> Result<(), Error> {
     let client = Client::new()?;
     let mut queries = JoinSet::new();
-    for (protocol, server) in reply::servers()? {
+    for (protocol, server) in servers {
         let client = client.clone();
-        queries.spawn(async move { (client.query(protocol, &server).await, server) });
+        queries.spawn(async move {
+            match client.query(protocol, &server).await {
+                Ok(outcome) => line(&outcome.answer),
+                Err(error) => format!("{server} does not answer: {error}"),
+            }
+        });
     }
-    while let Some(joined) = queries.join_next().await {
-        let (result, server) = joined?;
-        writeln!(io::stdout(), "{}", reply::reply(result, &server))?;
+    while let Some(line) = queries.join_next().await {
+        writeln!(io::stdout(), "{}", line?)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// One line about a server.
+fn line(status: &ServerStatus) -> String {
+    let name = status.name.as_deref().unwrap_or("(no name)");
+    let map = status.map.as_deref().unwrap_or("(no map)");
+    let count = status
+        .player_count
+        .map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let players: Vec<&str> = status.players.iter().map(|player| &*player.name).collect();
+    let players = players.join(", ");
+    let partial = if status.completeness.is_complete() {
+        ""
+    } else {
+        " (and maybe more)"
+    };
+    format!("{name}: {count} on {map}: {players}{partial}")
 }

@@ -1,30 +1,68 @@
-//! `bot` without a runtime: a scan asks all servers at the same time, in the thread that takes its
-//! results.
+//! `bot` without a runtime: a scan queries all servers at the same time, in the thread that takes
+//! its results.
 //!
 //! ```text
 //! cargo run --no-default-features --features blocking --example bot_blocking -- quake3 example.org
 //! ```
 
-mod reply;
-
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use queryport::ScanOptions;
 use queryport::blocking::Client;
-use shared::command_line;
+use queryport::{Protocol, ScanOptions, ServerStatus};
+
+type Error = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {
-    command_line::exit(run())
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let Some(servers) = servers(&arguments) else {
+        eprintln!("Usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]...");
+        return ExitCode::from(2);
+    };
+    match run(&servers) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-fn run() -> reply::Result<ExitCode> {
-    let servers = reply::servers()?;
-    for scanned in Client::new()?.scan(servers.clone(), ScanOptions::default()) {
-        let (_, server) = servers
-            .get(usize::try_from(scanned.index)?)
-            .ok_or("a result of no target")?;
-        writeln!(io::stdout(), "{}", reply::reply(scanned.result, server))?;
+/// The servers of a command line; `None` if it is wrong.
+fn servers(arguments: &[String]) -> Option<Vec<(Protocol, String)>> {
+    let (pairs @ [_, ..], []) = arguments.as_chunks() else {
+        return None;
+    };
+    pairs
+        .iter()
+        .map(|[protocol, server]| Some((protocol.parse().ok()?, server.clone())))
+        .collect()
+}
+
+fn run(servers: &[(Protocol, String)]) -> Result<(), Error> {
+    let client = Client::new()?;
+    for scanned in client.scan(servers.to_vec(), ScanOptions::default()) {
+        let index = usize::try_from(scanned.index)?;
+        let (_, server) = servers.get(index).ok_or("a result of no target")?;
+        let line = match scanned.result {
+            Ok(outcome) => line(&outcome.answer),
+            Err(error) => format!("{server} does not answer: {error}"),
+        };
+        writeln!(io::stdout(), "{line}")?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// One line about a server.
+fn line(status: &ServerStatus) -> String {
+    let name = status.name.as_deref().unwrap_or("(no name)");
+    let map = status.map.as_deref().unwrap_or("(no map)");
+    let count = status
+        .player_count
+        .map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let players: Vec<&str> = status.players.iter().map(|player| &*player.name).collect();
+    format!("{name}: {count} on {map}: {}", players.join(", "))
 }

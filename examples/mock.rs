@@ -1,4 +1,9 @@
-//! Tests without servers: mocks and real servers as `dyn Query`, all queried at the same time:
+//! Tests without servers: mocks and real servers as `dyn Query`, all queried at the same time.
+//!
+//! ```text
+//! cargo run --example mock                               two mocks
+//! cargo run --example mock -- quake3 example.org         and a real server
+//! ```
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -6,26 +11,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use command_line::WrongUsage;
 use queryport::{Client, Error, Outcome, Query, QueryError, ServerStatus};
-use shared::command_line;
 use tokio::task::JoinSet;
 
-const USAGE: &str = "mock [PROTOCOL SERVER]...";
-
 /// A server that gives the answer of a test.
-struct Mock(&'static str, Result<ServerStatus, QueryError>);
+struct Mock {
+    name: &'static str,
+    result: Result<ServerStatus, QueryError>,
+}
 
 #[async_trait]
 impl Query for Mock {
     fn name(&self) -> &str {
-        self.0
+        self.name
     }
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let peer = ([192, 0, 2, 1], 27960).into();
-        match self.1.clone() {
-            Ok(status) => Ok(Outcome::new(status, peer, Some(Duration::from_millis(30)))),
+        let rtt = Some(Duration::from_millis(30));
+        match self.result.clone() {
+            Ok(status) => Ok(Outcome::new(status, peer, rtt)),
             Err(error) => Err(Error::Query { peer, error }),
         }
     }
@@ -37,38 +42,45 @@ async fn count_up(servers: Vec<Arc<dyn Query>>) -> usize {
     for server in servers {
         queries.spawn(async move { server.query().await.is_ok() });
     }
-    queries
-        .join_all()
-        .await
-        .into_iter()
-        .filter(|up| *up)
-        .count()
+    let results = queries.join_all().await;
+    results.into_iter().filter(|is_up| *is_up).count()
 }
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    command_line::exit(run().await)
+    let arguments: Vec<String> = std::env::args_os()
+        .skip(1)
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let (servers, []) = arguments.as_chunks() else {
+        eprintln!("Usage: mock [PROTOCOL SERVER]...");
+        return ExitCode::from(2);
+    };
+    match run(servers).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
-async fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (up, down) = (
-        Mock("up", Ok(ServerStatus::default())),
-        Mock("down", Err(QueryError::Unreachable)),
-    );
+async fn run(real: &[[String; 2]]) -> Result<(), Box<dyn std::error::Error>> {
+    let up = Mock {
+        name: "up",
+        result: Ok(ServerStatus::default()),
+    };
+    let down = Mock {
+        name: "down",
+        result: Err(QueryError::Unreachable),
+    };
     let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
-    let arguments = command_line::arguments(USAGE)?;
-    let (targets, []) = arguments.as_chunks() else {
-        return Err(WrongUsage(USAGE).into());
-    };
-    for [protocol, server] in targets {
+    for [protocol, server] in real {
         servers.push(Arc::from(Client::new()?.target(protocol, server)));
     }
-    writeln!(
-        std::io::stdout(),
-        "{} of {} servers are up",
-        count_up(servers.clone()).await,
-        servers.len()
-    )?;
-    Ok(ExitCode::SUCCESS)
+    let count = servers.len();
+    let up = count_up(servers).await;
+    writeln!(std::io::stdout(), "{up} of {count} servers are up")?;
+    Ok(())
 }

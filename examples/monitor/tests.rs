@@ -136,7 +136,7 @@ fn the_page_has_what_is_known_of_each_server() {
         format!("queryport_answer_complete{labels} 1"),
         format!("queryport_queries_total{labels} 2"),
         format!("queryport_rejected_datagrams_total{labels} 2"),
-        r#"queryport_query_failures_total{kind="offline",protocol="quake3",server="192.0.2.1"} 1"#.to_owned(),
+        r#"queryport_query_failures_total{kind="timeout",protocol="quake3",server="192.0.2.1"} 1"#.to_owned(),
         r#"queryport_server_info{game="",map="q3dm17",name="Srv",protocol="quake3",server="192.0.2.1",version=""} 1"#
             .to_owned(),
     ] {

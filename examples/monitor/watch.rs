@@ -79,7 +79,7 @@ impl Server {
                 {
                     self.rejected += u64::from(*rejected);
                 }
-                let kind = kind(error.kind());
+                let kind = error.kind().as_str();
                 *self.failures.entry(kind).or_default() += 1;
                 let is_asked = !matches!(
                     error.kind(),
@@ -109,23 +109,6 @@ fn sample(result: &Result<Outcome<ServerStatus>, Error>) -> Sample {
             .player_count
             .map_or(Sample::Up, Sample::Players),
         Err(_) => Sample::Down,
-    }
-}
-
-/// A word for a kind of failure. There are eleven kinds, so they can be a label.
-const fn kind(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Timeout => "offline",
-        ErrorKind::Unreachable => "unreachable",
-        ErrorKind::NotThisProtocol => "other_protocol",
-        ErrorKind::WrongReply => "wrong_reply",
-        ErrorKind::Malformed => "malformed",
-        ErrorKind::Limit { .. } => "limit",
-        ErrorKind::Refused => "refused",
-        ErrorKind::Request => "request",
-        ErrorKind::BadAddress => "address",
-        ErrorKind::NameResolution => "resolution",
-        _ => "io",
     }
 }
 

@@ -12,7 +12,7 @@ pub(crate) struct Summary {
     start: Instant,
     complete: u64,
     incomplete: u64,
-    offline: u64,
+    timeout: u64,
     unreachable: u64,
     other: u64,
     not_asked: u64,
@@ -28,7 +28,7 @@ impl Summary {
             start,
             complete: 0,
             incomplete: 0,
-            offline: 0,
+            timeout: 0,
             unreachable: 0,
             other: 0,
             not_asked: 0,
@@ -42,7 +42,7 @@ impl Summary {
             Ok(outcome) if outcome.answer.completeness.is_complete() => &mut self.complete,
             Ok(_) => &mut self.incomplete,
             Err(error) => match error.kind() {
-                ErrorKind::Timeout => &mut self.offline,
+                ErrorKind::Timeout => &mut self.timeout,
                 ErrorKind::Unreachable => &mut self.unreachable,
                 ErrorKind::BadAddress | ErrorKind::NameResolution => &mut self.not_asked,
                 _ => &mut self.other,
@@ -53,7 +53,7 @@ impl Summary {
 
     /// All results.
     pub(crate) const fn done(&self) -> u64 {
-        self.answered() + self.offline + self.unreachable + self.other + self.not_asked
+        self.answered() + self.timeout + self.unreachable + self.other + self.not_asked
     }
 
     pub(crate) const fn answered(&self) -> u64 {
@@ -77,7 +77,7 @@ impl Summary {
         );
         for (what, count) in [
             ("other games", self.other_games),
-            ("offline", self.offline),
+            ("no reply", self.timeout),
             ("unreachable", self.unreachable),
             ("no usable answer", self.other),
             ("not asked", self.not_asked),

@@ -78,10 +78,11 @@ fn duel() -> ServerStatus {
     status.version = Some("queryport".into());
     status.max_players = Some(8);
     status.password = Some(false);
-    status.players = Some(vec![
+    status.players = [
         player(second_colour("Ann"), 12, 48),
         player("with space and 'quotes'".into(), -3, 52),
-    ]);
+    ]
+    .into();
     status.rules = [("timelimit", "10"), ("fraglimit", "30")]
         .into_iter()
         .collect();
