@@ -111,7 +111,8 @@ pub enum Dialect {
     /// silent.
     XServerQuery,
     /// GameSpy v4 of Minecraft: the data request always has a challenge, which may be 0, and the
-    /// reply is one datagram of any size.
+    /// reply is one datagram of any size. The query is off by default; `enable-query` in
+    /// `server.properties` enables it.
     Minecraft,
     /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request
     /// without a challenge brings one datagram.

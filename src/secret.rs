@@ -53,6 +53,16 @@ impl Secret {
     ///
     /// It depends on a purpose, an address with its port, and a counter, such as an attempt or a
     /// time window.
+    ///
+    /// ```
+    /// use queryport::{Protocol, QueryOptions, Secret, StatusQuery};
+    ///
+    /// let secret = Secret::new([7; 16]); // in a program: random bytes
+    /// let server = "192.0.2.2:27960".parse()?;
+    /// let nonce = secret.number("query", server, 1); // another counter in the next attempt
+    /// let query = StatusQuery::new(Protocol::Quake3, nonce, &QueryOptions::default());
+    /// # Ok::<(), std::net::AddrParseError>(())
+    /// ```
     pub fn number(&self, purpose: &str, address: SocketAddr, counter: u64) -> u64 {
         let mut hasher = SipHasher24::new_with_key(&self.0);
         // The length comes first, so that no two inputs hash the same bytes.
