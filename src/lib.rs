@@ -1,7 +1,4 @@
-//! Queries game servers for their status, and answers such queries, in four protocols.
-//!
-//! The protocols are GameSpy v1, GameSpy v4, Quake 3 and UT2004. A status has the server's name,
-//! the match and the players.
+//! Queries game servers for their status, or answers queries about your own game.
 //!
 //! ```no_run
 //! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
@@ -25,17 +22,15 @@
 //! # }
 //! ```
 //!
-//! If a game is not in the table of [`games`], use its protocol and query port:
-//! `client.query("quake3", "example.org:27960")`.
+//! The protocols are [GameSpy v1](gamespy1), [GameSpy v4](gamespy4) (with v2), [Quake 3](quake3)
+//! and [UT2004](ut2004). If a game is not in the table of [`games`], use its protocol and query
+//! port: `client.query("quake3", "example.org:27960")`.
 //!
-//! A field of [`ServerStatus`] is `None` if the server did not send it. [`ServerStatus::rules`] has
-//! every key and value that the server sent, in its order. [`ServerStatus::completeness`] shows
-//! which parts of the answer are missing.
+//! - A field of [`ServerStatus`] is `None` if the server did not send it.
+//! - [`ServerStatus::rules`] has every key and value that the server sent, in its order.
+//! - [`ServerStatus::completeness`] names the missing parts of an answer.
 //!
 //! # Where to go next
-//! The [`guide`] has a chapter for each task. [`guide::migration`] is for users of rust gamedig,
-//! node gamedig, GameQ and qstat.
-//!
 //! | you want to | look at |
 //! |---|---|
 //! | query a server | [`Client::query_game`] by its game, [`Client::query`] by its protocol |
@@ -49,8 +44,20 @@
 //! | decode captured datagrams | [`inspect`](inspect()), [`Answer::from_datagrams`] |
 //! | use your own runtime, or add a protocol | [`session`], and the loop below |
 //!
-//! The protocols and their datagrams are described in [`gamespy1`], [`gamespy4`], [`quake3`] and
-//! [`ut2004`].
+//! The [`guide`] has a chapter for each task. [`guide::migration`] is for users of rust gamedig,
+//! node gamedig, GameQ and qstat.
+//!
+//! # Features
+//! | feature | default | adds |
+//! |---|---|---|
+//! | `games` | yes | the module `games`: games by name |
+//! | `tokio` | yes | the module `net`, and `os-entropy` |
+//! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
+//! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
+//! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve`](net::serve()) |
+//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
+//! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
+//! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 //!
 //! # The loop of every state machine
 //! The core is sans-IO: it has no socket, no clock and no randomness.
@@ -121,28 +128,7 @@
 //! # }
 //! ```
 //!
-//! A server answers on its own socket, which can be the socket of the game:
-//!
-//! ```
-//! # use std::net::UdpSocket;
-//! # use std::time::Instant;
-//! # use queryport::serve::Responder;
-//! use queryport::session::{Handled, Machine};
-//! # use queryport::{Protocol, Secret, ServerStatus};
-//! # #[allow(clippy::disallowed_methods)]
-//! # fn one_tick(socket: &UdpSocket, responder: &mut Responder, buffer: &mut [u8]) -> std::io::Result<()> {
-//! let (length, from) = socket.recv_from(buffer)?;
-//! let handled = responder.handle_datagram(Instant::now(), from, &buffer[..length]);
-//! if handled == Handled::Ignored {
-//!     // A datagram of the game.
-//! }
-//! let mut out = Vec::new();
-//! while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
-//!     socket.send_to(&std::mem::take(&mut out), transmit.to)?;
-//! }
-//! # Ok(())
-//! # }
-//! ```
+//! [`guide::answering`] has the loop of a server, on the socket of a game.
 //!
 //! # Layers
 //! A module uses modules of its own layer and of the layers below it. The protocols do not use each
@@ -173,7 +159,7 @@
 //! - A reply is accepted only from the server's address. If the protocol has a challenge, a reply
 //!   with a wrong challenge is rejected, and a reply without one is marked
 //!   [`Verification::Unverified`]. Rejected datagrams neither end nor extend a query.
-//! - Every query has a deadline. [`Limits`] bounds the memory and the work of an answer.
+//! - Every query has a deadline, and [`Limits`] bounds the memory and work of an answer.
 //! - No input causes a panic: lints forbid indexing, `unwrap`, unchecked arithmetic and `unsafe`.
 //! - A responder bounds the bytes that it sends to each source, to each network and in total: see
 //!   [`serve::GuardOptions`].
@@ -191,18 +177,6 @@
 //! - A patch can change private dependencies, such as nom. It cannot change those whose types are
 //!   in public signatures: bytes, and with their features futures-core, tokio, async-trait and
 //!   serde.
-//!
-//! # Features
-//! | feature | default | adds |
-//! |---|---|---|
-//! | `games` | yes | the module `games`: games by name |
-//! | `tokio` | yes | the module `net`, and `os-entropy` |
-//! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
-//! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
-//! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve`](net::serve()) |
-//! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
-//! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
-//! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(
     not(feature = "serve"),
