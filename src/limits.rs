@@ -12,10 +12,11 @@ pub(crate) const MAX_LAN_SERVERS: usize = 4096;
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 
-/// Bounds on one answer, and so on the memory and time that a server can make a client spend. The
-/// defaults exceed every captured answer.
+/// Bounds on one answer: key/value pairs, players, datagrams, bytes, listed servers.
 ///
-/// Setters clamp to the documented ranges.
+/// They bound the memory and time that a server can make a client spend. An answer beyond a bound
+/// fails with [`ErrorKind::Limit`](crate::ErrorKind::Limit), or is cut and marked incomplete. The
+/// defaults exceed every captured answer. Setters clamp to the documented ranges.
 ///
 /// ```
 /// use queryport::Limits;

@@ -3,8 +3,10 @@
 use crate::limits::Limits;
 use crate::model::Charset;
 
-/// The options of a query: detail, limits, dialect. [`Client`](crate::Client), the queries of each
-/// protocol and the targets of a scan take the same options.
+/// The options of a query: how much to request, bounds on the answer, dialect, character set.
+///
+/// [`Client`](crate::Client), the queries of each protocol and the targets of a scan take the same
+/// options. A dialect of another protocol makes a query fail with `Error::WrongDialect`.
 ///
 /// ```
 /// use queryport::{Detail, Dialect, Limits, Protocol, QueryOptions, StatusQuery};
@@ -37,15 +39,18 @@ impl Default for QueryOptions {
 
 impl QueryOptions {
     setters! {
-        /// Sets how much of the status to request; default [`Detail::Full`]. GameSpy v4 has a short
-        /// reply in [`Dialect::Minecraft`] only: other servers are asked for everything.
+        /// Sets how much of the status to request; default [`Detail::Full`].
+        ///
+        /// GameSpy v4 has a short reply in [`Dialect::Minecraft`] only: other servers are asked for
+        /// everything.
         with_detail(detail: Detail) detail = detail;
 
-        /// Sets the bounds on each answer.
+        /// Sets the bounds on each answer; default [`Limits::default`].
         with_limits(limits: Limits) limits = limits;
 
-        /// Sets the character set of the server's texts, which no protocol sends; default the usual
-        /// one of the protocol. Texts in UTF-16 stay.
+        /// Sets the character set of the server's texts; default the usual one of the protocol.
+        ///
+        /// No protocol sends the name of its character set. Texts in UTF-16 are not affected.
         ///
         /// ```
         /// use queryport::QueryOptions;
@@ -55,9 +60,10 @@ impl QueryOptions {
         /// ```
         with_charset(charset: Charset) charset = Some(charset);
 
-        /// Sets the dialect of the server; default [`Dialect::Standard`]. A query of another
-        /// protocol fails with `Error::WrongDialect`; a scan and a search over several protocols
-        /// use it in its own.
+        /// Sets the dialect of the server; default [`Dialect::Standard`].
+        ///
+        /// A query of another protocol fails with `Error::WrongDialect`. A scan or search over
+        /// several protocols uses the dialect only for its own protocol.
         with_dialect(dialect: Dialect) dialect = dialect;
     }
 
@@ -92,7 +98,7 @@ impl QueryOptions {
     }
 }
 
-/// The habits of a server that a client must know before it asks.
+/// A variant of a protocol that a client must know before it sends a request.
 ///
 /// ```
 /// use queryport::{Dialect, QueryOptions};

@@ -5,7 +5,10 @@ use crate::model::Rules;
 use crate::options::Engine;
 use crate::protocol::Protocol;
 
-/// A protocol to answer in: the server implementation to imitate, and its options.
+/// A protocol to answer in: the [`Engine`] to imitate, and its options.
+///
+/// A [`Protocol`] or an [`Engine`] converts to a service with default options. Functions that take
+/// `impl Into<Service>` accept all three.
 ///
 /// ```
 /// use queryport::{Engine, Protocol, Service};
@@ -66,51 +69,53 @@ impl Service {
     }
 
     setters! {
-        /// Sets the protocol number of replies. Quake 3: the number that masters filter by, where
-        /// the status has none
-        /// ([`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version)); default 3
-        /// for DarkPlaces, else 68, Quake III Arena 1.32. UT2004: the version in every datagram;
-        /// default 0x80, for UT2003 0x79.
+        /// Sets the protocol number of replies.
+        ///
+        /// - Quake 3: the number that masters filter by, if
+        ///   [`ServerStatus::protocol_version`](crate::ServerStatus::protocol_version) is `None`.
+        ///   The default is 3 for DarkPlaces, 34 for Quake 2, and otherwise 68 (Quake III Arena
+        ///   1.32).
+        /// - UT2004: the version in every datagram; default 0x80, and 0x79 for UT2003.
         with_protocol_version(version: u32) protocol_version = version;
 
-        /// Sets the most bytes of a reply.
+        /// Sets the maximum size of a reply, in bytes.
         ///
-        /// Quake 3: players that do not fit are left out, because the format has no second
-        /// datagram. The key `clients` has their number. The default, 1,396, stays below the
-        /// Internet's usual packet size.
-        ///
-        /// GameSpy v4: all datagrams together. A reply that would exceed it has as many players as
-        /// fit, then each rule in turn that still fits; `numplayers` keeps the true number. It
-        /// lacks its end, so that a client can see that it is incomplete. The default, 11,200, is
-        /// what eight datagrams hold. Minecraft's basic reply has no end to lack and is not bounded
-        /// by it; each of its texts is cut at 1,200 bytes.
+        /// - Quake 3: one datagram, default 1,396, below the internet's usual packet size. Players
+        ///   that do not fit are left out. The key `clients` has the number of all players.
+        /// - GameSpy v4: all datagrams together, default 11,200, which eight datagrams hold.
+        ///   Players and then rules are left out if they do not fit; `numplayers` keeps the true
+        ///   number. Such a reply lacks its end, so that a client can see that it is incomplete.
+        /// - Minecraft's basic reply is not bounded by this; each of its texts is cut at 1,200
+        ///   bytes.
         with_max_reply(bytes: usize) max_reply = bytes;
 
-        /// Sets the most datagrams of one list of UT2004, default 64, which hold some 28,000 bytes.
-        /// Entries beyond them are left out. Clients can tell: such a list ends with a datagram
-        /// that others could follow, and the info record counts every player. With 0 a list is not
-        /// sent at all.
+        /// Sets the maximum number of datagrams of one UT2004 list; default 64, about 28,000 bytes.
+        ///
+        /// Further entries are left out. Clients can detect that: the list does not end with a
+        /// short datagram, and the info record counts every player. With 0, no list is sent.
         with_max_datagrams(datagrams: usize) max_datagrams = datagrams;
 
-        /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII.
+        /// Answers GameSpy v1's `\echo\`, for up to 50 bytes of printable ASCII; off by default.
         ///
-        /// A program that takes the answer for a request and answers it can be kept busy for ever
-        /// by one datagram with a forged source. UT2004 switched the command off for that reason
-        /// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc). OpenSpy's master
-        /// (code/qr/server/v1/handle_echo.cpp of openspy-core) answers a reply that begins
-        /// `\echo\`, as GameSpy's own code and Unreal 227 write it. The keys here are
-        /// `echo_replay`, as in UT99, and `echoresponse` for [`Engine::Qr1`], as in OpenMoHAA of
-        /// 2023: no known program reads them as a request.
+        /// If a program reads the reply as a request, one datagram with a forged sender makes the
+        /// two answer each other without end. UT2004 switched the command off for that reason
+        /// (Deaod/UT2004, IpDrv/UdpGamespyQuery.uc). OpenSpy's master answers a reply that begins
+        /// with `\echo\`, as GameSpy's own code and Unreal 227 write it (openspy-core,
+        /// code/qr/server/v1/handle_echo.cpp). Replies here begin with `\echo_replay\`, as in UT99,
+        /// or with `\echoresponse\` for [`Engine::Qr1`], as in OpenMoHAA of 2023. No known program
+        /// reads these as a request.
         with_echo() echo = true;
 
-        /// Lets clients of GameSpy v1 read these properties of the level and of the game by name,
-        /// and with `players` each player's [`extra`](crate::Player::extra). Without it,
-        /// `\level_property\`, `\game_property\` and `\player_property\` get no reply: stock UT99
-        /// servers reveal passwords this way.
+        /// Lets clients of GameSpy v1 read properties of the level and of the game by name.
+        ///
+        /// With `players`, they can also read each player's [`extra`](crate::Player::extra).
+        /// Without this setting, `\level_property\`, `\game_property\` and `\player_property\` get
+        /// no reply: stock UT99 servers reveal passwords this way.
         with_properties(level: Rules, game: Rules, players: bool) properties =
             Some(Properties { level, game, players });
 
-        /// Answers GameSpy v1's `\secure\` with this key, for challenges of 6 to 16 bytes.
+        /// Answers GameSpy v1's `\secure\` with this key, for challenges of 6 to 16 bytes; off by
+        /// default.
         with_key(key: GameKey) key = Some(key);
     }
 }

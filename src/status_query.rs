@@ -12,7 +12,9 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Does the same with the value of each protocol; with a method, calls it on the result with what wraps an answer.
+/// Matches on the protocol and evaluates the expression with its value.
+///
+/// With a method, calls it on the result, with the function that wraps an answer in [`Answer`].
 macro_rules! each {
     ($value:expr, $inner:ident => $result:expr $(, $method:ident)?) => {
         match $value {
@@ -24,7 +26,7 @@ macro_rules! each {
     };
 }
 
-/// Queries a server's status in a protocol that is chosen at run time. The large ones are boxed: a scan keeps thousands.
+/// Queries a server's status in a protocol that is chosen at run time.
 ///
 /// ```
 /// use queryport::session::Conversation;
@@ -83,7 +85,9 @@ impl Conversation for StatusQuery {
     }
 }
 
-/// The answer of a server in any protocol. It owns the received bytes; [`ToStatus::to_status`] normalises it.
+/// The answer of a server in any protocol.
+///
+/// It owns the received bytes; [`ToStatus::to_status`] normalises it.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -114,8 +118,9 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Reads captured datagrams, in order of arrival, as the whole of a reply. The request is not known, so challenges and
-    /// request ids are not verified.
+    /// Decodes the captured datagrams of one reply, in the order of arrival.
+    ///
+    /// The request is not known, so challenges and request ids are not verified.
     ///
     /// # Errors
     /// Why a datagram was rejected, where every datagram was, or which limit is exceeded.

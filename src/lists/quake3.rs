@@ -165,7 +165,9 @@ impl Quake3List {
         })
     }
 
-    /// The list of a master of Quake 2's family, `query`: all its servers, in datagrams without an end mark.
+    /// Requests the list of a master of Quake 2's family: `query`.
+    ///
+    /// The master sends all its servers, in datagrams without an end mark.
     ///
     /// ```
     /// use queryport::Limits;
@@ -190,7 +192,10 @@ impl Quake3List {
         Self::with_request(Family::QuakeWorld, b"c\n\0".to_vec(), limits)
     }
 
-    /// The list of a master of HexenWorld: as QuakeWorld's, with one 0xFF before the request (Unity-Technologies/qstat, qstat.h).
+    /// Requests the list of a master of HexenWorld.
+    ///
+    /// It is that of QuakeWorld, with one 0xFF before the request (Unity-Technologies/qstat,
+    /// qstat.h).
     pub fn hexen_world(limits: &Limits) -> Self {
         Self::with_request(Family::QuakeWorld, b"\xffc\0".to_vec(), limits)
     }

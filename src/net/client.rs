@@ -35,14 +35,14 @@ use {
 #[cfg(all(feature = "games", feature = "tokio"))]
 use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::lists::Scope};
 
-/// Queries game servers.
+/// Queries game servers, finds them, and scans lists of them.
 ///
-/// Its asynchronous calls need the feature `tokio`; with the feature `blocking`, `Self::blocking`
-/// makes a client whose calls block. Cheap to clone; clones share their nonce counter.
+/// Its asynchronous calls need the feature `tokio`. With the feature `blocking`, `Self::blocking`
+/// makes a client whose calls block. A clone is cheap, and can have its own timing and options.
 ///
 /// # After a failure
-/// A client keeps nothing but its nonce counter between calls: no sockets, names or lists. You can
-/// use it again at once.
+/// You can use a client again at once. Between calls it keeps only its nonce counter, which its
+/// clones share: no sockets, names or lists.
 ///
 /// ```no_run
 /// use queryport::Client;

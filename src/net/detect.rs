@@ -400,7 +400,8 @@ fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     }
 }
 
-/// Whether servers of this dialect answer another request than those of its protocol's other dialects.
+/// Whether servers of this dialect need a request of their own: they do not answer that of their
+/// protocol's other dialects.
 const fn is_sibling(dialect: Dialect) -> bool {
     matches!(
         dialect,

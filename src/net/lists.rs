@@ -15,7 +15,8 @@ use crate::lists::{Scope, ServerList};
 
 /// The servers in the lists of one or more list servers: a `Stream`, each server once.
 ///
-/// See [`Client::servers`](crate::Client::servers) and [`Client::servers_at`](crate::Client::servers_at).
+/// [`Client::servers`](crate::Client::servers) and
+/// [`Client::servers_at`](crate::Client::servers_at) return it.
 ///
 /// The first call of [`Self::next`] sends the requests. Dropping it closes all connections.
 ///

@@ -18,7 +18,10 @@ use crate::time::after;
 /// Least time to wait for the beginning of an answer: a map change takes some time.
 const MIN_WAIT: Duration = Duration::from_secs(3);
 
-/// Runs console commands on one server, one after the other, no faster than servers allow.
+/// Runs console commands on one Quake 3 server, no faster than servers allow.
+///
+/// Commands run one after the other. A command is sent once, because a repeated one could run
+/// twice. The chapter `guide::rcon` lists the modes and their servers.
 ///
 /// If a name has several addresses, they are tried one by one while they are unreachable. The first
 /// reachable one gets all later commands: no other address gets the password, even while the server
@@ -76,13 +79,13 @@ impl Rcon {
     }
 
     setters! {
-        /// Sets how the password is sent.
+        /// Sets how the password is sent; default [`RconMode::Plain`].
         with_mode(mode: RconMode) mode = mode;
     }
 
     /// Runs a command and returns its answer, which ends when nothing arrives for a while.
     ///
-    /// The command is sent once. If there is no answer, it may have run all the same.
+    /// Without an answer, the command may still have run.
     ///
     /// # Errors
     /// [`Error::Rcon`] for example for a wrong password, [`Error::Request`] for a command or

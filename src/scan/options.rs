@@ -6,11 +6,10 @@ use std::time::Duration;
 use crate::error::QueryError;
 use crate::session::{Outcome, QueryStats};
 
-/// Options of a scan: its size, and its treatment of servers and the line. Setters clamp to
-/// documented ranges.
+/// Options of a scan: queries in flight, rate, queries to one host, waits, receive buffer.
 ///
 /// The defaults are fast without adjustment: a scan learns its rate, see
-/// [`Scanner`](crate::scan::Scanner).
+/// [`Scanner`](crate::scan::Scanner). Setters clamp to the documented ranges.
 ///
 /// ```
 /// use queryport::ScanOptions;
@@ -48,55 +47,59 @@ impl ScanOptions {
         /// Sets the maximum number of queries in flight, including results not yet taken:
         /// 1–1,048,576, default 32,768.
         ///
-        /// It bounds the memory of a scan, about a KiB a query. A wide window loses no datagrams.
-        /// An unanswered query is in flight for [`Timing::timeout`](crate::Timing::timeout), so a
-        /// scan of silent servers finishes at most one window each timeout. A query that was
+        /// It bounds the memory of a scan: about 1 KiB per query. A wide window loses no datagrams.
+        /// A query without an answer is in flight for [`Timing::timeout`](crate::Timing::timeout),
+        /// so a scan of silent servers finishes at most one window per timeout. A query that was
         /// answered in part may take four timeouts.
         with_window(window: usize) window = window.clamp(1, 1 << 20);
 
-        /// Sets the most datagrams sent a second, 1–10,000,000. `None`, the default: the scan
-        /// learns its rate.
+        /// Sets the maximum number of datagrams sent per second: 1–10,000,000, default `None`.
         ///
-        /// It begins with 20 MB a second, sent and received together, about 25,000 Quake 3 servers.
-        /// A home line survives this for the first round trip. The rate doubles while the line
-        /// carries it. It halves when all round trips become 50 ms longer, because a queue on the
-        /// path is filling up, or when the kernel drops a datagram. Servers that answer within a
-        /// few milliseconds are not held back.
+        /// With `None`, the scan learns its rate. It begins with 20 MB per second, sent and
+        /// received together: about 25,000 Quake 3 servers. The rate doubles while the line carries
+        /// it. It halves when all round trips become 50 ms longer, because a queue on the path is
+        /// filling up, or when the kernel drops a datagram. Servers that answer within a few
+        /// milliseconds are not held back.
         ///
-        /// A number replaces all this: 10,000,000 opens the rate, and then only the receive buffer
-        /// bounds it.
+        /// With a number, nothing is learned. With 10,000,000, only the receive buffer bounds the
+        /// rate.
         with_rate(rate: Option<u32>) rate = rate.map(|rate| rate.clamp(1, 10_000_000));
 
-        /// Sets the most bytes a second, sent and received together, headers of UDP and IPv4
-        /// included: 1,000–10,000,000,000. `None`, the default, leaves them to [`Self::with_rate`].
-        /// The next request waits until what came back fits.
+        /// Sets the maximum bytes per second: 1,000–10,000,000,000, default `None`.
+        ///
+        /// Bytes sent and received count, with the headers of UDP and IPv4. After more bytes than
+        /// that, the next request waits. With `None`, only [`Self::with_rate`] applies.
         with_bytes_per_second(bytes: Option<u64>) bytes_per_second =
             bytes.map(|bytes| bytes.clamp(1_000, 10_000_000_000));
 
-        /// Sets the size of the receive buffer that `net::Scan` requests, 65,536–1,073,741,824
-        /// bytes. `None`, the default: 8 MiB.
+        /// Sets the size of the receive buffer that `net::Scan` requests: 65,536–1,073,741,824
+        /// bytes, default `None`, which is 8 MiB.
         ///
         /// Bytes count as on Linux: twice the value of `SO_RCVBUF`. The system may give less. A
         /// scan never has more datagrams in flight than fit the buffer that it got.
         with_receive_buffer(bytes: Option<u32>) receive_buffer =
             bytes.map(|bytes| bytes.clamp(65_536, 1 << 30));
 
-        /// Sets the most queries under way at once to one host, 1–65,535; `None` for no bound.
-        /// Default 8: many hosts run dozens of servers on one uplink and one packet filter. A host
-        /// is one IPv4 address, or the first 64 bits of an IPv6 address. Loopback addresses are not
-        /// limited.
+        /// Sets the maximum number of queries in flight to one host: 1–65,535, default 8.
+        ///
+        /// `None` is no bound. A host is one IPv4 address, or the first 64 bits of an IPv6 address:
+        /// many hosts run dozens of servers on one uplink and one packet filter. Loopback addresses
+        /// are not limited.
         with_per_host(per_host: Option<u16>) per_host = per_host.map(|most| most.max(1));
 
-        /// Shortens the waits for a reply to a multiple of the slowest round trip measured so far.
-        /// The value is the least wait, 10 ms–1 min; `None`, the default, leaves the waits alone.
-        /// Once 64 servers have answered, a wait is four times the slowest round trip of a thousand
-        /// answers, at least this value, and never more than [`Timing`](crate::Timing) says. The
-        /// wait before a request is sent again is also never shorter than the protocol's servers
-        /// allow, see [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
+        /// Shortens the waits for a reply when servers answer fast; `least` is the shortest wait.
         ///
-        /// A server that is much slower than all others is then reported as offline; the error
-        /// contains the wait. 100 ms is a sound value: game servers answer in their own ticks, and
-        /// an idle one may sleep for a few.
+        /// The range is 10 ms–1 min. With `None`, the default, waits follow
+        /// [`Timing`](crate::Timing). 100 ms is a sound value: game servers answer once per tick,
+        /// and an idle one may sleep for several ticks.
+        ///
+        /// When 64 servers have answered, a wait becomes four times the round trip that one answer
+        /// in a thousand exceeds. It is never longer than that of [`Timing`](crate::Timing). A
+        /// retry is never sent sooner than the protocol's servers allow, see
+        /// [`Conversation::retry_spacing`](crate::session::Conversation::retry_spacing).
+        ///
+        /// A server that is much slower than all others is then reported as offline. The error
+        /// contains the wait.
         with_adaptive_wait(least: Option<Duration>) adaptive_wait =
             least.map(|least| least.clamp(Duration::from_millis(10), Duration::from_secs(60)));
     }

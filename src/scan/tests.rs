@@ -86,7 +86,8 @@ fn drain(scanner: &mut Scanner<Script>, now: Instant) -> Vec<SocketAddr> {
         .collect()
 }
 
-/// Leads a scan in virtual time. `reply` returns a server's reply to a request, and its delay. Returns the results by index, and the time it took.
+/// Runs a scan in virtual time. `reply` returns a server's reply to a request, and its delay.
+/// Returns the results by index, and the time that the scan took.
 fn run(
     mut scanner: Scanner<Script>,
     reply: impl Fn(SocketAddr) -> Vec<(Duration, &'static [u8])>,

@@ -18,9 +18,12 @@ const MIN_INTERVAL: Duration = Duration::from_secs(10);
 /// Most masters.
 const MAX_MASTERS: usize = 32;
 
-/// Sends heartbeats to masters, so that a server comes onto their lists and stays there. The caller
-/// owns the clock and the socket. Use the socket that answers queries: masters verify a heartbeat
-/// with a query to its sender.
+/// Sends heartbeats to masters, so that they list a server.
+///
+/// A heartbeat is sent at once, then every five minutes (see [`Self::with_interval`]), and when the
+/// server becomes empty or full.
+/// The caller owns the clock and the socket. Use the socket that answers queries: masters verify a
+/// heartbeat with a query to its sender.
 ///
 /// # After a failure
 /// An announcer does not see failures: a heartbeat that is lost, or whose master is unreachable, is
@@ -198,17 +201,21 @@ impl Announcer {
     }
 
     setters! {
-        /// Sets the time between heartbeats: 30 s–15 min, default 5 min as ioquake3's. Quake 3
-        /// masters forget a server after 15 min, OpenSpy after 10 min.
+        /// Sets the time between heartbeats: 30 s–15 min, default 5 min.
+        ///
+        /// Quake 3 masters forget a server after 15 min, OpenSpy after 10 min.
         with_interval(interval: Duration) interval =
             interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
     }
 
-    /// Announces a new status. When the server has become empty or full, or no longer is, the
-    /// masters get a heartbeat soon, but no more than one every ten seconds.
+    /// Announces a new status.
+    ///
+    /// If the server has become empty or full, or is so no longer, the masters get a heartbeat at
+    /// once, but no more than one every ten seconds.
     ///
     /// # Errors
-    /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on as before.
+    /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on
+    /// as before.
     pub fn set_status(&mut self, now: Instant, status: &ServerStatus) -> Result<(), AnnounceError> {
         let occupancy = self.protocol.set_status(status)?;
         if std::mem::replace(&mut self.occupancy, occupancy) != occupancy {

@@ -28,55 +28,32 @@ const SOURCES_PER_NETWORK: u64 = 4;
 /// eighth.
 const PROVED: u64 = 8;
 
-/// Bounds on the bytes that a [`Responder`](super::Responder) sends, so that it is useless as a
-/// reflector.
+/// Bounds on the bytes that a [`Responder`](super::Responder) sends.
 ///
-/// A UDP request does not prove who sent it: with a forged sender address, replies flood a victim.
-/// Every bound is a leaky bucket in bytes; a request that finds a bucket full gets no reply and
-/// costs no encoding. A reply may overdraw its bucket once, so the first query of a client always
-/// fits. A reply that has to be encoded, because the status or the request is a new one, counts as
-/// at least 1 KiB.
+/// A UDP request does not prove who sent it: with a forged sender, the reply goes to a victim. The
+/// bounds make a responder useless for that. Every bound is a leaky bucket in bytes. A request that
+/// finds a bucket full gets no reply. A reply may overdraw its bucket once, so the first query of a
+/// client always fits. A reply that has to be encoded, because the status or the request is new,
+/// counts as at least 1 KiB.
 ///
 /// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate.
-/// - A network is a /24 or a /48. It receives four times as much as a source, whoever asks in it.
-/// - All sources together receive a total. Half of it is for anybody; the other half is reserved
-///   for 64 regular sources, a 64th for each. A source becomes regular when it is answered twice,
-///   at least 30 s apart, while the first half is not used up. It stays regular while it asks at
-///   least every ten minutes. Nobody can displace it or use up its share.
-/// - A client that proved its address (a valid GameSpy v4 challenge) has bounds of its own, eight
-///   times as large. Quake 3's challenge proves nothing to the server: the client chooses it.
+/// - A network is a /24 or a /48. It receives four times as much as a source.
+/// - All sources together receive a total. Half of it is for anybody. The other half is reserved
+///   for 64 regular sources, a 64th for each.
+/// - A source becomes regular when it is answered twice, at least 30 s apart, while the first half
+///   is not used up. It stays regular while it sends a request at least every ten minutes. Other
+///   sources cannot take its share.
+/// - A client that proved its address (a valid GameSpy v4 challenge) has separate bounds, eight
+///   times as large. Quake 3's challenge proves nothing to the server, because the client chooses
+///   it.
 ///
-/// Measured over ten minutes with 10,000 forged requests a second and 20 regular and 20 new clients
-/// that ask once a second (24 players, 40 rules;
-/// `QUERYPORT_FLOOD_MINUTES=10 cargo test --profile soak --test all flood -- --nocapture`). "Bytes"
-/// are bytes out for each forged byte in. Regular clients were answered always, new ones too while
-/// one address or one network was flooded:
+/// The tables have a fixed size, see [`Self::MEMORY`], and no flood resets a bucket. Sources whose
+/// keyed hashes collide share a bucket, which makes their bound stricter. The total should be at
+/// most 1,000 times [`Self::bytes_per_second`]: with more, a flood of many sources fills the
+/// buckets of everybody.
 ///
-/// | protocol | one address: bytes | one /24: bytes | 65,536 addresses: bytes | KiB/s | 2,048 regular addresses: bytes | KiB/s | new clients answered |
-/// |---|---|---|---|---|---|---|---|
-/// | GameSpy v1 | 0.10 | 0.42 | 6.6 | 512 | 11.1 | 897 | 1.5 % |
-/// | GameSpy v4 (challenges) | 0.12 | 0.47 | 2.2 | 151 | 2.2 | 151 | 100 % |
-/// | GameSpy v4, Battlefield 2 without a challenge | 0.08 | 0.30 | 4.8 | 512 | 8.0 | 932 | 1.4 % |
-/// | Quake 3 | 0.06 | 0.26 | 4.0 | 512 | 6.3 | 811 | 1.9 % |
-/// | UT2004 | 0.17 | 0.66 | 10.5 | 513 | 17.7 | 930 | 1.6 % |
-///
-/// With more forged requests a second the bytes for each byte fall, and the KiB/s stay. A request
-/// that is not answered costs 1,000 to 2,800 instructions (`benches/instructions`).
-///
-/// These attacks remain, because a forged datagram looks like a client's (replies of 2.4 KB):
-///
-/// - Silence a client: five forged requests a second in its name leave 35 % of its own answered, a
-///   hundred 3 %. In the name of its /24 or /48, 20 a second leave 36 %, 400 a second 2 %. That a
-///   client is regular changes nothing in this.
-/// - Silence new clients: 220 requests a second from many addresses use up the first half of the
-///   total, and nobody becomes regular meanwhile.
-/// - Keep clients from becoming regular: 64 forged sources that ask twice, 30 s apart, and then
-///   once in ten minutes take all the shares that no client has.
-///
-/// The tables have a fixed size (see [`Self::MEMORY`]) and are keyed by the responder's secret.
-/// Buckets are shared by sources whose hashes collide, which makes a bound stricter and never
-/// wider, and none is ever evicted: no flood resets one. With more than some 1,000 times
-/// [`Self::bytes_per_second`] as total, a flood of many sources fills the buckets of everybody.
+/// Forged requests can still silence a client or keep new clients from an answer. The chapter
+/// `guide::threat_model` has the figures.
 ///
 /// ```
 /// use queryport::serve::GuardOptions;
@@ -88,14 +65,18 @@ const PROVED: u64 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GuardOptions {
-    /// Bytes a second to one source, default 8 KiB: two or three full replies. A victim of forged
-    /// requests receives this much for as long as the flood lasts.
+    /// Bytes per second to one source, default 8 KiB: two or three full replies.
+    ///
+    /// A victim of forged requests receives this much for as long as the flood lasts.
     pub bytes_per_second: u32,
-    /// Bytes to one source at once, default 64 KiB. Also the size above which a reply is cut after
-    /// a whole datagram, and after the first one at the earliest.
+    /// Bytes to one source at once, default 64 KiB.
+    ///
+    /// It is also the maximum of one reply. A larger reply is cut after a whole datagram, but not
+    /// before its first.
     pub burst: u32,
-    /// Bytes a second to all sources, default 1 MiB. At once: a quarter of it, and a reply to each
-    /// regular source.
+    /// Bytes per second to all sources, default 1 MiB.
+    ///
+    /// At once, all sources together receive a quarter of it, and each regular source a reply.
     pub total_bytes_per_second: u32,
 }
 
@@ -114,7 +95,7 @@ impl GuardOptions {
     pub const MEMORY: usize = Sketch::BYTES.saturating_add(Regulars::BYTES);
 }
 
-/// The figure that the README states.
+/// The bound that the documentation states.
 const _: () = assert!(GuardOptions::MEMORY <= 384 << 10, "the tables have grown");
 
 /// The reason that a request gets no reply.

@@ -46,7 +46,7 @@ pub struct ResponderStats {
     pub bytes_sent: u64,
 }
 
-/// Answers queries about one server. Pure: the caller owns the socket and the clock.
+/// Answers queries about one server. The caller owns the socket and the clock.
 ///
 /// Its memory has bounds that no flood of requests exceeds: [`GuardOptions::MEMORY`], 256 KiB of
 /// encoded replies for each protocol, and 1,024 replies that wait to be sent.

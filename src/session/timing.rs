@@ -4,10 +4,12 @@ use std::time::Duration;
 
 /// Timeout, retries and waiting times of a query.
 ///
-/// With the defaults, no server gets two requests within a second. DarkPlaces answers each address
+/// By default a query ends after 4 s, and sends its request up to three times: at once, after 1.2 s
+/// and after 3 s. Setters clamp to the documented ranges. Times are rounded up to microseconds.
+///
+/// With the defaults, no server gets two requests within a second: DarkPlaces answers each address
 /// once a second (xonotic/darkplaces, netconn.c), ioquake3 once a second after ten in a row
-/// (ioquake3, code/server/sv_main.c). Setters clamp to the documented ranges. Times are whole
-/// microseconds.
+/// (ioquake3, code/server/sv_main.c).
 ///
 /// ```
 /// use std::time::Duration;
@@ -83,10 +85,10 @@ impl Default for Timing {
 impl Timing {
     /// The longest duration of a query of one address: 10 ms–10 min, default 4 s.
     ///
-    /// Retries that would come later are not sent, see [`Self::requests`]. In a
-    /// [`Scanner`](crate::scan::Scanner), `Client::scan` and `Client::lan`, this applies to servers
-    /// that send nothing. A server that has sent part of its answer may take four times as long,
-    /// 16 s by default.
+    /// Retries that would come later are not sent, see [`Self::requests`]. If a name has several
+    /// addresses, each has this timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and
+    /// `Client::lan`, it applies to servers that send nothing: a server that has sent part of its
+    /// answer may take four times as long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()
     }
@@ -152,9 +154,8 @@ impl Timing {
 
     /// Shortens the [time to the first retry](Self::with_retry_after) so that all retries fit.
     ///
-    /// The wait for the last reply fits into the timeout too.
-    ///
-    /// DarkPlaces servers ignore a retry within a second.
+    /// The wait after the last retry fits into the timeout too. DarkPlaces servers ignore a retry
+    /// within a second.
     #[must_use]
     pub fn fitted(self) -> Self {
         // The sum of all waits, as a multiple of the first.

@@ -28,7 +28,8 @@ use crate::status_query::Answer;
 
 /// Queries game servers without a runtime. Cheap to clone; clones share their nonce counter.
 ///
-/// After a failure, it can be used again at once, as [`queryport::Client`](crate::Client#after-a-failure).
+/// After a failure, it can be used again at once, as
+/// [`queryport::Client`](crate::Client#after-a-failure).
 ///
 /// ```no_run
 /// use queryport::Protocol;
@@ -104,9 +105,9 @@ impl Client {
 
     /// Queries a server's status: the common [`ServerStatus`].
     ///
-    /// `protocol` is a [`Protocol`] or its name. `server` is a host name or address, as a text, a [`SocketAddr`](std::net::SocketAddr), or a
-    /// pair of host and port, see [`Server`]. Without a port, the protocol's default query port is
-    /// used.
+    /// `protocol` is a [`Protocol`] or its name. `server` is a host name or address, as a text, a
+    /// [`SocketAddr`](std::net::SocketAddr), or a pair of host and port, see [`Server`]. Without a
+    /// port, the protocol's default query port is used.
     ///
     /// # Errors
     /// See [`Error::kind`].

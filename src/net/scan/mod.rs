@@ -117,7 +117,9 @@ pub struct ScanIo {
 }
 
 impl<'a, C: Conversation> Scan<'a, C> {
-    /// A scan that runs these conversations. For status queries, use [`Client::scan`](crate::Client::scan).
+    /// A scan that runs these conversations.
+    ///
+    /// For status queries, use [`Client::scan`](crate::Client::scan).
     ///
     /// # Errors
     /// [`Error::Io`] if no socket can be opened, or outside a tokio runtime.
@@ -174,9 +176,9 @@ impl<'a, C: Conversation> Scan<'a, C> {
         self.next_answer().await.map(with_status)
     }
 
-    /// The next result with the conversation's own answer, as in [`Client::answer`](crate::Client::answer).
+    /// The next result with the conversation's own answer.
     ///
-    /// See [`Self::next`].
+    /// The answer is that of [`Client::answer`](crate::Client::answer). See [`Self::next`].
     pub async fn next_answer(&mut self) -> Option<Scanned<C::Answer, Error>> {
         poll_fn(|cx| self.poll_answer(cx)).await
     }

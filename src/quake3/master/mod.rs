@@ -84,10 +84,11 @@ const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
 
-/// A master server. Pure: the caller owns the socket and the clock.
+/// A master server of Quake 3: lists the servers that send heartbeats.
 ///
-/// Its methods are those of every [state machine](crate::session) of the crate;
-/// [`Self::poll_event`] returns the changes of the list.
+/// The caller owns the socket and the clock. Its methods are those of every [state
+/// machine](crate::session) of the crate; [`Self::poll_event`] returns the changes of the list. Its
+/// [`Options`] bound memory, lists and scope.
 ///
 /// Nothing is kept of a server that has not proved its address. The challenge in the master's
 /// `getinfo` is a keyed hash of address, time and heartbeat tag. It is computed again to check the
