@@ -3,6 +3,13 @@
 //! Without arguments, it prints each count next to the one in counts.txt, and fails if one has
 //! grown by more than 5 %. With `--write`, it replaces counts.txt. It also fails if the work for
 //! one of the worst inputs grows faster than its length.
+//!
+//! A profile of one case:
+//!
+//! ```text
+//! valgrind --tool=callgrind --collect-atstart=no '--toggle-collect=*cases::written*' \
+//!     benches/instructions/target/release/instructions --run "quake3 full status"
+//! ```
 #![allow(
     missing_docs,
     clippy::arithmetic_side_effects,

@@ -30,7 +30,7 @@ use play::{BARS, GENES, NAMES, play, responder};
 use subjects::Subject;
 
 /// Attackers that the search begins with: the strongest that long searches found against earlier
-/// forms of the guard, and the floods in the documentation of `GuardOptions`.
+/// forms of the guard, and the floods of the threat model.
 const KNOWN: &[&str] = &[
     "sources=1 rate=20000",
     "form=1 sources=2 ports=1 rate=9500 request=2 row=77 evict=3950 every=92 evict_request=7 near=1",
