@@ -26,7 +26,7 @@ use clap::{Parser, ValueEnum};
 use command_line::seconds;
 use queryport::net::Rcon;
 use queryport::quake3::{Password, RconAnswer, RconMode};
-use queryport::{Client, Error, ErrorKind, Timing};
+use queryport::{Client, Error, ErrorKind};
 use shared::command_line;
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
@@ -114,8 +114,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         )
         .into());
     };
-    let timing = Timing::default().with_timeout(Duration::from_secs_f64(arguments.timeout));
-    let mut client = Client::new()?.with_timing(timing);
+    let timeout = Duration::from_secs_f64(arguments.timeout);
+    let mut client = Client::new()?.with_timeout(timeout);
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }

@@ -458,6 +458,20 @@ pub enum AnnounceError {
 mod tests {
     use super::*;
 
+    #[test]
+    fn steps_and_reserved_keys_are_named() {
+        let steps = QueryError::TooManySteps(16);
+        assert_eq!(
+            steps.to_string(),
+            "the conversation did not end within 16 steps"
+        );
+        let reserved = EncodeError::Reserved("qport");
+        assert_eq!(
+            reserved.to_string(),
+            "the query writes the key qport itself"
+        );
+    }
+
     fn failure(kind: ParseErrorKind) -> QueryError {
         let last = ParseError::new(kind, 23);
         QueryError::NoUsableAnswer {

@@ -35,7 +35,7 @@ impl Asker {
             secret,
             timing: Timing::default(),
             options: QueryOptions::default(),
-            deadline: Duration::from_secs(10),
+            deadline: DEADLINE,
             family: Family::Any,
             local: None,
             counter: Arc::default(),
@@ -128,6 +128,11 @@ impl Asker {
             host: host.to_owned(),
             source: source.into(),
         })?;
+        Ok(self.wanted(resolved))
+    }
+
+    /// The addresses of the wanted family, each once, and at most [`MAX_ADDRESSES`].
+    fn wanted(&self, resolved: Vec<SocketAddr>) -> Vec<SocketAddr> {
         let mut addresses = Vec::new();
         for address in resolved {
             if self.family.admits(address) && !addresses.contains(&address) {
@@ -137,7 +142,7 @@ impl Asker {
                 break;
             }
         }
-        Ok(addresses)
+        addresses
     }
 
     /// Runs a conversation on a socket of its own.
@@ -202,6 +207,8 @@ impl Attempts {
     }
 }
 
+/// The default deadline.
+const DEADLINE: Duration = Duration::from_secs(10);
 /// The range of deadlines.
 pub(super) const MIN_DEADLINE: Duration = Duration::from_millis(10);
 pub(super) const MAX_DEADLINE: Duration = Duration::from_secs(600);
@@ -238,6 +245,70 @@ impl Family {
             Self::Any => true,
             Self::Ipv4 => address.is_ipv4(),
             Self::Ipv6 => address.is_ipv6(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::arithmetic_side_effects, reason = "virtual time in tests")]
+mod tests {
+    use super::*;
+
+    fn asker() -> Asker {
+        Asker::new(Secret::new([7; 16]))
+    }
+
+    fn addresses(count: u8) -> Vec<SocketAddr> {
+        let addresses = (0..count).map(|host| ([192, 0, 2, host], 27960).into());
+        addresses.collect()
+    }
+
+    #[test]
+    fn the_first_32_addresses_of_a_name_are_tried_each_once() {
+        let twice = [addresses(40), addresses(40)].concat();
+        assert_eq!(asker().wanted(twice), addresses(32));
+    }
+
+    /// The last of several addresses may use what the others left.
+    #[test]
+    fn addresses_share_ten_seconds_and_each_gets_at_least_half_a_second() {
+        const SECOND: Duration = Duration::from_secs(1);
+        assert_eq!(asker().deadline, 10 * SECOND);
+        #[allow(clippy::disallowed_methods, reason = "any time will do")]
+        let now = Instant::now();
+        let share = |others: u8, left: Duration| {
+            let attempts = Attempts {
+                address: ([192, 0, 2, 99], 27960).into(),
+                others: addresses(others).into_iter(),
+                deadline: now + left,
+                timing: Timing::default().with_timeout(9 * SECOND),
+            };
+            attempts.timing(now).timeout()
+        };
+        assert_eq!(
+            share(0, 10 * SECOND),
+            9 * SECOND,
+            "no more than the timeout"
+        );
+        assert_eq!(share(1, 10 * SECOND), 5 * SECOND);
+        assert_eq!(share(4, 10 * SECOND), 2 * SECOND);
+        assert_eq!(share(31, 10 * SECOND), SECOND / 2);
+        assert_eq!(
+            share(31, SECOND / 10),
+            SECOND / 10,
+            "not after the deadline"
+        );
+    }
+
+    #[test]
+    fn debug_shows_no_secret() {
+        let secret = b"Secret of a test";
+        let asker = Asker::new(Secret::new(*secret));
+        for shown in [format!("{asker:?}"), format!("{asker:#?}")] {
+            assert!(shown.contains("Secret(..)"), "{shown}");
+            let bytes = format!("{secret:?}");
+            let bytes = bytes.trim_matches(['[', ']']);
+            assert!(!shown.contains(bytes) && !shown.contains("Secret of a test"));
         }
     }
 }

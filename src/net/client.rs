@@ -153,7 +153,7 @@ impl Client {
     ///
     /// Use it for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2
     /// and UT2004 contain query ports. Lists are requested as in [`Self::servers`], and each may
-    /// take until [`Self::with_deadline`]. Then up to ten ports of the host are queried, nearest to
+    /// take until [`Self::with_deadline`]. Then up to 32 ports of the host are queried, nearest to
     /// the given port first. An answer counts only if it shows no other game and no other game
     /// port. `None` if no list contains the host.
     ///
@@ -315,9 +315,9 @@ impl Client {
     /// for GameSpy v1 and UT2004 also the ones after it, because their query port is the game port
     /// plus 1 or 10.
     ///
-    /// Each port gets one request per protocol, 20 ms apart, and no retry within a second. The call
-    /// ends half a second after the first answer, or at the client's deadline. If a name has
-    /// several addresses, only the first is tried. If no server answers, the list is empty.
+    /// Each port gets one request per protocol, 20 ms apart, and the retries of the client's timing.
+    /// The call ends half a second after the first answer, or at the client's deadline. If a name
+    /// has several addresses, only the first is tried. If no server answers, the list is empty.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), queryport::Error> {
@@ -521,8 +521,8 @@ impl Client {
         /// Sets the deadline of a call, over name resolution, all addresses of a name and all
         /// retries: 10 ms–10 min, default 10 s.
         ///
-        /// If a name has several addresses, each gets an equal share of the remaining time: at
-        /// least half a second, at most [`Timing::timeout`].
+        /// If a name has several addresses, the first 32 are tried. Each gets an equal share of the
+        /// remaining time: at least half a second, at most [`Timing::timeout`].
         with_deadline(deadline: Duration) asker.deadline =
             deadline.clamp(MIN_DEADLINE, MAX_DEADLINE);
 

@@ -210,6 +210,7 @@ mod tests {
             (ErrorKind::PermissionDenied, Fault::Unreachable),
             (ErrorKind::Interrupted, Fault::Passing),
             (ErrorKind::NetworkDown, Fault::Passing),
+            (ErrorKind::OutOfMemory, Fault::Passing),
             (ErrorKind::NotConnected, Fault::Socket),
             (ErrorKind::Other, Fault::Socket),
         ] {

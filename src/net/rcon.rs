@@ -274,6 +274,17 @@ mod tests {
         assert_eq!(outcome.unwrap().peer, addresses[0]);
     }
 
+    #[tokio::test]
+    async fn debug_shows_neither_secret_nor_password() {
+        let client = Client::with_secret(Secret::new([0x41; 16]));
+        let password = Password::new("hunter2");
+        let rcon = Rcon::new(&client, "127.0.0.1:9", password).await.unwrap();
+        for shown in [format!("{rcon:?}"), format!("{client:?}")] {
+            assert!(shown.contains("Secret(..)"), "{shown}");
+            assert!(!shown.contains("hunter2") && !shown.contains("65, 65"));
+        }
+    }
+
     /// A map change takes some time, so a command waits three seconds for its answer, and is sent
     /// once.
     #[tokio::test]

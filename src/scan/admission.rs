@@ -615,6 +615,18 @@ mod rate_tests {
     }
 
     #[test]
+    fn a_queue_of_more_than_50_ms_is_a_delay() {
+        let with_delay = |millis| {
+            reviewed(|control, rtts| {
+                control.received = 6e5;
+                rtts.shortest = Some(MS_50 + Duration::from_millis(millis));
+            })
+        };
+        assert_eq!(with_delay(50), 2e6);
+        assert_eq!(with_delay(51), 3e5);
+    }
+
+    #[test]
     fn drops_halve_the_rate() {
         assert_eq!(reviewed(|control, _| control.has_drops = true), 5e5);
     }

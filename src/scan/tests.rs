@@ -346,6 +346,13 @@ fn queries_to_one_host_stay_below_the_bound() {
 }
 
 #[test]
+fn eight_queries_to_one_host_are_under_way_by_default() {
+    let crowd = (0..50).map(|port| (SocketAddr::new(at(1).ip(), 1000 + port), Script::default()));
+    let mut scanner = scanner_with(crowd, ScanOptions::default());
+    assert_eq!(drain(&mut scanner, Instant::now()).len(), 8);
+}
+
+#[test]
 fn prefixes_make_hosts_and_loopback_is_not_limited() {
     let sent = |options: ScanOptions, list: &[&str]| {
         let targets: Vec<_> = list

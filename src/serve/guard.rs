@@ -353,6 +353,52 @@ mod tests {
         assert!(proved > 800 * KIB, "{proved}");
     }
 
+    /// Bytes that these addresses receive at one moment, in replies of 1 KiB.
+    fn at_once(is_proved: bool, addresses: &[IpAddr]) -> u64 {
+        let mut guard = guard();
+        let now = Instant::now();
+        let mut received = 0;
+        for _ in 0..600 {
+            for from in addresses {
+                received += ask(&mut guard, now, *from, is_proved, KIB);
+            }
+        }
+        received
+    }
+
+    #[test]
+    fn the_factors_are_four_for_a_network_and_eight_for_proved_addresses() {
+        let one = addresses([192, 0, 2], 1);
+        assert_eq!(at_once(false, &one), 64 * KIB);
+        assert_eq!(at_once(true, &one), 8 * 64 * KIB);
+        // A network has more than all sources together may receive at once.
+        let options = GuardOptions {
+            total_bytes_per_second: 64 << 20,
+            ..GuardOptions::default()
+        };
+        let network = addresses([192, 0, 2], 200);
+        let mut guard = Guard::new(options, Secret::new([1; 16]));
+        let now = Instant::now();
+        let mut received = 0;
+        for _ in 0..10 {
+            for from in &network {
+                received += ask(&mut guard, now, *from, false, KIB);
+            }
+        }
+        assert_eq!(received, 4 * 64 * KIB);
+    }
+
+    /// A quarter of a second's total at once: half of it for anybody, the other half for regular
+    /// sources.
+    #[test]
+    fn all_sources_together_receive_a_quarter_of_a_second_at_once() {
+        let networks: Vec<IpAddr> = (0..200)
+            .map(|network| Ipv4Addr::new(192, 0, network, 1).into())
+            .collect();
+        assert_eq!(at_once(false, &networks), 1024 * KIB / 8);
+        assert_eq!(at_once(true, &networks), 8 * 1024 * KIB / 4);
+    }
+
     #[test]
     fn a_first_reply_of_any_size_is_admitted_and_then_paid_for() {
         let (mut guard, now) = (guard(), Instant::now());

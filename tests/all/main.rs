@@ -23,6 +23,8 @@ use kit as common;
 
 #[cfg(feature = "blocking")]
 mod blocking;
+#[cfg(all(feature = "serde", feature = "serve", feature = "tokio"))]
+mod counters;
 mod every_protocol;
 mod fields;
 #[cfg(all(feature = "games", feature = "tokio"))]

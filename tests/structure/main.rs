@@ -10,6 +10,7 @@
     reason = "a test"
 )]
 
+mod constants;
 mod documents;
 mod numbers;
 mod source;

@@ -232,6 +232,60 @@ fn a_console_stays_with_the_address_that_answered() {
     }
 }
 
+/// Five addresses that take requests and never answer.
+#[test]
+fn one_deadline_covers_all_addresses_of_a_name() {
+    const NAME: &str = "hosts::one_deadline_covers_all_addresses_of_a_name";
+    if !in_namespace(NAME, "exec") {
+        return;
+    }
+    let silent = [2, 3, 4, 5, 6].map(|host: u8| {
+        let socket = UdpSocket::bind(SocketAddr::from(([127, 0, 0, host], 27960))).unwrap();
+        socket.set_nonblocking(true).unwrap();
+        socket
+    });
+    let client = client()
+        .with_timing(Timing::default().with_timeout(20 * SECOND))
+        .with_deadline(2 * SECOND);
+    let started = Instant::now();
+    let query = client.query(Protocol::Quake3, "five.test");
+    let error = runtime().block_on(query).unwrap_err();
+    let took = started.elapsed();
+    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert!(
+        (SECOND * 19 / 10..4 * SECOND).contains(&took),
+        "{took:?} with a deadline of two seconds"
+    );
+    // Half a second for each; no time is left for the fifth.
+    let has_request = silent.map(|socket| socket.recv_from(&mut [0; 2000]).is_ok());
+    assert_eq!(has_request, [true, true, true, true, false]);
+}
+
+#[test]
+fn the_first_32_addresses_of_a_name_are_tried() {
+    const NAME: &str = "hosts::the_first_32_addresses_of_a_name_are_tried";
+    const HOSTS: &str = "for host in $(seq 1 40); do
+        echo 127.0.9.$host forty.test; done >> /mnt/hosts && exec";
+    if !in_namespace(NAME, HOSTS) {
+        return;
+    }
+    runtime().block_on(async {
+        for (host, is_tried) in [(32, true), (33, false)] {
+            let sockets = [bind(&format!("127.0.9.{host}:27960")).await];
+            let mut responder = responder().with_guard(None);
+            let asking = async {
+                let patient = client().with_deadline(20 * SECOND);
+                patient.query(Protocol::Quake3, "forty.test").await
+            };
+            let outcome = tokio::select! {
+                failed = queryport::net::serve(&sockets, &mut responder) => panic!("{failed:?}"),
+                outcome = asking => outcome,
+            };
+            assert_eq!(outcome.is_ok(), is_tried, "{host}: {outcome:?}");
+        }
+    });
+}
+
 #[test]
 fn an_address_with_an_interface_is_taken_in_every_spelling() {
     const NAME: &str = "hosts::an_address_with_an_interface_is_taken_in_every_spelling";
@@ -253,7 +307,9 @@ fn an_address_with_an_interface_is_taken_in_every_spelling() {
                 Server::from(("fe80::1%lo", 27960)),
                 Server::from(("fe80::1%1", 27960)),
             ] {
-                let outcome = client().query(Protocol::Quake3, server.clone()).await;
+                // On a busy machine, the server's task may wait for its turn.
+                let patient = client().with_timeout(30 * SECOND);
+                let outcome = patient.query(Protocol::Quake3, server.clone()).await;
                 outcome.unwrap_or_else(|error| panic!("{server:?}: {error}"));
             }
         };
