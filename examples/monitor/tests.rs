@@ -179,10 +179,18 @@ fn games_are_sums() {
         games: vec![WatchedGame { game, sums, lists }],
     })
     .unwrap();
-    assert!(
-        page.contains("queryport_game_servers_up{game=\"openarena\"} 250\n"),
-        "{page}"
-    );
+    for (name, value) in [
+        ("queryport_game_servers", 300),
+        ("queryport_game_servers_up", 250),
+        ("queryport_game_players", 900),
+        ("queryport_game_bots", 120),
+    ] {
+        let line = format!("{name}{{game=\"openarena\"}} {value}\n");
+        assert!(page.contains(&line), "{line}\n{page}");
+    }
+    assert!(page.contains(
+        "queryport_game_list_up{game=\"openarena\",list=\"dpmaster.deathmask.net:27950\"} 1\n"
+    ));
     assert!(page.contains(
         "queryport_game_list_up{game=\"openarena\",list=\"master.ioquake3.org:27950\"} 0\n"
     ));

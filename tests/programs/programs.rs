@@ -284,6 +284,63 @@ fn lists_name_games_and_a_rejected_line_is_no_success() {
     }
 }
 
+/// A server that replies to each datagram with these datagrams, each after a pause.
+fn replying(replies: Vec<Vec<u8>>) -> std::net::SocketAddr {
+    let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    std::thread::spawn(move || {
+        while let Ok((_, from)) = server.recv_from(&mut [0; 256]) {
+            for reply in &replies {
+                let _ = server.send_to(reply, from);
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    });
+    address
+}
+
+#[test]
+fn an_incomplete_status_has_an_exit_status_of_its_own() {
+    let status = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1";
+    let whole = replying(vec![[&status[..], br"\final\"].concat()]).to_string();
+    let cut = replying(vec![status.to_vec()]).to_string();
+    for (server, code) in [(whole, 0), (cut, 3)] {
+        for format in [&[][..], &["--json"]] {
+            let mut run = vec!["query", "gamespy1", &server, "--timeout", "1"];
+            run.extend(format);
+            let (found, out, err) = output(&run);
+            assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
+            assert!(out.contains("DM-Deck16"), "{out}");
+        }
+    }
+}
+
+#[test]
+fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
+    let print = b"\xff\xff\xff\xffprint\na line\n".to_vec();
+    let rcon = |server: std::net::SocketAddr| {
+        let server = server.to_string();
+        let run = ["rcon", "--timeout", "1", &server, "status"];
+        let mut command = command(&run);
+        command.env("QUERYPORT_RCON_PASSWORD", "x");
+        judge(&run, &process::output(&mut command))
+    };
+    let (code, out, err) = rcon(replying(vec![print.clone()]));
+    assert_eq!((code, out.as_str()), (Some(0), "a line\n"), "{err}");
+    // Still sending at the timeout.
+    let (code, out, err) = rcon(replying(vec![print; 100]));
+    assert_eq!(code, Some(3), "{out}{err}");
+    assert!(
+        out.starts_with("a line\n") && err.contains("incomplete"),
+        "{out}{err}"
+    );
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let address = closed.local_addr().unwrap();
+    drop(closed);
+    let (code, out, err) = rcon(address);
+    assert_eq!(code, Some(1), "{out}{err}");
+}
+
 #[test]
 fn the_shards_of_a_list_are_its_parts() {
     let lines: Vec<String> = (1..=10)

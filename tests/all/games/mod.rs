@@ -1,5 +1,6 @@
 //! Games by name: the table, queries by game, list servers, and which game an answer comes from.
 
+mod listing;
 mod lists;
 mod queries;
 mod recognised;
