@@ -12,6 +12,7 @@ from pathlib import Path
 
 import compare
 import engines
+import siblings
 
 NEXUIZ = Path("/usr/share/games/nexuiz")
 OPENARENA = Path("/usr/lib/openarena-server")
@@ -91,6 +92,8 @@ SERVERS = {
               fteqw, 0),
     **{engine: (lambda variable=variable: is_file(os.environ.get(variable)), f"{variable} is the path of {program}", command, 0)
        for engine, (variable, program, command) in engines.ENGINES.items()},
+    **{server: (lambda variables=variables: is_file(*map(os.environ.get, variables)), how, command, 0)
+       for server, (variables, how, command, _) in siblings.SERVERS.items()},
 }
 
 
@@ -123,9 +126,17 @@ def raw_status(port):
             "player_count": len(players), "max_players": int(keys["sv_maxclients"]), "players": players, "rules": rules}
 
 
-def our_status(examples, port):
+def raw_status_of(server, port):
+    """The reply of a server of Quake 3, Quake 2 or QuakeWorld, read with splits only."""
+    if server in siblings.SERVERS:
+        return siblings.raw_status(siblings.kind(server), port)
+    return raw_status(port)
+
+
+def our_status(examples, server, port):
     """The output of our client, in the form of `clients/`."""
-    command = [examples / "query", "quake3", f"127.0.0.1:{port}", "--json"]
+    game = siblings.SERVERS[server][3] if server in siblings.SERVERS else "quake3"
+    command = [examples / "query", game, f"127.0.0.1:{port}", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
     status = answer.get("answer") or {}
     return status | {"rules": dict(status.get("rules", []))}
@@ -144,16 +155,21 @@ def against(examples, server):
             while time.monotonic() < end and process.poll() is None and not (raw and raw["player_count"] >= players):
                 # DarkPlaces answers one request a second and address.
                 time.sleep(1.1)
-                raw = raw_status(port)
+                raw = raw_status_of(server, port)
             if raw is None:
                 return "nothing", f"{server} did not answer within {START} s"
-            more, said = engines.answers(examples, server, port) if server in engines.GAMES else ({}, "")
+            more, said = {}, ""
+            if server in engines.GAMES:
+                more, said = engines.answers(examples, server, port)
+            if server in siblings.SERVERS:
+                players = siblings.join(siblings.kind(server), port, siblings.NAMES)
+                more, said = siblings.answers(examples, port)
             for _ in range(4):
                 time.sleep(1.1)
-                shown = our_status(examples, port)
+                shown = our_status(examples, server, port)
                 time.sleep(1.1)
                 # The state of a server in play changes: one match before or after is enough.
-                raw = raw_status(port) or raw
+                raw = raw_status_of(server, port) or raw
                 found = compare.sentence(compare.compare(shown, raw) | more)
                 if found == "all":
                     break
