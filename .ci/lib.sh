@@ -20,6 +20,12 @@ skip() {
     exit 0
 }
 
+# Builds the programs with the features and the profile of the tests, so that they share what was
+# compiled.
+build_programs() {
+    cargo build --locked --quiet --workspace --all-features --profile test --examples --bins
+}
+
 # Whether a toolchain is here, or can be installed. Usage: toolchain NAME [COMPONENT]...
 toolchain() {
     local name=$1

@@ -292,9 +292,9 @@ pub use inspect::{Candidate, Message, inspect};
 pub use limits::Limits;
 pub use lists::ServerList;
 pub use model::completeness::{Completeness, Part, Verification};
-pub use model::players::Players;
+pub use model::players::{Player, Players};
 pub use model::rules::Rules;
-pub use model::status::{Player, ServerStatus, Team, ToStatus};
+pub use model::status::{ServerStatus, Team, ToStatus};
 pub use model::text::Text;
 #[cfg(any(feature = "blocking", feature = "tokio"))]
 pub use net::client::Client;

@@ -6,9 +6,9 @@ use serde::de::{self, Deserializer};
 use serde::ser::{SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize};
 
-use super::players::Players;
+use super::players::{Player, Players};
 use super::rules::Rules;
-use super::status::{Player, ServerStatus, Team};
+use super::status::{ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
 use crate::text::charset::Charset;
 use crate::text::colour::{Colours, hex};

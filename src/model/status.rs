@@ -1,7 +1,7 @@
 //! The owned, normalised status.
 
 use super::completeness::{Completeness, Verification};
-use super::players::Players;
+use super::players::{Player, Players};
 use super::rules::Rules;
 use super::text::Text;
 use crate::text::charset::Charset;
@@ -212,55 +212,6 @@ impl ToStatus for ServerStatus {
     fn to_status(&self) -> ServerStatus {
         self.clone()
     }
-}
-
-/// A player of a status.
-///
-/// ```
-/// use queryport::Player;
-///
-/// let mut player = Player::new("Ann");
-/// (player.score, player.ping, player.team) = (Some(12), Some(48), Some(0));
-/// player.extra.push("skin", "CommandoSkins.cmdo");
-/// assert_eq!(player.name, "Ann");
-/// assert_eq!(player.bot, None, "the server did not send it");
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]
-#[allow(
-    clippy::exhaustive_structs,
-    reason = "struct update syntax is its builder"
-)]
-pub struct Player {
-    /// The name, which may be empty.
-    pub name: Text,
-    /// Points or frags; some games use negative numbers as marks (−9999 and −666 are spectators).
-    pub score: Option<i64>,
-    /// Round-trip time in milliseconds as the server measured it: 0 is often a bot, 999 a
-    /// connecting player, −1 unknown.
-    pub ping: Option<i32>,
-    /// The team's number in the game's own counting; [`Team::id`] has the same.
-    pub team: Option<i32>,
-    /// Whether it is a bot, where the reply proves it.
-    pub bot: Option<bool>,
-    /// Every other key and value of the player.
-    pub extra: Rules,
-}
-
-impl Player {
-    /// A player with this name and nothing else.
-    pub fn new(name: impl Into<Text>) -> Self {
-        Self {
-            name: name.into(),
-            ..Self::default()
-        }
-    }
-}
-
-/// The number of bots where each player is known to be one or none.
-pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
-    let bots: Option<u32> = players.iter().map(|player| player.bot.map(u32::from)).sum();
-    bots.filter(|_| !players.is_empty())
 }
 
 /// A team of a status.

@@ -12,11 +12,11 @@
 
 mod constants;
 mod documents;
+mod names;
 mod numbers;
 mod source;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use source::Source;
 
@@ -175,79 +175,18 @@ fn only_the_top_layer_has_sockets_clocks_and_threads() {
     }
 }
 
-/// Files outside the tables whose strings name an engine or a game, with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
-    (
-        "lists/quake3.rs",
-        "a request that only this game's masters read",
-    ),
-    ("protocol.rs", "the name of a protocol is a game's, too"),
-];
-
 #[test]
-fn only_the_tables_name_engines_and_games() {
-    let is_table = |path: &Path| path.ends_with("engines.rs") || path.starts_with("games");
-    let (tables, others): (Vec<Source>, Vec<Source>) = Source::all()
-        .into_iter()
-        .partition(|source| is_table(&source.path));
-    let mut names: BTreeSet<String> = queryport::games::Game::all()
-        .flat_map(|game| [Some(game.name), game.gamename])
-        .flatten()
-        .map(str::to_lowercase)
-        .collect();
-    let is_engine = |source: &&Source| source.path.ends_with("engines.rs");
-    names.extend(tables.iter().filter(is_engine).flat_map(engine_names));
-    names.retain(|name| name.len() >= 4);
-    assert!(names.len() > 100, "found only {} names", names.len());
-
-    let mut named = BTreeSet::new();
-    for source in &others {
-        for string in &source.strings {
-            let string = string.to_lowercase();
-            if let Some(name) = names.iter().find(|name| has_word(&string, name)) {
-                named.insert(format!("{}: {name:?} in {string:?}", source.path.display()));
-            }
+fn few_modules_are_included_by_path() {
+    let mut paths = Vec::new();
+    for folder in ["benches", "examples", "fuzz", "src", "tests"] {
+        for file in kit::files::below(&kit::root().join(folder), &["rs"]) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let count = text
+                .lines()
+                .filter(|line| line.trim().starts_with("#[path"))
+                .count();
+            paths.extend(std::iter::repeat_n(file, count));
         }
     }
-    named.retain(|line| !EXCEPTIONS.iter().any(|(file, _)| line.starts_with(file)));
-    assert!(named.is_empty(), "outside the tables: {named:#?}");
-}
-
-/// The names in the rows of a table of engines.
-fn engine_names(table: &Source) -> Vec<String> {
-    let text = std::fs::read_to_string(kit::root().join("src").join(&table.path)).unwrap();
-    let names = text.split(" name: \"").skip(1);
-    names
-        .map(|rest| rest.split('"').next().unwrap())
-        // A column of a table has a name, too, in lower case.
-        .filter(|name| name.starts_with(char::is_uppercase))
-        .map(str::to_lowercase)
-        .filter(|name| name != "unknown")
-        .collect()
-}
-
-fn has_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(start, _)| {
-        let before = text[..start].chars().next_back();
-        let after = text[start + word.len()..].chars().next();
-        ![before, after]
-            .iter()
-            .flatten()
-            .any(|c| c.is_alphanumeric())
-    })
-}
-
-#[test]
-fn uses_and_strings_are_found() {
-    let text = "use super::c::{D, e::{self, F}};\nfn f() { crate::g::h(\"\\\"x\", r#\"y\"#, '\"'); } // use crate::no\n";
-    let source = Source::parse(Path::new("a/b.rs"), text);
-    let uses: Vec<String> = source.uses().iter().map(|path| path.join("::")).collect();
-    for wanted in ["a::c::D", "a::c::e", "a::c::e::F", "g::h"] {
-        assert!(
-            uses.iter().any(|path| path == wanted),
-            "{wanted} in {uses:?}"
-        );
-    }
-    assert!(!uses.iter().any(|path| path.contains("no")));
-    assert_eq!(source.strings, ["\\\"x", "y"]);
+    assert!(paths.len() <= 10, "{paths:#?}");
 }

@@ -186,3 +186,18 @@ fn raw_end(before: &str, text: &str) -> usize {
     let end = format!("\"{}", "#".repeat(signs));
     1 + text[1..].find(&end).unwrap()
 }
+
+#[test]
+fn uses_and_strings_are_found() {
+    let text = "use super::c::{D, e::{self, F}};\nfn f() { crate::g::h(\"\\\"x\", r#\"y\"#, '\"'); } // use crate::no\n";
+    let source = Source::parse(Path::new("a/b.rs"), text);
+    let uses: Vec<String> = source.uses().iter().map(|path| path.join("::")).collect();
+    for wanted in ["a::c::D", "a::c::e", "a::c::e::F", "g::h"] {
+        assert!(
+            uses.iter().any(|path| path == wanted),
+            "{wanted} in {uses:?}"
+        );
+    }
+    assert!(!uses.iter().any(|path| path.contains("no")));
+    assert_eq!(source.strings, ["\\\"x", "y"]);
+}

@@ -54,6 +54,15 @@ impl Carried {
             ..Self::all(engine)
         }
     }
+
+    /// The same of Quake 2 and QuakeWorld, whose infostrings have 511 bytes and no type of game.
+    const fn short_infostring(engine: Engine) -> Self {
+        Self {
+            game_type: false,
+            rule_bytes: 200,
+            ..Self::infostring(engine)
+        }
+    }
 }
 
 const CARRIED: &[Carried] = &[
@@ -77,6 +86,9 @@ const CARRIED: &[Carried] = &[
         ..Carried::infostring(Engine::MedalOfHonor)
     },
     Carried::infostring(Engine::SoldierOfFortune2),
+    Carried::short_infostring(Engine::Quake2),
+    Carried::short_infostring(Engine::QuakeWorld),
+    Carried::short_infostring(Engine::HexenWorld),
     Carried::all(Engine::Ut2004),
     Carried::all(Engine::KillingFloor),
     Carried::all(Engine::Ut2003),

@@ -24,11 +24,32 @@ fn engine(choice: u8) -> Engine {
     use Engine::*;
     let engines: &[Engine] = match choice & 3 {
         0 => &[Unreal, Qr1],
-        1 => &[UnrealTournament3, Battlefield2, Minecraft],
-        2 => &[Quake3, DarkPlaces, Warsow, MedalOfHonor, SoldierOfFortune2],
+        1 => &[UnrealTournament3, Battlefield2, Minecraft, GameSpy2],
+        2 => &[
+            Quake3,
+            DarkPlaces,
+            Warsow,
+            MedalOfHonor,
+            SoldierOfFortune2,
+            Quake2,
+            QuakeWorld,
+            HexenWorld,
+        ],
         _ => &[Ut2004, KillingFloor, Ut2003],
     };
     engines[usize::from(choice >> 2) % engines.len()]
+}
+
+/// The dialect of clients that query this engine's servers.
+fn dialect(engine: Engine) -> Dialect {
+    match engine {
+        Engine::Minecraft => Dialect::Minecraft,
+        Engine::GameSpy2 => Dialect::GameSpy2,
+        Engine::Quake2 => Dialect::Quake2,
+        Engine::QuakeWorld => Dialect::QuakeWorld,
+        Engine::HexenWorld => Dialect::HexenWorld,
+        _ => Dialect::Standard,
+    }
 }
 
 /// Serves and queries a status: our client gets everything that the protocol carries.
@@ -52,15 +73,8 @@ pub fn served_status(data: &[u8]) {
     let engine = engine(choice);
     let protocol = engine.protocol();
     let mut responder = Responder::new(engine, status.clone(), SECRET, now);
-    let is_minecraft = engine == Engine::Minecraft;
-    let query = if is_minecraft {
-        StatusQuery::GameSpy4(gamespy4::StatusQuery::new(
-            3,
-            &QueryOptions::default().with_dialect(Dialect::Minecraft),
-        ))
-    } else {
-        StatusQuery::new(protocol, 3, &QueryOptions::default())
-    };
+    let options = QueryOptions::default().with_dialect(dialect(engine));
+    let query = StatusQuery::new(protocol, 3, &options);
     let (client, server): (SocketAddr, SocketAddr) =
         (([192, 0, 2, 1], 5000).into(), ([192, 0, 2, 2], 7778).into());
     let mut session = Session::new(query, server, Timing::default(), now);
