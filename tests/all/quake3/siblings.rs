@@ -13,6 +13,8 @@ use queryport::{
     Secret, ServerStatus, Service, ToStatus, Verification, inspect,
 };
 
+use crate::common::captures::cases;
+
 const QUAKE2: &[u8] = b"\xff\xff\xff\xffprint\n\\hostname\\\xd3rv\\mapname\\q2dm1\\maxclients\\8\
     \\needpass\\2\\gamename\\OpenTDM\\game\\opentdm\\protocol\\34\\fraglimit\\30\\timelimit\\20\
     \\version\\q2proded r2980\n12 50 \"Ann\"\n-3 0 \"b c\"\n";
@@ -115,6 +117,39 @@ fn a_cut_status_of_quake_2_is_incomplete() {
             "cut at {cut}"
         );
     }
+}
+
+/// The reply of a server that was recorded.
+fn recorded(name: &str) -> Answer {
+    let case = cases("quake3").into_iter().find(|case| case.name == name);
+    Answer::from_datagrams(case.unwrap().packets, &Limits::default()).unwrap()
+}
+
+#[test]
+fn a_recorded_status_of_quake_2_without_room_for_everybody_lacks_its_end() {
+    let answer = recorded("yquake2-full-status");
+    assert_eq!(answer.players().count(), 51, "of 70");
+    assert!(answer.completeness().lacks(Part::End));
+    let all = recorded("yquake2-status").to_status();
+    assert_eq!((all.player_count, all.password), (Some(3), Some(true)));
+}
+
+#[test]
+fn a_recorded_status_of_quake_world_has_a_spectator_who_is_no_player() {
+    let status = recorded("mvdsv-status").to_status();
+    assert_eq!((status.player_count, status.players.len()), (Some(4), 5));
+    let players: Vec<_> = status.players.iter().collect();
+    assert_eq!(players[2].name.plain(), "Bob of Oz");
+    assert_eq!(players[3].name.plain(), "[clan] 09");
+    assert_eq!(players[4].extra.get("score").unwrap().plain(), "S");
+    assert_eq!(status.bot_count, Some(0));
+}
+
+#[test]
+fn a_recorded_status_of_quake_world_in_two_datagrams_is_joined() {
+    let answer = recorded("mvdsv-two-datagrams-status");
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.to_status().player_count, Some(28));
 }
 
 #[test]
