@@ -59,8 +59,8 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// Its destination. For a port that the servers of a host share: the rule that leads from the
-    /// game port in the answer to the query port.
+    /// The ports to send it to. If the servers of a host share a port, also the rule for the query
+    /// port from the game port in their answers.
     ports: Vec<(u16, Option<QueryPort>)>,
 }
 
@@ -229,15 +229,15 @@ impl Probe {
         match (query.clone().receive(datagram), rule) {
             (Verdict::Rejected(_), _) => None,
             (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
-            // Nothing else comes from a port that servers share.
+            // A port that servers share sends nothing else.
             (_, Some(_)) => None,
             (_, None) => Some(from),
         }
     }
 }
 
-/// The ports that servers of a game listen at: whether for the beacon's request, and the rule of
-/// shared ones.
+/// The ports at which servers of a game listen. Each is marked as a beacon's or not, and a shared
+/// port has the rule for the query port.
 fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
     let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
     let usual = game
@@ -322,7 +322,7 @@ mod tests {
         Discovery::new(game, QueryOptions::default(), Timing::default(), nonce, now)
     }
 
-    /// Sends everything in virtual time; the requests by port, and when the last one left.
+    /// Sends all requests in virtual time. Returns them by port, and the time of the last one.
     fn send(search: &mut Discovery, mut now: Instant) -> (BTreeMap<u16, Vec<Vec<u8>>>, Instant) {
         let mut sent: BTreeMap<u16, Vec<Vec<u8>>> = BTreeMap::new();
         loop {

@@ -87,7 +87,7 @@ impl QueryOptions {
         self.charset
     }
 
-    /// With the dialect of a game, where it has one.
+    /// These options with the dialect of a game, if it has one.
     #[cfg(any(feature = "blocking", feature = "tokio"))]
     pub(crate) fn of_game(self, dialect: Dialect) -> Self {
         if matches!(dialect, Dialect::Standard) {
@@ -143,9 +143,10 @@ pub enum Dialect {
     /// Quake 3, but of HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
     /// Quake 3, demands a proof of the client's address before the first answer, as some Jedi
-    /// Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus` and 64
-    /// characters`"`, and the client sends the quoted text back. A query meets one demand, of at
-    /// most 128 printable characters that begin with `echoResponse` and the request's word.
+    /// Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus …"` with
+    /// 64 characters, and the client sends the quoted text back. A query does so once. The text
+    /// must be at most 128 printable characters and begin with `echoResponse` and the word of the
+    /// request.
     OpenJk,
     /// UT2004, answers only the requests for a single list, types 1 and 2. Such a server sends
     /// nothing for an empty list of players, so the list counts as missing. Other servers send both

@@ -184,7 +184,7 @@ impl Game {
         if let Some(marked) = games().find(is_marked) {
             return Some(marked);
         }
-        // Another engine may use the number for itself.
+        // Another engine may use the same number.
         if OF_OTHER_ENGINES.iter().any(|mark| mark.fits(status)) {
             return None;
         }

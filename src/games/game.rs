@@ -25,8 +25,7 @@ pub struct Game {
     pub id: &'static str,
     /// Former ids of node-gamedig.
     pub old_ids: &'static [&'static str],
-    /// Other short names: common ones, and those of engines and editions that play with the same
-    /// servers.
+    /// Other short names, also of engines and editions that share its servers.
     pub aliases: &'static [&'static str],
     /// The name.
     pub name: &'static str,

@@ -354,7 +354,7 @@ fn header_length(column: &[u8]) -> usize {
     name(column).len().saturating_add(2)
 }
 
-/// Begins a reply; its request's id follows the type byte as a patch.
+/// Begins a reply with its type byte. The id of the request follows as a patch.
 pub(super) fn put_head(kind: u8, template: &mut Template) {
     template.begin();
     template.bytes.push(kind);

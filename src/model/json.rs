@@ -99,8 +99,8 @@ pub(crate) fn write_seconds<S: Serializer>(
     };
     match time.subsec_micros() {
         0 => serializer.serialize_u64(time.as_secs()),
-        // A quotient of whole numbers is the number nearest to the decimal fraction, and prints as
-        // it.
+        // The quotient of two integers is the float nearest to the decimal fraction, so it prints
+        // as that fraction.
         _ => serializer.serialize_f64(time.as_micros() as f64 / 1e6),
     }
 }

@@ -122,14 +122,14 @@ impl Rules {
     /// Appends a pair of raw bytes, each with its own character set.
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         let list = Arc::make_mut(self.list.get_or_insert_default());
-        // The later entries are of others that share the list.
+        // Later entries belong to other `Rules` that share the list.
         list.entries.truncate(self.end as usize);
         list.push(key, value);
         self.end = to_u32(list.entries.len());
     }
 
-    /// Appends a pair of texts with their character sets. A list has one kind of colour codes: that
-    /// of the latest value that has any.
+    /// Appends a pair of texts with their character sets. All values of a list have one kind of
+    /// colour codes: that of the latest value with colour codes.
     pub(crate) fn push_texts(&mut self, key: TextRef<'_>, value: TextRef<'_>) {
         self.push_with(
             (key.raw(), key.style().charset),

@@ -67,8 +67,8 @@ pub struct ServerStatus {
     pub game: Option<Text>,
     /// The modification of the game, where one is active and the server names it.
     pub mod_name: Option<Text>,
-    /// The kind of match as the server names it: a word, a class name or a number. For the numbers
-    /// of Quake III Arena, Urban Terror and Jedi Knight, the game's own words.
+    /// The kind of match as the server names it: a word, a class name or a number. Numbers of Quake
+    /// III Arena, Urban Terror and Jedi Knight are replaced by the game's own words.
     pub game_type: Option<Text>,
     /// Active mutators or mods of the match, in the server's order. Empty means that the server has
     /// none.
@@ -105,8 +105,7 @@ pub struct ServerStatus {
     /// The players on the server, in its order. Empty if no list came: [`Players::is_known`] tells
     /// whether one did.
     pub players: Players,
-    /// Players who have left and whom the server lists all the same, as Battlefield 1942 does
-    /// beyond its own count.
+    /// Players who have left, but are still in the server's list, as on Battlefield 1942.
     pub former_players: Vec<Player>,
     /// The teams in the server's order.
     pub teams: Vec<Team>,
@@ -175,7 +174,7 @@ impl ServerStatus {
         self
     }
 
-    /// Players on the server: the count, else as many as are listed.
+    /// Players on the server: the count, or else the number of listed players.
     pub(crate) fn online(&self) -> Option<u32> {
         let listed = || u32::try_from(self.players.known()?.len()).ok();
         self.player_count.or_else(listed)

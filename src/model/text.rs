@@ -365,9 +365,9 @@ impl<'a> TextRef<'a> {
         })
     }
 
-    /// The bytes in this character set. Only UTF-16 is converted, from and to; other bytes stay as
-    /// they are. The Unreal engine's colour codes are removed, because other protocols do not carry
-    /// their control bytes.
+    /// The bytes in this character set. Only texts from or to UTF-16 are converted; other bytes
+    /// stay as they are. The Unreal engine's colour codes are removed, because other protocols do
+    /// not carry their control bytes.
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
             Cow::Owned(charset.encode(&self.plain()))

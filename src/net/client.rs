@@ -111,9 +111,9 @@ impl Client {
     /// 2. the given port itself, in case it is the query port
     /// 3. without a given port, the next three ports of a Quake 3 server
     ///
-    /// An answer from one of these ports counts only if it shows no other game and no other game
-    /// port. [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are
-    /// not queried, see [`Self::query_listed`].
+    /// An answer from one of these ports is ignored if it names another game or another game port.
+    /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
+    /// queried, see [`Self::query_listed`].
     ///
     /// SRV records (`_minecraft._tcp`) are not looked up: the system's resolver has no call for
     /// them. They contain the game port, which can differ from the query port.
@@ -154,8 +154,8 @@ impl Client {
     /// Use it for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2
     /// and UT2004 contain query ports. Lists are requested as in [`Self::servers`], and each may
     /// take until [`Self::with_deadline`]. Then up to 32 ports of the host are queried, nearest to
-    /// the given port first. An answer counts only if it shows no other game and no other game
-    /// port. `None` if no list contains the host.
+    /// the given port first. An answer is ignored if it names another game or another game port.
+    /// `None` if no list contains the host.
     ///
     /// ```no_run
     /// use queryport::Client;
@@ -308,16 +308,18 @@ impl Client {
         Servers::new(Gathering::at(&self.asker, master, request.into()))
     }
 
-    /// Tries all protocols at the likely ports of a host, and returns the answers, first one first.
+    /// Tries all protocols at the likely ports of a host, and returns the answers in order of
+    /// arrival.
     ///
     /// Without a port, these are the ports of well-known games, then (feature `games`) the default
     /// query ports of all games with living or listed masters. With `:port`, it is that port, and
     /// for GameSpy v1 and UT2004 also the ones after it, because their query port is the game port
     /// plus 1 or 10.
     ///
-    /// Each port gets one request per protocol, 20 ms apart, and the retries of the client's timing.
-    /// The call ends half a second after the first answer, or at the client's deadline. If a name
-    /// has several addresses, only the first is tried. If no server answers, the list is empty.
+    /// Each port gets one request per protocol, 20 ms apart, and the retries of the client's
+    /// timing. The call ends half a second after the first answer, or at the client's deadline. If
+    /// a name has several addresses, only the first is tried. If no server answers, the list is
+    /// empty.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), queryport::Error> {

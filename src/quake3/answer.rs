@@ -39,7 +39,7 @@ pub struct Answer {
     pub(super) verification: Verification,
     /// The character set of the texts, if it is known.
     pub(super) charset: Option<Charset>,
-    /// Whether it is unknown if another datagram belongs to the reply.
+    /// Whether another datagram could belong to the reply.
     pub(super) has_open_end: bool,
 }
 
@@ -135,8 +135,8 @@ impl Answer {
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
     /// Servers of Quake 2 and QuakeWorld send no count. The end counts as missing if a Quake 2
-    /// status is so long that the server can have left out lines. It also does if another datagram
-    /// can follow the last one of QuakeWorld.
+    /// status is so long that the server may have left out lines, or if another datagram could
+    /// follow the last one of a QuakeWorld reply.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {

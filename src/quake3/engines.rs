@@ -102,12 +102,12 @@ pub(crate) enum Mark {
 /// The meaning of the key `clients`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clients {
-    /// Everyone who is on, bots included.
+    /// Everyone on the server, bots included.
     Everyone,
     /// As [`Self::Everyone`], but an `infoResponse` of an empty server lacks the key. A complete
     /// `infoResponse` has all of these keys.
     LeftOutAtZero(&'static [Key]),
-    /// In an `infoResponse` people only, to which the number of bots must be added.
+    /// In an `infoResponse`, people only: add the number of bots.
     People,
 }
 
@@ -145,7 +145,7 @@ pub(crate) enum InfoSlots {
 pub(crate) struct Match {
     /// The value of `g_gametype` or `gametype`.
     pub(crate) number: u32,
-    /// The game's own words for it.
+    /// Its name in the game.
     pub(crate) name: &'static str,
     /// The key of the limit that ends it.
     pub(crate) limit: Limit,

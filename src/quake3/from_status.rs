@@ -86,13 +86,13 @@ impl Writer<'_> {
         Some(wire(value).into_owned())
     }
 
-    /// Whether no rule, which follow the fields, has one of these keys.
+    /// Whether no rule has one of these keys. Rules are written after the fields.
     fn lacks(&self, keys: &[Key]) -> bool {
         keys.iter()
             .all(|key| self.status.rules.get(key.as_str()).is_none())
     }
 
-    /// The name, the map, and how many play.
+    /// Writes the name, the map and the number of players.
     fn put_counts(&mut self) {
         let (status, profile) = (self.status, self.profile);
         self.put(profile.written.name.of(self.is_info), owned(&status.name));

@@ -331,9 +331,10 @@ impl Output {
         }
     }
 
-    /// Removes the byte before each message, where each datagram holds one message of the console.
-    /// Then all of them begin with the byte, and one before the last is shorter than a piece of a
-    /// longer text.
+    /// Removes the byte before each message, if each datagram holds one message of the console.
+    ///
+    /// Two signs show that: all datagrams begin with the byte, and one of them, not the last, is
+    /// too short to be a piece of a longer text.
     fn remove_separators(&mut self) {
         /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP,
         /// src/server/sv_main.c).

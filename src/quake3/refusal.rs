@@ -97,7 +97,7 @@ pub(super) fn style() -> Style {
     Style::new(Charset::Utf8OrWindows1252, engines::DEFAULT.colours)
 }
 
-/// The lines of a text without colour codes, in one; and without the mark for the client's dialog.
+/// Joins the lines of a text, without colour codes and the mark for the client's dialog.
 fn one_line(text: &Text) -> String {
     /// Call of Duty's mark of a literal text (voron00/CoD2rev_Server, `sv_client_mp.cpp`).
     const LITERAL: u8 = 0x15;

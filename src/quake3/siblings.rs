@@ -73,8 +73,8 @@ pub(super) fn encode(
     }
 }
 
-/// Writes a reply of Quake 2. Lines that do not fit are left out, and then the last line feed too:
-/// the reply reads as cut.
+/// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
+/// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let mut head = Vec::new();
     put_status_head(service.engine, &mut head);
@@ -93,7 +93,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 }
 
 /// Writes a reply of QuakeWorld: datagrams that end where the next line does not fit. Lines beyond
-/// the longest reply are left out, and then the last line feed too.
+/// the longest reply are left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let engine = service.engine;
     let mut put = |text: &[u8]| {
@@ -158,7 +158,8 @@ fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -
     info.bytes
 }
 
-/// The bits of the passwords: those that were read, where the players' one agrees.
+/// The bits of the passwords: those of the rules, if the bit of the players' password agrees with
+/// the status.
 fn needpass(status: &ServerStatus) -> Option<u32> {
     let password = u32::from(status.password?);
     let read = status.rules.get(Key::Needpass.as_str());

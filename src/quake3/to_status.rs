@@ -226,7 +226,7 @@ impl<'a> Reader<'a> {
         counted.or_else(|| u32::try_from(listed?).ok())
     }
 
-    /// The server's own number, or all players less the people.
+    /// The server's own number of bots, or all players minus the people.
     fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
         let said = self.known.first_filled(self.profile.bots);
         if said.is_some() {

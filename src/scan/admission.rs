@@ -18,11 +18,11 @@ const MIN_SLOTS: f64 = 16.0;
 /// A request without a reply holds its slot for at least this long.
 const MIN_HOLD: Duration = Duration::from_micros(500);
 
-/// Datagrams that one request brings, before answers tell.
+/// Assumed datagrams per request, until answers have shown the true number.
 const INITIAL_DATAGRAMS: f64 = 4.0;
 /// Requests in one measurement of the datagrams of a request.
 const REQUESTS_PER_SAMPLE: u32 = 64;
-/// Datagrams a request below which a silence is nothing unusual.
+/// With fewer datagrams per request than this, a silence is usual.
 const USUAL_DATAGRAMS: f64 = 0.3;
 /// A silence up to this long is blamed on our own scheduling, while few servers have answered.
 const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
@@ -38,7 +38,7 @@ const MIN_RATE: f64 = 256e3;
 const MAX_RATE: f64 = 1.25e9;
 /// Bytes of a request and its replies: a Quake 3 server with ten players.
 const BYTES_PER_REQUEST: f64 = 800.0;
-/// Requests of this long may leave at once.
+/// The requests of this much time may leave at once.
 const BURST: Duration = Duration::from_millis(20);
 /// The least time between two reviews of the rate.
 const MIN_REVIEW: Duration = Duration::from_millis(5);
@@ -63,8 +63,8 @@ const RTT_WINDOW: u32 = 16;
 ///                        │ oldest                      ── no reply: slots ÷ rate ─▶ free
 /// ```
 ///
-/// A caller who bounds datagrams a second has the bucket of [`Scanner`](super::Scanner) instead of
-/// the rate.
+/// If the caller bounds the datagrams per second, the bucket of [`Scanner`](super::Scanner)
+/// replaces the rate.
 #[derive(Debug)]
 pub(super) struct Admission {
     slots: Slots,
@@ -265,7 +265,7 @@ impl Slots {
 
     fn received(&mut self) {
         self.datagrams.count_datagram();
-        // Space that drops have taken away comes back with datagrams that arrive.
+        // After drops, each datagram that arrives gives back a part of the space.
         if self.usable < self.capacity {
             self.usable += self.usable.recip();
         }
@@ -375,8 +375,8 @@ impl RateControl {
         }
         if let Some(delayed) = shortest.filter(|rtt| rtts.is_delayed(*rtt)) {
             self.cut(arrived / 2.0);
-            // The next review counts what requests of the new rate bring: they are answered after a
-            // round trip.
+            // The next review counts replies to requests at the new rate. They arrive a round trip
+            // later.
             self.reviewed_at = after(now, delayed);
             rtts.accept_delay(delayed);
         } else if has_drops {
@@ -387,7 +387,7 @@ impl RateControl {
         true
     }
 
-    /// Lowers the rate to this one, and at least to half of it and at most to an eighth.
+    /// Lowers the rate to this one, but not above half or below an eighth of the present rate.
     fn cut(&mut self, rate: f64) {
         self.threshold = self.rate / 2.0;
         self.rate = rate.clamp(self.rate / 8.0, self.threshold).max(MIN_RATE);
@@ -467,7 +467,7 @@ impl RttWindow {
 
 /// Answers before the wait is computed.
 const MIN_SAMPLES: u64 = 64;
-/// The wait is this many times the slowest round trip of a thousand.
+/// The wait is this many times the round trip that one answer in a thousand exceeds.
 const RTT_FACTOR: u32 = 4;
 
 /// Round trips of the answers so far, by their magnitude.
@@ -509,7 +509,7 @@ impl RttEstimator {
         (self.wait.replace(wait) != Some(wait)).then_some(wait)
     }
 
-    /// A round trip that one answer in a thousand exceeds, and not much more than that.
+    /// The round trip that one answer in a thousand exceeds, rounded up to a step.
     fn slowest_of_a_thousand(&self) -> Duration {
         let mut stragglers = self.samples / 1000;
         for (step, count) in self.counts.iter().rev() {

@@ -153,16 +153,16 @@ pub struct Scanned<A, E = QueryError> {
 pub struct ScanStats {
     /// Queries that were started.
     pub started: u64,
-    /// Results taken that are answers, incomplete ones included.
+    /// Results that were taken and are answers, incomplete ones included.
     pub answered: u64,
-    /// Results taken that are failures.
+    /// Results that were taken and are failures.
     pub failed: u64,
     /// Targets that were not queried, see [`QueryError::Duplicate`] and
     /// [`QueryError::NotOneServer`].
     pub not_asked: u64,
     /// Datagrams sent.
     pub requests: u64,
-    /// Requests that were sent again, over the results taken.
+    /// Requests that were sent again, in queries whose results were taken.
     pub retries: u64,
     /// Datagrams received, all kinds together.
     pub datagrams: u64,
@@ -170,7 +170,8 @@ pub struct ScanStats {
     pub bytes_sent: u64,
     /// Bytes received, counted the same way.
     pub bytes_received: u64,
-    /// Datagrams from servers under query that did not answer the request, over the results taken.
+    /// Datagrams from queried servers that did not answer the request, in queries whose results
+    /// were taken.
     pub rejected: u64,
     /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The
     /// 512 queries that ended last are remembered.

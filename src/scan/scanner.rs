@@ -16,7 +16,7 @@ use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
 use crate::time::{Duration, Instant};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
-/// space, with the same five verbs.
+/// space, with the same five methods.
 ///
 /// Targets are pulled from an iterator when there is space for them, so the list may be longer than
 /// memory. The caller pulls results with [`Self::poll_answer`]; those not taken yet count as under
@@ -341,8 +341,9 @@ impl<C: Conversation> Scanner<C> {
         }
     }
 
-    /// A result: of targets that were not queried first, then in the order of their ends; `None`
-    /// when there is none now.
+    /// The next result; `None` if there is none now.
+    ///
+    /// Targets that were not queried come first, then queries in the order in which they ended.
     pub fn poll_answer(&mut self) -> Option<Scanned<C::Answer>> {
         if let Some(refused) = self.refused.pop_front() {
             return Some(refused);
@@ -445,7 +446,7 @@ impl<C: Conversation> Scanner<C> {
         !self.to_send.is_empty() || may_start || may_pull
     }
 
-    /// Whether as many queries are under way as may be.
+    /// Whether no further query may start: the window is full.
     fn is_full(&self) -> bool {
         self.addresses.len().saturating_add(self.refused.len()) >= self.options.window
     }
@@ -456,8 +457,8 @@ impl<C: Conversation> Scanner<C> {
         is_open && !self.is_full() && self.ready.is_empty() && self.waiting.len() < MAX_WAITING
     }
 
-    /// Adds a target where [one is wanted](Self::wants_target); `index` is what its result carries.
-    /// One whose host is busy has to wait, and one that must not be queried is reported.
+    /// Adds a target, if [one is wanted](Self::wants_target). Its result will have this `index`. If
+    /// its host is busy, it waits; if it must not be queried, its result is an error.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
         let peer = canonical(peer);
         let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);

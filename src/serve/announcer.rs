@@ -22,6 +22,7 @@ const MAX_MASTERS: usize = 32;
 ///
 /// A heartbeat is sent at once, then every five minutes (see [`Self::with_interval`]), and when the
 /// server becomes empty or full.
+///
 /// The caller owns the clock and the socket. Use the socket that answers queries: masters verify a
 /// heartbeat with a query to its sender.
 ///
@@ -229,8 +230,8 @@ impl Announcer {
 
     /// Sends the last heartbeats. A GameSpy v1 master gets one that reports the end of the server:
     /// OpenSpy removes the server from its list, 333networks (version 0.28) half an hour later.
-    /// Quake 3 has no message to leave a list: as the engines do, the announcer sends two
-    /// heartbeats, and queries after them should get no reply.
+    /// Quake 3 has no message for this: as the engines do, the announcer sends two heartbeats. Do
+    /// not answer queries after them.
     pub fn close(&mut self) {
         let times = match self.protocol {
             Protocol::Quake3 { .. } => 2,
@@ -296,8 +297,8 @@ impl Machine for Announcer {
         })
     }
 
-    /// Takes a datagram that arrived at the server's socket; only its masters' requests matter
-    /// here, and the server must answer them.
+    /// Handles a datagram that arrived at the server's socket. Requests of its masters are noted;
+    /// the server must still answer them.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
             return Handled::Ignored;
@@ -337,8 +338,10 @@ impl Machine for Announcer {
 }
 
 impl Announcer {
-    /// A master that asked for the server's description or status: a heartbeat arrived there. Take
-    /// it after each datagram; a master that asks several times between two calls is reported once.
+    /// The next master that received a heartbeat: it has queried the server.
+    ///
+    /// Call it after each datagram. A master that queries several times between two calls is
+    /// reported once.
     pub fn poll_event(&mut self) -> Option<SocketAddr> {
         self.asked.pop_first()
     }

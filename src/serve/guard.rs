@@ -22,9 +22,9 @@ use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
-/// A network may receive as much as this many sources: a byte to it counts a fourth.
+/// A network may receive this many times as much as a source, so a byte to it counts a fourth.
 const SOURCES_PER_NETWORK: u64 = 4;
-/// Proved addresses may receive as much as this many unproved ones: a byte to them counts an
+/// Proved addresses may receive this many times as much as others, so a byte to them counts an
 /// eighth.
 const PROVED: u64 = 8;
 
@@ -186,7 +186,7 @@ impl Guard {
         } = admitted;
         let [unproved, proved] = &mut self.sent;
         let (sent, bytes, bytes_of_total) = if is_proved {
-            // No half of their total is reserved.
+            // Nothing of their total is reserved.
             (
                 proved,
                 bytes.div_ceil(PROVED),
@@ -217,7 +217,7 @@ impl Guard {
     }
 }
 
-/// Most regular sources. A byte to one counts as often: its share is a 64th.
+/// Most regular sources. Each has a 64th of the reserved half, so a byte to it counts 64 times.
 pub(super) const REGULARS: u32 = 64;
 /// Sources that can become regular.
 const CANDIDATES: usize = 0x1000;
@@ -248,7 +248,8 @@ impl Regulars {
     pub(super) const BYTES: usize =
         REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
 
-    /// Bytes sent to a source of its share, if it is regular. It asks now.
+    /// The bytes sent to a regular source; `None` if the source is not regular. Notes that it asks
+    /// now.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
         let regular = self
             .sources

@@ -142,7 +142,7 @@ impl Responder {
     }
 
     /// Answers in this protocol as well. The first bytes of a request tell the protocols apart. If
-    /// two could read it, the one that was added first answers.
+    /// two protocols could parse it, the one added first answers.
     #[must_use]
     pub fn with_service(mut self, service: impl Into<Service>) -> Self {
         self.services.push(service.into());

@@ -52,11 +52,11 @@ pub trait Conversation {
     /// Handles a timeout: of the wait that [`Self::receive`] returned, or of the whole query.
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Self::Answer>;
 
-    /// The least time after which servers of this protocol answer a repeated request; default 1 s.
+    /// How soon servers of this protocol answer a repeated request; default 1 s.
     ///
     /// The default fits DarkPlaces, which answers each address once a second
-    /// (DarkPlacesEngine/darkplaces, `netconn.c`). A scan that measures round-trip times can retry
-    /// this early, see [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait).
+    /// (DarkPlacesEngine/darkplaces, `netconn.c`). A scan with adaptive waits retries no sooner
+    /// than this, see [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait).
     /// A single [`Session`](super::Session) waits for
     /// [`Timing::with_retry_after`](crate::Timing::with_retry_after).
     fn retry_spacing(&self) -> Duration {

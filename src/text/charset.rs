@@ -167,7 +167,8 @@ impl Charset {
     }
 }
 
-/// The byte of each character in a set whose characters this function gives, or `?`.
+/// Encodes a text in a set of one byte per character; `character` decodes a byte of the set.
+/// Characters that the set lacks become `?`.
 fn one_byte_each(text: &str, character: fn(u8) -> char) -> Vec<u8> {
     let byte = |wanted: char| {
         let ascii = u8::try_from(wanted).ok().filter(u8::is_ascii);

@@ -139,7 +139,7 @@ impl<'a> Code<'a> {
         Self { length, effect }
     }
 
-    /// The code with this many more bytes before it.
+    /// The code, longer by this many bytes before it.
     pub(super) const fn after(self, length: usize) -> Self {
         Self {
             length: self.length.saturating_add(length),

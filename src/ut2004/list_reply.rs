@@ -52,7 +52,8 @@ impl ListReply {
         self.datagrams.iter().map(|part| part.entries).sum()
     }
 
-    /// Larger is better as an answer. One with parts of two replies can have players twice.
+    /// A reply of larger size is the better answer. One with parts of two replies can have players
+    /// twice.
     pub(super) fn worth(&self) -> (bool, usize) {
         let entries = self.entries();
         (entries > 0 && !self.is_mixed(), entries)
@@ -132,9 +133,9 @@ impl ListReply {
         other.sorted_entries().iter().all(has)
     }
 
-    /// The entries as two replies are compared: sorted, because datagrams overtake each other, and
-    /// without values, pings and scores, which change at any time. Rules of one name, such as
-    /// mutators, keep their values.
+    /// The entries, in a form for comparing two replies. They are sorted, because datagrams
+    /// overtake each other, and lack values, pings and scores, which change at any time. Rules of
+    /// one name, such as mutators, keep their values.
     fn sorted_entries(&self) -> Vec<Entry<'_>> {
         let rules = self.datagrams.iter().flat_map(Datagram::rules);
         let players = self.players().map(|player| Entry {

@@ -21,8 +21,8 @@ pub(crate) struct Body {
     pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
-    /// The order of preference among replies: more evidence of loss than the length, then all
-    /// fragments present.
+    /// Ranks replies: first those that can show a loss by more than their length, then those with
+    /// all fragments.
     pub(crate) rank: (bool, bool),
 }
 

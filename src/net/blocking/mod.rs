@@ -151,7 +151,8 @@ impl Client {
         )
     }
 
-    /// Tries all protocols at the likely ports of a host, and returns the answers, first one first.
+    /// Tries all protocols at the likely ports of a host, and returns the answers in order of
+    /// arrival.
     ///
     /// It ends half a second after the first answer, or at the client's deadline. With `:port`,
     /// only that port and the ones after it are tried. If no server answers, the list is empty.

@@ -100,7 +100,7 @@ pub(super) struct Outbox {
     /// The bytes that were sent.
     sent: LeakyBucket,
     secret: Secret,
-    /// The lists that sources were sent.
+    /// The number of lists sent to each source.
     sources: Sketch,
     lists_rate: Rate,
 }
@@ -119,10 +119,11 @@ impl Outbox {
         }
     }
 
-    /// Takes a client's request for the servers of a game. Its source must not have had its share,
-    /// no list to it may be under way, and some server must be able to match. When too many wait,
-    /// the request displaces a random one, so that each has the same chance. `None` if it was not
-    /// taken, or displaced another.
+    /// Queues a client's request for the servers of a game; `None` if that drops a request.
+    ///
+    /// A request is dropped if its source has had its share, if a list to it is under way, or if no
+    /// server can match. When too many requests wait, the new one displaces a random one, so that
+    /// each has the same chance.
     pub(super) fn push(
         &mut self,
         now: Instant,
@@ -189,7 +190,8 @@ impl Outbox {
             return None;
         }
         let sending = self.lists.front_mut()?;
-        // A list counts when it is begun: those that are displaced take nothing from their sources.
+        // A list counts once it is begun, so a displaced request does not use up the share of its
+        // source.
         if !sending.is_begun() {
             self.sources.add(sending.source, now, &self.lists_rate, 1);
         }

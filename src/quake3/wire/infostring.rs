@@ -66,8 +66,8 @@ impl<'a> InfoString<'a> {
 /// A key and its value.
 type Pair<'a> = (&'a [u8], &'a [u8]);
 
-/// `pair = token [ token ]`: key and value, whose `\` only the end or the beginning of an
-/// infostring lacks.
+/// `pair = token [ token ]`: key and value. Only the first key may lack its `\`, and only the last
+/// its value.
 #[inline(always)]
 fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
     if matches!(input, [] | [b'\\']) {

@@ -34,7 +34,7 @@ use crate::text::{number, short_until, split};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
     form: Form,
-    /// The text before the first quote; of the other forms than Quake 3's the whole line.
+    /// The text before the first quote; in forms other than Quake 3's, the whole line.
     before: &'a [u8],
     quoted_team: Option<&'a [u8]>,
     name: &'a [u8],
