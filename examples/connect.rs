@@ -44,10 +44,9 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// The form of the request; the default is that of the server's game, as far as its reply to
-    /// `getinfo` tells: `plain` for Elite Force and Call of Duty 2 and 4, `escaped` for
-    /// Unvanquished, `direction-byte` for Medal of Honor, `info-string` for DarkPlaces, `arguments`
-    /// for Warsow, `compressed` for others.
+    /// The form of the request; by default that of the game in the server's reply to `getinfo`.
+    /// `plain`: Elite Force, Call of Duty 2 and 4. `escaped`: Unvanquished. `direction-byte`: Medal
+    /// of Honor. `info-string`: DarkPlaces. `arguments`: Warsow. `compressed`: all others.
     #[arg(long, value_parser = form)]
     form: Option<ConnectForm>,
     /// A key and value of the userinfo, instead of the usual one. May be given more than once.

@@ -113,7 +113,7 @@ struct List {
     /// Ask a GameSpy v1 master, over TCP, with this key.
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]
     key: Option<GameKey>,
-    /// What the key belongs to; default: the game.
+    /// The game or program that the key belongs to; default: the game.
     #[arg(long, requires = "key")]
     login: Option<String>,
     /// Send from this address of this machine, and from this port where there is one.

@@ -68,9 +68,9 @@ enum Mode {
     Plain,
     /// In plain text and in quotes (Quake3e, CoD4x).
     Quoted,
-    /// In plain text behind a NUL (Call of Duty: Black Ops III).
+    /// In plain text after a NUL (Call of Duty: Black Ops III).
     BlackOps3,
-    /// In plain text behind byte 0x02 (Medal of Honor).
+    /// In plain text after byte 0x02 (Medal of Honor).
     MedalOfHonor,
     /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]

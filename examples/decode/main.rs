@@ -16,10 +16,10 @@
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
-//! An output line has `datagrams`, with a description of each. It also has the answer that the
-//! replies of the server make: `complete` or `incomplete`, and `rules`, `players`, `teams` and
-//! `info` as they are on the wire, with one code point per byte of text. If the file does not name
-//! the protocol, the line does. The request is not known. Exit status 1 when any line has an
+//! An output line has `datagrams`, with a description of each. If the replies of the server make an
+//! answer, the line has it too: `complete` or `incomplete`, and `rules`, `players`, `teams` and
+//! `info`. These are as on the wire, with one code point per byte of text. If the file does not
+//! name the protocol, the line does. The request is not known. Exit status 1 when any line has an
 //! `error`.
 #![allow(
     missing_docs,
@@ -50,7 +50,7 @@ const EXAMPLES: &[&str] = &[
     "decode --normalised -          from standard input",
 ];
 
-/// Decode datagrams of game servers, and say what each one is.
+/// Decode datagrams of game servers, and describe each.
 #[derive(Debug, Parser)]
 #[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {

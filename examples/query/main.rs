@@ -65,9 +65,9 @@ pub(crate) struct Arguments {
     /// embedded servers on loopback.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a game, the port is the one that players
-    /// connect to, and the game's list servers are asked for the query port of a public host that
-    /// does not answer; with a protocol, the query port.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a protocol, give the query port. With a
+    /// game, give the port that players connect to. If a public host does not answer, its query
+    /// port is looked up in the game's lists.
     #[arg(value_parser = target::server)]
     server: Option<String>,
     /// Find the servers of this game, or of all games, on the local network.

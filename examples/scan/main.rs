@@ -15,10 +15,11 @@
 //!
 //! Answers go to standard output, one line each, as they arrive. The summary goes to standard
 //! error, and so does the progress on a terminal. Ctrl-C and a closed pipe end the scan with a
-//! summary. `skip` in a JSON line is the number of targets at the start of the list that were
-//! finished then: `--skip` with that number goes on from there. Exit status: 0 when a server
-//! answered, 1 when none did or a line of the list names no server, 2 for a wrong command line, 130
-//! after Ctrl-C.
+//! summary. To go on later, pass the number `skip` of the last JSON line to `--skip`: it counts the
+//! finished targets at the start of the list.
+//!
+//! Exit status: 0 if a server answered; 1 if none did, or if a line of the list names no server; 2
+//! for a wrong command line; 130 after Ctrl-C.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -79,9 +80,9 @@ pub(crate) struct Arguments {
     /// The protocol of lines that name neither protocol nor game.
     #[arg(long, default_value = "quake3")]
     protocol: Protocol,
-    /// Ask this list server, `HOST` or `HOST:PORT`, in place of the known ones of the game; may be
-    /// repeated. `FORM=HOST:PORT` where its form (see `queryport games`) is not that of the first
-    /// known one. Without a game: a Quake 3 master.
+    /// Ask this list server instead of the known ones of the game: `HOST`, `HOST:PORT` or
+    /// `FORM=HOST:PORT`. May be repeated. The default form is that of the first known one (see
+    /// `queryport games`). Without a game: a Quake 3 master.
     #[arg(long)]
     master: Vec<String>,
     /// The game to ask the master for, as dpmaster names it.
@@ -100,8 +101,7 @@ pub(crate) struct Arguments {
         default_value_t = 68
     )]
     game_protocol: i32,
-    /// With a game: take the last answers of its list servers if they are no older than so many
-    /// seconds.
+    /// With a game: use the last answers of its list servers again for this many seconds.
     #[arg(long, default_value_t = 300)]
     least_interval: u64,
     /// With a game: seconds for a list over TCP; long ones come slowly.
@@ -137,21 +137,22 @@ pub(crate) struct Arguments {
     /// Query one part of the list only: part I of N, counted from 1.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u64, u64)>,
-    /// Pass over so many targets at the start of the list, as the end of an earlier scan says.
+    /// Skip this many targets at the start of the list. An earlier scan prints the number at its
+    /// end.
     #[arg(long, default_value_t = 0)]
     skip: u64,
-    /// Most queries under way to one host; 0 for no bound. Loopback is never held back.
+    /// Maximum number of queries in flight to one host; 0 for no limit. Loopback is not limited.
     #[arg(long, default_value_t = 8)]
     per_host: u16,
-    /// Seconds to wait for an answer, retries included; four times as long for the rest of one that
-    /// has begun.
+    /// Seconds to wait for an answer, retries included. A server that has begun to answer gets four
+    /// times as long.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
-    /// How often to ask again.
+    /// Number of retries.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Wait for a reply no longer than four times the slowest of a thousand round trips, and at
-    /// least so many seconds.
+    /// Stop waiting for a reply early: after four times a slow round trip of the other servers, but
+    /// not before this many seconds.
     #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
     /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,

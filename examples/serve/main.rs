@@ -399,7 +399,7 @@ async fn until(end: Option<Instant>) {
 /// The pause after a connection could not be accepted.
 const ACCEPT_AGAIN: Duration = Duration::from_secs(1);
 
-/// The time in which masters ask after a heartbeat.
+/// How long after a heartbeat masters send their query.
 const ASKED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The socket of an address's family.

@@ -1,5 +1,4 @@
-//! What the programs of the examples share: command lines, messages, JSON lines, transcripts,
-//! captures.
+//! Code that the examples share: command lines, messages, JSON lines, transcripts, captures.
 #![allow(
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,

@@ -198,9 +198,9 @@ const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs N
 const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
     Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
 
-/// Bits and names of the official mutators in force; `None` for a bit without a known name. Version
-/// 2 lists the class names of custom mutators, which older builds do not; its engine is 3786 or
-/// newer.
+/// Bits and names of the official mutators in force; `None` for a bit without a known name. The
+/// bits of version 2 differ. Its replies list the class names of custom mutators, or its engine is
+/// 3786 or newer.
 pub(super) fn mutators(
     mask: &[u8],
     engine_version: Option<&[u8]>,

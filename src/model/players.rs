@@ -48,7 +48,7 @@ impl Player {
     }
 }
 
-/// The number of bots where each player is known to be one or none.
+/// The number of bots; `None` if it is not known of every player whether it is a bot.
 pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
     let bots: Option<u32> = players.iter().map(|player| player.bot.map(u32::from)).sum();
     bots.filter(|_| !players.is_empty())

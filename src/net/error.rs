@@ -92,7 +92,8 @@ pub enum Error {
     NoMaster {
         /// The id of the game.
         game: &'static str,
-        /// How many list servers are known whose name, number or key the game's row lacks.
+        /// The number of known list servers that cannot be queried, because the game's row lacks
+        /// the name, number or key that they need.
         known: usize,
     },
     /// Another server answered at a port where the wanted one could have been.

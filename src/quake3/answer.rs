@@ -134,9 +134,9 @@ impl Answer {
     /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
-    /// Servers of Quake 2 and QuakeWorld send no count. The end counts as missing if a Quake 2
-    /// status is so long that the server may have left out lines, or if another datagram could
-    /// follow the last one of a QuakeWorld reply.
+    /// Servers of Quake 2 and QuakeWorld send no count. The end of a Quake 2 status counts as
+    /// missing if the status is so long that the server may have left out lines. The end of a
+    /// QuakeWorld reply counts as missing if another datagram could follow the last one.
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {

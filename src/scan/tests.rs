@@ -516,7 +516,8 @@ fn ten_thousand_servers_fifty_milliseconds_away() {
     assert!(took <= Duration::from_millis(500), "{took:?}");
 }
 
-/// Every datagram twice, steps and parts in between: one result each, and nothing is left behind.
+/// Every datagram arrives twice, with steps and parts in between. Each query has one result, and no
+/// state remains.
 #[test]
 fn nothing_is_left_behind() {
     let scanner = scanner_with(targets(5000), options().with_window(100));

@@ -87,7 +87,7 @@ impl Timing {
     ///
     /// Retries that would come later are not sent, see [`Self::requests`]. If a name has several
     /// addresses, each has this timeout. In a [`Scanner`](crate::scan::Scanner), `Client::scan` and
-    /// `Client::lan`, it applies to servers that send nothing: a server that has sent part of its
+    /// `Client::lan`, it applies to servers that send nothing. A server that has sent part of its
     /// answer may take four times as long, 16 s by default.
     pub const fn timeout(&self) -> Duration {
         self.timeout.get()

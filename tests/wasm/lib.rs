@@ -1,4 +1,5 @@
-//! A session of the crate behind functions that `run.mjs` calls: JavaScript has the socket and the clock.
+//! Functions that `run.mjs` calls to run a session of the crate. JavaScript has the socket and the
+//! clock.
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::indexing_slicing,
@@ -16,7 +17,7 @@ const SERVER: ([u8; 4], u16) = ([192, 0, 2, 1], 27960);
 
 thread_local! {
     static SESSION: RefCell<Option<Session<StatusQuery>>> = const { RefCell::new(None) };
-    /// What goes in and out.
+    /// The datagrams that are passed in and out.
     static BUFFER: RefCell<[u8; 65_536]> = const { RefCell::new([0; 65_536]) };
 }
 

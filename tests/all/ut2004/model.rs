@@ -172,8 +172,8 @@ fn the_rules_of_kfturbo_are_fields() {
     );
 }
 
-/// The same program's info record, and a list of rules without entries: it does not mean that there
-/// are no mutators.
+/// The same program's info record, and a list of rules without entries. Such a list does not prove
+/// that the server has no mutators.
 #[test]
 fn an_empty_list_of_rules_invents_nothing() {
     let info = "800000000000000000001b1e0000000000000453727600084b462d4661726d000b4b4647616d65547970650000000000060000000200\

@@ -64,8 +64,8 @@ pub(crate) const NAMES: [&str; 10] = [
 ];
 pub(crate) const BARS: [f64; 5] = [0.2, 8.0, 32.0, 1024.0, 0.05];
 
-/// The least flood, in bytes per second, for which bytes out per byte in are measured. A smaller
-/// flood gets more than 0.2 from a source's rate alone.
+/// The smallest flood, in bytes per second, whose amplification is measured. For a smaller one, the
+/// rate of one source alone exceeds 0.2.
 const VOLUME: f64 = 40.0 * 1024.0;
 
 /// How requests reach a responder.

@@ -5,8 +5,8 @@ use queryport::{Outcome, ServerList, ServerStatus};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What JSON describes is the same after writing and reading. Durations are written to the
-/// microsecond, and texts without their colours where that is asked for.
+/// Statuses, outcomes and lists survive a round trip through JSON. Durations are kept to the
+/// microsecond; plain texts lose their colours.
 pub fn model(data: &[u8]) {
     if let Ok(status) = serde_json::from_slice::<ServerStatus>(data) {
         let exact: ServerStatus = again(&Detailed(&status));

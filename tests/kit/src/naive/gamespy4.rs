@@ -599,8 +599,8 @@ fn legacy(body: &[u8]) -> Option<Reading> {
     })
 }
 
-/// Whether the name of a table's first column is where the second byte of its count belongs: one
-/// game leaves that byte out, and in other replies a lost byte moves the name there.
+/// Whether the name of a table's first column begins where the second byte of its count belongs.
+/// One game leaves that byte out; in other replies, a byte was lost.
 fn lacks_count(rest: &[u8]) -> bool {
     rest.starts_with(b"\0player_\0") || rest.starts_with(b"\0team_t\0")
 }
