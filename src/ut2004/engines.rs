@@ -326,6 +326,8 @@ static ENGINES: [Profile; 6] = [
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -351,23 +353,35 @@ mod tests {
     }
 
     /// The table of fields on the protocol's page names the keys of the rows, each in the line of
-    /// its field.
+    /// its field, and no others.
     #[test]
-    fn the_page_has_each_key_in_the_line_of_its_field() {
+    fn the_page_has_the_keys_of_the_rows_in_the_lines_of_their_fields() {
         let page = include_str!("mod.rs");
-        for key in ENGINES.iter().flat_map(Profile::keys) {
-            let field = match key.field {
-                Field::Version => "version",
-                Field::Password => "password",
-                Field::Dedicated => "dedicated",
-                Field::AntiCheat(_) => "anti_cheat",
-                Field::TimeLimit => "time_limit",
-                Field::ScoreLimit => "score_limit",
-                Field::Mutator => "mutators",
-            };
-            let head = format!("//! | `{field}` |");
-            let line = page.lines().find(|line| line.starts_with(&head)).unwrap();
-            assert!(line.contains(&format!("`{}`", key.name)), "{key:?}: {line}");
+        let fields = [
+            ("version", Field::Version),
+            ("password", Field::Password),
+            ("dedicated", Field::Dedicated),
+            ("anti_cheat", Field::AntiCheat(Words::Boolean)),
+            ("time_limit", Field::TimeLimit),
+            ("score_limit", Field::ScoreLimit),
+            ("mutators", Field::Mutator),
+        ];
+        let is_same = |a: Field, b: Field| std::mem::discriminant(&a) == std::mem::discriminant(&b);
+        for (name, field) in fields {
+            let head = format!("//! | `{name}` | ");
+            let line = page.lines().find_map(|line| line.strip_prefix(&head));
+            let cell = line.unwrap().split(" | ").next().unwrap();
+            // A code span is a key, a source, or a word of a value.
+            let spans: BTreeSet<&str> = cell.split('`').skip(1).step_by(2).collect();
+            let is_key = |span: &&str| !span.contains('/') && !NOT_KEYS.contains(span);
+            let on_page: BTreeSet<&str> = spans.into_iter().filter(is_key).collect();
+            let rows = ENGINES.iter().flat_map(Profile::keys);
+            let keys = rows.filter(|key| is_same(key.field, field));
+            let in_rows: BTreeSet<&str> = keys.map(|key| key.name).collect();
+            assert_eq!(on_page, in_rows, "{name}");
         }
     }
+
+    /// Words of values in the cells of the table.
+    const NOT_KEYS: [&str; 4] = [DEDICATED, NON_DEDICATED, "Enabled", "Disabled"];
 }
