@@ -20,13 +20,15 @@ impl ToStatus for Answer {
     /// names.
     fn to_status(&self) -> ServerStatus {
         let info = self.info();
-        let keys = self.rules().map(|(key, _)| key.raw());
-        let profile = Profile::find(evidence(self, info.as_ref()), keys);
-        let known = Known::read(self, profile);
-        let flags = KnownFlags::read(info.as_ref(), profile);
-        // Read once and used three times.
+        // Rules and players are read once and used three times.
+        let mut pairs = Vec::with_capacity(self.count(RULES));
+        self.rules().for_each(|pair| pairs.push(pair));
         let mut records = Vec::with_capacity(self.count(PLAYERS));
         self.players().for_each(|record| records.push(record));
+        let keys = pairs.iter().map(|(key, _)| key.raw());
+        let profile = Profile::find(evidence(self, info.as_ref()), keys);
+        let known = Known::read(&pairs, profile, &self.bytes);
+        let flags = KnownFlags::read(info.as_ref(), profile);
         let record = info.unwrap_or_default();
         let some_text =
             |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
@@ -56,7 +58,7 @@ impl ToStatus for Answer {
                 .then(|| player_list(&self.bytes, &records))
                 .into(),
             teams: teams(&self.bytes, &records),
-            rules: rules(self, info.as_ref()),
+            rules: rules(&self.bytes, &pairs, info.as_ref()),
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
@@ -89,6 +91,9 @@ impl Answer {
     }
 }
 
+/// The key and the value of a rule.
+type Pair<'a> = (FString<'a>, FString<'a>);
+
 /// The fields that rules fill: the first value of each that can be read.
 #[derive(Default)]
 struct Known {
@@ -102,11 +107,11 @@ struct Known {
 }
 
 impl Known {
-    fn read(answer: &Answer, profile: &Profile) -> Self {
+    fn read(pairs: &[Pair<'_>], profile: &Profile, bytes: &Bytes) -> Self {
         let mut known = Self::default();
-        for (key, value) in answer.rules().filter(|(_, value)| !value.is_empty()) {
+        for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
             if let Some(field) = profile.field(key.raw()) {
-                known.fill(field, value, &answer.bytes);
+                known.fill(field, *value, bytes);
             }
         }
         known
@@ -166,11 +171,11 @@ fn text(bytes: &Bytes, string: FString<'_>) -> Text {
 }
 
 /// The rules, and after them the fields of the info record that the model has no name for.
-fn rules(answer: &Answer, info: Option<&Info<'_>>) -> Rules {
+fn rules(bytes: &Bytes, pairs: &[Pair<'_>], info: Option<&Info<'_>>) -> Rules {
     let style = FString::default().style();
-    let capacity = answer.count(RULES).saturating_add(4);
-    let mut rules = RulesBuilder::new(&answer.bytes, style.charset, capacity);
-    for (key, value) in answer.rules() {
+    let capacity = pairs.len().saturating_add(4);
+    let mut rules = RulesBuilder::new(bytes, style.charset, capacity);
+    for (key, value) in pairs {
         rules.push_with(key.part(), value.part());
     }
     if let Some(info) = info {

@@ -18,7 +18,6 @@ use bytes::BufMut;
 use crate::error::EncodeError;
 use crate::grammar::{Parsed, cut_short, malformed};
 use crate::model::{Charset, Colours, Style, TextRef};
-use crate::text::short_until;
 
 /// A borrowed string of the engine, without its counted NUL.
 ///
@@ -94,7 +93,8 @@ impl<'a> FString<'a> {
             let mut texts = self.raw.as_chunks::<2>().0.split(|unit| *unit == [0, 0]);
             texts.next().unwrap_or_default().as_flattened()
         } else {
-            short_until::<0, 0>(self.raw).map_or(self.raw, |(_, text)| text)
+            let mut texts = self.raw.split(|unit| *unit == 0);
+            texts.next().unwrap_or_default()
         }
     }
 
