@@ -52,11 +52,12 @@ impl ListReply {
         self.datagrams.iter().map(|part| part.entries).sum()
     }
 
-    /// A reply of larger size is the better answer. One with parts of two replies can have players
-    /// twice.
-    pub(super) fn worth(&self) -> (bool, usize) {
+    pub(super) fn worth(&self) -> Worth {
         let entries = self.entries();
-        (entries > 0 && !self.is_mixed(), entries)
+        Worth {
+            is_one_reply: entries > 0 && !self.is_mixed(),
+            entries,
+        }
     }
 
     /// Whether it has a datagram that can be the last, or none at all.
@@ -72,20 +73,26 @@ impl ListReply {
         }
     }
 
-    /// Whether it lists as many players as the server counts.
-    pub(super) fn has_counted(&self, count: usize) -> bool {
-        self.counted() >= count && self.is_sound()
+    /// Whether it lists exactly the players whom the server counts. A reply with more has
+    /// spectators, and others may be missing.
+    pub(super) fn has_exactly(&self, count: usize) -> bool {
+        let listed = self.listed();
+        listed.all == count && listed.counted() == count && self.is_sound()
     }
 
-    /// The number of listed players whom the server counts: those in teams, where it has teams.
-    pub(super) fn counted(&self) -> usize {
-        let mut in_teams = 0_usize;
-        let mut all = 0_usize;
+    /// Whether it lists at least as many players as the server counts.
+    pub(super) fn has_counted(&self, count: usize) -> bool {
+        self.listed().counted() >= count
+    }
+
+    fn listed(&self) -> Listed {
+        let mut listed = Listed::default();
         for player in self.players().filter(|player| player.player_num != 0) {
-            all = all.saturating_add(1);
-            in_teams = in_teams.saturating_add(player.team().is_some().into());
+            let is_in_team = player.team().is_some();
+            listed.all = listed.all.saturating_add(1);
+            listed.in_teams = listed.in_teams.saturating_add(is_in_team.into());
         }
-        if in_teams > 0 { in_teams } else { all }
+        listed
     }
 
     /// Whether it is one reply and has no cut datagram.
@@ -191,6 +198,14 @@ impl ListReply {
     }
 }
 
+/// The worth of a reply as an answer: larger is better. One with parts of two replies can have
+/// players twice, so it is worth less than any other.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Worth {
+    is_one_reply: bool,
+    entries: usize,
+}
+
 /// Datagrams and their bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Size {
@@ -203,6 +218,24 @@ impl Size {
         Self {
             datagrams: self.datagrams.saturating_add(other.datagrams),
             bytes: self.bytes.saturating_add(other.bytes),
+        }
+    }
+}
+
+/// The number of listed players. Team scores have the number 0 and are not players.
+#[derive(Default)]
+struct Listed {
+    all: usize,
+    in_teams: usize,
+}
+
+impl Listed {
+    /// Those whom the server counts: the players in teams, where it has teams.
+    const fn counted(&self) -> usize {
+        if self.in_teams > 0 {
+            self.in_teams
+        } else {
+            self.all
         }
     }
 }

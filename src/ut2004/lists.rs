@@ -2,12 +2,14 @@
 //!
 //! A list has no count, no numbers and no end mark. Three facts can prove one:
 //!
-//! - Players: at least as many are listed as the info counts. Rows with number 0 do not count, nor
-//!   do spectators where the teams of the others show them.
+//! - Players: exactly as many are listed as the info counts, apart from rows with number 0. Either
+//!   all of them or none are in a team. A list with more has spectators, and others may be missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
 //! - Either: two replies have the same entries, and one of them has a datagram of at most 450
-//!   bytes. No reply has more entries, and a reply between the two has no others.
-//!   A list without such a datagram looks like one whose last datagrams never arrive.
+//!   bytes. A reply between the two has no other entries. A list without such a datagram looks like
+//!   one whose last datagrams never arrive.
+//!
+//! Nothing proves a reply with fewer entries than an earlier one.
 //!
 //! The info does not count spectators. So where it counts nobody, an empty list of players still
 //! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
@@ -266,7 +268,8 @@ impl List {
             return;
         }
         let is_repeated = self.is_repeated();
-        if self.proves_itself(count) || (is_repeated && self.reply.is_ended()) {
+        let is_proved = self.proves_itself(count) && self.is_largest();
+        if is_proved || (is_repeated && self.reply.is_ended()) {
             self.state = State::Proved;
         } else if is_repeated || self.replies().count() >= MAX_REPLIES {
             self.state = State::GivenUp;
@@ -297,7 +300,7 @@ impl List {
     fn proves_itself(&self, count: Option<usize>) -> bool {
         match self.kind {
             Kind::Rules => self.reply.is_stock_rules(),
-            Kind::Players => count.is_some_and(|count| self.reply.has_counted(count)),
+            Kind::Players => count.is_some_and(|count| self.reply.has_exactly(count)),
         }
     }
 
@@ -308,11 +311,16 @@ impl List {
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {
             return false;
         };
-        let worth = self.reply.worth();
         let mut between = self.earlier.iter().skip(same_at).skip(1);
         self.reply.is_sound()
-            && self.earlier.iter().all(|earlier| earlier.worth() <= worth)
+            && self.is_largest()
             && between.all(|earlier| self.reply.has_names_of(earlier))
+    }
+
+    /// Whether no earlier reply had more entries.
+    fn is_largest(&self) -> bool {
+        let mut earlier = self.earlier.iter();
+        earlier.all(|earlier| earlier.worth() <= self.reply.worth())
     }
 
     fn replies(&self) -> impl Iterator<Item = &ListReply> {
@@ -339,7 +347,7 @@ impl List {
             return Missing::Part;
         };
         let has_all_known = match count {
-            Some(count) => best.counted() >= count,
+            Some(count) => best.has_counted(count),
             None => best.has_datagrams(),
         };
         if has_all_known && best.is_uncut() {

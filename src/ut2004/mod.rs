@@ -52,13 +52,14 @@
 //! longer than 450 bytes, so the last datagram of a list is usually a shorter one (every capture
 //! agrees). A datagram lost from the middle leaves no trace. Three things prove a list:
 //!
-//! - Players: at least as many are listed as the info record counts. Team scores do not count, nor
-//!   do players of no team where others have one.
+//! - Players: exactly as many are listed as the info record counts, apart from team scores. Either
+//!   all of them or none are in a team. A list with more has spectators, and others may be missing.
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
 //! - Either: two replies have the same entries (pings, scores and values may differ), and one of
-//!   them has a datagram that can be the last. No reply has more entries, and a reply between the
-//!   two has no others.
+//!   them has a datagram that can be the last. A reply between the two has no other entries.
+//!
+//! Nothing proves a reply with fewer entries than an earlier one.
 //!
 //! A list that is not proved is requested again, at most twice. An empty list of players is
 //! requested again together with the rules, or where the reply was silence. The last reply is the
@@ -71,8 +72,8 @@
 //! Four losses cannot be seen:
 //!
 //! - a datagram that was lost from two replies;
-//! - a datagram with spectators, who are listed and not counted;
-//! - players, where the reply lists as many spectators in their place;
+//! - the only datagram of an idle server, with spectators, who are listed and not counted;
+//! - players, where the reply lists exactly as many spectators in their place;
 //! - a datagram that a late copy of an earlier reply replaced.
 //!
 //! # Traps
@@ -85,8 +86,9 @@
 //!   [`PlayerRecord::pseudo_team`].
 //! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`]. Its
 //!   players have no team bits (`jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`,
-//!   `GetServerPlayers`). `gamedig/node-gamedig` mentions colour codes of `^#` and one unit; no
-//!   capture has them, so they stay in the text.
+//!   `GetServerPlayers`). `gamedig/node-gamedig` mentions colour codes of `^#` and one unit. The
+//!   game's canvas knows only an escape and three units, as in UT2004
+//!   (`jmarshall23/Unreal2XMP`, `Engine/Src/UnCanvas.cpp`), so `^#` stays in the text.
 //!
 //! # Sources
 //! "Captures" are the datagrams of real servers in `Austinb/GameQ`,

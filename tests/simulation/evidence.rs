@@ -529,7 +529,7 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
         let is_part = |all: &BTreeSet<&[u8]>| got.is_subset(all);
         exception = match held().any(|all| is_part(&all)) {
             true if lists.replies_that_lost(kind, &got) > 1 => Exception::LostFromTwoReplies,
-            true if kind == 2 && has_as_many_as_counted(&answer) => Exception::Spectators,
+            true if kind == 2 && has_exactly_as_many_as_counted(&answer) => Exception::Spectators,
             true if lists.requests_answered_with(kind, &got) > 1 => Exception::LateReply,
             false if lists.requests_answered_with(kind, &got) > 0 => Exception::ListOfTwoMoments,
             true => {
@@ -545,10 +545,10 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
     Judgement::Excepted(exception)
 }
 
-fn has_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
+fn has_exactly_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
     let counted = answer.players().filter(|player| player.player_num != 0);
     let count = answer.info().map(|info| info.current_players);
-    count.is_some_and(|count| count >= 0 && counted.count() >= count as usize)
+    count.is_some_and(|count| usize::try_from(count) == Ok(counted.count()))
 }
 
 /// Whether two datagrams are the same part of a list, judging by their first entry. Players are

@@ -432,7 +432,7 @@ fn a_lost_spectator_is_not_missed() {
     let rules = list(1, &[("ServerMode", "dedicated")]);
     assert_eq!(ut2004_answer(2, INFO, &[&rules]).players().count(), 0);
     let spectator = players(1..2);
-    let answer = ut2004_answer(2, INFO, &[&rules, &spectator]);
+    let answer = ut2004_answer(3, INFO, &[&rules, &spectator]);
     assert_eq!(answer.players().count(), 1);
 }
 

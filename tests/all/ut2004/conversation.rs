@@ -325,6 +325,7 @@ fn more_players_than_counted_are_all_listed() {
     let outcome = ask(serve(&status));
     assert_eq!(outcome.answer.completeness(), Completeness::COMPLETE);
     assert_eq!(outcome.answer.players().count(), 34);
+    assert_eq!(outcome.stats.requests, 3);
     // A spectator alone on the server is in no count.
     let mut status = status_with(1, 10, true);
     status.player_count = Some(0);

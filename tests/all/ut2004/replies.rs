@@ -158,7 +158,19 @@ fn players_are_proved_by_the_count_of_the_info() {
         (16, WHOLE)
     );
     assert_eq!(one_reply(0, &[]), (0, WHOLE), "none counted, none listed");
-    assert_eq!(one_reply(0, &[players(1..=2)]), (2, WHOLE), "spectators");
+}
+
+/// Spectators are listed and not counted. The first reply has lost a datagram with more of them.
+#[test]
+fn more_players_than_counted_take_a_second_reply() {
+    let first = [whole_rules(), players(1..=2)];
+    let whole = [whole_rules(), players(3..=15), players(1..=2)];
+    for count in [0, 1] {
+        let answer = transcript(&[count], &[&first, &whole]);
+        assert_eq!((numbers(&answer).len(), answer.completeness()), (15, WHOLE));
+        let answer = transcript(&[count], &[&first]);
+        assert_eq!((numbers(&answer).len(), answer.completeness()), (2, WHOLE));
+    }
 }
 
 /// The second reply has one player more than the first.
@@ -281,17 +293,23 @@ fn silence_proves_an_empty_list_the_second_time() {
         let mut asked = Vec::new();
         let serve = |command| {
             asked.push(command);
-            let is_second = asked.ends_with(&[2, 2]);
+            let is_repeated = asked.ends_with(&[2, 2]);
             match command {
                 0 => vec![(40, info(0))],
                 1 => vec![(40, whole_rules())],
-                _ if has_spectator && is_second => vec![(40, players(1..=1))],
+                _ if has_spectator && is_repeated => vec![(40, players(1..=1))],
                 _ => Vec::new(),
             }
         };
         let options = QueryOptions::default().with_dialect(Dialect::SeparateLists);
         let outcome = play(StatusQuery::new(0, &options), serve).0.unwrap();
-        assert_eq!(asked, [1, 0, 2, 2]);
+        // The server does not count the spectator, so the list with one is requested again.
+        let requests: &[u8] = if has_spectator {
+            &[1, 0, 2, 2, 2]
+        } else {
+            &[1, 0, 2, 2]
+        };
+        assert_eq!(asked, requests);
         assert_eq!(numbers(&outcome.answer).len(), usize::from(has_spectator));
         assert_eq!(outcome.answer.completeness(), WHOLE);
     }
