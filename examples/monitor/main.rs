@@ -57,7 +57,7 @@ use crate::safe_text::{self, counted};
 use crate::target::{self, What};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::games::Game;
-use queryport::{Client, Timing};
+use queryport::{Client, Dialect, Timing};
 use tokio::net::TcpListener;
 use tokio::task::{LocalSet, spawn_local};
 
@@ -211,11 +211,17 @@ fn run(arguments: &Arguments, watched: Watched) -> Result<ExitCode, Box<dyn Erro
     command_line::block_on(tasks.run_until(watch(arguments, watched)))
 }
 
+/// The embedded servers that answer a query by protocol alone.
+fn worlds() -> impl Iterator<Item = embedded::World> {
+    let worlds = embedded::worlds().into_iter();
+    worlds.filter(|world| world.dialect == Dialect::Standard)
+}
+
 async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, Box<dyn Error>> {
     // The embedded servers run until they are dropped.
     let mut embedded = Vec::new();
     if watched.servers.is_empty() && watched.games.is_empty() {
-        for world in embedded::worlds() {
+        for world in worlds() {
             let server = world.start(0).await?;
             watched.servers.push(Server::new(
                 What::Protocol(server.protocol),

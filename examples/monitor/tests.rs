@@ -23,7 +23,7 @@ use super::port::Port;
 use super::status_page;
 use super::target::What;
 use super::watch::{Sender, Server, Shared, Sums, Watched, WatchedGame};
-use super::{embedded, http, watch};
+use super::{http, watch};
 
 fn outcome(name: &str, map: &str) -> Outcome<ServerStatus> {
     let mut status = ServerStatus::default();
@@ -312,7 +312,7 @@ fn monitored<F: Future<Output = ()>>(test: impl FnOnce(std::net::SocketAddr, Sha
         .unwrap();
     LocalSet::new().block_on(&runtime, async {
         let (mut running, mut watched) = (Vec::new(), Watched::default());
-        for world in embedded::worlds() {
+        for world in super::worlds() {
             let server = world.start(0).await.unwrap();
             watched.servers.push(Server::new(
                 What::Protocol(server.protocol),
@@ -794,7 +794,7 @@ fn servers_share_a_fixed_port() {
         .unwrap();
     LocalSet::new().block_on(&runtime, async {
         let mut running = Vec::new();
-        for world in embedded::worlds() {
+        for world in super::worlds() {
             running.push(world.start(0).await.unwrap());
         }
         let free = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();

@@ -17,6 +17,9 @@ const GUARD: &str = "src/serve/guard.rs";
 const MASTER: &str = "src/quake3/master/mod.rs";
 const SCANNER: &str = "src/scan/scanner.rs";
 const SCAN_OPTIONS: &str = "src/scan/options.rs";
+const TIMING: &str = "src/session/timing.rs";
+const MANY_SERVERS: &str = "src/guide/many_servers.md";
+const ONE_SERVER: &str = "src/guide/one_server.md";
 const THREATS: &str = "src/guide/threat_model.md";
 
 const FACTS: &[Fact] = &[
@@ -27,7 +30,7 @@ const FACTS: &[Fact] = &[
         sentences: &[
             Sentence(CLIENT, "10 ms–10 min, default 10 s"),
             Sentence(
-                "src/guide/one_server.md",
+                ONE_SERVER,
                 "name resolution and all addresses of the name | 10 s |",
             ),
         ],
@@ -232,7 +235,54 @@ const FACTS: &[Fact] = &[
         code: "const PATIENCE: Duration = Duration::from_secs(1);",
         sentences: &[Sentence("src/net/scan/mod.rs", "every 10 ms for a second")],
     },
+    Fact {
+        file: SCAN_OPTIONS,
+        code: "window: 32_768,",
+        sentences: &[Sentence(MANY_SERVERS, "| 32,768 queries |")],
+    },
+    // Timing.
+    Fact {
+        file: TIMING,
+        code: "timeout: Micros(4_000_000),",
+        sentences: &[
+            Sentence(MANY_SERVERS, "4 s by default, if the server sends nothing"),
+            Sentence(MANY_SERVERS, "gets up to four timeouts, 16 s"),
+            Sentence(ONE_SERVER, "one address, retries included | 4 s |"),
+            Sentence("src/guide/migration.md", "4 s, 2 retries"),
+        ],
+    },
+    Fact {
+        file: TIMING,
+        code: "retry_after: Micros(1_200_000),",
+        sentences: &[Sentence(ONE_SERVER, "| 1.2 s |")],
+    },
+    Fact {
+        file: TIMING,
+        code: "retries: 2,",
+        sentences: &[Sentence("src/guide/migration.md", "4 s, 2 retries")],
+    },
     // The server side.
+    Fact {
+        file: GUARD,
+        code: "burst: 64 << 10,",
+        sentences: &[
+            Sentence("src/guide/testing.md", "64 KiB at once"),
+            Sentence(THREATS, "after a burst of 64 KiB"),
+        ],
+    },
+    Fact {
+        file: GUARD,
+        code: "bytes_per_second: 8 << 10,",
+        sentences: &[Sentence(THREATS, "8 KiB per second to one source")],
+    },
+    Fact {
+        file: GUARD,
+        code: "total_bytes_per_second: 1 << 20,",
+        sentences: &[
+            Sentence(THREATS, "1 MiB per second in total"),
+            Sentence(THREATS, "1 MiB/s, half reserved"),
+        ],
+    },
     Fact {
         file: GUARD,
         code: "const SOURCES_PER_NETWORK: u64 = 4;",
