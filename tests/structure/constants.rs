@@ -2,10 +2,10 @@
 
 use kit::root;
 
-/// A constant, and the sentences that state its value.
+/// A constant, and the places that state its value.
 struct Fact {
     file: &'static str,
-    /// As the code writes it. One that changes here must change in the sentences.
+    /// As the code writes it. One that changes here must change there.
     code: &'static str,
     sentences: &'static [Sentence],
 }
@@ -28,17 +28,14 @@ const FACTS: &[Fact] = &[
         file: "src/net/asker.rs",
         code: "const DEADLINE: Duration = Duration::from_secs(10);",
         sentences: &[
-            Sentence(CLIENT, "10 ms–10 min, default 10 s"),
-            Sentence(
-                ONE_SERVER,
-                "name resolution and all addresses of the name | 10 s |",
-            ),
+            Sentence(CLIENT, "10 min, default 10 s"),
+            Sentence(ONE_SERVER, "all addresses of the name | 10 s |"),
         ],
     },
     Fact {
         file: "src/net/asker.rs",
         code: "MIN_DEADLINE: Duration = Duration::from_millis(10);",
-        sentences: &[Sentence(CLIENT, "retries: 10 ms–")],
+        sentences: &[Sentence(CLIENT, "10 ms–10 min")],
     },
     Fact {
         file: "src/net/asker.rs",
@@ -48,7 +45,7 @@ const FACTS: &[Fact] = &[
     Fact {
         file: "src/net/asker.rs",
         code: "MAX_ADDRESSES: usize = 32;",
-        sentences: &[Sentence(CLIENT, "the first 32 are tried")],
+        sentences: &[Sentence(CLIENT, "first 32")],
     },
     Fact {
         file: "src/net/asker.rs",
@@ -58,22 +55,22 @@ const FACTS: &[Fact] = &[
     Fact {
         file: "src/net/scan/mod.rs",
         code: "MAX_LOOKUPS: usize = 32;",
-        sentences: &[Sentence(CLIENT, "looked up during the scan, 32 at a time")],
+        sentences: &[Sentence(CLIENT, "32 at a time")],
     },
     // Detection and queries by game.
     Fact {
         file: "src/net/detect.rs",
         code: "GAP: Duration = Duration::from_millis(20);",
-        sentences: &[Sentence(CLIENT, "one request per protocol, 20 ms apart")],
+        sentences: &[Sentence(CLIENT, "20 ms apart")],
     },
     Fact {
         file: "src/net/detect.rs",
         code: "AFTER_FIRST: Duration = Duration::from_millis(500);",
         sentences: &[
-            Sentence(CLIENT, "ends half a second after the first answer"),
+            Sentence(CLIENT, "half a second after the first answer"),
             Sentence(
                 "src/net/blocking/mod.rs",
-                "ends half a second after the first answer",
+                "half a second after the first answer",
             ),
         ],
     },
@@ -81,63 +78,51 @@ const FACTS: &[Fact] = &[
         file: "src/net/detect.rs",
         code: "STAGGER: Duration = Duration::from_millis(600);",
         sentences: &[
-            Sentence(CLIENT, "If there is no answer within 0.6 s"),
-            Sentence("src/net/blocking/mod.rs", "are tried, 0.6 s apart"),
+            Sentence(CLIENT, "0.6 s"),
+            Sentence("src/net/blocking/mod.rs", "0.6 s apart"),
         ],
     },
     Fact {
         file: "src/net/detect.rs",
         code: "NEXT_PORTS: u16 = 3;",
-        sentences: &[Sentence(CLIENT, "the next three ports of a Quake 3 server")],
+        sentences: &[Sentence(CLIENT, "next three ports")],
     },
     Fact {
         file: "src/net/detect.rs",
         code: "MAX_ATTEMPTS: usize = 32;",
-        sentences: &[Sentence(CLIENT, "up to 32 ports of the host are queried")],
+        sentences: &[Sentence(CLIENT, "32 ports")],
     },
     // The local network.
     Fact {
         file: "src/limits.rs",
         code: "MAX_LAN_SERVERS: usize = 4096;",
-        sentences: &[Sentence(CLIENT, "At most 4,096 addresses are queried")],
+        sentences: &[Sentence(CLIENT, "4,096 addresses")],
     },
     Fact {
         file: "src/limits.rs",
         code: "MAX_LAN_SERVERS_PER_HOST: usize = 128;",
-        sentences: &[Sentence(CLIENT, "are queried, 128 per host")],
+        sentences: &[Sentence(CLIENT, "128 per host")],
     },
     Fact {
         file: "src/lan.rs",
         code: "const PORTS: u16 = 4;",
-        sentences: &[Sentence(
-            CLIENT,
-            "the game's default query port and the three after it",
-        )],
+        sentences: &[Sentence(CLIENT, "the three after it")],
     },
     // Lists.
     Fact {
         file: "src/net/inquiry.rs",
         code: "LIST_TIMEOUT: Duration = Duration::from_secs(45);",
-        sentences: &[Sentence(
-            "src/net/inquiry.rs",
-            "Default: 45 s for the list servers of a game",
-        )],
+        sentences: &[Sentence("src/net/inquiry.rs", "45 s for the list servers")],
     },
     Fact {
         file: "src/net/inquiry.rs",
         code: "MAX_PER_HOST: usize = 256;",
-        sentences: &[Sentence(
-            "src/net/inquiry.rs",
-            "more than 256 ports at one host",
-        )],
+        sentences: &[Sentence("src/net/inquiry.rs", "256 ports")],
     },
     Fact {
         file: "src/limits.rs",
         code: "MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;",
-        sentences: &[Sentence(
-            THREATS,
-            "a list over TCP of the maximum length, 4 MiB",
-        )],
+        sentences: &[Sentence(THREATS, "maximum length, 4 MiB")],
     },
     // The console.
     Fact {
@@ -159,81 +144,72 @@ const FACTS: &[Fact] = &[
     Fact {
         file: SCAN_OPTIONS,
         code: "per_host: Some(8),",
-        sentences: &[Sentence(SCAN_OPTIONS, "Default 8: many hosts")],
+        sentences: &[Sentence(SCAN_OPTIONS, "default 8")],
     },
     Fact {
         file: "src/scan/admission.rs",
         code: "MAX_QUEUE_DELAY: Duration = Duration::from_millis(50);",
-        sentences: &[Sentence(
-            SCAN_OPTIONS,
-            "when all round trips become 50 ms longer",
-        )],
+        sentences: &[Sentence(SCAN_OPTIONS, "50 ms longer")],
     },
     Fact {
         file: "src/scan/admission.rs",
         code: "INITIAL_RATE: f64 = 20e6;",
-        sentences: &[Sentence(SCAN_OPTIONS, "It begins with 20 MB a second")],
+        sentences: &[Sentence(SCAN_OPTIONS, "20 MB")],
     },
     Fact {
         file: "src/scan/admission.rs",
         code: "MIN_SAMPLES: u64 = 64;",
-        sentences: &[Sentence(SCAN_OPTIONS, "Once 64 servers have answered")],
+        sentences: &[Sentence(SCAN_OPTIONS, "64 servers have answered")],
     },
     Fact {
         file: "src/scan/admission.rs",
         code: "RTT_FACTOR: u32 = 4;",
-        sentences: &[Sentence(
-            SCAN_OPTIONS,
-            "a wait is four times the slowest round trip",
-        )],
+        sentences: &[Sentence(SCAN_OPTIONS, "four times the")],
     },
     Fact {
         file: "src/scan/admission.rs",
         code: "DEFAULT_RECEIVE_BUFFER: usize = 212_992;",
         sentences: &[
-            Sentence(SCANNER, "Default: 212,992 bytes"),
-            Sentence("src/net/scan/mod.rs", "buffer of 212,992 bytes is enough"),
+            Sentence(SCANNER, "212,992 bytes"),
+            Sentence("src/net/scan/mod.rs", "212,992 bytes"),
         ],
     },
     Fact {
         file: SCANNER,
         code: "const MAX_WAITING: usize = 4096;",
-        sentences: &[Sentence(SCANNER, "at most 4,096 of them")],
+        sentences: &[Sentence(SCANNER, "4,096")],
     },
     Fact {
         file: SCANNER,
         code: "const MEMORY: usize = 512;",
         sentences: &[
-            Sentence(SCANNER, "The 512 queries that ended last"),
-            Sentence(SCAN_OPTIONS, "512 queries that ended last are remembered"),
+            Sentence(SCANNER, "512 queries that ended last"),
+            Sentence(SCAN_OPTIONS, "512 queries that ended last"),
         ],
     },
     Fact {
         file: SCANNER,
         code: "const PATIENCE: u8 = 4;",
         sentences: &[
-            Sentence(SCANNER, "started to answer gets up to four timeouts"),
-            Sentence(CLIENT, "or four times that"),
-            Sentence(SCAN_OPTIONS, "may take four timeouts"),
+            Sentence(SCANNER, "four timeouts"),
+            Sentence(CLIENT, "four times"),
+            Sentence(SCAN_OPTIONS, "four timeouts"),
         ],
     },
     Fact {
         file: "src/net/scan/mod.rs",
         code: "RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;",
-        sentences: &[Sentence(SCAN_OPTIONS, "`None`, the default: 8 MiB")],
+        sentences: &[Sentence(SCAN_OPTIONS, "8 MiB")],
     },
     Fact {
         file: "src/net/target.rs",
         code: "const PAUSE: Duration = Duration::from_millis(10);",
-        sentences: &[Sentence(
-            "src/net/scan/mod.rs",
-            "repeats the datagram every 10 ms",
-        )],
+        sentences: &[Sentence("src/net/scan/mod.rs", "every 10 ms")],
     },
     Fact {
         file: "src/net/target.rs",
         code: "const PATIENCE: Duration = Duration::from_secs(1);",
-        sentences: &[Sentence("src/net/scan/mod.rs", "every 10 ms for a second")],
+        sentences: &[Sentence("src/net/scan/mod.rs", "for a second")],
     },
     Fact {
         file: SCAN_OPTIONS,
@@ -245,8 +221,8 @@ const FACTS: &[Fact] = &[
         file: TIMING,
         code: "timeout: Micros(4_000_000),",
         sentences: &[
-            Sentence(MANY_SERVERS, "4 s by default, if the server sends nothing"),
-            Sentence(MANY_SERVERS, "gets up to four timeouts, 16 s"),
+            Sentence(MANY_SERVERS, "4 s by default"),
+            Sentence(MANY_SERVERS, "four timeouts, 16 s"),
             Sentence(ONE_SERVER, "one address, retries included | 4 s |"),
             Sentence("src/guide/migration.md", "4 s, 2 retries"),
         ],
@@ -273,22 +249,22 @@ const FACTS: &[Fact] = &[
     Fact {
         file: GUARD,
         code: "bytes_per_second: 8 << 10,",
-        sentences: &[Sentence(THREATS, "8 KiB per second to one source")],
+        sentences: &[Sentence(THREATS, "8 KiB per second")],
     },
     Fact {
         file: GUARD,
         code: "total_bytes_per_second: 1 << 20,",
         sentences: &[
             Sentence(THREATS, "1 MiB per second in total"),
-            Sentence(THREATS, "1 MiB/s, half reserved"),
+            Sentence(THREATS, "1 MiB/s"),
         ],
     },
     Fact {
         file: GUARD,
         code: "const SOURCES_PER_NETWORK: u64 = 4;",
         sentences: &[
-            Sentence(GUARD, "four times as much as a source"),
-            Sentence(THREATS, "four times as much to one /24 or /48"),
+            Sentence(GUARD, "four times as much"),
+            Sentence(THREATS, "four times as much"),
             Sentence(THREATS, "256 KiB, then 32 KiB/s"),
         ],
     },
@@ -296,43 +272,43 @@ const FACTS: &[Fact] = &[
         file: GUARD,
         code: "const PROVED: u64 = 8;",
         sentences: &[
-            Sentence(GUARD, "bounds of its own, eight times as large"),
-            Sentence(THREATS, "separate bounds, eight times as large"),
+            Sentence(GUARD, "eight times as large"),
+            Sentence(THREATS, "eight times as large"),
         ],
     },
     Fact {
         file: GUARD,
         code: "options.total_bytes_per_second / 8,",
-        sentences: &[Sentence(GUARD, "At once: a quarter of it")],
+        sentences: &[Sentence(GUARD, "a quarter of it")],
     },
     Fact {
         file: GUARD,
         code: "REGULARS: u32 = 64;",
         sentences: &[
-            Sentence(GUARD, "for 64 regular sources, a 64th for each"),
-            Sentence(THREATS, "reserved for 64 regular sources"),
+            Sentence(GUARD, "64 regular sources, a 64th for each"),
+            Sentence(THREATS, "64 regular sources"),
         ],
     },
     Fact {
         file: GUARD,
         code: "REGULAR_AFTER: Duration = Duration::from_secs(30);",
         sentences: &[
-            Sentence(GUARD, "at least 30 s apart"),
-            Sentence(THREATS, "two requests each, 30 s apart"),
+            Sentence(GUARD, "30 s apart"),
+            Sentence(THREATS, "30 s apart"),
         ],
     },
     Fact {
         file: GUARD,
         code: "ABSENT_AFTER: Duration = Duration::from_secs(600);",
         sentences: &[
-            Sentence(GUARD, "while it asks at least every ten minutes"),
-            Sentence(THREATS, "and then one every ten minutes"),
+            Sentence(GUARD, "every ten minutes"),
+            Sentence(THREATS, "every ten minutes"),
         ],
     },
     Fact {
         file: "src/serve/responder.rs",
         code: "const ENCODING: usize = 1024;",
-        sentences: &[Sentence(GUARD, "counts as at least 1 KiB")],
+        sentences: &[Sentence(GUARD, "1 KiB")],
     },
     Fact {
         file: "src/serve/responder.rs",
@@ -347,7 +323,7 @@ const FACTS: &[Fact] = &[
         code: "const MAX_BYTES: usize = 256 << 10;",
         sentences: &[Sentence(
             "src/serve/responder.rs",
-            "256 KiB of encoded replies for each protocol",
+            "256 KiB of encoded replies",
         )],
     },
     Fact {
@@ -366,18 +342,12 @@ const FACTS: &[Fact] = &[
     Fact {
         file: "src/serve/announcer.rs",
         code: "interval.clamp(Duration::from_secs(30), Duration::from_secs(900));",
-        sentences: &[Sentence(
-            "src/serve/announcer.rs",
-            "heartbeats: 30 s–15 min",
-        )],
+        sentences: &[Sentence("src/serve/announcer.rs", "30 s–15 min")],
     },
     Fact {
         file: "src/serve/announcer.rs",
         code: "MIN_INTERVAL: Duration = Duration::from_secs(10);",
-        sentences: &[Sentence(
-            "src/serve/announcer.rs",
-            "no more than one every ten seconds",
-        )],
+        sentences: &[Sentence("src/serve/announcer.rs", "every ten seconds")],
     },
     Fact {
         file: "src/serve/announcer.rs",
@@ -388,23 +358,23 @@ const FACTS: &[Fact] = &[
     Fact {
         file: MASTER,
         code: "max_servers: 16_384,",
-        sentences: &[Sentence(MASTER, "listed at a time; default 16,384")],
+        sentences: &[Sentence(MASTER, "default 16,384")],
     },
     Fact {
         file: MASTER,
         code: "max_per_address: 32,",
-        sentences: &[Sentence(MASTER, "one IPv6 /64; default 32")],
+        sentences: &[Sentence(MASTER, "default 32")],
     },
     Fact {
         file: MASTER,
         code: "lifetime: Duration::from_secs(15 * 60),",
-        sentences: &[Sentence(MASTER, "proved its address; default 15 min")],
+        sentences: &[Sentence(MASTER, "default 15 min")],
     },
     Fact {
         file: MASTER,
         code: "lists_in_a_row: 4,",
         sentences: &[
-            Sentence(MASTER, "gets at once; default 4"),
+            Sentence(MASTER, "default 4"),
             Sentence(THREATS, "four lists a source"),
         ],
     },
@@ -412,7 +382,7 @@ const FACTS: &[Fact] = &[
         file: MASTER,
         code: "list_decay: Duration::from_secs(3),",
         sentences: &[
-            Sentence(MASTER, "after those; default 3 s"),
+            Sentence(MASTER, "default 3 s"),
             Sentence(THREATS, "then one in 3 s"),
         ],
     },
@@ -422,13 +392,13 @@ const FACTS: &[Fact] = &[
         sentences: &[
             Sentence(MASTER, "default 4 MiB, at least 64 KiB"),
             Sentence(THREATS, "4 MiB/s in total"),
-            Sentence(THREATS, "lists of 4 MiB per second"),
+            Sentence(THREATS, "4 MiB per second"),
         ],
     },
     Fact {
         file: MASTER,
         code: "const MAX_EVENTS: usize = 256;",
-        sentences: &[Sentence(MASTER, "The latest 256 are kept")],
+        sentences: &[Sentence(MASTER, "latest 256")],
     },
     Fact {
         file: "src/quake3/master/registry.rs",
