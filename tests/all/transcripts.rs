@@ -71,7 +71,7 @@ fn transcripts_come_to_the_same_end() {
 }
 
 #[test]
-fn a_line_that_is_none_is_named() {
+fn an_invalid_line_is_an_error_with_its_number() {
     for (text, error) in [
         (
             "0.1 > zz",
@@ -256,7 +256,7 @@ fn udp_is_read_over_every_link_of_both_formats() {
 
 /// Other protocols, fragments, links that are not known, cut packets and a cut file.
 #[test]
-fn what_is_no_whole_udp_datagram_is_passed_over() {
+fn packets_without_a_whole_udp_datagram_are_skipped() {
     let whole = ethernet(&[8, 0], &ipv4(17, 0));
     let others = [
         ethernet(&[8, 0], &ipv4(6, 0)),

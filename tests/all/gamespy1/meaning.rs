@@ -156,7 +156,7 @@ fn a_rule_that_contradicts_a_field_is_left_out() {
 }
 
 #[test]
-fn rules_that_say_a_field_in_their_own_way_stay() {
+fn rules_that_agree_with_a_field_stay() {
     let mut status = read(&[
         br"\gamename\unreal\gamever\227\mingamever\224\hostname\Srv\hostport\7777\mapname\The title\mapfilename\Vortex2\Mutator\LowGrav\Mutator\Instagib\queryid\1.1\final\",
     ]);

@@ -340,7 +340,7 @@ fn sections_are_one_text_with_one_number() {
 /// A part that was rejected for its size may contradict others: a forged first part and the
 /// server's last one are not an answer.
 #[test]
-fn nothing_is_complete_beside_a_datagram_that_exceeds_the_limits() {
+fn a_reply_with_a_datagram_over_the_limits_is_incomplete() {
     let limits = Limits::default().with_max_rules(4);
     let mut query = StatusQuery::new(7, &QueryOptions::default().with_limits(limits));
     query.request(&mut Vec::new());

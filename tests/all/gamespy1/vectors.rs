@@ -258,7 +258,7 @@ fn names_with_quotes_stay_in_one_piece() {
 }
 
 #[test]
-fn captures_survive_the_way_through_the_encoder() {
+fn captures_keep_their_content_when_encoded() {
     for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
         for packet in &case.packets {
             let response = Response::parse(packet, &limits()).unwrap();
@@ -286,7 +286,7 @@ fn captures_survive_the_way_through_the_encoder() {
 }
 
 #[test]
-fn captures_have_no_problems_but_what_adminmod_cuts() {
+fn captures_have_no_problems_except_keys_that_adminmod_cuts() {
     for case in cases("gamespy1").iter().filter(|case| is_numbered(case)) {
         for packet in &case.packets {
             let problems: Vec<_> = Response::parse(packet, &limits())
@@ -670,7 +670,7 @@ mod mapping {
     }
 
     #[test]
-    fn values_that_are_no_numbers_say_nothing() {
+    fn values_that_are_not_numbers_leave_their_field_unset() {
         let reply = br"\gamename\ut\timelimit\soon\fraglimit\\password\maybe\minnetver\x\remainingtime\-5\queryid\1.1\final\";
         let status = answer([Bytes::from_static(reply)]).unwrap().to_status();
         assert_eq!(

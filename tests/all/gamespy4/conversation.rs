@@ -634,7 +634,7 @@ fn eight_datagrams_without_a_last_one_are_an_incomplete_answer_soon() {
 
 /// A changed bit in `splitnum` makes a reply without numbers of the last datagram.
 #[test]
-fn a_datagram_without_a_number_is_no_reply_beside_those_that_have_one() {
+fn a_datagram_without_a_number_is_rejected_among_numbered_ones() {
     let part = |head: &[u8], rest: &[u8]| [&b"\0\x07\0\0\0"[..], head, rest].concat();
     let mut query = query();
     let mut out = Vec::new();

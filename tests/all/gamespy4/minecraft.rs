@@ -43,7 +43,7 @@ fn names(answer: &Answer) -> Vec<String> {
 }
 
 #[test]
-fn a_full_reply_by_meaning() {
+fn the_fields_of_a_full_reply_are_read() {
     let answer = full(b"\xa76Gold \xa7lcaf\xe9");
     assert_eq!(answer.form(), Form::MinecraftFull);
     assert!(answer.completeness().is_complete());

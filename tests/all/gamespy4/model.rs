@@ -66,7 +66,7 @@ fn crysis_wars() {
 }
 
 #[test]
-fn kills_beside_a_score_are_something_else() {
+fn kills_are_not_the_score_if_there_is_one() {
     let datagram = b"\0\x01\x02\x03\x04splitnum\0\x80\0k\0v\0\0\x01player_\0\0Ann\0\0kills_\0\x009\0\0score_\0\x005\0\0\0\x02\0";
     let status = decode([&datagram[..]]).unwrap().to_status();
     assert_eq!(status.players[0].score, Some(5));
@@ -195,7 +195,7 @@ fn minecraft() {
 
 /// Values that are absent or unreadable are `None`.
 #[test]
-fn nothing_is_guessed() {
+fn absent_and_unreadable_values_set_no_field() {
     let status = pairs(&[
         ("timelimit", "-5"),
         ("password", "maybe"),

@@ -143,7 +143,7 @@ fn a_reply_cut_anywhere_is_never_complete() {
 /// The only kind of cut that the wire cannot show: after empty values of the last section's first
 /// column. Their NULs then read as the ends of column and section.
 #[test]
-fn a_cut_behind_an_empty_team_name_can_look_complete() {
+fn a_cut_after_an_empty_team_name_can_look_complete() {
     let packet = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\x01\0\x02team_t\0\0Red\0\0\0score_t\0\x001\x002\0\0\0";
     assert_eq!(decode([&packet[..]]).unwrap().teams().len(), 2);
     let looks_complete: Vec<&[u8]> = cuts(packet)

@@ -290,7 +290,7 @@ fn every_text_that_is_cut_makes_the_reply_incomplete() {
 }
 
 #[test]
-fn a_list_of_mutators_is_cut_behind_a_whole_name() {
+fn a_list_of_mutators_is_cut_after_a_whole_name() {
     // 24 bytes each with its separator: the fiftieth name ends at byte 1,199.
     for (count, is_whole) in [(50, true), (51, false), (90, false)] {
         let name = |number: usize| format!("a custom mutator no. {number:02}");
@@ -880,7 +880,7 @@ fn battlefield_2_answers_from_the_current_status_without_a_challenge() {
 }
 
 #[test]
-fn replies_are_no_requests() {
+fn a_reply_is_rejected_as_a_request() {
     for datagram in ask(Selection::ALL, &status(64, 10), Engine::Battlefield2) {
         assert!(Request::parse(&datagram).is_err());
     }

@@ -306,7 +306,7 @@ fn messages_that_are_no_list_are_named_with_their_place() {
 }
 
 #[test]
-fn damaged_bytes_behind_servers_cut_the_list_short() {
+fn damaged_bytes_after_servers_cut_the_list_short() {
     let whole = frames(3, &[1, 2].map(|number| Listed::new(number, b"Name")));
     for damaged in ["0300000001ffff", "0000010001ffff"] {
         let list = listed(
@@ -467,7 +467,7 @@ fn converse(request: Ut2004List, servers: Vec<Listed>, piece: usize) -> ServerLi
 }
 
 #[test]
-fn every_comparison_means_to_a_server_what_it_says() {
+fn a_server_applies_every_comparison_as_it_was_sent() {
     let entries: Vec<Listed> = (0..5)
         .map(|players| Listed {
             players,

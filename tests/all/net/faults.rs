@@ -622,8 +622,8 @@ fn a_server_on_sockets_of_a_runtime_that_has_ended_fails() {
 
 /// A scan or a query that moves to another runtime after its own has ended stops by its deadline.
 #[test]
-fn what_is_left_of_a_runtime_ends_in_another_one() {
-    const NAME: &str = "faults::what_is_left_of_a_runtime_ends_in_another_one";
+fn queries_of_an_ended_runtime_end_in_another_one() {
+    const NAME: &str = "faults::queries_of_an_ended_runtime_end_in_another_one";
     let limit = if cfg!(target_os = "linux") {
         "exec timeout 30 \"$0\" \"$@\";"
     } else {

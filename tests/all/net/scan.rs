@@ -78,7 +78,7 @@ async fn each_answer_is_that_of_its_server() {
 /// Datagrams after the answer of the last server that do not fit into the receive buffer.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn what_is_lost_at_the_very_end_of_a_scan_is_counted() {
+async fn drops_at_the_very_end_of_a_scan_are_counted() {
     let server = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
     let options = options().with_receive_buffer(Some(65_536));
     let mut scan = client()

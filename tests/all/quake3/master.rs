@@ -360,7 +360,7 @@ fn lists_stay_within_the_budget() {
 
 /// A forged request cannot make the master walk over its table for one short datagram.
 #[test]
-fn a_list_that_its_filters_leave_empty_costs_what_it_looks_at() {
+fn a_list_with_no_matching_server_costs_as_much_as_the_servers_visited() {
     let start = Instant::now();
     let (mut master, _) = master(start, 20_000);
     let mut lists = 0_u32;
@@ -472,7 +472,7 @@ fn a_master_driven_in_the_documented_order_never_stalls() {
 }
 
 #[test]
-fn something_to_do_is_due_at_once() {
+fn pending_work_is_due_at_once() {
     let now = Instant::now();
     let mut master = Master::new(Secret::new([5; 16]), Options::default(), now);
     let is_due = |master: &Master| master.poll_timeout().is_some_and(|due| due <= now);

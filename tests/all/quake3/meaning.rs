@@ -86,7 +86,7 @@ const FTE: &str = "statusResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd\\modnam
     \\hostname\\FTE\n12 0 \"red\" \"Ann B\"\n3 40 \"\" \"Bob\"\n\0";
 
 #[test]
-fn counts_mean_everyone_and_all_slots() {
+fn counts_include_bots_and_private_slots() {
     assert_eq!(
         counts(&read(ET_LEGACY)),
         [Some(12), Some(3), Some(32), Some(4)]
@@ -420,7 +420,7 @@ fn a_team_that_is_no_number_is_kept_as_text() {
 /// A Quake III status whose manifest of paks holds line feeds, as of servers with many paks
 /// (captured from CPMA).
 #[test]
-fn rules_behind_a_value_of_several_lines_are_read() {
+fn rules_after_a_value_of_several_lines_are_read() {
     let status = read(
         "statusResponse\n\\sv_maxclients\\16\\fs_manifest\\cpma/z-cpma.pk3@123\n baseq3/pak100.pk3@45\n baseq3/pak0.pk3@6\
          \\mapname\\cpm22\\timelimit\\15\\g_needpass\\1\n9 20 \"Ann\"\n",
@@ -555,7 +555,7 @@ fn an_info_served_as_a_status_counts_bots_once() {
 }
 
 #[test]
-fn each_dialect_says_the_fields_that_it_has_keys_for() {
+fn each_dialect_sends_the_fields_that_it_has_keys_for() {
     let team = |id, name: &str, score| {
         let mut team = Team::default();
         (team.id, team.name, team.score) = (Some(id), Some(name.into()), Some(score));
@@ -617,7 +617,7 @@ fn each_dialect_says_the_fields_that_it_has_keys_for() {
 /// 300 players do not fit into a datagram: the reader learns how many there are, from the status as
 /// from the info.
 #[test]
-fn a_list_that_is_cut_says_how_many_there_are() {
+fn a_cut_list_has_the_number_of_all_players() {
     let mut status = ServerStatus::default();
     status.name = Some("Srv".into());
     status.rules.push("short", "1");

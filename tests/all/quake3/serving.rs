@@ -37,7 +37,7 @@ fn replies(datagram: &[u8], service: &Service) -> Vec<Bytes> {
 }
 
 #[test]
-fn our_client_reads_what_our_server_says_in_every_dialect() {
+fn our_client_reads_our_server_in_every_dialect() {
     for engine in [
         Engine::Quake3,
         Engine::DarkPlaces,
@@ -216,7 +216,7 @@ fn replies_are_no_longer_than_asked_for() {
 
 /// Two servers must not answer each other for ever.
 #[test]
-fn what_servers_and_masters_say_is_not_answered() {
+fn messages_of_servers_and_masters_are_not_answered() {
     let now = Instant::now();
     let mut responder = Responder::new(Protocol::Quake3, status(), Secret::new([7; 16]), now);
     let mut replies = 0;

@@ -35,7 +35,7 @@ fn captures_decode_exactly() {
 }
 
 #[test]
-fn captures_survive_the_way_through_the_encoder() {
+fn captures_keep_their_content_when_encoded() {
     for case in cases("quake3") {
         let answer = decode(&case);
         let mut encoded = Vec::new();
@@ -104,7 +104,7 @@ fn high_bytes_are_kept_and_shown() {
 
 /// qstat, node gamedig and GameQ cut or merge the lines of names with a quote.
 #[test]
-fn names_with_quotes_and_blanks_stay_complete() {
+fn names_with_quotes_and_spaces_stay_complete() {
     let packet = b"\xff\xff\xff\xffstatusResponse\n\\a\\b\n1 2 \"a\"b c\"\n3 4 \" x \"\n5 6 \"\"\n";
     let response = Response::parse(packet, &Limits::default()).unwrap();
     let names: Vec<&[u8]> = response.players().map(|line| line.name()).collect();

@@ -150,7 +150,7 @@ fn players_of_a_crowd_come_and_go() {
 }
 
 #[test]
-fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
+fn requests_are_reported_in_few_lines_and_a_closed_pipe_ends_serve() {
     let mut server = Server::start(&["quake3", "0", "--who", "--no-guard"]);
     for _ in 0..200 {
         server.ask(GETSTATUS);
@@ -196,7 +196,7 @@ fn it_says_who_asks_in_few_lines_and_ends_when_nobody_reads() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_in_words() {
+fn failures_of_serve_are_explained_in_a_message() {
     let server = Server::start(&["quake3", "0"]);
     let port = server.address(" on ").port().to_string();
     let used = "another program uses the port: stop it, or give another port\n";

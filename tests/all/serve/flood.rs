@@ -258,7 +258,7 @@ fn forged_addresses_that_became_regular_take_nothing_from_older_clients() {
 /// Lists of keys that differ each time have short replies, each of which is encoded: they must be
 /// few.
 #[test]
-fn replies_to_ever_other_requests_are_few() {
+fn requests_that_always_differ_get_few_replies() {
     let start = Instant::now();
     let battlefield_2 = Service::new(Engine::Battlefield2);
     let mut responder = Responder::new(battlefield_2, status(), secret(), start);

@@ -203,7 +203,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn replies_that_were_encoded_before_are_those_of_the_stateless_form(
+    fn cached_replies_equal_those_encoded_anew(
         statuses in prop::collection::vec(status().prop_map(Arc::new), 1..4),
         asked in prop::collection::vec((0..60_usize, "[!-~]{0,14}", any::<prop::sample::Index>()), 1..24),
     ) {

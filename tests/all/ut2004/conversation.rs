@@ -157,7 +157,7 @@ fn lists_over_a_bad_link_are_nearly_always_equal_or_marked() {
 
 /// A complete answer lacks something only if the same datagram was lost from two replies.
 #[test]
-fn no_complete_answer_lacks_a_datagram_lost_once_in_a_row() {
+fn a_datagram_lost_from_single_replies_is_never_missing_from_a_complete_answer() {
     let mut complete = 0;
     for status in statuses() {
         let truth = truth(&status);
@@ -272,7 +272,7 @@ fn a_server_that_answers_only_info_gives_an_incomplete_answer() {
 
 /// A request for one list and a reply without entries differ in the version only.
 #[test]
-fn a_program_that_echoes_requests_is_no_server() {
+fn an_echo_of_the_request_is_rejected() {
     for dialect in [Dialect::Standard, Dialect::SeparateLists] {
         let query = query_with(QueryOptions::default().with_dialect(dialect));
         let echo = |_, _, datagram: &[u8]| vec![Bytes::copy_from_slice(datagram)];

@@ -102,7 +102,7 @@ fn a_second_copy_with_other_content_changes_nothing() {
 
 /// A lost datagram makes a capture incomplete; so does any cut that the wire can show.
 #[test]
-fn a_lost_or_cut_datagram_is_never_a_success() {
+fn a_capture_without_a_datagram_is_never_complete() {
     for case in cases("ut2004") {
         let whole = described(&decode(case.packets.clone()));
         let (rules, players) = (

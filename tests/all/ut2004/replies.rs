@@ -365,7 +365,7 @@ fn a_usual_server_takes_two_requests() {
 /// The network delivers the request twice, somebody joins between the two replies, and a part of
 /// each is lost.
 #[test]
-fn players_who_stand_in_two_datagrams_are_of_two_replies() {
+fn a_player_in_two_datagrams_shows_two_replies() {
     let mixed = [whole_rules(), players(4..=16), players(3..=7)];
     let answer = Answer::from_datagrams(
         [info(16)].into_iter().chain(mixed.clone()),
