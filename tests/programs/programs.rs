@@ -304,13 +304,15 @@ fn an_incomplete_status_has_an_exit_status_of_its_own() {
     let status = br"\gamename\ut\hostname\Srv\mapname\DM-Deck16\queryid\1.1";
     let whole = replying(vec![[&status[..], br"\final\"].concat()]).to_string();
     let cut = replying(vec![status.to_vec()]).to_string();
-    for (server, code) in [(whole, 0), (cut, 3)] {
-        for format in [&[][..], &["--json"]] {
-            let mut run = vec!["query", "gamespy1", &server, "--timeout", "1"];
-            run.extend(format);
-            let (found, out, err) = output(&run);
-            assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
-            assert!(out.contains("DM-Deck16"), "{out}");
+    for (server, code) in [(&whole, 0), (&cut, 3)] {
+        // By protocol, by game, and by host alone.
+        for what in [&["gamespy1", server][..], &["ut", server], &[server]] {
+            for format in [&[][..], &["--json"]] {
+                let run = [&["query", "--timeout", "2"], what, format].concat();
+                let (found, out, err) = output(&run);
+                assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
+                assert!(out.contains("DM-Deck16"), "{out}");
+            }
         }
     }
 }
