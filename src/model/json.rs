@@ -11,7 +11,8 @@ use super::rules::Rules;
 use super::status::{ServerStatus, Team};
 use super::text::{Style, Text, TextRef};
 use crate::text::charset::Charset;
-use crate::text::colour::{Colours, hex};
+use crate::text::code::hex;
+use crate::text::colour::Colours;
 
 /// Serializes a status with the raw bytes and colours of its texts.
 ///

@@ -14,7 +14,8 @@ pub(crate) mod status;
 pub(crate) mod text;
 
 pub use crate::text::charset::Charset;
-pub use crate::text::colour::{Colour, Colours};
+pub use crate::text::code::Colour;
+pub use crate::text::colour::Colours;
 pub(crate) use completeness::{Completeness, MissingParts, Verification};
 #[cfg(feature = "serde")]
 pub use json::Detailed;

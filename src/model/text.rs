@@ -10,7 +10,8 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 use crate::text::charset::Charset;
-use crate::text::colour::{Colour, Colours, console_character, may_have_codes, segments};
+use crate::text::code::Colour;
+use crate::text::colour::{Colours, console_character, may_have_codes, segments};
 use crate::text::share;
 
 /// The style of a text's bytes: the character set and the kind of colour codes. The default is

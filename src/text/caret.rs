@@ -1,6 +1,8 @@
 //! Colour codes that begin with a caret: one rule for each engine that differs.
 
-use super::colour::{Code, Colour, Colours, Effect, hex, rgb};
+use std::borrow::Cow;
+
+use super::code::{Code, Colour, Effect, Entries, hex, rgb, short_rgb};
 
 /// The caret codes of one engine.
 pub(super) struct CaretRule {
@@ -14,6 +16,8 @@ pub(super) struct CaretRule {
     is_nested: bool,
     /// Codes of more than one character.
     others: &'static [Other],
+    /// The entries of the palette that differ from [`EIGHT_COLOURS`] or follow them.
+    palette: &'static [Entries],
 }
 
 /// The characters after a caret that are a code.
@@ -61,35 +65,20 @@ enum Other {
     TwoColours,
     /// `[`, a text, perhaps `\` and the target of the link, `^]`: only the text shows.
     Link,
+    /// `U` and four hexadecimal digits, or `{`, up to six of them and `}`: a Unicode character.
+    Unicode,
     /// An icon: this character, three characters of size, and a name as long as the third one says.
     Icon(char),
 }
 
-/// The rule of a kind of caret codes.
-pub(super) const fn rule(colours: Colours) -> Option<&'static CaretRule> {
-    Some(match colours {
-        Colours::Caret => &CARET,
-        Colours::CaretAlphanumeric => &CARET_ALPHANUMERIC,
-        Colours::CaretBasic => &CARET_BASIC,
-        Colours::CaretDigit => &CARET_DIGIT,
-        Colours::Quake3e => &QUAKE3E,
-        Colours::OpenArena => &OPEN_ARENA,
-        Colours::EnemyTerritory => &ENEMY_TERRITORY,
-        Colours::EtLegacy => &ET_LEGACY,
-        Colours::JediOutcast102 => &JEDI_OUTCAST_102,
-        Colours::Tremulous13 => &TREMULOUS_13,
-        Colours::Daemon => &DAEMON,
-        Colours::DarkPlaces => &DARK_PLACES,
-        Colours::Warsow => &WARSOW,
-        Colours::Fte => &FTE,
-        Colours::CallOfDuty2 => &CALL_OF_DUTY_2,
-        Colours::ModernWarfare2 => &MODERN_WARFARE_2,
-        Colours::Ghosts => &GHOSTS,
-        Colours::AdvancedWarfare => &ADVANCED_WARFARE,
-        Colours::InfiniteWarfare => &INFINITE_WARFARE,
-        _ => return None,
-    })
-}
+/// The first eight colours of a palette, where a row has no others (id-Software/Quake-III-Arena,
+/// code/game/q_math.c; the same in ioquake3, RTCW, Medal of Honor and others).
+const EIGHT_COLOURS: Entries = Entries::new(
+    0,
+    &[
+        0x000000, 0xFF0000, 0x00FF00, 0xFFFF00, 0x0000FF, 0x00FFFF, 0xFF00FF, 0xFFFFFF,
+    ],
+);
 
 /// The fields that a row leaves out.
 const PLAIN: CaretRule = CaretRule {
@@ -98,56 +87,125 @@ const PLAIN: CaretRule = CaretRule {
     has_doubled_caret: false,
     is_nested: false,
     others: &[],
+    palette: &[],
 };
 
-const CARET: CaretRule = CaretRule {
+/// id-Software/Quake-III-Arena, code/game/q_shared.h.
+pub(super) const CARET: CaretRule = CaretRule {
     entry: Entry::Masked(7),
     ..PLAIN
 };
 
-const CARET_ALPHANUMERIC: CaretRule = CaretRule {
+/// ensiform/SOF2MPSDK, code/game/q_shared.h and q_math.c.
+pub(super) const SOLDIER_OF_FORTUNE_2: CaretRule = CaretRule {
+    palette: &[
+        Entries::new(1, &[0xFF1A1A, 0xA9C274]),
+        Entries::new(4, &[0x4D4DFF]),
+    ],
+    ..CARET
+};
+
+/// ioquake/ioq3, code/qcommon/q_shared.c.
+pub(super) const CARET_ALPHANUMERIC: CaretRule = CaretRule {
     characters: Characters::Alphanumeric,
     entry: Entry::Masked(7),
     ..PLAIN
 };
 
-const CARET_BASIC: CaretRule = CaretRule {
+/// darklegion/tremulous, src/qcommon/q_shared.h and q_math.c.
+pub(super) const TREMULOUS_12: CaretRule = CaretRule {
+    palette: &[Entries::new(0, &[0x333333])],
+    ..CARET_ALPHANUMERIC
+};
+
+/// mvdevs/jk2mv, src/qcommon/q_shared.h; clover-moe/spearmint, code/qcommon/q_shared.h.
+pub(super) const CARET_BASIC: CaretRule = CaretRule {
     characters: Characters::Range('0', '7'),
     ..PLAIN
 };
 
-const CARET_DIGIT: CaretRule = CaretRule {
+/// Captured from Call of Duty.
+pub(super) const CARET_DIGIT: CaretRule = CaretRule {
     characters: Characters::Range('0', '9'),
     ..PLAIN
 };
 
-const QUAKE3E: CaretRule = CaretRule {
+/// FrozenSand/ioq3-for-UrbanTerror-4, code/qcommon/q_shared.h and q_math.c.
+pub(super) const URBAN_TERROR: CaretRule = CaretRule {
+    palette: &[Entries::new(8, &[0xE04F21, 0x4A4C30])],
+    ..CARET_DIGIT
+};
+
+/// JACoders/OpenJK, shared/qcommon/q_color.h and q_color.c.
+pub(super) const JEDI_ACADEMY: CaretRule = CaretRule {
+    palette: &[Entries::new(8, &[0xFF8000, 0x808080])],
+    ..CARET_DIGIT
+};
+
+/// ec-/Quake3e, code/qcommon/q_shared.h and q_math.c.
+pub(super) const QUAKE3E: CaretRule = CaretRule {
     entry: Entry::DigitThenLetter,
+    palette: &[
+        Entries::new(4, &[0x3333FF]),
+        Entries::new(
+            8,
+            &[
+                0xFF8000, 0x9999FF, 0xFF0000, 0xFF4400, 0xFF8000, 0xFFBB00, 0xFFFF00, 0xBBFF00,
+                0x80FF00, 0x44FF00, 0x00FF00, 0x00FF44, 0x00FF80, 0x00FFBB, 0x00FFFF, 0x00BBFF,
+                0x0080FF, 0x0044FF, 0x0000FF, 0x4400FF, 0x8000FF, 0xBB00FF, 0xFF00FF, 0xFF00BB,
+                0xFF0080, 0xFF0044, 0xFFFFFF, 0x808080,
+            ],
+        ),
+    ],
     ..PLAIN
 };
 
-const OPEN_ARENA: CaretRule = CaretRule {
+/// OpenArena/engine, code/qcommon/q_shared.h and q_math.c.
+pub(super) const OPEN_ARENA: CaretRule = CaretRule {
     characters: Characters::Range('0', '8'),
+    palette: &[Entries::new(8, &[0xFF6E00])],
     ..PLAIN
 };
 
-const ENEMY_TERRITORY: CaretRule = CaretRule {
+/// The palette of Enemy Territory from its ninth entry on (id-Software/Enemy-Territory,
+/// src/game/q_math.c; the same in ET: Legacy, Smokin' Guns and Daemon).
+const ENEMY_TERRITORY_COLOURS: Entries = Entries::new(
+    8,
+    &[
+        0xFF8000, 0x808080, 0xBFBFBF, 0xBFBFBF, 0x008000, 0x808000, 0x000080, 0x800000, 0x804000,
+        0xFF991A, 0x008080, 0x800080, 0x0080FF, 0x8000FF, 0x3399CC, 0xCCFFCC, 0x006633, 0xFF0033,
+        0xB21A1A, 0x993300, 0xCC9933, 0x999933, 0xFFFFBF, 0xFFFF80,
+    ],
+);
+
+/// id-Software/Enemy-Territory, src/game/q_shared.h; smokin-guns/SmokinGuns,
+/// code/qcommon/q_shared.h.
+pub(super) const ENEMY_TERRITORY: CaretRule = CaretRule {
     entry: Entry::Masked(31),
+    palette: &[ENEMY_TERRITORY_COLOURS],
     ..PLAIN
 };
 
-const ET_LEGACY: CaretRule = CaretRule {
+/// etlegacy/etlegacy, src/qcommon/q_shared.h.
+pub(super) const ET_LEGACY: CaretRule = CaretRule {
     characters: Characters::Graphic,
-    entry: Entry::Masked(31),
-    ..PLAIN
+    ..ENEMY_TERRITORY
 };
 
-const JEDI_OUTCAST_102: CaretRule = CaretRule {
+/// mvdevs/jk2mv, src/qcommon/q_shared.h and q_math.cpp.
+pub(super) const JEDI_OUTCAST_102: CaretRule = CaretRule {
     entry: Entry::Masked(15),
+    palette: &[Entries::new(
+        8,
+        &[
+            0xFF8000, 0x808080, 0xBFBFBF, 0x404040, 0x5E43B8, 0x330065, 0xB20000, 0x829BD8,
+        ],
+    )],
     ..PLAIN
 };
 
-const TREMULOUS_13: CaretRule = CaretRule {
+/// GrangerHub/tremulous, src/qcommon/q_shared.h and q_math.c, which has 52 more colours.
+pub(super) const TREMULOUS_13: CaretRule = CaretRule {
     characters: Characters::Alphanumeric,
     entry: Entry::DigitThenCase,
     has_doubled_caret: true,
@@ -155,10 +213,15 @@ const TREMULOUS_13: CaretRule = CaretRule {
         Other::AlphanumericRgb("##", 6),
         Other::AlphanumericRgb("#", 3),
     ],
+    palette: &[
+        Entries::new(0, &[0x404040]),
+        Entries::new(8, &[0x808080, 0xFFAF00]),
+    ],
     ..PLAIN
 };
 
-const DAEMON: CaretRule = CaretRule {
+/// DaemonEngine/Daemon, src/common/Color.cpp.
+pub(super) const DAEMON: CaretRule = CaretRule {
     characters: Characters::RangeInAnyCase('0', 'O'),
     entry: Entry::Masked(31),
     has_doubled_caret: true,
@@ -168,23 +231,32 @@ const DAEMON: CaretRule = CaretRule {
         Other::LongRgb("#"),
         Other::Default('*'),
     ],
+    palette: &[Entries::new(0, &[0x333333]), ENEMY_TERRITORY_COLOURS],
     ..PLAIN
 };
 
-const DARK_PLACES: CaretRule = CaretRule {
+/// xonotic/darkplaces, gl_draw.c. The ninth colour is half transparent.
+pub(super) const DARK_PLACES: CaretRule = CaretRule {
     characters: Characters::Range('0', '9'),
     has_doubled_caret: true,
     others: &[Other::ShortRgb('x')],
+    palette: &[
+        Entries::new(4, &[0x0D26FF]),
+        Entries::new(8, &[0xFFFFFF, 0x808080]),
+    ],
     ..PLAIN
 };
 
-const WARSOW: CaretRule = CaretRule {
+/// Warsow/qfusion, source/common/helpers/q_libc.cpp and q_math.cpp.
+pub(super) const WARSOW: CaretRule = CaretRule {
     characters: Characters::Range('0', '9'),
     has_doubled_caret: true,
+    palette: &[Entries::new(8, &[0xFF8000, 0x808080])],
     ..PLAIN
 };
 
-const FTE: CaretRule = CaretRule {
+/// fte-team/fteqw, engine/common/common.c and console.h. The ninth colour is half transparent.
+pub(super) const FTE: CaretRule = CaretRule {
     characters: Characters::Range('0', '9'),
     has_doubled_caret: true,
     others: &[
@@ -193,34 +265,71 @@ const FTE: CaretRule = CaretRule {
         Other::Default('r'),
         Other::Format("bdmahs"),
         Other::Link,
+        Other::Unicode,
+    ],
+    palette: &[
+        Entries::new(
+            1,
+            &[0xFF5454, 0x54FF54, 0xFFFF54, 0x5454FF, 0x54FFFF, 0xFF54FF],
+        ),
+        Entries::new(8, &[0xFFFFFF, 0xABABAB]),
     ],
     ..PLAIN
 };
 
-const CALL_OF_DUTY_2: CaretRule = CaretRule {
+/// voron00/CoD2rev_Server, src/universal/q_shared.cpp.
+pub(super) const CALL_OF_DUTY_2: CaretRule = CaretRule {
     characters: Characters::Range('0', '@'),
     is_nested: true,
     ..PLAIN
 };
 
-const MODERN_WARFARE_2: CaretRule = CaretRule {
+/// iw4x/iw4x-client, src/Components/Modules/TextRenderer.cpp. The entries 8 to 11 change with the
+/// team, the time and the server.
+pub(super) const MODERN_WARFARE_2: CaretRule = CaretRule {
     characters: Characters::Range('0', 'K'),
     others: &[Other::Icon('\u{1}'), Other::Icon('\u{2}')],
+    palette: &[
+        Entries::new(1, &[0xFF5C5C]),
+        Entries::new(6, &[0xFF5CFF]),
+        Entries::new(12, &[0xC84BC8, 0xFFF014, 0x800080, 0x14B4B4]),
+        Entries::new(
+            17,
+            &[
+                0x3C4B23, 0x5D17FF, 0xFF0000, 0x00FF00, 0x0000FF, 0x800000, 0xFF69B4, 0xAAF0D1,
+                0xFFD5A5, 0xBBE797, 0xFF7878,
+            ],
+        ),
+    ],
     ..PLAIN
 };
 
-const GHOSTS: CaretRule = CaretRule {
+/// HeartbeatingForCenturies/iw6x-client, src/client/component/colors.cpp. The entries 8 to 11 change
+/// with the team, the time and the game.
+pub(super) const GHOSTS: CaretRule = CaretRule {
     characters: Characters::Range('0', ';'),
+    palette: &[GHOSTS_COLOURS],
     ..PLAIN
 };
 
-const ADVANCED_WARFARE: CaretRule = CaretRule {
+const GHOSTS_COLOURS: Entries = Entries::new(
+    1,
+    &[0xFF3131, 0x86C000, 0xFFAD22, 0x0087C1, 0x20C5FF, 0x9750DD],
+);
+
+/// HeartbeatingForCenturies/s1x-client and auroramod/h1-mod, src/client/component/colors.cpp.
+pub(super) const ADVANCED_WARFARE: CaretRule = CaretRule {
     characters: Characters::Range('0', '<'),
-    ..PLAIN
+    ..GHOSTS
 };
 
-const INFINITE_WARFARE: CaretRule = CaretRule {
+/// auroramod/iw7-mod, src/client/component/colors.cpp.
+pub(super) const INFINITE_WARFARE: CaretRule = CaretRule {
     characters: Characters::Range('0', '?'),
+    palette: &[
+        GHOSTS_COLOURS,
+        Entries::new(13, &[0xFFAD22, 0x9750DD, 0xCD853F]),
+    ],
     ..PLAIN
 };
 
@@ -228,8 +337,17 @@ const INFINITE_WARFARE: CaretRule = CaretRule {
 const MAX_NESTED: usize = 16;
 /// Bytes of a link, at most: a longer one is text.
 const MAX_LINK: usize = 512;
+/// Digits of a Unicode character between braces, at most.
+const MAX_DIGITS: usize = 6;
 
 impl CaretRule {
+    /// The entry of the palette with this index, as `0xRRGGBB`.
+    pub(super) fn palette_colour(&self, index: u8) -> Option<u32> {
+        let mut own = self.palette.iter();
+        own.find_map(|entries| entries.get(index))
+            .or_else(|| EIGHT_COLOURS.get(index))
+    }
+
     /// The code at the start of a text.
     pub(super) fn code<'a>(&self, text: &'a str) -> Option<Code<'a>> {
         let after = text.strip_prefix('^')?;
@@ -237,7 +355,7 @@ impl CaretRule {
             return self.nested(text);
         }
         if self.has_doubled_caret && after.starts_with('^') {
-            return Some(Code::new(2, Effect::Shown("^")));
+            return Some(Code::new(2, Effect::Shown(Cow::Borrowed("^"))));
         }
         let other = self.others.iter().find_map(|other| other.code(after));
         let code = other.or_else(|| self.entry(after))?;
@@ -350,15 +468,10 @@ impl Other {
             }
             Self::TwoColours => two_colours(after),
             Self::Link => link(after),
+            Self::Unicode => unicode(after),
             Self::Icon(mark) => icon(after, mark),
         }
     }
-}
-
-/// The colour of three hexadecimal digits: F is 0xFF.
-pub(super) fn short_rgb(digits: &[u8]) -> Option<Colour> {
-    let [red, green, blue] = *digits.first_chunk()?;
-    rgb(&[red, red, green, green, blue, blue])
 }
 
 fn two_colours(after: &str) -> Option<Code<'_>> {
@@ -377,7 +490,23 @@ fn link(after: &str) -> Option<Code<'_>> {
     let near = inside.as_bytes().get(..MAX_LINK.min(inside.len()))?;
     let end = near.windows(2).position(|pair| pair == b"^]")?;
     let shown = inside.get(..end)?.split('\\').next()?;
-    Some(Code::new(end.saturating_add(3), Effect::Shown(shown)))
+    Some(Code::new(end.saturating_add(3), Effect::Link(shown)))
+}
+
+fn unicode(after: &str) -> Option<Code<'_>> {
+    let (digits, length) = match after.strip_prefix('{') {
+        Some(inside) => {
+            let near = inside.as_bytes().iter().take(MAX_DIGITS.saturating_add(1));
+            let end = near.into_iter().position(|byte| *byte == b'}')?;
+            (inside.get(..end)?, end.saturating_add(2))
+        }
+        None => (after.strip_prefix('U')?.get(..4)?, 5),
+    };
+    let is_hexadecimal = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    let number = u32::from_str_radix(digits, 16).ok();
+    let character = char::from_u32(number.filter(|_| is_hexadecimal)?)?;
+    let shown = Cow::Owned(character.to_string());
+    Some(Code::new(length, Effect::Shown(shown)))
 }
 
 fn icon(after: &str, mark: char) -> Option<Code<'_>> {

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::caret;
+use super::caret::{self, CaretRule};
 use super::charset::Charset;
+use super::code::{Code, Colour, Effect, Entries, rgb, short_rgb};
 
 /// The kind of colour codes in a text; it follows from the protocol and the game. The wrong kind
 /// would remove text. See the example of [`Text`](crate::Text).
@@ -35,14 +36,21 @@ pub enum Colours {
     /// `^0`–`^7`: the codes that all engines of the Quake 3 family have. For a server of an unknown
     /// engine, Jedi Outcast 1.04 and Spearmint.
     CaretBasic,
-    /// `^0`–`^9`: Urban Terror, Jedi Academy, Call of Duty 1 and 4.
+    /// `^0`–`^9`: Call of Duty 1 and 4.
     CaretDigit,
+    /// As [`Self::CaretDigit`], with Urban Terror's colours.
+    UrbanTerror,
+    /// As [`Self::CaretDigit`], with Jedi Academy's colours.
+    JediAcademy,
     /// `^` and a letter or digit; eight colours: ioquake3, iortcw, Elite Force, Medal of Honor,
-    /// World of Padman, Tremulous 1.2.
+    /// World of Padman.
     CaretAlphanumeric,
-    /// `^` and any character except `^`; eight colours: id Software's engines, Soldier of Fortune
-    /// II.
+    /// As [`Self::CaretAlphanumeric`], with Tremulous 1.2's colours.
+    Tremulous12,
+    /// `^` and any character except `^`; eight colours: id Software's engines.
     Caret,
+    /// As [`Self::Caret`], with Soldier of Fortune II's colours.
+    SoldierOfFortune2,
     /// `^` and any character except `^`; digits and letters are 36 colours: Quake3e.
     Quake3e,
     /// `^0`–`^8`: OpenArena's own engine.
@@ -65,8 +73,8 @@ pub enum Colours {
     DarkPlaces,
     /// `^0`–`^9`, and `^^` for a caret: Warsow, Warfork.
     Warsow,
-    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, and the formats
-    /// `^b ^d ^m ^a ^h ^s ^r`: FTE.
+    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, `^Uxxxx` and `^{x}`
+    /// for a Unicode character in hexadecimal, and the formats `^b ^d ^m ^a ^h ^s ^r`: FTE.
     Fte,
     /// `^0`–`^@`, removed again until none is left, so that `^^11` is a code: Call of Duty 2.
     CallOfDuty2,
@@ -97,57 +105,6 @@ pub enum Colours {
     SeriousSam,
 }
 
-/// A colour of a text, see [`Span`](crate::model::Span) for an example.
-#[doc(alias = "color")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(rename_all = "snake_case")
-)]
-#[non_exhaustive]
-pub enum Colour {
-    /// An entry of the game's palette.
-    ///
-    /// In games of the Quake 3 family, 0–7 are black, red, green, yellow, blue, cyan, magenta and
-    /// white; the kind of codes decides how many more there are. In a [`Colours::SectionSign`]
-    /// text, 0–15 are Minecraft's colours in the order of their codes.
-    Palette(u8),
-    /// Red, green and blue.
-    Rgb(u8, u8, u8),
-}
-
-/// A colour code at the start of a text.
-pub(super) struct Code<'a> {
-    /// Its length in bytes.
-    length: usize,
-    effect: Effect<'a>,
-}
-
-/// The effect of a colour code.
-pub(super) enum Effect<'a> {
-    /// Another format, or none.
-    None,
-    /// This text shows instead.
-    Shown(&'a str),
-    /// The colour from here on; `None` is the default of the game.
-    Colour(Option<Colour>),
-}
-
-impl<'a> Code<'a> {
-    pub(super) const fn new(length: usize, effect: Effect<'a>) -> Self {
-        Self { length, effect }
-    }
-
-    /// The code, longer by this many bytes before it.
-    pub(super) const fn after(self, length: usize) -> Self {
-        Self {
-            length: self.length.saturating_add(length),
-            ..self
-        }
-    }
-}
-
 impl Colours {
     /// The characters that a code can begin with.
     const fn introducers(self) -> &'static [char] {
@@ -160,6 +117,66 @@ impl Colours {
         }
     }
 
+    /// Red, green and blue of a colour, as the game draws it.
+    ///
+    /// `None` for an entry of the palette that is unknown, or that changes with the team or the
+    /// time. Games of the Quake 3 family draw the entries 0 to 7 in these colours, or in shades of
+    /// them: black, red, green, yellow, blue, cyan, magenta, white.
+    ///
+    /// ```
+    /// use queryport::model::{Colour, Colours};
+    ///
+    /// assert_eq!(Colours::Caret.rgb(Colour::Palette(1)), Some([0xFF, 0, 0]));
+    /// assert_eq!(Colours::DarkPlaces.rgb(Colour::Palette(4)), Some([0x0D, 0x26, 0xFF]));
+    /// assert_eq!(Colours::Caret.rgb(Colour::Palette(8)), None, "it has eight colours");
+    /// ```
+    pub fn rgb(self, colour: Colour) -> Option<[u8; 3]> {
+        let index = match colour {
+            Colour::Rgb(red, green, blue) => return Some([red, green, blue]),
+            Colour::Palette(index) => index,
+        };
+        let rgb = match self {
+            Self::SectionSign => MINECRAFT.get(index),
+            kind => kind.caret_rule()?.palette_colour(index),
+        };
+        let [_, red, green, blue] = rgb?.to_be_bytes();
+        Some([red, green, blue])
+    }
+
+    /// The rule of a kind of caret codes.
+    const fn caret_rule(self) -> Option<&'static CaretRule> {
+        Some(match self {
+            Self::Caret => &caret::CARET,
+            Self::SoldierOfFortune2 => &caret::SOLDIER_OF_FORTUNE_2,
+            Self::CaretAlphanumeric => &caret::CARET_ALPHANUMERIC,
+            Self::Tremulous12 => &caret::TREMULOUS_12,
+            Self::CaretBasic => &caret::CARET_BASIC,
+            Self::CaretDigit => &caret::CARET_DIGIT,
+            Self::UrbanTerror => &caret::URBAN_TERROR,
+            Self::JediAcademy => &caret::JEDI_ACADEMY,
+            Self::Quake3e => &caret::QUAKE3E,
+            Self::OpenArena => &caret::OPEN_ARENA,
+            Self::EnemyTerritory => &caret::ENEMY_TERRITORY,
+            Self::EtLegacy => &caret::ET_LEGACY,
+            Self::JediOutcast102 => &caret::JEDI_OUTCAST_102,
+            Self::Tremulous13 => &caret::TREMULOUS_13,
+            Self::Daemon => &caret::DAEMON,
+            Self::DarkPlaces => &caret::DARK_PLACES,
+            Self::Warsow => &caret::WARSOW,
+            Self::Fte => &caret::FTE,
+            Self::CallOfDuty2 => &caret::CALL_OF_DUTY_2,
+            Self::ModernWarfare2 => &caret::MODERN_WARFARE_2,
+            Self::Ghosts => &caret::GHOSTS,
+            Self::AdvancedWarfare => &caret::ADVANCED_WARFARE,
+            Self::InfiniteWarfare => &caret::INFINITE_WARFARE,
+            Self::None
+            | Self::UnrealEscape
+            | Self::SectionSign
+            | Self::Swat4
+            | Self::SeriousSam => return None,
+        })
+    }
+
     /// The code at the start of a text.
     fn code(self, text: &str) -> Option<Code<'_>> {
         match self {
@@ -168,10 +185,19 @@ impl Colours {
             Self::Swat4 => swat4(text),
             Self::SeriousSam => serious_sam(text),
             Self::Fte if text.starts_with('&') => ezquake(text),
-            caret => caret::rule(caret)?.code(text),
+            caret => caret.caret_rule()?.code(text),
         }
     }
 }
+
+/// Minecraft's sixteen colours (minecraft.wiki/w/Formatting_codes).
+const MINECRAFT: Entries = Entries::new(
+    0,
+    &[
+        0x000000, 0x0000AA, 0x00AA00, 0x00AAAA, 0xAA0000, 0xAA00AA, 0xFFAA00, 0xAAAAAA, 0x555555,
+        0x5555FF, 0x55FF55, 0x55FFFF, 0xFF5555, 0xFF55FF, 0xFFFF55, 0xFFFFFF,
+    ],
+);
 
 /// A part of a text between two codes.
 pub(crate) struct Segment<'a> {
@@ -186,17 +212,15 @@ pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Se
     if colours == Colours::UnrealEscape {
         return unreal_segments(raw, charset);
     }
-    let own = |(colour, text): (_, &str)| Segment {
-        colour,
-        text: Cow::Owned(text.to_owned()),
-    };
-    let borrow = |(colour, text)| Segment {
-        colour,
-        text: Cow::Borrowed(text),
-    };
     match charset.decode(raw) {
-        Cow::Borrowed(text) => Segments::new(text, colours).map(borrow).collect(),
-        Cow::Owned(text) => Segments::new(&text, colours).map(own).collect(),
+        Cow::Borrowed(text) => Segments::new(text, colours).collect(),
+        Cow::Owned(text) => {
+            let owned = |segment: Segment<'_>| Segment {
+                colour: segment.colour,
+                text: Cow::Owned(segment.text.into_owned()),
+            };
+            Segments::new(&text, colours).map(owned).collect()
+        }
     }
 }
 
@@ -215,6 +239,8 @@ pub(crate) fn may_have_codes(raw: &[u8], colours: Colours) -> bool {
 /// Iterator over the parts of a decoded text.
 struct Segments<'a> {
     rest: &'a str,
+    /// The text after the link that `rest` is in.
+    after_link: &'a str,
     colours: Colours,
     colour: Option<Colour>,
 }
@@ -223,6 +249,7 @@ impl<'a> Segments<'a> {
     const fn new(text: &'a str, colours: Colours) -> Self {
         Self {
             rest: text,
+            after_link: "",
             colours,
             colour: None,
         }
@@ -240,29 +267,49 @@ impl<'a> Segments<'a> {
         }
         None
     }
+
+    const fn segment(&self, text: &'a str) -> Segment<'a> {
+        Segment {
+            colour: self.colour,
+            text: Cow::Borrowed(text),
+        }
+    }
 }
 
 impl<'a> Iterator for Segments<'a> {
-    type Item = (Option<Colour>, &'a str);
+    type Item = Segment<'a>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        while let Some((at, code)) = self.next_code() {
+        loop {
+            let Some((at, code)) = self.next_code() else {
+                let text = std::mem::replace(&mut self.rest, std::mem::take(&mut self.after_link));
+                if !text.is_empty() {
+                    return Some(self.segment(text));
+                }
+                if self.rest.is_empty() {
+                    return None;
+                }
+                continue;
+            };
             let (before, from_code) = self.rest.split_at_checked(at)?;
             if !before.is_empty() {
                 // The code is read again by the next call.
                 self.rest = from_code;
-                return Some((self.colour, before));
+                return Some(self.segment(before));
             }
             self.rest = from_code.get(code.length..).unwrap_or_default();
             match code.effect {
                 Effect::None => {}
                 Effect::Colour(colour) => self.colour = colour,
-                Effect::Shown("") => {}
-                Effect::Shown(text) => return Some((self.colour, text)),
+                Effect::Link(text) => self.after_link = std::mem::replace(&mut self.rest, text),
+                Effect::Shown(text) => {
+                    return Some(Segment {
+                        colour: self.colour,
+                        text,
+                    });
+                }
             }
         }
-        let text = std::mem::take(&mut self.rest);
-        (!text.is_empty()).then_some((self.colour, text))
     }
 }
 
@@ -318,26 +365,12 @@ fn unreal_segments(raw: &[u8], charset: Charset) -> Vec<Segment<'_>> {
     segments
 }
 
-/// The colour of the first six characters, if they are hexadecimal digits.
-pub(super) fn rgb(text: &[u8]) -> Option<Colour> {
-    let [r1, r2, g1, g2, b1, b2] = *text.first_chunk()?;
-    let pair = |high, low| Some(hex(high)? << 4 | hex(low)?);
-    Some(Colour::Rgb(pair(r1, r2)?, pair(g1, g2)?, pair(b1, b2)?))
-}
-
-/// The value of a hexadecimal digit.
-pub(crate) fn hex(c: u8) -> Option<u8> {
-    char::from(c)
-        .to_digit(16)
-        .and_then(|digit| u8::try_from(digit).ok())
-}
-
 /// ezQuake's codes without a caret, which FTE reads too: `&cRGB` and `&r`.
 fn ezquake(text: &str) -> Option<Code<'_>> {
     if text.starts_with("&r") {
         return Some(Code::new(2, Effect::Colour(None)));
     }
-    let colour = caret::short_rgb(text.strip_prefix("&c")?.as_bytes())?;
+    let colour = short_rgb(text.strip_prefix("&c")?.as_bytes())?;
     Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
@@ -345,7 +378,7 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
 fn serious_sam(text: &str) -> Option<Code<'_>> {
     let after = text.strip_prefix('^')?;
     let (count, effect) = match after.chars().next()? {
-        '^' => return Some(Code::new(2, Effect::Shown("^"))),
+        '^' => return Some(Code::new(2, Effect::Shown(Cow::Borrowed("^")))),
         'c' => {
             let digits = after.as_bytes().get(1..)?;
             let colour = rgb(digits);
@@ -570,6 +603,12 @@ mod tests {
                 "^x0F0a^&F-b^r^[go\\http^]c&cf00d&re&x",
                 "abgocde&x",
             ),
+            (Colours::Fte, "^[^1R^2ed^7\\info\\^3x^]^4!^[b", "Red!^[b"),
+            (
+                Colours::Fte,
+                "^U00e9t^{e9}^{1F600} ^U12 ^Uzzzz ^{} ^{+1} ^{110000}",
+                "été\u{1F600} ^U12 ^Uzzzz ^{} ^{+1} ^{110000}",
+            ),
             (Colours::CallOfDuty2, "^^11a^^1b^1^c", "a^b^c"),
             (
                 Colours::ModernWarfare2,
@@ -605,6 +644,60 @@ mod tests {
             (Some(Colour::Rgb(0xFF, 0, 0x88)), "c".to_owned()),
         ];
         assert_eq!(spans("a^1b^xF08c", Colours::DarkPlaces), expected);
+    }
+
+    #[test]
+    fn a_link_keeps_the_colours_of_its_text() {
+        let palette = |index| Some(Colour::Palette(index));
+        let shown = [
+            (None, "a".to_owned()),
+            (palette(1), "b".to_owned()),
+            (palette(1), "c".to_owned()),
+        ];
+        assert_eq!(spans("a^[^1b\\url^]c", Colours::Fte), shown);
+    }
+
+    #[test]
+    fn palettes_have_the_colours_that_the_games_draw() {
+        let rgb = |kind: Colours, index| kind.rgb(Colour::Palette(index));
+        for (kind, index, expected) in [
+            (Colours::Caret, 3, Some([0xFF, 0xFF, 0])),
+            (Colours::CaretBasic, 8, None),
+            (Colours::SoldierOfFortune2, 2, Some([0xA9, 0xC2, 0x74])),
+            (Colours::SoldierOfFortune2, 3, Some([0xFF, 0xFF, 0])),
+            (Colours::Tremulous12, 0, Some([0x33; 3])),
+            (Colours::Tremulous13, 9, Some([0xFF, 0xAF, 0])),
+            (Colours::Tremulous13, 10, None),
+            (Colours::UrbanTerror, 9, Some([0x4A, 0x4C, 0x30])),
+            (Colours::JediAcademy, 8, Some([0xFF, 0x80, 0])),
+            (Colours::CaretDigit, 9, None),
+            (Colours::OpenArena, 8, Some([0xFF, 0x6E, 0])),
+            (Colours::Quake3e, 4, Some([0x33, 0x33, 0xFF])),
+            (Colours::Quake3e, 10, Some([0xFF, 0, 0])),
+            (Colours::Quake3e, 33, Some([0xFF, 0, 0x44])),
+            (Colours::Quake3e, 35, Some([0x80; 3])),
+            (Colours::EnemyTerritory, 31, Some([0xFF, 0xFF, 0x80])),
+            (Colours::EtLegacy, 16, Some([0x80, 0x40, 0])),
+            (Colours::Daemon, 0, Some([0x33; 3])),
+            (Colours::Daemon, 24, Some([0, 0x66, 0x33])),
+            (Colours::JediOutcast102, 15, Some([0x82, 0x9B, 0xD8])),
+            (Colours::DarkPlaces, 4, Some([0x0D, 0x26, 0xFF])),
+            (Colours::Warsow, 9, Some([0x80; 3])),
+            (Colours::Fte, 6, Some([0xFF, 0x54, 0xFF])),
+            (Colours::ModernWarfare2, 9, None),
+            (Colours::ModernWarfare2, 15, Some([0x14, 0xB4, 0xB4])),
+            (Colours::ModernWarfare2, 16, None),
+            (Colours::ModernWarfare2, 27, Some([0xFF, 0x78, 0x78])),
+            (Colours::Ghosts, 6, Some([0x97, 0x50, 0xDD])),
+            (Colours::AdvancedWarfare, 8, None),
+            (Colours::InfiniteWarfare, 15, Some([0xCD, 0x85, 0x3F])),
+            (Colours::SectionSign, 6, Some([0xFF, 0xAA, 0])),
+            (Colours::Swat4, 1, None),
+        ] {
+            assert_eq!(rgb(kind, index), expected, "{kind:?} {index}");
+        }
+        let direct = Colours::None.rgb(Colour::Rgb(1, 2, 3));
+        assert_eq!(direct, Some([1, 2, 3]));
     }
 
     #[test]

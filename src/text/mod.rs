@@ -9,6 +9,7 @@ use nom::IResult;
 
 mod caret;
 pub(crate) mod charset;
+pub(crate) mod code;
 pub(crate) mod colour;
 pub(crate) mod number;
 
@@ -39,14 +40,34 @@ pub(crate) fn each<'a, T, E>(
 }
 
 /// `until = *OCTET`, up to one of two byte values, which are not part of it, or to the end.
-#[inline]
+///
+/// Keys, values and names have some ten bytes each. For these, eight bytes at once need half the
+/// instructions of `memchr`.
+#[inline(always)]
 pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    let end = if A == B {
-        memchr::memchr(A, input)
-    } else {
-        memchr::memchr2(A, B, input)
-    };
-    Ok(split(input, end.unwrap_or(input.len())))
+    let (chunks, last) = input.as_chunks::<8>();
+    for (number, chunk) in chunks.iter().enumerate() {
+        let eight = u64::from_le_bytes(*chunk);
+        let marks = marks_of(A, eight) | marks_of(B, eight);
+        if marks != 0 {
+            let first = (marks.trailing_zeros() / u8::BITS) as usize;
+            let length = number.wrapping_mul(chunk.len()).wrapping_add(first);
+            return Ok(split(input, length));
+        }
+    }
+    let is_end = |byte: &u8| *byte == A || *byte == B;
+    let end = last.iter().position(is_end).unwrap_or(last.len());
+    let before_last = input.len().wrapping_sub(last.len());
+    Ok(split(input, before_last.wrapping_add(end)))
+}
+
+/// Marks the first byte of this value by its highest bit, and perhaps bytes after it; 0 if none of
+/// the eight has the value. Subtracting 1 borrows from the next byte only where a byte is 0.
+const fn marks_of(byte: u8, eight: u64) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGHEST_BITS: u64 = u64::from_le_bytes([0x80; 8]);
+    let zero_where_equal = eight ^ u64::from_le_bytes([byte; 8]);
+    zero_where_equal.wrapping_sub(ONES) & !zero_where_equal & HIGHEST_BITS
 }
 
 /// Splits after this many bytes: the rest, and these.
@@ -57,8 +78,8 @@ pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
         .map_or((&[], input), |(first, rest)| (rest, first))
 }
 
-/// A word in lower case, for a `match`. It is cut at the buffer's length, which exceeds the longest
-/// known word.
+/// A word in lower case, for a `match`; empty if it is longer than the buffer, which exceeds the
+/// longest known word.
 pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
     buffer
         .iter_mut()
