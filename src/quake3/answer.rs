@@ -140,9 +140,10 @@ impl Answer {
     pub fn completeness(&self) -> Completeness {
         let (mut listed, mut has_odd_line) = (0_usize, false);
         for line in self.response().text_lines() {
-            match PlayerLine::parse_in(self.form(), line) {
-                Some(_) => listed = listed.saturating_add(1),
-                None => has_odd_line |= !is_blank(line),
+            if PlayerLine::is_one(self.form(), line) {
+                listed = listed.saturating_add(1);
+            } else {
+                has_odd_line |= !is_blank(line);
             }
         }
         self.missing(listed, has_odd_line, self.get("clients"))

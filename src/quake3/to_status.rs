@@ -33,15 +33,16 @@ impl ToStatus for Answer {
             rules.push(key, value);
         }
         let reader = Reader::new(self, known);
-        let (players, has_odd_line) = reader.players();
-        let listed = players.as_ref().map(Vec::len);
+        let lines = reader.lines();
+        let (listed, players) = (lines.players.len(), lines.players);
+        let players = (!reader.is_info()).then_some(players);
         let clients = reader.known.get(Key::Clients);
-        let completeness = self.missing(listed.unwrap_or_default(), has_odd_line, clients);
+        let completeness = self.missing(listed, lines.has_odd_line, clients);
         let is_quake_world = self.form() == Form::QuakeWorld;
         let player_count = if is_quake_world {
-            reader.counted_players()
+            u32::try_from(listed.saturating_sub(lines.spectators)).ok()
         } else {
-            reader.player_count(listed)
+            reader.player_count(players.as_ref().map(Vec::len))
         };
         let marked = players.as_deref().filter(|_| is_quake_world);
         let bot_count = reader.bot_count(player_count);
@@ -86,6 +87,17 @@ struct Reader<'a> {
     known: Known<'a>,
     profile: &'static Profile,
     style: Style,
+    /// The numbered type of match.
+    current_match: Option<&'static Match>,
+}
+
+/// The lines after the infostring.
+struct Lines {
+    players: Vec<Player>,
+    /// The players among them that only watch and have slots of their own, as in QuakeWorld.
+    spectators: usize,
+    /// Whether some lines are not players.
+    has_odd_line: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -94,9 +106,10 @@ impl<'a> Reader<'a> {
         let charset = answer.charset.unwrap_or(profile.charset);
         Self {
             answer,
-            known,
             profile,
             style: Style::new(charset, profile.colours),
+            current_match: current_match(&known, profile),
+            known,
         }
     }
 
@@ -117,54 +130,69 @@ impl<'a> Reader<'a> {
         self.known.get(key).and_then(number::number)
     }
 
-    /// The players of a status, and whether some lines are not players.
-    fn players(&self) -> (Option<Vec<Player>>, bool) {
-        if self.is_info() {
-            return (None, false);
-        }
+    /// The lines of a status; an `infoResponse` has none.
+    fn lines(&self) -> Lines {
         let response = self.answer.response();
         let shows_bots = self.profile.bots_have_no_ping && self.known.has(Key::Bots);
-        let mut has_odd_line = false;
-        let mut players = Vec::with_capacity(response.player_text().len() / USUAL_LINE);
-        for line in response.text_lines() {
-            let Some(line) = PlayerLine::parse_in(self.answer.form(), line) else {
-                has_odd_line |= !is_blank(line);
+        let mut lines = Lines {
+            players: Vec::with_capacity(response.player_text().len() / USUAL_LINE),
+            spectators: 0,
+            has_odd_line: false,
+        };
+        for text in response.text_lines() {
+            let Some(mut player) = self.line(text, &mut lines.spectators) else {
+                lines.has_odd_line |= !is_blank(text);
                 continue;
             };
-            let mut player = self.player(line);
             if shows_bots {
                 player.bot = player.ping.map(|ping| ping == 0);
             }
-            players.push(player);
+            lines.players.push(player);
         }
-        set_teams(&mut players, self.known.get(Key::P).unwrap_or_default());
-        (Some(players), has_odd_line)
+        let slots = self.known.get(Key::P).unwrap_or_default();
+        set_teams(&mut lines.players, slots);
+        lines
+    }
+
+    /// The player of a line. Spectators are counted where they have slots of their own.
+    #[inline]
+    fn line(&self, text: &'a [u8], spectators: &mut usize) -> Option<Player> {
+        let form = self.answer.form();
+        if form != Form::QuakeWorld {
+            return Some(self.player(PlayerLine::parse_in(form, text)?));
+        }
+        let line = QuakeWorldLine::parse(text)?;
+        if line.is_spectator() {
+            *spectators = spectators.saturating_add(1);
+        }
+        let mut player = self.player(PlayerLine::of_quake_world(text, &line));
+        self.complete_quake_world(&line, &mut player);
+        Some(player)
     }
 
     #[inline]
     fn player(&self, line: PlayerLine<'a>) -> Player {
-        let (score_text, ping, team_text) = line.fields();
-        let score = score_text.and_then(number::whole);
-        let team = team_text.and_then(number::number);
+        let (score, team) = (line.score(), line.team());
         let mut player = Player {
             name: self.text_of(line.name()),
             score,
-            ping: ping.and_then(number::number),
+            ping: line.ping(),
             team,
             ..Player::default()
         };
-        if let Some(text) = team_text.filter(|text| team.is_none() && !text.is_empty()) {
+        if let Some(text) = line
+            .team_text()
+            .filter(|text| team.is_none() && !text.is_empty())
+        {
             player.extra.push_raw(b"team", text);
         }
         // Xonotic writes fractions and words where others have a whole number.
-        if let Some(text) = score_text.filter(|text| score.is_none() || text.contains(&b'.')) {
+        let is_odd = |text: &&[u8]| score.is_none() || text.contains(&b'.');
+        if let Some(text) = line.score_text().filter(is_odd) {
             player.extra.push_raw(b"score", text);
         }
         if let Some(address) = line.address() {
             player.extra.push_raw(b"address", address);
-        }
-        if let Some(line) = line.quake_world() {
-            self.complete_quake_world(&line, &mut player);
         }
         player
     }
@@ -198,14 +226,6 @@ impl<'a> Reader<'a> {
                 player.extra.push_raw(key, value);
             }
         }
-    }
-
-    /// The players of QuakeWorld. Spectators have slots of their own.
-    fn counted_players(&self) -> Option<u32> {
-        let response = self.answer.response();
-        let lines = response.players().filter_map(PlayerLine::quake_world);
-        let players = lines.filter(|line| !line.is_spectator());
-        u32::try_from(players.count()).ok()
     }
 
     /// The number of players. The server's own number is preferred to that of the lines.
@@ -295,18 +315,10 @@ impl<'a> Reader<'a> {
         !(has_own_folder && has_own_name)
     }
 
-    /// The numbered type of match.
-    fn current_match(&self) -> Option<&'static Match> {
-        let value = self.known.first_filled(&[Key::GGametype, Key::Gametype])?;
-        let number: u32 = number::number(value)?;
-        let mut matches = self.profile.matches.iter();
-        matches.find(|each| each.number == number)
-    }
-
     /// A word of the server's, else the game's words for the number, else the number.
     fn game_type(&self) -> Option<Text> {
         let words = || {
-            let current = self.current_match()?;
+            let current = self.current_match?;
             let is_its_own = !current.name.is_empty() && !self.is_modified();
             is_its_own.then(|| Text::new(current.name, self.style))
         };
@@ -322,7 +334,7 @@ impl<'a> Reader<'a> {
     }
 
     fn score_limit(&self) -> Option<i64> {
-        let of_match = match self.current_match().map(|current| current.limit) {
+        let of_match = match self.current_match.map(|current| current.limit) {
             Some(Limit::Key(key)) => Some(key),
             Some(Limit::StockKey(key)) if !self.is_modified() => Some(key),
             _ => None,
@@ -356,12 +368,17 @@ impl<'a> Reader<'a> {
     /// A team with a score, or in a game of teams with a name.
     fn team(&self, id: i32, scores: &[Key], names: &[Key]) -> Option<Team> {
         let score = self.known.first_filled(scores).and_then(number::integer);
-        let has_teams = self
-            .current_match()
-            .is_some_and(|current| current.has_teams);
+        let has_teams = self.current_match.is_some_and(|current| current.has_teams);
         let name = self.text(names).filter(|_| score.is_some() || has_teams);
         (score.is_some() || name.is_some()).then(|| team(id, name, score))
     }
+}
+
+/// The numbered type of match.
+fn current_match(known: &Known<'_>, profile: &Profile) -> Option<&'static Match> {
+    let value = known.first_filled(&[Key::GGametype, Key::Gametype])?;
+    let number: u32 = number::number(value)?;
+    profile.matches.iter().find(|each| each.number == number)
 }
 
 /// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each

@@ -1,12 +1,11 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
-use nom::character::complete::char;
 use nom::combinator::fail;
 use nom::sequence::delimited;
 use nom::{IResult, Parser};
 
 use super::siblings::{Form, Quake2Line, QuakeWorldLine, quake2_line};
-use crate::text::{number, short_until, split};
+use crate::text::{each, number, short_until, split};
 
 /// A borrowed player line.
 ///
@@ -34,12 +33,11 @@ use crate::text::{number, short_until, split};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerLine<'a> {
     form: Form,
-    /// The text before the first quote; in forms other than Quake 3's, the whole line.
-    before: &'a [u8],
-    quoted_team: Option<&'a [u8]>,
+    line: &'a [u8],
+    score: Option<&'a [u8]>,
+    ping: Option<&'a [u8]>,
+    team: Option<&'a [u8]>,
     name: &'a [u8],
-    /// The text after the last quote.
-    behind: &'a [u8],
 }
 
 impl<'a> PlayerLine<'a> {
@@ -47,7 +45,8 @@ impl<'a> PlayerLine<'a> {
     /// backslash before the name.
     #[inline]
     pub fn parse(line: &'a [u8]) -> Option<Self> {
-        player_line(line).ok().map(|(_, line)| line)
+        let (_, quoted) = quoted_parts(line).ok()?;
+        Some(Self::of_quake3(line, quoted))
     }
 
     /// Reads one line of a reply in this form.
@@ -62,39 +61,82 @@ impl<'a> PlayerLine<'a> {
     /// ```
     #[inline]
     pub fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
-        let name = match form {
-            Form::Quake3 => return Self::parse(line),
-            Form::Quake2 => quake2_line(line).ok()?.1.name,
-            Form::QuakeWorld => QuakeWorldLine::parse(line)?.name,
-        };
-        Some(Self {
-            form,
-            before: line,
-            quoted_team: None,
-            name,
-            behind: b"",
-        })
+        match form {
+            Form::Quake3 => Self::parse(line),
+            Form::Quake2 => Some(Self::of_quake2(line, quake2_line(line).ok()?.1)),
+            Form::QuakeWorld => Some(Self::of_quake_world(line, &QuakeWorldLine::parse(line)?)),
+        }
     }
 
-    /// The fields of a QuakeWorld line; `None` in other forms.
+    /// Whether [`Self::parse_in`] reads the line.
+    #[inline]
+    pub(crate) fn is_one(form: Form, line: &'a [u8]) -> bool {
+        match form {
+            Form::Quake3 => quoted_parts(line).is_ok(),
+            Form::Quake2 | Form::QuakeWorld => Self::parse_in(form, line).is_some(),
+        }
+    }
+
+    /// The numbers before the name are score, ping and team. A single number is a ping: Medal of
+    /// Honor sends no score.
+    #[inline]
+    fn of_quake3(line: &'a [u8], quoted: QuotedParts<'a>) -> Self {
+        let mut before = each(quoted.before, word);
+        let (first, second, third) = (before.next(), before.next(), before.next());
+        let (score, ping) = match second {
+            Some(_) => (first, second),
+            None => (None, first),
+        };
+        let team = quoted.team.or(third);
+        Self {
+            form: Form::Quake3,
+            line,
+            score,
+            ping,
+            team: team.or_else(|| each(quoted.after, word).next()),
+            name: quoted.name,
+        }
+    }
+
+    fn of_quake2(line: &'a [u8], fields: Quake2Line<'a>) -> Self {
+        Self {
+            form: Form::Quake2,
+            line,
+            score: Some(fields.score),
+            ping: Some(fields.ping),
+            team: fields.further.map(|further| further.team),
+            name: fields.name,
+        }
+    }
+
+    /// A line of QuakeWorld with these fields.
+    pub(crate) const fn of_quake_world(line: &'a [u8], fields: &QuakeWorldLine<'a>) -> Self {
+        Self {
+            form: Form::QuakeWorld,
+            line,
+            score: Some(fields.frags),
+            ping: Some(fields.ping),
+            team: fields.team,
+            name: fields.name,
+        }
+    }
+
+    /// Reads the further fields of a QuakeWorld line; `None` in other forms.
     pub fn quake_world(self) -> Option<QuakeWorldLine<'a>> {
         if self.form != Form::QuakeWorld {
             return None;
         }
-        QuakeWorldLine::parse(self.before)
+        QuakeWorldLine::parse(self.line)
     }
 
-    /// The text that Alien Arena's servers write in place of the player's address; `None` in other
-    /// forms.
+    /// Reads the text that Alien Arena's servers write in place of the player's address; `None` in
+    /// other forms.
     pub fn address(self) -> Option<&'a [u8]> {
-        Some(self.quake2()?.further?.address)
-    }
-
-    fn quake2(self) -> Option<Quake2Line<'a>> {
         if self.form != Form::Quake2 {
             return None;
         }
-        quake2_line(self.before).ok().map(|(_, line)| line)
+        let (_, fields) = quake2_line(self.line).ok()?;
+        Some(fields.further?.address)
     }
 
     /// The name, which may be empty and may have spaces at its ends.
@@ -103,96 +145,73 @@ impl<'a> PlayerLine<'a> {
     }
 
     /// The score as text: usually a decimal integer, `5.00` and the like on DarkPlaces.
-    pub fn score_text(self) -> Option<&'a [u8]> {
-        self.fields().0
+    pub const fn score_text(self) -> Option<&'a [u8]> {
+        self.score
     }
 
     /// The score; the whole part of a fraction. Negative values are common, −9999 and −666 mark
     /// spectators.
     pub fn score(self) -> Option<i64> {
-        number::whole(self.score_text()?)
+        number::whole(self.score?)
     }
 
     /// The ping as text.
-    pub fn ping_text(self) -> Option<&'a [u8]> {
-        self.fields().1
+    pub const fn ping_text(self) -> Option<&'a [u8]> {
+        self.ping
     }
 
     /// The ping in milliseconds. 0 for bots and for some lines that are not players, 999 while
     /// connecting, −1 on some Call of Duty servers.
     pub fn ping(self) -> Option<i32> {
-        number::number(self.ping_text()?)
+        number::number(self.ping?)
     }
 
     /// The team as text: the first of two quoted strings, or a third number, before or after the
     /// name.
-    pub fn team_text(self) -> Option<&'a [u8]> {
-        self.fields().2
+    pub const fn team_text(self) -> Option<&'a [u8]> {
+        self.team
     }
 
     /// The team, if it is a number. 0 means no team or spectators; the meaning of the others
     /// depends on the game.
     pub fn team(self) -> Option<i32> {
-        number::number(self.team_text()?)
-    }
-
-    /// Score, ping and team.
-    #[inline]
-    pub(crate) fn fields(self) -> Fields<'a> {
-        if self.form == Form::Quake3 {
-            return self.quake3_fields();
-        }
-        if let Some(line) = self.quake2() {
-            let team = line.further.map(|further| further.team);
-            return (Some(line.score), Some(line.ping), team);
-        }
-        self.quake_world()
-            .map(|line| (Some(line.frags), Some(line.ping), line.team))
-            .unwrap_or_default()
-    }
-
-    /// Score, ping and team. A single number is a ping: Medal of Honor sends no score.
-    #[inline]
-    fn quake3_fields(self) -> Fields<'a> {
-        let words = |text: &'a [u8]| {
-            text.split(|&byte| byte <= b' ')
-                .filter(|word| !word.is_empty())
-        };
-        let mut before = words(self.before);
-        let (first, second, third) = (before.next(), before.next(), before.next());
-        let (score, ping) = if second.is_some() {
-            (first, second)
-        } else {
-            (None, first)
-        };
-        (
-            score,
-            ping,
-            self.quoted_team
-                .or(third)
-                .or_else(|| words(self.behind).next()),
-        )
+        number::number(self.team?)
     }
 }
 
-/// Score, ping and team as text.
-type Fields<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, Option<&'a [u8]>);
+/// A player line, split at its quotes.
+#[derive(Clone, Copy)]
+struct QuotedParts<'a> {
+    before: &'a [u8],
+    team: Option<&'a [u8]>,
+    name: &'a [u8],
+    after: &'a [u8],
+}
 
-/// `player-line = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash
+/// `quoted-parts = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash
 /// before the name makes it a pair of the infostring, whose value has the quote.
 #[inline]
-fn player_line(line: &[u8]) -> IResult<&[u8], PlayerLine<'_>> {
-    let (rest, (before, (quoted_team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
-    Ok((
-        &[],
-        PlayerLine {
-            form: Form::Quake3,
-            before,
-            quoted_team,
-            name,
-            behind: rest,
-        },
-    ))
+fn quoted_parts(line: &[u8]) -> IResult<&[u8], QuotedParts<'_>> {
+    let (after, (before, (team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
+    let parts = QuotedParts {
+        before,
+        team,
+        name,
+        after,
+    };
+    Ok((&[], parts))
+}
+
+/// `word = *%x00-20 1*%x21-FF`
+#[inline]
+fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
+    let is_space = |byte: &u8| *byte <= b' ';
+    let Some(start) = text.iter().position(|byte| !is_space(byte)) else {
+        return fail().parse(text);
+    };
+    let (text, _) = split(text, start);
+    let end = text.iter().position(is_space).unwrap_or(text.len());
+    Ok(split(text, end))
 }
 
 /// A quoted team, and the name.
@@ -203,7 +222,7 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 /// them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
-    let (rest, name) = delimited(char('"'), short_until::<b'"', b'"'>, char('"')).parse(input)?;
+    let (rest, name) = delimited(quote, short_until::<b'"', b'"'>, quote).parse(input)?;
     if !rest.contains(&b'"') {
         return Ok((rest, (None, name)));
     }
@@ -213,10 +232,19 @@ fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
             memchr::memrchr(b'"', text).unwrap_or(text.len()),
         ))
     };
-    let (rest, quoted) = delimited(char('"'), until_last_quote, char('"')).parse(input)?;
+    let (rest, quoted) = delimited(quote, until_last_quote, quote).parse(input)?;
     let between = quoted.windows(3).rposition(|bytes| bytes == b"\" \"");
     let two = between.and_then(|at| Some((quoted.get(..at), quoted.get(at.saturating_add(3)..)?)));
     Ok((rest, two.unwrap_or((None, quoted))))
+}
+
+/// `quote = DQUOTE`
+#[inline]
+fn quote(input: &[u8]) -> IResult<&[u8], ()> {
+    match input {
+        [b'"', rest @ ..] => Ok((rest, ())),
+        _ => fail().parse(input),
+    }
 }
 
 /// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.

@@ -154,7 +154,6 @@ impl<'a> Response<'a> {
         use ParseErrorKind::{CutShort, Malformed};
         let (datagram, length) = (self.datagram, self.datagram.len());
         let Layout {
-            form,
             detail,
             info: (start, end),
             players: after,
@@ -163,56 +162,63 @@ impl<'a> Response<'a> {
         } = self.layout;
         let text = line::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
-        let last_separator = memchr::memrchr(b'\\', self.info().raw());
-        let last_key =
-            last_separator.map_or(start, |at| start.saturating_add(at).saturating_add(1));
         let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
-        let problems = [
-            (
+        let error = |is_there: bool, kind, at| is_there.then(|| ParseError::new(kind, at));
+        let framing = [
+            error(
                 is_extra(word_end, start),
                 Malformed("end of the command word"),
                 word_end,
             ),
-            (
+            error(
                 self.info().has_odd_key(),
                 CutShort("the infostring: a key without a value"),
-                last_key,
+                self.last_key(),
             ),
-            (
+            error(
                 is_extra(end, after),
                 Malformed("end of the infostring"),
                 end,
             ),
-            (
+            error(
                 is_status && !info_closed,
                 CutShort("the infostring: no line feed ends it"),
                 length,
             ),
-            (
+            error(
                 !is_status && is_extra(after, length),
                 Malformed("end of the reply"),
                 after,
             ),
-            (
+            error(
                 !self.closes_lines(),
                 CutShort("the last player line: no line feed ends it"),
                 length,
             ),
         ];
+        framing.into_iter().flatten().chain(self.skipped_lines())
+    }
+
+    /// The offset of the last key of the infostring.
+    fn last_key(&self) -> usize {
+        let (start, _) = self.layout.info;
+        let separator = memchr::memrchr(b'\\', self.info().raw());
+        separator.map_or(start, |at| start.saturating_add(at).saturating_add(1))
+    }
+
+    /// An error for each line that is not a player line.
+    fn skipped_lines(&self) -> impl Iterator<Item = ParseError> + use<'a> {
+        let (datagram, form) = (self.datagram, self.layout.form);
         // NUL ends each datagram of QuakeWorld.
         let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
         let is_skipped = move |line: &&[u8]| {
-            !line.is_empty() && PlayerLine::parse_in(form, line).is_none() && !is_end(line)
+            !line.is_empty() && !PlayerLine::is_one(form, line) && !is_end(line)
         };
-        let offset = move |line: &[u8]| locate(datagram, line).map_or(0, |range| range.start);
-        let skipped = self.text_lines().filter(is_skipped);
-        let skipped = skipped.map(move |line| (true, Malformed("player line"), offset(line)));
-        let problems = problems
-            .into_iter()
-            .chain(skipped)
-            .filter(|(is_there, ..)| *is_there);
-        problems.map(|(_, kind, offset)| ParseError::new(kind, offset))
+        self.text_lines().filter(is_skipped).map(move |line| {
+            let at = locate(datagram, line).map_or(0, |range| range.start);
+            ParseError::new(ParseErrorKind::Malformed("player line"), at)
+        })
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`]
@@ -231,7 +237,7 @@ impl<'a> Response<'a> {
         }
         for line in self
             .text_lines()
-            .filter(|line| PlayerLine::parse_in(form, line).is_some())
+            .filter(|line| PlayerLine::is_one(form, line))
         {
             out.put_slice(line);
             out.put_u8(b'\n');
