@@ -12,6 +12,8 @@ use crate::lists::{Cod4xList, GameSpy1List, GameSpy2List, ListRequest, Quake3Lis
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
 use crate::quake3;
+use crate::quake3::engines::Profile;
+use crate::quake3::keys::Known;
 
 /// Least likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
@@ -170,8 +172,17 @@ impl Game {
                 .find(is_marked)
                 .or_else(|| games().rfind(is_named));
         }
+        let engine = engine(status).filter(|_| protocol == Protocol::Quake3);
+        if let Some(id) = engine.and_then(|engine| engine.game) {
+            return games().find(|game| game.id == id);
+        }
+        if let Some(marked) = games().find(is_marked) {
+            return Some(marked);
+        }
+        // Games of other engines may use the same number.
+        let is_possible = |game: &Self| engine.is_none() || game.profile == engine;
         let only = |fits: &dyn Fn(&Self) -> bool| {
-            let mut fitting = games().filter(|game| fits(game));
+            let mut fitting = games().filter(|game| is_possible(game) && fits(game));
             fitting.next().filter(|_| fitting.next().is_none())
         };
         let has_number =
@@ -181,17 +192,23 @@ impl Game {
             .and_then(|number| i32::try_from(number).ok());
         let number = number.filter(|number| !SHARED_NUMBERS.contains(number));
         let has_port = |port| only(&|game| game.game_port == Some(port));
-        if let Some(marked) = games().find(is_marked) {
-            return Some(marked);
-        }
-        // Another engine may use the same number.
-        if OF_OTHER_ENGINES.iter().any(|mark| mark.fits(status)) {
-            return None;
-        }
         number
             .and_then(has_number)
             .or_else(|| has_port(status.game_port?))
     }
+}
+
+/// The engine of Quake 3's family that the keys of a status identify.
+fn engine(status: &ServerStatus) -> Option<&'static Profile> {
+    let number = status.protocol_version.map(|number| number.to_string());
+    let mut known = Known::default();
+    for (key, value) in &status.rules {
+        known.insert(key.raw(), value.raw());
+    }
+    if let Some(number) = &number {
+        known.insert(b"protocol", number.as_bytes());
+    }
+    Profile::of_unknown_form(&known)
 }
 
 impl Mark {
@@ -207,11 +224,6 @@ impl Mark {
             Self::Number(first, last) => status
                 .protocol_version
                 .is_some_and(|number| (*first..=*last).contains(&number)),
-            Self::LettersAfterNumber => rule("protocol").is_some_and(|value| {
-                let letters = value.trim_start_matches(|c: char| c.is_ascii_digit());
-                letters.len() < value.len()
-                    && letters.starts_with(|c: char| c.is_ascii_alphabetic())
-            }),
             Self::All(marks) => marks.iter().all(|mark| mark.fits(status)),
             Self::GameType(start) => status
                 .game_type
@@ -224,13 +236,6 @@ impl Mark {
         }
     }
 }
-
-/// Marks of families whose protocol numbers other games use as well.
-const OF_OTHER_ENGINES: [Mark; 3] = [
-    Mark::Has("gametypestring"),
-    Mark::Has("g_gametypestring"),
-    Mark::Has("hw"),
-];
 
 fn begins(text: &str, start: &str) -> bool {
     text.get(..start.len())
@@ -337,6 +342,19 @@ mod tests {
                 "rtcw",
                 "{key}"
             );
+        }
+    }
+
+    /// A game of an engine of its own is recognised by the engine's marks, others by their own.
+    #[test]
+    fn each_mark_is_in_one_place() {
+        for profile in Profile::all() {
+            let Some(id) = profile.game else { continue };
+            let game = Game::find(id).unwrap();
+            assert_eq!(game.id, id, "{}", profile.name);
+            let is_own = game.profile == Some(profile);
+            let has_marks = is_own && !game.marks.is_empty() && !matches!(id, "q3a" | "openarena");
+            assert!(!has_marks, "{id} repeats the marks of its engine");
         }
     }
 

@@ -147,8 +147,6 @@ pub(crate) enum Mark {
     Has(&'static str),
     /// The protocol number, from the first to the last.
     Number(u32, u32),
-    /// Letters follow the protocol number.
-    LettersAfterNumber,
     /// It has all of these marks.
     All(&'static [Self]),
     /// The type of match begins with this text.

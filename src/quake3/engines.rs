@@ -3,7 +3,7 @@
 //! A row is a copy of another row with its own differences. [`DEFAULT`] is for servers that no mark
 //! identifies: it reads every key, and removes only the colour codes that all known engines have.
 
-use Mark::{Begins, Contains, Has, Is, Lacks, Number, NumberWithLetters};
+use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
 use super::habits::{ConnectForm, Phrase, RconRule, RefusalReason};
 use super::keys::{Key, Known};
@@ -18,8 +18,11 @@ pub(crate) struct Profile {
     /// The engine's name, for people.
     #[allow(dead_code, reason = "it names the row in tests")]
     pub(crate) name: &'static str,
-    /// The lists of marks. A reply with all marks of one list is the engine's.
-    pub(crate) marks: &'static [&'static [Mark]],
+    /// A reply that fits one of these is the engine's.
+    pub(crate) signatures: &'static [Signature],
+    /// The id of the engine's own game; `None` if others run on it too.
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
+    pub(crate) game: Option<&'static str>,
     /// The implementation that writes this engine's replies.
     pub(crate) engine: Engine,
     /// The form of its replies.
@@ -80,6 +83,62 @@ impl PartialEq for Profile {
     }
 }
 
+/// Marks that a reply of an engine has together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Signature {
+    marks: &'static [Mark],
+    /// First letters of values, see [`letter`]. A reply without any of them lacks a mark.
+    letters: u32,
+}
+
+/// The signature of these marks.
+const fn all(marks: &'static [Mark]) -> Signature {
+    let mut letters = u32::MAX;
+    let mut rest = marks;
+    while let [mark, others @ ..] = rest {
+        if let Is(_, text) | Begins(_, text) = mark {
+            letters = letter(text.as_bytes());
+        }
+        rest = others;
+    }
+    Signature { marks, letters }
+}
+
+impl Signature {
+    /// Whether a reply with these values, which begin with these letters, has all marks.
+    fn fits(&self, known: &Known<'_>, letters: u32) -> bool {
+        self.letters & letters != 0 && self.marks.iter().all(|mark| mark.fits(known))
+    }
+}
+
+/// The keys whose values are compared with a text.
+const TEXT_KEYS: [Key; 7] = [
+    Key::Version,
+    Key::Gamename,
+    Key::ComGamename,
+    Key::Game,
+    Key::FsGame,
+    Key::ShortVersion,
+    Key::StarVersion,
+];
+
+/// The first letter of a text as one of 32 bits, the same in both cases.
+const fn letter(text: &[u8]) -> u32 {
+    match text {
+        [first, ..] => 1_u32.wrapping_shl((*first & 0x1F) as u32),
+        [] => 0,
+    }
+}
+
+/// The first letters of the values that are compared with a text.
+fn letters(known: &Known<'_>) -> u32 {
+    let values = TEXT_KEYS.iter().filter_map(|key| known.get(*key));
+    values.fold(ANY_LETTER, |letters, value| letters | letter(value))
+}
+
+/// The bit of no letter and no digit, so that signatures without a text fit.
+const ANY_LETTER: u32 = 1;
+
 /// A condition on the keys of a reply. Values are compared without regard to ASCII case.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mark {
@@ -91,8 +150,6 @@ pub(crate) enum Mark {
     Is(Key, &'static str),
     /// The value begins with this text.
     Begins(Key, &'static str),
-    /// The value contains this text.
-    Contains(Key, &'static str),
     /// The protocol number is in this range.
     Number(u32, u32),
     /// Letters follow the protocol number.
@@ -289,7 +346,8 @@ impl Profile {
             Form::Quake3 => ALL.as_slice(),
             Form::Quake2 | Form::QuakeWorld => SIBLINGS.as_slice(),
         };
-        let fits = |profile: &&Self| profile.form == form && profile.fits(known);
+        let letters = letters(known);
+        let fits = |profile: &&Self| profile.form == form && profile.fits(known, letters);
         let found = profiles.iter().find(fits);
         found.unwrap_or_else(|| Self::of_form(form))
     }
@@ -301,6 +359,19 @@ impl Profile {
             Form::Quake2 => &QUAKE2,
             Form::QuakeWorld => &QUAKE_WORLD,
         }
+    }
+
+    /// The engine of a status whose form is unknown; `None` if no mark identifies it.
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
+    pub(crate) fn of_unknown_form(known: &Known<'_>) -> Option<&'static Self> {
+        let letters = letters(known);
+        Self::all().find(|profile| profile.fits(known, letters))
+    }
+
+    /// Every row except [`DEFAULT`].
+    #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
+    pub(crate) fn all() -> impl Iterator<Item = &'static Self> {
+        ALL.iter().chain(&SIBLINGS)
     }
 
     /// The engine that the server side imitates.
@@ -320,14 +391,15 @@ impl Profile {
     /// The engine that the server side imitates for a status with these keys: a game on it, if they
     /// name one.
     pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
-        let fits = |profile: &&Self| profile.engine == engine && profile.fits(known);
+        let letters = letters(known);
+        let fits = |profile: &&Self| profile.engine == engine && profile.fits(known, letters);
         let named = ALL.iter().find(fits);
         named.unwrap_or_else(|| Self::of_engine(engine))
     }
 
-    fn fits(&self, known: &Known<'_>) -> bool {
-        let all_fit = |marks: &[Mark]| marks.iter().all(|mark| mark.fits(known));
-        self.marks.iter().any(|marks| all_fit(marks))
+    fn fits(&self, known: &Known<'_>, letters: u32) -> bool {
+        let mut signatures = self.signatures.iter();
+        signatures.any(|signature| signature.fits(known, letters))
     }
 }
 
@@ -339,16 +411,8 @@ impl Mark {
             Self::Lacks(key) => !known.has(key),
             Self::Is(key, text) => known
                 .get(key)
-                .is_some_and(|value| value.eq_ignore_ascii_case(text.as_bytes())),
-            Self::Begins(key, text) => known
-                .get(key)
-                .and_then(|value| value.get(..text.len()))
-                .is_some_and(|head| head.eq_ignore_ascii_case(text.as_bytes())),
-            Self::Contains(key, text) => known.get(key).is_some_and(|value| {
-                value
-                    .windows(text.len())
-                    .any(|part| part.eq_ignore_ascii_case(text.as_bytes()))
-            }),
+                .is_some_and(|value| value.len() == text.len() && begins_with(value, text)),
+            Self::Begins(key, text) => known.get(key).is_some_and(|value| begins_with(value, text)),
             Self::Number(first, last) => {
                 number().is_some_and(|number| (first..=last).contains(&number))
             }
@@ -360,10 +424,18 @@ impl Mark {
     }
 }
 
+/// Whether a value begins with a text, without regard to ASCII case. Most values differ in the first
+/// byte.
+fn begins_with(value: &[u8], text: &str) -> bool {
+    let mut pairs = value.iter().zip(text.as_bytes());
+    value.len() >= text.len() && pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
+}
+
 /// A server that no mark identifies.
 pub(crate) const DEFAULT: Profile = Profile {
     name: "unknown",
-    marks: &[],
+    signatures: &[],
+    game: None,
     engine: Engine::Quake3,
     form: Form::Quake3,
     charset: Charset::Utf8OrWindows1252,
@@ -508,7 +580,7 @@ const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
 const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
 
 /// Every engine, the most specific marks first.
-pub(crate) static ALL: [Profile; 37] = [
+pub(crate) static ALL: [Profile; 41] = [
     URBAN_TERROR,
     IW4X,
     IW5,
@@ -519,7 +591,9 @@ pub(crate) static ALL: [Profile; 37] = [
     BOIII,
     FTE,
     DARK_PLACES,
+    WARFORK,
     WARSOW,
+    QFUSION,
     DAEMON,
     JEDI_OUTCAST_102,
     JEDI_OUTCAST,
@@ -528,6 +602,8 @@ pub(crate) static ALL: [Profile; 37] = [
     COD2,
     COD4X,
     COD4,
+    WORLD_AT_WAR,
+    UNITED_OFFENSIVE,
     COD1,
     MEDAL_OF_HONOR,
     SOLDIER_OF_FORTUNE_2,
@@ -583,7 +659,8 @@ pub(crate) const QUAKE2: Profile = Profile {
 /// Alien Arena.
 pub(crate) const ALIEN_ARENA: Profile = Profile {
     name: "Alien Arena",
-    marks: &[&[Has(Key::GTeamgame)]],
+    signatures: &[all(&[Has(Key::GTeamgame)])],
+    game: Some("alienarena"),
     colours: Colours::Caret,
     base_folders: &["arena", "data1", "baseq2"],
     source: "alienarena/alienarena source/server/sv_main.c",
@@ -607,7 +684,8 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
 /// FTE's QuakeWorld server, which lists bots under a mark of their own.
 pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
     name: "FTE as QuakeWorld",
-    marks: &[&[Begins(Key::StarVersion, "FTE")]],
+    signatures: &[all(&[Begins(Key::StarVersion, "FTE")])],
+    game: Some("quake"),
     bot_prefix: Some("BOT:"),
     source: "fte-team/fteqw engine/server/sv_main.c",
     ..QUAKE_WORLD
@@ -616,7 +694,8 @@ pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
 /// QTV, which shows games of other QuakeWorld servers.
 pub(crate) const QTV: Profile = Profile {
     name: "QTV",
-    marks: &[&[Begins(Key::StarVersion, "QTV")]],
+    signatures: &[all(&[Begins(Key::StarVersion, "QTV")])],
+    game: Some("qtv"),
     source: "QW-Group/qtv src/qtv.h",
     ..QUAKE_WORLD
 };
@@ -624,7 +703,8 @@ pub(crate) const QTV: Profile = Profile {
 /// qwfwd, a proxy between clients and QuakeWorld servers.
 pub(crate) const QWFWD: Profile = Profile {
     name: "qwfwd",
-    marks: &[&[Begins(Key::StarVersion, "qwfwd")]],
+    signatures: &[all(&[Begins(Key::StarVersion, "qwfwd")])],
+    game: Some("qwfwd"),
     source: "QW-Group/qwfwd src/qwfwd.h",
     ..QUAKE_WORLD
 };
@@ -653,7 +733,8 @@ const QUAKE3_MATCHES: &[Match] = &[
 /// id's Quake III Arena 1.32.
 pub(crate) const QUAKE3: Profile = Profile {
     name: "Quake III Arena",
-    marks: &[&[Begins(Key::Version, "Q3 1.")]],
+    signatures: &[all(&[Begins(Key::Version, "Q3 1.")])],
+    game: Some("q3a"),
     colours: Colours::Caret,
     matches: QUAKE3_MATCHES,
     stock: &["Quake3Arena", "baseq3", "missionpack", "baseoa"],
@@ -665,7 +746,7 @@ pub(crate) const QUAKE3: Profile = Profile {
 /// Quake3e.
 pub(crate) const QUAKE3E: Profile = Profile {
     name: "Quake3e",
-    marks: &[&[Begins(Key::Version, "Q3 1.32e")]],
+    signatures: &[all(&[Begins(Key::Version, "Q3 1.32e")])],
     refusals: &[Phrase::begin(
         "reconnecting, please wait",
         RefusalReason::TryAgain,
@@ -683,12 +764,13 @@ pub(crate) const QUAKE3E: Profile = Profile {
 /// An `infoResponse` of id's engine or of Quake3e, which name no game.
 pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
     name: "Quake III Arena or Quake3e",
-    marks: &[&[
+    signatures: &[all(&[
         Lacks(Key::Gamename),
         Lacks(Key::Version),
         Number(66, 68),
         Has(Key::Hostname),
-    ]],
+    ])],
+    game: None,
     colours: Colours::Caret,
     written: IOQUAKE3.written,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
@@ -698,15 +780,16 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
 /// ioquake3, and games on it that have no row of their own.
 pub(crate) const IOQUAKE3: Profile = Profile {
     name: "ioquake3",
-    marks: &[
-        &[Begins(Key::Version, "ioq3")],
-        &[Is(Key::ComGamename, "Quake3Arena")],
-        &[Is(Key::Gamename, "Quake3Arena")],
-        &[Is(Key::Gamename, "baseq3")],
-        &[Is(Key::Gamename, "missionpack")],
-        &[Is(Key::Gamename, "baseoa")],
-        &[Has(Key::Gamename), Has(Key::GHumanPlayers)],
+    signatures: &[
+        all(&[Begins(Key::Version, "ioq3")]),
+        all(&[Is(Key::ComGamename, "Quake3Arena")]),
+        all(&[Is(Key::Gamename, "Quake3Arena")]),
+        all(&[Is(Key::Gamename, "baseq3")]),
+        all(&[Is(Key::Gamename, "missionpack")]),
+        all(&[Is(Key::Gamename, "baseoa")]),
+        all(&[Has(Key::Gamename), Has(Key::GHumanPlayers)]),
     ],
+    game: None,
     colours: Colours::CaretAlphanumeric,
     refusals: &[Phrase::begin("game mismatch", RefusalReason::WrongGame)],
     written: Written {
@@ -720,10 +803,11 @@ pub(crate) const IOQUAKE3: Profile = Profile {
 /// OpenArena's own engine.
 pub(crate) const OPEN_ARENA: Profile = Profile {
     name: "OpenArena",
-    marks: &[
-        &[Begins(Key::Version, "ioq3+oa")],
-        &[Is(Key::Game, "baseoa")],
+    signatures: &[
+        all(&[Begins(Key::Version, "ioq3+oa")]),
+        all(&[Is(Key::Game, "baseoa")]),
     ],
+    game: Some("openarena"),
     colours: Colours::OpenArena,
     source: "OpenArena/engine code/qcommon/q_shared.h",
     ..IOQUAKE3
@@ -732,17 +816,15 @@ pub(crate) const OPEN_ARENA: Profile = Profile {
 /// Urban Terror.
 pub(crate) const URBAN_TERROR: Profile = Profile {
     name: "Urban Terror",
-    marks: &[
-        &[
-            Begins(Key::Version, "ioQ3"),
-            Contains(Key::Version, " urt "),
-        ],
-        &[Begins(Key::Gamename, "q3ut")],
-        &[Begins(Key::Gamename, "q3urt")],
-        &[Begins(Key::Game, "q3ut")],
-        &[Begins(Key::Game, "q3urt")],
+    signatures: &[
+        all(&[Begins(Key::Version, "ioQ3 1.35 urt")]),
+        all(&[Begins(Key::Gamename, "q3ut")]),
+        all(&[Begins(Key::Gamename, "q3urt")]),
+        all(&[Begins(Key::Game, "q3ut")]),
+        all(&[Begins(Key::Game, "q3urt")]),
     ],
-    colours: Colours::CaretDigit,
+    game: Some("urbanterror"),
+    colours: Colours::UrbanTerror,
     password: Password {
         is_left_out_without: true,
         ..DEFAULT.password
@@ -798,10 +880,11 @@ const WOLFENSTEIN_MATCHES: &[Match] = &[
 /// Return to Castle Wolfenstein 1.41.
 pub(crate) const RTCW: Profile = Profile {
     name: "Return to Castle Wolfenstein",
-    marks: &[
-        &[Begins(Key::Version, "Wolf ")],
-        &[Is(Key::Gamename, "wolfmp")],
+    signatures: &[
+        all(&[Begins(Key::Version, "Wolf ")]),
+        all(&[Is(Key::Gamename, "wolfmp")]),
     ],
+    game: Some("rtcw"),
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
@@ -812,10 +895,10 @@ pub(crate) const RTCW: Profile = Profile {
 /// iortcw.
 pub(crate) const IORTCW: Profile = Profile {
     name: "iortcw",
-    marks: &[
-        &[Begins(Key::Version, "iortcw")],
-        &[Is(Key::ComGamename, "wolfmp")],
-        &[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)],
+    signatures: &[
+        all(&[Begins(Key::Version, "iortcw")]),
+        all(&[Is(Key::ComGamename, "wolfmp")]),
+        all(&[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)]),
     ],
     colours: Colours::CaretAlphanumeric,
     written: IOQUAKE3.written,
@@ -835,11 +918,12 @@ const ENEMY_TERRITORY_MATCHES: &[Match] = &[
 /// Wolfenstein: Enemy Territory 2.60.
 pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     name: "Enemy Territory",
-    marks: &[
-        &[Begins(Key::Version, "ET ")],
-        &[Is(Key::Gamename, "et")],
-        &[Is(Key::Gamename, "etmain")],
+    signatures: &[
+        all(&[Begins(Key::Version, "ET ")]),
+        all(&[Is(Key::Gamename, "et")]),
+        all(&[Is(Key::Gamename, "etmain")]),
     ],
+    game: Some("wet"),
     colours: Colours::EnemyTerritory,
     bots: &[Key::OmnibotPlaying, Key::Bots],
     matches: ENEMY_TERRITORY_MATCHES,
@@ -856,7 +940,8 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
 /// ET: Legacy.
 pub(crate) const ET_LEGACY: Profile = Profile {
     name: "ET: Legacy",
-    marks: &[&[Begins(Key::Version, "ET Legacy")]],
+    signatures: &[all(&[Begins(Key::Version, "ET Legacy")])],
+    game: Some("etlegacy"),
     rcon: RconRule {
         wrong_password: &["bad rconpassword"],
         no_password: &["no rconpassword set on the server"],
@@ -871,11 +956,12 @@ pub(crate) const ET_LEGACY: Profile = Profile {
 /// Smokin' Guns.
 pub(crate) const SMOKIN_GUNS: Profile = Profile {
     name: "Smokin' Guns",
-    marks: &[
-        &[Begins(Key::Version, "Smokin' Guns")],
-        &[Is(Key::Gamename, "smokinguns")],
-        &[Is(Key::ComGamename, "smokinguns")],
+    signatures: &[
+        all(&[Begins(Key::Version, "Smokin' Guns")]),
+        all(&[Is(Key::Gamename, "smokinguns")]),
+        all(&[Is(Key::ComGamename, "smokinguns")]),
     ],
+    game: Some("smokinguns"),
     colours: Colours::EnemyTerritory,
     matches: &[
         solo_match(1, "Duel"),
@@ -891,11 +977,12 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
 /// World of Padman.
 pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
     name: "World of Padman",
-    marks: &[
-        &[Begins(Key::Version, "wop")],
-        &[Is(Key::Gamename, "WorldofPadman")],
-        &[Is(Key::ComGamename, "WorldofPadman")],
+    signatures: &[
+        all(&[Begins(Key::Version, "wop")]),
+        all(&[Is(Key::Gamename, "WorldofPadman")]),
+        all(&[Is(Key::ComGamename, "WorldofPadman")]),
     ],
+    game: Some("wop"),
     colours: Colours::CaretAlphanumeric,
     matches: &[
         solo_match(3, "Spray"),
@@ -917,11 +1004,12 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
 /// Spearmint.
 pub(crate) const SPEARMINT: Profile = Profile {
     name: "Spearmint",
-    marks: &[
-        &[Begins(Key::Version, "Spearmint")],
-        &[Is(Key::Gamename, "Spearmint")],
-        &[Is(Key::ComGamename, "Spearmint")],
+    signatures: &[
+        all(&[Begins(Key::Version, "Spearmint")]),
+        all(&[Is(Key::Gamename, "Spearmint")]),
+        all(&[Is(Key::ComGamename, "Spearmint")]),
     ],
+    game: Some("spearmint"),
     written: IOQUAKE3.written,
     source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
@@ -930,12 +1018,13 @@ pub(crate) const SPEARMINT: Profile = Profile {
 /// Jedi Outcast 1.04.
 pub(crate) const JEDI_OUTCAST: Profile = Profile {
     name: "Jedi Outcast 1.04",
-    marks: &[
-        &[Begins(Key::Version, "JK2MP")],
-        &[Has(Key::Jk2mv)],
-        &[Has(Key::TrueJedi), Number(16, 16)],
-        &[Has(Key::JediVmerc), Number(16, 16)],
+    signatures: &[
+        all(&[Begins(Key::Version, "JK2MP")]),
+        all(&[Has(Key::Jk2mv)]),
+        all(&[Has(Key::TrueJedi), Number(16, 16)]),
+        all(&[Has(Key::JediVmerc), Number(16, 16)]),
     ],
+    game: Some("swjk2jo"),
     colours: Colours::CaretBasic,
     matches: &[
         free_for_all(0, "Free For All"),
@@ -966,12 +1055,12 @@ pub(crate) const JEDI_OUTCAST: Profile = Profile {
 /// Jedi Outcast 1.02 and 1.03.
 pub(crate) const JEDI_OUTCAST_102: Profile = Profile {
     name: "Jedi Outcast 1.02",
-    marks: &[
-        &[Begins(Key::Version, "JK2MP: v1.02")],
-        &[Begins(Key::Version, "JK2MP: v1.03")],
-        &[Has(Key::Jk2mv), Number(15, 15)],
-        &[Has(Key::TrueJedi), Number(15, 15)],
-        &[Has(Key::JediVmerc), Number(15, 15)],
+    signatures: &[
+        all(&[Begins(Key::Version, "JK2MP: v1.02")]),
+        all(&[Begins(Key::Version, "JK2MP: v1.03")]),
+        all(&[Has(Key::Jk2mv), Number(15, 15)]),
+        all(&[Has(Key::TrueJedi), Number(15, 15)]),
+        all(&[Has(Key::JediVmerc), Number(15, 15)]),
     ],
     colours: Colours::JediOutcast102,
     ..JEDI_OUTCAST
@@ -980,13 +1069,14 @@ pub(crate) const JEDI_OUTCAST_102: Profile = Profile {
 /// Jedi Academy.
 pub(crate) const JEDI_ACADEMY: Profile = Profile {
     name: "Jedi Academy",
-    marks: &[
-        &[Begins(Key::Version, "JAmp")],
-        &[Begins(Key::Version, "OpenJK")],
-        &[Has(Key::TrueJedi)],
-        &[Has(Key::JediVmerc)],
+    signatures: &[
+        all(&[Begins(Key::Version, "JAmp")]),
+        all(&[Begins(Key::Version, "OpenJK")]),
+        all(&[Has(Key::TrueJedi)]),
+        all(&[Has(Key::JediVmerc)]),
     ],
-    colours: Colours::CaretDigit,
+    game: Some("swjkja"),
+    colours: Colours::JediAcademy,
     matches: &[
         free_for_all(0, "Free For All"),
         free_for_all(1, "Holocron FFA"),
@@ -1010,13 +1100,14 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
 /// Soldier of Fortune II.
 pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
     name: "Soldier of Fortune II",
-    marks: &[
-        &[Begins(Key::Version, "SOF2MP")],
-        &[Begins(Key::Gamename, "sof2")],
-        &[Number(2001, 2004)],
+    signatures: &[
+        all(&[Begins(Key::Version, "SOF2MP")]),
+        all(&[Begins(Key::Gamename, "sof2")]),
+        all(&[Number(2001, 2004)]),
     ],
+    game: Some("sof2"),
     engine: Engine::SoldierOfFortune2,
-    colours: Colours::Caret,
+    colours: Colours::SoldierOfFortune2,
     base_folders: &["base", "mp"],
     written: Written {
         teams: WrittenTeams::RedAndBlue,
@@ -1031,13 +1122,15 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
 /// Star Trek: Voyager – Elite Force.
 pub(crate) const ELITE_FORCE: Profile = Profile {
     name: "Elite Force",
-    marks: &[
-        &[Contains(Key::Version, "ST:V HM")],
-        &[Begins(Key::Version, "cMod HM")],
-        &[Begins(Key::Version, "Lilium Voyager HM")],
-        &[Is(Key::Gamename, "EliteForce")],
-        &[Is(Key::ComGamename, "EliteForce")],
+    signatures: &[
+        all(&[Begins(Key::Version, "ST:V HM")]),
+        all(&[Begins(Key::Version, "ioST:V HM")]),
+        all(&[Begins(Key::Version, "cMod HM")]),
+        all(&[Begins(Key::Version, "Lilium Voyager HM")]),
+        all(&[Is(Key::Gamename, "EliteForce")]),
+        all(&[Is(Key::ComGamename, "EliteForce")]),
     ],
+    game: Some("stvef"),
     colours: Colours::CaretAlphanumeric,
     base_folders: &["baseef"],
     connect: Some(ConnectForm::Plain),
@@ -1049,7 +1142,10 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
 /// Medal of Honor: Allied Assault, Spearhead, Breakthrough.
 pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
     name: "Medal of Honor",
-    marks: &[&[Has(Key::GGametypeString)], &[Has(Key::GametypeString)]],
+    signatures: &[
+        all(&[Has(Key::GGametypeString)]),
+        all(&[Has(Key::GametypeString)]),
+    ],
     engine: Engine::MedalOfHonor,
     colours: Colours::CaretAlphanumeric,
     matches: &[
@@ -1075,17 +1171,16 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
     ..DEFAULT
 };
 
-/// Call of Duty and United Offensive.
+/// Call of Duty.
 pub(crate) const COD1: Profile = Profile {
     name: "Call of Duty",
-    marks: &[
-        &[Has(Key::CodExtended)],
-        &[Has(Key::Hw), Number(1, 5)],
-        &[Has(Key::Hw), Number(21, 22)],
-        &[Begins(Key::Gamename, "CoD:")],
-        &[Begins(Key::Gamename, "Call of Duty")],
-        &[Begins(Key::ShortVersion, "1."), Lacks(Key::GGametypeString)],
+    signatures: &[
+        all(&[Has(Key::CodExtended)]),
+        all(&[Has(Key::Hw), Number(1, 5)]),
+        all(&[Begins(Key::Gamename, "Call of Duty")]),
+        all(&[Begins(Key::ShortVersion, "1."), Lacks(Key::GGametypeString)]),
     ],
+    game: Some("cod"),
     colours: Colours::CaretDigit,
     base_folders: &["main", "uo"],
     // Names of texts that the client has.
@@ -1105,13 +1200,36 @@ pub(crate) const COD1: Profile = Profile {
     ..DEFAULT
 };
 
+/// United Offensive.
+pub(crate) const UNITED_OFFENSIVE: Profile = Profile {
+    name: "United Offensive",
+    signatures: &[
+        all(&[Has(Key::Hw), Number(21, 22)]),
+        all(&[Begins(Key::Gamename, "CoD:")]),
+    ],
+    game: Some("coduo"),
+    source: "captured",
+    ..COD1
+};
+
+/// World at War.
+pub(crate) const WORLD_AT_WAR: Profile = Profile {
+    name: "World at War",
+    signatures: &[all(&[Begins(Key::Gamename, "Call of Duty: World at War")])],
+    game: Some("codwaw"),
+    connect: None,
+    source: "captured",
+    ..COD1
+};
+
 /// Call of Duty 2.
 pub(crate) const COD2: Profile = Profile {
     name: "Call of Duty 2",
-    marks: &[
-        &[Is(Key::Gamename, "Call of Duty 2")],
-        &[Has(Key::Hw), Number(115, 120)],
+    signatures: &[
+        all(&[Is(Key::Gamename, "Call of Duty 2")]),
+        all(&[Has(Key::Hw), Number(115, 120)]),
     ],
+    game: Some("cod2"),
     colours: Colours::CallOfDuty2,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     password: Password {
@@ -1136,7 +1254,8 @@ pub(crate) const COD2: Profile = Profile {
 /// Call of Duty 4.
 pub(crate) const COD4: Profile = Profile {
     name: "Call of Duty 4",
-    marks: &[&[Is(Key::Gamename, "Call of Duty 4")]],
+    signatures: &[all(&[Is(Key::Gamename, "Call of Duty 4")])],
+    game: Some("cod4mw"),
     connect: Some(ConnectForm::Plain),
     source: "captured",
     ..COD1
@@ -1145,9 +1264,9 @@ pub(crate) const COD4: Profile = Profile {
 /// CoD4x.
 pub(crate) const COD4X: Profile = Profile {
     name: "CoD4x",
-    marks: &[
-        &[Begins(Key::Version, "CoD4 X")],
-        &[Has(Key::Build), Begins(Key::ShortVersion, "x")],
+    signatures: &[
+        all(&[Begins(Key::Version, "CoD4 X")]),
+        all(&[Has(Key::Build), Begins(Key::ShortVersion, "x")]),
     ],
     refusals: &[Phrase::within(
         "players wait before you",
@@ -1166,7 +1285,8 @@ pub(crate) const COD4X: Profile = Profile {
 /// An `infoResponse` of a Call of Duty that its protocol number does not tell.
 pub(crate) const COD_UNNAMED: Profile = Profile {
     name: "Call of Duty of an unknown number",
-    marks: &[&[Has(Key::Hw)]],
+    signatures: &[all(&[Has(Key::Hw)])],
+    game: None,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     source: "captured",
     ..COD1
@@ -1175,7 +1295,8 @@ pub(crate) const COD_UNNAMED: Profile = Profile {
 /// Modern Warfare 2 with IW4x.
 pub(crate) const IW4X: Profile = Profile {
     name: "IW4x",
-    marks: &[&[Is(Key::Gamename, "IW4")]],
+    signatures: &[all(&[Is(Key::Gamename, "IW4")])],
+    game: Some("codmw2"),
     colours: Colours::ModernWarfare2,
     clients: Clients::People,
     info_slots: InfoSlots::All,
@@ -1191,7 +1312,11 @@ pub(crate) const IW4X: Profile = Profile {
 /// Modern Warfare 3: Plutonium, IW5M.
 pub(crate) const IW5: Profile = Profile {
     name: "Modern Warfare 3",
-    marks: &[&[Is(Key::Gamename, "IW5")], &[Is(Key::Gamename, "PIW5")]],
+    signatures: &[
+        all(&[Is(Key::Gamename, "IW5")]),
+        all(&[Is(Key::Gamename, "PIW5")]),
+    ],
+    game: Some("iw5"),
     info_slots: InfoSlots::All,
     connect: None,
     source: "ahmad009/IW5M-1.9 Steam/GSServer.cpp",
@@ -1201,7 +1326,8 @@ pub(crate) const IW5: Profile = Profile {
 /// Ghosts with IW6x.
 pub(crate) const IW6X: Profile = Profile {
     name: "IW6x",
-    marks: &[&[Is(Key::Gamename, "IW6")]],
+    signatures: &[all(&[Is(Key::Gamename, "IW6")])],
+    game: Some("iw6x"),
     colours: Colours::Ghosts,
     info_slots: InfoSlots::All,
     rcon: RconRule {
@@ -1218,7 +1344,8 @@ pub(crate) const IW6X: Profile = Profile {
 /// Advanced Warfare with S1x.
 pub(crate) const S1X: Profile = Profile {
     name: "S1x",
-    marks: &[&[Is(Key::Gamename, "S1")]],
+    signatures: &[all(&[Is(Key::Gamename, "S1")])],
+    game: Some("s1x"),
     colours: Colours::AdvancedWarfare,
     rcon: RconRule {
         before_message: None,
@@ -1231,7 +1358,8 @@ pub(crate) const S1X: Profile = Profile {
 /// Modern Warfare Remastered with H1-Mod.
 pub(crate) const H1: Profile = Profile {
     name: "H1-Mod",
-    marks: &[&[Is(Key::Gamename, "H1")]],
+    signatures: &[all(&[Is(Key::Gamename, "H1")])],
+    game: Some("h1"),
     colours: Colours::AdvancedWarfare,
     rcon: IW7.rcon,
     source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
@@ -1241,7 +1369,8 @@ pub(crate) const H1: Profile = Profile {
 /// Black Ops III with BOIII or T7x.
 pub(crate) const BOIII: Profile = Profile {
     name: "BOIII",
-    marks: &[&[Is(Key::Gamename, "T7")]],
+    signatures: &[all(&[Is(Key::Gamename, "T7")])],
+    game: Some("t7x"),
     rcon: RconRule {
         is_silent_on_wrong_password: true,
         ..DEFAULT.rcon
@@ -1253,7 +1382,8 @@ pub(crate) const BOIII: Profile = Profile {
 /// Infinite Warfare with iw7-mod.
 pub(crate) const IW7: Profile = Profile {
     name: "iw7-mod",
-    marks: &[&[Is(Key::Gamename, "IW7")]],
+    signatures: &[all(&[Is(Key::Gamename, "IW7")])],
+    game: Some("iw7mod"),
     rcon: RconRule {
         wrong_password: &["invalid rcon password"],
         refused: &["invalid rcon request"],
@@ -1267,11 +1397,12 @@ pub(crate) const IW7: Profile = Profile {
 /// Tremulous 1.1 and 1.2.
 pub(crate) const TREMULOUS: Profile = Profile {
     name: "Tremulous 1.2",
-    marks: &[
-        &[Begins(Key::Version, "tremulous")],
-        &[Number(69, 70), Is(Key::Gamename, "base")],
+    signatures: &[
+        all(&[Begins(Key::Version, "tremulous")]),
+        all(&[Number(69, 70), Is(Key::Gamename, "base")]),
     ],
-    colours: Colours::CaretAlphanumeric,
+    game: Some("tremulous"),
+    colours: Colours::Tremulous12,
     base_folders: &["base"],
     source: "darklegion/tremulous src/qcommon/q_shared.h",
     ..DEFAULT
@@ -1280,9 +1411,9 @@ pub(crate) const TREMULOUS: Profile = Profile {
 /// Tremulous 1.3.
 pub(crate) const TREMULOUS_13: Profile = Profile {
     name: "Tremulous 1.3",
-    marks: &[
-        &[Begins(Key::Version, "tremulous 1.3")],
-        &[Is(Key::Gamename, "Tremulous")],
+    signatures: &[
+        all(&[Begins(Key::Version, "tremulous 1.3")]),
+        all(&[Is(Key::Gamename, "Tremulous")]),
     ],
     colours: Colours::Tremulous13,
     source: "GrangerHub/tremulous src/server/sv_main.cpp, src/qcommon/q_shared.h",
@@ -1292,11 +1423,12 @@ pub(crate) const TREMULOUS_13: Profile = Profile {
 /// The Daemon engine of Unvanquished.
 pub(crate) const DAEMON: Profile = Profile {
     name: "Daemon",
-    marks: &[
-        &[Is(Key::Gamename, "unv")],
-        &[Begins(Key::Version, "Unvanquished")],
-        &[Has(Key::DaemonVersion)],
+    signatures: &[
+        all(&[Is(Key::Gamename, "unv")]),
+        all(&[Begins(Key::Version, "Unvanquished")]),
+        all(&[Has(Key::DaemonVersion)]),
     ],
+    game: Some("unvanquished"),
     colours: Colours::Daemon,
     clients: Clients::People,
     refusals: ENEMY_TERRITORY.refusals,
@@ -1317,10 +1449,10 @@ pub(crate) const DAEMON: Profile = Profile {
 /// DarkPlaces: Nexuiz, Xonotic and others.
 pub(crate) const DARK_PLACES: Profile = Profile {
     name: "DarkPlaces",
-    marks: &[
-        &[Has(Key::Qcstatus)],
+    signatures: &[
+        all(&[Has(Key::Qcstatus)]),
         // Mods of Soldier of Fortune II have `modname` too.
-        &[Has(Key::Modname), Number(3, 3)],
+        all(&[Has(Key::Modname), Number(3, 3)]),
     ],
     engine: Engine::DarkPlaces,
     colours: Colours::DarkPlaces,
@@ -1354,7 +1486,8 @@ pub(crate) const DARK_PLACES: Profile = Profile {
 /// FTE.
 pub(crate) const FTE: Profile = Profile {
     name: "FTE",
-    marks: &[&[NumberWithLetters]],
+    signatures: &[all(&[NumberWithLetters])],
+    game: Some("fteqw"),
     bots_have_no_ping: false,
     colours: Colours::Fte,
     base_folders: &["id1", "qw", "fte"],
@@ -1368,15 +1501,14 @@ pub(crate) const FTE: Profile = Profile {
     ..DARK_PLACES
 };
 
-/// qfusion: Warsow and Warfork.
+/// Warsow, whose engine is qfusion.
 pub(crate) const WARSOW: Profile = Profile {
-    name: "qfusion",
-    marks: &[
-        &[Is(Key::Gamename, "Warsow")],
-        &[Is(Key::Gamename, "Warfork")],
-        &[Begins(Key::FsGame, "basew")],
-        &[Has(Key::SvMmEnable)],
+    name: "Warsow",
+    signatures: &[
+        all(&[Is(Key::Gamename, "Warsow")]),
+        all(&[Is(Key::FsGame, "basewsw")]),
     ],
+    game: Some("warsow"),
     engine: Engine::Warsow,
     colours: Colours::Warsow,
     info_slots: InfoSlots::All,
@@ -1405,6 +1537,26 @@ pub(crate) const WARSOW: Profile = Profile {
     connect: Some(ConnectForm::Arguments),
     source: "Warsow/qfusion source/server/sv_main.cpp; viciious/qfusion source/gameshared/q_shared.c",
     ..DEFAULT
+};
+
+/// Warfork, made from Warsow.
+pub(crate) const WARFORK: Profile = Profile {
+    name: "Warfork",
+    signatures: &[all(&[Is(Key::Gamename, "Warfork")])],
+    game: Some("warfork"),
+    source: "TeamForbiddenLLC/warfork-qfusion source/server/sv_oob.c",
+    ..WARSOW
+};
+
+/// A server of qfusion that does not name its game.
+pub(crate) const QFUSION: Profile = Profile {
+    name: "qfusion",
+    signatures: &[
+        all(&[Begins(Key::FsGame, "basew")]),
+        all(&[Has(Key::SvMmEnable)]),
+    ],
+    game: None,
+    ..WARSOW
 };
 
 /// The pairs of a [`ConnectForm::InfoString`] that name the protocol (xonotic/darkplaces,
@@ -1616,8 +1768,13 @@ mod tests {
             r"\gamename\main\shortversion\1.1\protocol\1",
         ),
         (
-            "Call of Duty",
+            "United Offensive",
             r"\gamename\CoD:United Offensive\shortversion\1.51",
+        ),
+        ("United Offensive", r"\gametype\sd\pure\1\hw\1\protocol\22"),
+        (
+            "World at War",
+            r"\gamename\Call of Duty: World at War\shortversion\1.7",
         ),
         ("Call of Duty", r"\codextended\v20\gametype\dm\protocol\1"),
         (
@@ -1674,13 +1831,68 @@ mod tests {
         ),
         ("DarkPlaces", r"\gamename\Nexuiz\qcstatus\dm:2.5.2::score!!"),
         ("FTE", r"\gamename\FTE-Quake\protocol\3wnd\modname\ctf"),
-        ("qfusion", r"\gamename\Warfork\gametype\ca\protocol\23"),
+        ("Warsow", r"\gamename\Warsow\gametype\ca\protocol\22"),
+        (
+            "Warsow",
+            r"\challenge\abc\fs_game\basewsw\sv_mm_enable\0\gametype\ctf",
+        ),
+        ("Warfork", r"\gamename\Warfork\gametype\ca\protocol\27"),
         (
             "qfusion",
-            r"\challenge\abc\fs_game\basewsw\sv_mm_enable\0\gametype\ctf",
+            r"\challenge\abc\fs_game\basewf\sv_mm_enable\0\gametype\ctf",
         ),
         ("unknown", r"\sv_hostname\x\gamename\other"),
     ];
+
+    /// Keys of Quake 2's and QuakeWorld's servers, from their own format strings.
+    const SIBLING_REPLIES: &[(Form, &str, &str)] = &[
+        (
+            Form::Quake2,
+            "Quake 2",
+            r"\mapname\q2dm1\maxclients\8\hostname\x\version\3.21 Linux",
+        ),
+        (
+            Form::Quake2,
+            "Alien Arena",
+            r"\mapname\dm-x\maxclients\8\g_teamgame\0\version\7.71",
+        ),
+        (
+            Form::QuakeWorld,
+            "QuakeWorld",
+            r"\*version\MVDSV 0.36\map\dm4\maxclients\8",
+        ),
+        (
+            Form::QuakeWorld,
+            "FTE as QuakeWorld",
+            r"\*version\FTE v1.07\map\dm4\maxclients\8",
+        ),
+        (
+            Form::QuakeWorld,
+            "QTV",
+            r"\*version\QTV 1.15\maxclients\100\hostname\x",
+        ),
+        (
+            Form::QuakeWorld,
+            "qwfwd",
+            r"\*version\qwfwd 1.30\maxclients\128\hostname\x",
+        ),
+    ];
+
+    #[test]
+    fn every_sibling_is_recognised_by_its_own_keys() {
+        for (form, name, info) in SIBLING_REPLIES {
+            let known = InfoString::new(info.as_bytes()).iter().collect();
+            assert_eq!(Profile::of_reply(*form, &known).name, *name, "{info}");
+        }
+        for profile in &SIBLINGS {
+            let is_tested = SIBLING_REPLIES
+                .iter()
+                .any(|(_, name, _)| *name == profile.name);
+            // The keys of HexenWorld are QuakeWorld's: only the request tells them apart.
+            assert!(is_tested || *profile == HEXEN_WORLD, "{}", profile.name);
+            assert!(!profile.source.is_empty(), "{}", profile.name);
+        }
+    }
 
     #[test]
     fn every_engine_is_recognised_by_its_own_keys() {
@@ -1691,6 +1903,18 @@ mod tests {
             let is_tested = REPLIES.iter().any(|(name, _)| *name == profile.name);
             assert!(is_tested, "{}", profile.name);
             assert_eq!(profile.source.is_empty(), profile.name == "unknown");
+        }
+    }
+
+    #[test]
+    fn the_first_letters_of_all_texts_are_compared() {
+        for signature in Profile::all().flat_map(|profile| profile.signatures) {
+            for mark in signature.marks {
+                if let Is(key, text) | Begins(key, text) = mark {
+                    assert!(TEXT_KEYS.contains(key), "{key:?}");
+                    assert_ne!(letter(text.as_bytes()), ANY_LETTER, "{text}");
+                }
+            }
         }
     }
 
@@ -1728,13 +1952,16 @@ mod tests {
     #[test]
     fn the_page_of_the_module_agrees_with_the_rows() {
         const PAGE: &str = include_str!("mod.rs");
-        for profile in ALL.iter().chain([&DEFAULT]) {
+        for profile in ALL.iter().chain([&DEFAULT]).chain(&SIBLINGS) {
+            let has_info = profile.form == Form::Quake3;
             let clients = match profile.clients {
+                _ if !has_info => "–",
                 Clients::Everyone => "everyone",
                 Clients::LeftOutAtZero(_) => "everyone, left out at 0",
                 Clients::People => "people",
             };
             let slots = match profile.info_slots {
+                _ if !has_info => "–",
                 InfoSlots::Public => "public",
                 InfoSlots::All => "all",
             };
@@ -1745,7 +1972,17 @@ mod tests {
                 let mut lines = PAGE.lines();
                 lines.find(|line| line.starts_with(&format!("//! | `{field}` |")))
             };
+            let mod_keys = match profile.names {
+                Names::GameAndModification => &[],
+                Names::Modification(keys) => keys,
+            };
             for (field, keys) in [
+                ("map", profile.map),
+                ("mod_name", mod_keys),
+                ("game_type", profile.match_words),
+                ("version", profile.version),
+                ("max_players", &[profile.slots]),
+                ("score_limit", profile.score_limits),
                 ("bot_count", profile.bots),
                 ("password", profile.password.keys),
             ] {

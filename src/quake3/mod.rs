@@ -116,11 +116,11 @@
 //! | field | keys | servers and sources |
 //! |---|---|---|
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
-//! | `map` | `mapname` | all |
+//! | `map` | `mapname`, `map` | all; QuakeWorld |
 //! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
-//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy. A game's own folder (`baseq3`, `data`…) is not a modification |
-//! | `game_type` | `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
-//! | `version` | `version`, `shortversion`, `gameversion`, `gamever` | all; Call of Duty; DarkPlaces; OpenMoHAA |
+//! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename`; `gamename`, `game` or `gamedir` of Quake 2; `*gamedir` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy; Quake 2; QuakeWorld. A game's own folder (`baseq3`, `data`…) is not a modification |
+//! | `game_type` | `mode`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
+//! | `version` | `version`, `shortversion`, `gameversion`, `gamever`, `*version` | all; Call of Duty; DarkPlaces; OpenMoHAA; QuakeWorld |
 //! | `protocol_version` | `protocol`, `com_protocol`: the digits that it begins with | all; ioquake3's status; FTE writes `3wnd` |
 //! | `password` | `g_needpass`, `needpass`, `pswrd`, `password`, `isPrivate` | id's family; ET, Jedi Academy; Call of Duty; Urban Terror; IW4x. An `infoResponse` of Urban Terror or Call of Duty 2 without the key is of a server without a password |
 //! | `dedicated` | `dedicated` | BOIII, H1-Mod, iw7-mod (their getInfo) |
@@ -128,7 +128,7 @@
 //! | `player_count` | `clients`, else the player lines; `clients` + `bots` in infos of IW4x and Unvanquished, which count people | iw4x-client, src/Components/Modules/Party.cpp; Daemon, src/engine/server/sv_main.cpp. Infos of id's, ioquake3's and Quake3e's servers leave clients in private slots out; Call of Duty's without the key are of an empty server. IW4x's status lists no bots; IW6x, S1x, iw7-mod and BOIII count bots in `clients` (their getInfo) |
 //! | `bot_count` | `bots`; `omnibot_playing`, if not negative; the count less `g_humanplayers` or `humans` | DarkPlaces, Warsow, Urban Terror, IW4x (spectators included), Unvanquished; Enemy Territory (etlegacy, src/game/g_etbot_interface.cpp); ioquake3, Quake3e, OpenJK; ET: Legacy |
 //! | `Player::bot` | a ping of 0, next to the keys `bots` and `gameversion` | DarkPlaces only (netconn.c): elsewhere it proves nothing |
-//! | `max_players` | `sv_maxclients`, in an info with `sv_privateclients` the sum | a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
+//! | `max_players` | `sv_maxclients`, `maxclients`; in an info with `sv_privateclients` the sum | all; Quake 2 and QuakeWorld; a status counts private slots, an info does not (ioquake3, etlegacy: sv_main.c); only ET: Legacy's info has their number |
 //! | `private_slots` | `sv_privateClients` | status; ET: Legacy's info |
 //! | `time_limit` | `timelimit`, minutes | id's family, Soldier of Fortune II |
 //! | `score_limit` | `scorelimit`; `fraglimit`, `capturelimit` or `duel_fraglimit` by the type of game, where its meaning is known | Soldier of Fortune II; Quake III, Urban Terror, Jedi Knight (OpenJK, codemp/game/g_main.c), Medal of Honor |
@@ -149,11 +149,12 @@
 //! The engine is recognised by its keys. It determines the colour codes
 //! ([`Colours`](crate::model::Colours)), the meaning of `clients` and `sv_maxclients` in an
 //! `infoResponse`, and the numbers of `g_gametype`. The table in `src/quake3/engines.rs` has a row
-//! for each, with its sources.
+//! for each, with its sources. Quake 2, QuakeWorld and their games have neither the key `clients`
+//! nor an `infoResponse`.
 //!
 //! | engine | colour codes | `clients` counts | slots |
 //! |---|---|---|---|
-//! | Urban Terror | `CaretDigit` | everyone | public |
+//! | Urban Terror | `UrbanTerror` | everyone | public |
 //! | IW4x | `ModernWarfare2` | people | all |
 //! | Modern Warfare 3 | `CaretBasic` | everyone | all |
 //! | iw7-mod | `InfiniteWarfare` | everyone | all |
@@ -163,20 +164,24 @@
 //! | BOIII | `Ghosts` | everyone | all |
 //! | FTE | `Fte` | everyone | all |
 //! | DarkPlaces | `DarkPlaces` | everyone | all |
+//! | Warfork | `Warsow` | everyone | all |
+//! | Warsow | `Warsow` | everyone | all |
 //! | qfusion | `Warsow` | everyone | all |
 //! | Daemon | `Daemon` | people | public |
 //! | Jedi Outcast 1.02 | `JediOutcast102` | everyone | public |
 //! | Jedi Outcast 1.04 | `CaretBasic` | everyone | public |
-//! | Jedi Academy | `CaretDigit` | everyone | public |
+//! | Jedi Academy | `JediAcademy` | everyone | public |
 //! | Elite Force | `CaretAlphanumeric` | everyone | public |
 //! | Call of Duty 2 | `CallOfDuty2` | everyone, left out at 0 | public |
 //! | CoD4x | `CaretDigit` | everyone | public |
 //! | Call of Duty 4 | `CaretDigit` | everyone | public |
+//! | World at War | `CaretDigit` | everyone | public |
+//! | United Offensive | `CaretDigit` | everyone | public |
 //! | Call of Duty | `CaretDigit` | everyone | public |
 //! | Medal of Honor | `CaretAlphanumeric` | everyone | public |
-//! | Soldier of Fortune II | `Caret` | everyone | public |
+//! | Soldier of Fortune II | `SoldierOfFortune2` | everyone | public |
 //! | Tremulous 1.3 | `Tremulous13` | everyone | public |
-//! | Tremulous 1.2 | `CaretAlphanumeric` | everyone | public |
+//! | Tremulous 1.2 | `Tremulous12` | everyone | public |
 //! | iortcw | `CaretAlphanumeric` | everyone | public |
 //! | Return to Castle Wolfenstein | `Caret` | everyone | public |
 //! | ET: Legacy | `EtLegacy` | everyone | public |
@@ -191,6 +196,13 @@
 //! | Quake III Arena or Quake3e | `Caret` | everyone | public |
 //! | Call of Duty of an unknown number | `CaretDigit` | everyone, left out at 0 | public |
 //! | unknown | `CaretBasic` | everyone | public |
+//! | Alien Arena | `Caret` | – | – |
+//! | Quake 2 | `None` | – | – |
+//! | QTV | `None` | – | – |
+//! | qwfwd | `None` | – | – |
+//! | HexenWorld | `None` | – | – |
+//! | FTE as QuakeWorld | `None` | – | – |
+//! | QuakeWorld | `None` | – | – |
 //!
 //! # Reading a datagram
 //! ```

@@ -55,7 +55,7 @@ fn each_engine_has_its_own_colour_codes() {
         (r"\version\Q3 1.32e", Colours::Quake3e),
         (r"\version\ioq3 1.36", Colours::CaretAlphanumeric),
         (r"\version\ioq3+oa 1.36", Colours::OpenArena),
-        (r"\version\ioQ3 1.35 urt 4.3.4", Colours::CaretDigit),
+        (r"\version\ioQ3 1.35 urt 4.3.4", Colours::UrbanTerror),
         (r"\version\Wolf 1.41", Colours::Caret),
         (r"\version\iortcw 1.51d-MP", Colours::CaretAlphanumeric),
         (r"\version\ET 2.60b", Colours::EnemyTerritory),
@@ -64,8 +64,8 @@ fn each_engine_has_its_own_colour_codes() {
         (r"\version\Spearmint 1.0", Colours::CaretBasic),
         (r"\version\JK2MP: v1.04mv", Colours::CaretBasic),
         (r"\version\JK2MP: v1.02mv", Colours::JediOutcast102),
-        (r"\version\JAmp: v1.0.1.0", Colours::CaretDigit),
-        (r"\version\SOF2MP GOLD V1.03", Colours::Caret),
+        (r"\version\JAmp: v1.0.1.0", Colours::JediAcademy),
+        (r"\version\SOF2MP GOLD V1.03", Colours::SoldierOfFortune2),
         (r"\version\cMod HM v1.20", Colours::CaretAlphanumeric),
         (
             r"\g_gametypestring\Free-For-All",
@@ -78,7 +78,7 @@ fn each_engine_has_its_own_colour_codes() {
         (r"\gamename\S1", Colours::AdvancedWarfare),
         (r"\gamename\IW7", Colours::InfiniteWarfare),
         (r"\gamename\T7", Colours::Ghosts),
-        (r"\version\tremulous 1.2.0", Colours::CaretAlphanumeric),
+        (r"\version\tremulous 1.2.0", Colours::Tremulous12),
         (r"\version\tremulous 1.3.0", Colours::Tremulous13),
         (r"\version\Unvanquished 0.56.2", Colours::Daemon),
         (
