@@ -125,8 +125,16 @@ fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
 }
 
+/// Shortest tag whose heartbeat is as long as the master's `getinfo`.
+const MIN_TAG: usize = 5;
+
 fn tag(text: &str) -> Result<(String, String), String> {
     let (tag, game) = text.split_once('=').ok_or("expected TAG=GAME")?;
+    if tag.len() < MIN_TAG {
+        return Err(format!(
+            "a tag needs {MIN_TAG} letters: a master must not answer a shorter heartbeat"
+        ));
+    }
     Ok((tag.to_owned(), game.to_owned()))
 }
 

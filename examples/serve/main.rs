@@ -237,7 +237,7 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error
         let (status, masters) = (&world.status, masters.iter().copied());
         announcer = Some(match protocol {
             Protocol::Quake3 => Announcer::quake3(
-                "DarkPlaces",
+                Announcer::quake3_tag(status, Protocol::Quake3),
                 masters,
                 status,
                 Service::from(Protocol::Quake3),

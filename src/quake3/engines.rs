@@ -288,6 +288,8 @@ pub(crate) struct Written {
     pub(crate) challenge: Challenge,
     /// Whether byte 0x01 precedes the command word of each reply.
     pub(crate) direction_byte: bool,
+    /// The tag of the heartbeats.
+    pub(crate) heartbeat: &'static str,
 }
 
 /// The reply to `getchallenge`.
@@ -496,6 +498,7 @@ pub(crate) const DEFAULT: Profile = Profile {
         id_keys: true,
         challenge: Challenge::Response,
         direction_byte: false,
+        heartbeat: "DarkPlaces",
     },
     refusals: &[
         Phrase::begin("server is full", RefusalReason::ServerFull),
@@ -862,6 +865,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
             },
         ],
         info_password: &[Key::Password],
+        heartbeat: "QuakeArena-1",
         ..DEFAULT.written
     },
     source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
@@ -888,6 +892,10 @@ pub(crate) const RTCW: Profile = Profile {
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
+    written: Written {
+        heartbeat: "Wolfenstein-1",
+        ..DEFAULT.written
+    },
     source: "id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h",
     ..DEFAULT
 };
@@ -901,7 +909,10 @@ pub(crate) const IORTCW: Profile = Profile {
         all(&[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)]),
     ],
     colours: Colours::CaretAlphanumeric,
-    written: IOQUAKE3.written,
+    written: Written {
+        heartbeat: RTCW.written.heartbeat,
+        ..IOQUAKE3.written
+    },
     source: "iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h",
     ..RTCW
 };
@@ -928,6 +939,10 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     bots: &[Key::OmnibotPlaying, Key::Bots],
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
+    written: Written {
+        heartbeat: "EnemyTerritory-1",
+        ..DEFAULT.written
+    },
     refusals: &[Phrase::begin(
         "protocol mismatch between client and server",
         RefusalReason::WrongProtocol,
@@ -948,7 +963,10 @@ pub(crate) const ET_LEGACY: Profile = Profile {
         ..DEFAULT.rcon
     },
     colours: Colours::EtLegacy,
-    written: IOQUAKE3.written,
+    written: Written {
+        heartbeat: ENEMY_TERRITORY.written.heartbeat,
+        ..IOQUAKE3.written
+    },
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };

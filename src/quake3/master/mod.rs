@@ -57,7 +57,7 @@ use self::outbox::Outbox;
 use self::registry::{
     BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name,
 };
-pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat};
+pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat, tag_of};
 use super::wire::infostring::InfoString;
 use super::wire::list::GetServers;
 use super::wire::request::{self, Command, Request};

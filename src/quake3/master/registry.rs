@@ -9,8 +9,8 @@ use crate::error::AnnounceError;
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
 use crate::options::Detail;
-use crate::quake3::engines::HEARTBEATS;
-use crate::quake3::from_status::named;
+use crate::quake3::engines::{self, HEARTBEATS};
+use crate::quake3::from_status::{self, named};
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::service::Service;
@@ -254,6 +254,18 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
         tag: tag.as_bytes(),
     })
     .put(out);
+}
+
+/// The heartbeat tag of the game's own servers, if masters list this status with it, else the tag
+/// for every game with a name.
+pub(crate) fn tag_of(status: &ServerStatus, service: &Service) -> &'static str {
+    let own = from_status::profile(status, service.engine)
+        .written
+        .heartbeat;
+    match check_status(own, status, service) {
+        Ok(_) => own,
+        Err(_) => engines::DEFAULT.written.heartbeat,
+    }
 }
 
 /// The occupancy of a server with this status, if masters list it at all.

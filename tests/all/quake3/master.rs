@@ -491,21 +491,18 @@ fn pending_work_is_due_at_once() {
     assert!(!is_due(&master));
 }
 
-/// A game server on one socket: the responder answers, the announcer sends heartbeats and sees the
-/// master ask.
-#[test]
-fn an_announced_server_is_listed_and_its_operator_sees_it() {
-    let now = Instant::now();
-    let (game_at, master_at) = (at("192.0.2.1:27960"), at(MASTER));
-    let mut status = ServerStatus::default();
-    status.game = Some("Test".into());
-    status.max_players = Some(8);
-    status.player_count = Some(1);
-    let options = Service::from(Protocol::Quake3);
-    let mut announcer =
-        Announcer::quake3("DarkPlaces", [master_at], &status, options, now).unwrap();
+/// A game server on one socket, whose announcer sends heartbeats with this tag, until nothing is left
+/// to send.
+fn announce(
+    master: &mut Master,
+    game_at: SocketAddr,
+    tag: &str,
+    status: ServerStatus,
+) -> Announcer {
+    let (now, master_at) = (Instant::now(), at(MASTER));
+    let service = Service::from(Protocol::Quake3);
+    let mut announcer = Announcer::quake3(tag, [master_at], &status, service, now).unwrap();
     let mut responder = Responder::new(Protocol::Quake3, status, Secret::new([1; 16]), now);
-    let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
     let mut out = Vec::new();
     for _ in 0..3 {
         while announcer
@@ -522,9 +519,53 @@ fn an_announced_server_is_listed_and_its_operator_sees_it() {
             out.clear();
         }
     }
-    assert_eq!(announcer.poll_event(), Some(master_at));
+    announcer
+}
+
+/// The responder answers, the announcer sees the master ask.
+#[test]
+fn an_announced_server_is_listed_and_its_operator_sees_it() {
+    let game_at = at("192.0.2.1:27960");
+    let mut status = ServerStatus::default();
+    status.game = Some("Test".into());
+    status.max_players = Some(8);
+    status.player_count = Some(1);
+    let mut master = Master::new(Secret::new([2; 16]), Options::default(), Instant::now());
+    let mut announcer = announce(&mut master, game_at, "DarkPlaces", status);
+    assert_eq!(announcer.poll_event(), Some(at(MASTER)));
     assert_eq!(announcer.poll_event(), None);
     assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
+}
+
+/// Urban Terror's info has no `gamename`: only the tag names its game, and its clients ask for
+/// `getservers 68` (FrozenSand/ioq3-for-UrbanTerror-4, code/qcommon/qcommon.h).
+#[test]
+fn a_server_of_urban_terror_is_listed_for_its_clients() {
+    let game_at = at("192.0.2.1:27960");
+    let mut status = ServerStatus::default();
+    status.game = Some("q3ut4".into());
+    status.game_type = Some("8".into());
+    status.protocol_version = Some(68);
+    (status.max_players, status.player_count) = (Some(16), Some(1));
+    status.rules.push("sv_pure", "1");
+    status.rules.push("auth_enable", "1");
+    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
+    assert_eq!(tag, "QuakeArena-1");
+    let now = Instant::now();
+    let mut master = Master::new(Secret::new([2; 16]), Options::default(), now);
+    announce(&mut master, game_at, tag, status.clone());
+    assert_eq!(master.poll_event(), Some(MasterEvent::Listed(game_at)));
+    let mut list = Vec::new();
+    master.handle_datagram(now, at(CLIENT), b"\xff\xff\xff\xffgetservers 68 empty full");
+    while master.poll_transmit(now, &mut list).is_some() {}
+    let part = ListPart::parse(&list).unwrap();
+    assert_eq!(part.iter().collect::<Vec<_>>(), [game_at]);
+
+    // A mod of Enemy Territory has another name than its tag's game.
+    status.game = Some("nitmod".into());
+    status.rules.push("version", "ET 2.60b linux-i386");
+    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
+    assert_eq!(tag, "DarkPlaces");
 }
 
 #[test]
