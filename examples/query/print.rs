@@ -188,23 +188,33 @@ pub(crate) fn paint(text: TextRef<'_>) -> String {
     }
     let mut out = String::new();
     for span in text.spans() {
+        let colours = text.style().colours;
         match span.colour {
-            Some(Colour::Palette(index)) => {
-                let codes: &[u8] = match text.style().colours {
-                    Colours::SectionSign => &MINECRAFT,
-                    _ => &QUAKE,
-                };
-                if let Some(code) = codes.get(usize::from(index)) {
+            Some(colour) => {
+                if let Some(code) = terminal_code(colour, colours) {
                     let _ = write!(out, "\x1b[{code}m");
                 }
             }
-            Some(Colour::Rgb(red, green, blue)) => {
-                let _ = write!(out, "\x1b[38;2;{red};{green};{blue}m");
-            }
-            _ => out.push_str("\x1b[0m"),
+            None => out.push_str("\x1b[0m"),
         }
         out.push_str(&span.text);
     }
     out.push_str("\x1b[0m");
     out
+}
+
+/// The terminal's code for a colour: its own for the usual colours, else red, green and blue. `None`
+/// for an unknown colour.
+fn terminal_code(colour: Colour, colours: Colours) -> Option<String> {
+    let own: &[u8] = match colours {
+        Colours::SectionSign => &MINECRAFT,
+        _ => &QUAKE,
+    };
+    if let Colour::Palette(index) = colour
+        && let Some(code) = own.get(usize::from(index))
+    {
+        return Some(code.to_string());
+    }
+    let [red, green, blue] = colours.rgb(colour)?;
+    Some(format!("38;2;{red};{green};{blue}"))
 }

@@ -18,6 +18,7 @@
 //! | [Threat model](threat_model) | attacks, defences and the remaining risks |
 //! | [Migrating](migration) | from rust gamedig, node gamedig, GameQ and qstat |
 //! | [Other programs](other_programs) | a comparison with other libraries; other clients with this crate's servers |
+//! | [Known wrong descriptions](wrong_descriptions) | statements of documents that servers contradict |
 //! | [Glossary](glossary) | the words |
 //!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
@@ -142,3 +143,6 @@ pub mod testing {}
 
 #[doc = include_str!("threat_model.md")]
 pub mod threat_model {}
+
+#[doc = include_str!("wrong_descriptions.md")]
+pub mod wrong_descriptions {}

@@ -15,7 +15,7 @@ pub enum Colour {
     /// An entry of the game's palette.
     ///
     /// In games of the Quake 3 family, 0–7 are black, red, green, yellow, blue, cyan, magenta and
-    /// white, or shades of these; the kind of codes decides how many more there are. In a
+    /// white, or shades of these. The kind of codes decides how many more there are. In a
     /// [`Colours::SectionSign`](crate::model::Colours::SectionSign) text, 0–15 are Minecraft's
     /// colours in the order of their codes. [`Colours::rgb`](crate::model::Colours::rgb) has their
     /// values.
@@ -37,7 +37,7 @@ pub(super) enum Effect<'a> {
     None,
     /// This text shows instead.
     Shown(Cow<'a, str>),
-    /// This text shows instead, in which there may be codes: the text of a link.
+    /// The text of a link shows instead. It may have codes of its own.
     Link(&'a str),
     /// The colour from here on; `None` is the default of the game.
     Colour(Option<Colour>),

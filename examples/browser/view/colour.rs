@@ -53,14 +53,16 @@ fn style(colour: Option<Colour>, kind: Colours, depth: Depth) -> Style {
     let colour = match (colour, depth) {
         (None, _) | (_, Depth::None) => return Style::new(),
         (Some(Colour::Palette(index)), _) if kind == Colours::SectionSign => minecraft(index),
-        (Some(Colour::Palette(index)), _) => quake(index),
-        (Some(Colour::Rgb(red, green, blue)), depth) => legible([red, green, blue], depth),
-        (Some(_), _) => Color::Reset,
+        (Some(Colour::Palette(index @ 0..8)), _) => quake(index),
+        (Some(colour), depth) => {
+            let rgb = kind.rgb(colour);
+            rgb.map_or(Color::Reset, |rgb| legible(rgb, depth))
+        }
     };
     Style::new().fg(colour)
 }
 
-/// The palette of the Quake 3 family; 8 and 9 are DarkPlaces'.
+/// The first eight colours of the Quake 3 family.
 const fn quake(index: u8) -> Color {
     match index {
         0 => Color::DarkGray,
@@ -70,7 +72,6 @@ const fn quake(index: u8) -> Color {
         4 => Color::LightBlue,
         5 => Color::LightCyan,
         6 => Color::LightMagenta,
-        8 | 9 => Color::Gray,
         _ => Color::Reset,
     }
 }
