@@ -373,11 +373,11 @@ pub enum ListError {
     #[error("the list server refused: {0:?}")]
     Refused(String),
     /// The reply is not a list.
-    #[error("the reply is no list of servers: malformed at byte {0}")]
+    #[error("the reply is not a list of servers: malformed at byte {0}")]
     Malformed(usize),
     /// The reply, deciphered with the key, is not a list.
     #[error(
-        "the deciphered reply is no list of servers: the key is wrong, or belongs to another game name"
+        "the deciphered reply is not a list of servers: the key is wrong, or belongs to another game name"
     )]
     WrongKey,
     /// The reply is longer than any list.

@@ -584,7 +584,7 @@ mod tests {
             ("quake9 example.org", "without a name, it is found out"),
             (
                 "quake3 example.org:99999",
-                "the port \"99999\" is no number from 1 to 65535",
+                "the port \"99999\" is not a number from 1 to 65535",
             ),
             ("example.org:99999", "the port \"99999\""),
             (

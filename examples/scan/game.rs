@@ -50,10 +50,8 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
         let (form, address) = match text.split_once('=') {
             Some((name, address)) => {
                 let form = FORMS.into_iter().find(|form| form.as_str() == name);
-                (
-                    Some(form.ok_or_else(|| format!("{name:?} is no form of lists: {}", names()))?),
-                    address,
-                )
+                let unknown = || format!("{name:?} is not a form of lists: {}", names());
+                (Some(form.ok_or_else(unknown)?), address)
             }
             None => (known, text.as_str()),
         };

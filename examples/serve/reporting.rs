@@ -97,10 +97,7 @@ impl Machine for Reporting {
                 );
             }
             Handled::Ignored => {
-                self.report(
-                    now,
-                    format_args!("{from}: {length} bytes that are no request"),
-                );
+                self.report(now, format_args!("{from}: {length} bytes, not a request"));
             }
             _ => self.report(
                 now,

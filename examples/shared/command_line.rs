@@ -151,7 +151,7 @@ pub fn server(text: &str) -> Result<String, String> {
     let is_unusual = |c: char| c.is_whitespace() || c.is_control();
     if host.is_empty() || host.contains(is_unusual) || text.len() > 300 {
         return Err(format!(
-            "\"{}\" is no HOST or HOST:PORT",
+            "\"{}\" is not HOST or HOST:PORT",
             text.escape_debug()
         ));
     }
@@ -160,14 +160,14 @@ pub fn server(text: &str) -> Result<String, String> {
     let is_ipv6 = address.parse::<Ipv6Addr>().is_ok();
     if (host.contains(':') || text.starts_with('[')) && !is_ipv6 {
         return Err(format!(
-            "\"{}\" is no IPv6 address: write HOST:PORT or [IPv6]:PORT",
+            "\"{}\" is not an IPv6 address: write HOST:PORT or [IPv6]:PORT",
             text.escape_debug()
         ));
     }
     match port.map(str::parse::<u16>) {
         None | Some(Ok(1..)) => Ok(text.to_owned()),
         _ => Err(format!(
-            "the port \"{}\" is no number from 1 to 65535",
+            "the port \"{}\" is not a number from 1 to 65535",
             port.unwrap_or_default().escape_debug()
         )),
     }

@@ -173,13 +173,13 @@ mod tests {
             ("gs3 example.org", "the protocol is gamespy4 here"),
             (
                 "quake3 example.org:99999",
-                "the port \"99999\" is no number from 1 to 65535",
+                "the port \"99999\" is not a number from 1 to 65535",
             ),
             ("quake3 example.org:0", "the port \"0\""),
-            ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is no HOST or HOST:PORT"),
+            ("quake3 a\u{1b}[2J", "\\u{1b}[2J\" is not HOST or HOST:PORT"),
             ("a b c", "unknown game \"a b\""),
             ("d'or\u{1b} c", "unknown game \"d'or\\u{1b}\""),
-            ("quake3 :27960", "\":27960\" is no HOST"),
+            ("quake3 :27960", "\":27960\" is not HOST"),
             (
                 "example.org",
                 "\"example.org\" has no protocol or game before it",

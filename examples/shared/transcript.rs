@@ -88,7 +88,7 @@ impl Line {
             "<" => false,
             _ => {
                 return Err(format!(
-                    "{direction:?} is no direction: expected `>` or `<`"
+                    "{direction:?} is not a direction: expected `>` or `<`"
                 ));
             }
         };
@@ -98,7 +98,7 @@ impl Line {
             .map_err(|error| format!("the datagram is not hexadecimal: {error}"))?
             .into();
         Ok(Self {
-            at: at.ok_or("the time is no number of seconds")?,
+            at: at.ok_or("the time is not a number of seconds")?,
             is_request,
             datagram,
         })

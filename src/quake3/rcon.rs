@@ -755,7 +755,7 @@ mod tests {
             let password = Password::new(password);
             RconQuery::new(password, "status", RconMode::BlackOps3, &Limits::default())
         };
-        assert!(new("two words").is_err(), "it ends at the blank");
+        assert!(new("two words").is_err(), "it ends at the space");
         let (mut query, mut out) = (new("secret").unwrap(), Vec::new());
         query.request(&mut out);
         assert_eq!(out, b"\xff\xff\xff\xff\0secret status");

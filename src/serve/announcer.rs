@@ -604,7 +604,7 @@ mod tests {
             );
             assert!(
                 announcer.poll_timeout().is_some_and(|due| due > now),
-                "an event is no timer"
+                "an event does not start a timer"
             );
             announcer.poll_event()
         };

@@ -79,9 +79,9 @@ fn an_invalid_line_is_an_error_with_its_number() {
         ),
         (
             "# protocol quake3\n0.1 ? 00",
-            "line 2: \"?\" is no direction: expected `>` or `<`",
+            "line 2: \"?\" is not a direction: expected `>` or `<`",
         ),
-        ("-1 > 00", "line 1: the time is no number of seconds"),
+        ("-1 > 00", "line 1: the time is not a number of seconds"),
         (
             "0.1 >",
             "line 1: expected a time, `>` or `<`, and a datagram in hexadecimal",

@@ -74,7 +74,7 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (
             &["query", "quake3", "127.0.0.1:99999"],
             2,
-            "\"99999\" is no number from 1 to 65535",
+            "\"99999\" is not a number from 1 to 65535",
         ),
         (
             &["query", "quake9", "192.0.2.1"],
@@ -89,7 +89,7 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (
             &["query", "quake3", "a:b:c"],
             2,
-            "\"a:b:c\" is no IPv6 address",
+            "\"a:b:c\" is not an IPv6 address",
         ),
         (
             &["query", "csgo", "192.0.2.1"],
@@ -543,7 +543,9 @@ fn the_browser_reads_lists_with_anything_in_them() {
     let (code, out, err) = judge(&["browser", "-"], &process::finish(child));
     assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
     assert!(
-        err.contains("is no HOST or HOST:PORT") && err.contains("0 of ") && !err.contains('\u{1b}'),
+        err.contains("is not HOST or HOST:PORT")
+            && err.contains("0 of ")
+            && !err.contains('\u{1b}'),
         "{err}"
     );
     let (code, _, err) = output(&["browser", "/"]);

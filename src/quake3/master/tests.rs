@@ -95,7 +95,7 @@ impl Rig {
         loop {
             let mut out = Vec::new();
             if self.master.poll_transmit(self.now, &mut out).is_some() {
-                assert_ne!(ended, Some(true), "nothing behind the end");
+                assert_ne!(ended, Some(true), "nothing after the end");
                 let part = ListPart::parse(&out).unwrap();
                 assert!(part.intact && out.len() <= 1400);
                 servers.extend(part.iter());

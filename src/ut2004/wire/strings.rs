@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(
             parse(&[0x82, 0, 1, 0, 0]).text().decoded(),
             "\u{100}",
-            "a unit with a zero byte is no NUL"
+            "a unit with a zero byte is not a NUL"
         );
     }
 

@@ -649,7 +649,7 @@ async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
         match list(index) {
             Ok(list) => assert!(list.servers.is_empty() && !list.completeness.is_complete()),
             Err(error) => {
-                let text = "the deciphered reply is no list of servers: the key is wrong, or belongs to another game name";
+                let text = "the deciphered reply is not a list of servers: the key is wrong, or belongs to another game name";
                 assert_eq!(error.to_string(), format!("{other_key}: {text}"));
                 wrong_keys += 1;
             }

@@ -510,7 +510,7 @@ pub fn announcer(data: &[u8]) {
             out.clear();
         }
         while let Some(master) = announcer.poll_event() {
-            assert!(masters.contains(&master), "{master} is no master");
+            assert!(masters.contains(&master), "{master} is not a master");
         }
     }
 }

@@ -117,7 +117,7 @@ pub fn response(data: &[u8]) {
         Answer::from_datagrams([Bytes::copy_from_slice(data)], &limits).expect("it parsed before");
     assert!(
         !answer.completeness().is_complete(),
-        "one datagram is no answer"
+        "one datagram is not an answer"
     );
     let status = answer.to_status();
     assert!(status.rules.len() >= answer.rules().count());

@@ -70,7 +70,7 @@ pub fn read(datagram: &[u8], asked: Asked) -> Reading {
         return Reading::unknown("the infostring may continue after a line feed");
     }
     if !is_status && !lines.is_empty() {
-        return Reading::unknown("an info has no lines: they are no part of it");
+        return Reading::unknown("an info has no lines: they are not part of it");
     }
     if info.ends_with(b"\"") {
         return Reading::unknown("a quote at the end may belong to the text or not");
