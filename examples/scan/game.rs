@@ -75,7 +75,7 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
     Ok(game)
 }
 
-const FORMS: [MasterForm; 12] = [
+const FORMS: [MasterForm; 13] = [
     MasterForm::Short,
     MasterForm::Named,
     MasterForm::Unmarked,
@@ -85,6 +85,7 @@ const FORMS: [MasterForm; 12] = [
     MasterForm::QuakeWorld,
     MasterForm::HexenWorld,
     MasterForm::GameSpy1,
+    MasterForm::GameSpy1WithoutLogin,
     MasterForm::Ut2004,
     MasterForm::GameSpy2,
     MasterForm::Cod4x,

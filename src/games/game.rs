@@ -258,6 +258,9 @@ pub enum MasterForm {
     HexenWorld,
     /// GameSpy v1's list over TCP, see [`GameSpy1List`](crate::lists::GameSpy1List).
     GameSpy1,
+    /// GameSpy v1's list over TCP from a server that sends no challenge, see
+    /// [`GameSpy1List::without_login`](crate::lists::GameSpy1List::without_login).
+    GameSpy1WithoutLogin,
     /// Unreal Engine 2's list over TCP, see [`Ut2004List`](crate::lists::Ut2004List).
     Ut2004,
     /// GameSpy v2's list over TCP, enciphered with [`Game::key`](super::Game::key), see
@@ -269,7 +272,7 @@ pub enum MasterForm {
 
 impl MasterForm {
     /// A short name: `short`, `named`, `unmarked`, `hexadecimal`, `long`, `quake2`, `quakeworld`,
-    /// `hexenworld`, `gamespy1`, `ut2004`, `gamespy2`, `cod4x`.
+    /// `hexenworld`, `gamespy1`, `gamespy1-without-login`, `ut2004`, `gamespy2`, `cod4x`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Short => "short",
@@ -281,6 +284,7 @@ impl MasterForm {
             Self::QuakeWorld => "quakeworld",
             Self::HexenWorld => "hexenworld",
             Self::GameSpy1 => "gamespy1",
+            Self::GameSpy1WithoutLogin => "gamespy1-without-login",
             Self::Ut2004 => "ut2004",
             Self::GameSpy2 => "gamespy2",
             Self::Cod4x => "cod4x",
@@ -340,6 +344,7 @@ mod master_tests {
         let all = [
             "cod4x",
             "gamespy1",
+            "gamespy1-without-login",
             "gamespy2",
             "hexadecimal",
             "hexenworld",

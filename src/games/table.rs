@@ -142,6 +142,7 @@ macro_rules! masters {
 }
 masters! {
     short: Short, named: Named, unmarked: Unmarked, hexadecimal: Hexadecimal, long: Long, gamespy1: GameSpy1,
+    gamespy1_without_login: GameSpy1WithoutLogin,
     gamespy2: GameSpy2, ut2004: Ut2004, cod4x: Cod4x, quake2: Quake2, quake_world: QuakeWorld,
     hexen_world: HexenWorld,
 }
@@ -251,7 +252,8 @@ pub(crate) static TABLE: &[Game] = &[
         gamename: Some("nerfarena"), ..IN_BOTH },
     Game { id: "netpanzer", name: "netPanzer", year: Some(2002), game_port: Some(3030),
         gamename: Some("netpanzer"),
-        masters: &[gamespy1("masterserver.netpanzer.info:28900"), gamespy1("netpanzer.io:28900")],
+        masters: &[gamespy1_without_login("masterserver.netpanzer.info:28900"),
+            gamespy1_without_login("netpanzer.io:28900")],
         quirks: "the list has addresses and ports in pairs of their own", certainty: Unverified,
         source: "node-gamedig; netPanzer", ..GAMESPY1 },
     Game { id: "nfshp2", name: "Need for Speed: Hot Pursuit 2", year: Some(2002), query_port: Fixed(61220),

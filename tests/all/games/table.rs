@@ -209,7 +209,11 @@ fn list_servers_can_be_asked_as_their_form_says() {
             );
             let by_name = matches!(
                 master.form,
-                MasterForm::Named | MasterForm::Long | MasterForm::GameSpy1 | MasterForm::GameSpy2
+                MasterForm::Named
+                    | MasterForm::Long
+                    | MasterForm::GameSpy1
+                    | MasterForm::GameSpy1WithoutLogin
+                    | MasterForm::GameSpy2
             );
             assert!(
                 !by_name || game.gamename.is_some(),
