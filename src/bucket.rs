@@ -66,6 +66,7 @@ impl LeakyBucket {
     }
 
     /// Whether this many units fit.
+    #[cfg(feature = "serve")]
     pub(crate) fn is_ready(&self, now: Instant, rate: &Rate, units: u64) -> bool {
         self.ready_at(now, rate, units) <= now
     }

@@ -175,6 +175,7 @@ impl ServerStatus {
     }
 
     /// Players on the server: the count, or else the number of listed players.
+    #[cfg(feature = "serve")]
     pub(crate) fn online(&self) -> Option<u32> {
         let listed = || u32::try_from(self.players.known()?.len()).ok();
         self.player_count.or_else(listed)
@@ -241,6 +242,7 @@ pub struct Team {
 }
 
 /// Whether a server is empty, full or neither: what masters filter by.
+#[cfg(feature = "serve")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Occupancy {
     Empty,
@@ -248,6 +250,7 @@ pub(crate) enum Occupancy {
     Full,
 }
 
+#[cfg(feature = "serve")]
 impl Occupancy {
     /// The occupancy of a server with this many players and slots.
     pub(crate) const fn new(players: u32, slots: u32) -> Self {

@@ -369,6 +369,7 @@ impl<'a> TextRef<'a> {
     /// The bytes in this character set. Only texts from or to UTF-16 are converted; other bytes
     /// stay as they are. The Unreal engine's colour codes are removed, because other protocols do
     /// not carry their control bytes.
+    #[cfg(any(test, feature = "serve"))]
     pub(crate) fn encoded(self, charset: Charset) -> Cow<'a, [u8]> {
         if self.style.colours == Colours::UnrealEscape && self.raw.contains(&0x1B) {
             Cow::Owned(charset.encode(&self.plain()))

@@ -63,6 +63,10 @@ pub(super) struct Received {
 pub(super) struct Arrival<'a> {
     pub(super) from: SocketAddr,
     /// The local address to reply from, if the socket has several and the system reports it.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server replies")
+    )]
     pub(super) local: Option<LocalAddress>,
     pub(super) bytes: &'a [u8],
 }
@@ -71,8 +75,8 @@ pub(super) struct Arrival<'a> {
 #[cfg(feature = "tokio")]
 #[derive(Debug, Clone, Copy)]
 #[cfg_attr(
-    not(target_os = "linux"),
-    allow(dead_code, reason = "only Linux reports local addresses")
+    not(all(target_os = "linux", feature = "serve")),
+    allow(dead_code, reason = "only a server on Linux replies from one")
 )]
 pub(super) struct LocalAddress {
     pub(super) ip: IpAddr,

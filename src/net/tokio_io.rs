@@ -15,9 +15,13 @@ use tokio::time::timeout_at;
 
 #[cfg(not(target_os = "linux"))]
 use super::io::BATCH;
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", feature = "serve"))]
 use super::io::Fault;
-use super::io::{Arrival, Io, LocalAddress, MAX_DATAGRAM, Received, too_late};
+#[cfg(feature = "serve")]
+use super::io::LocalAddress;
+use super::io::{Arrival, Io, MAX_DATAGRAM, Received, too_late};
+#[cfg(all(target_os = "linux", feature = "serve"))]
+use super::linux::source;
 #[cfg(target_os = "linux")]
 use super::linux::{self, batch};
 
@@ -156,14 +160,16 @@ pub(super) fn receive_batch(
 }
 
 /// Makes the system report the local address of each datagram, if it can.
+#[cfg(feature = "serve")]
 pub(super) fn report_local_addresses(socket: &UdpSocket) {
     #[cfg(target_os = "linux")]
-    batch::report_local_addresses(socket);
+    source::report_local_addresses(socket);
     #[cfg(not(target_os = "linux"))]
     let _ = socket;
 }
 
 /// Sends a datagram from a local address, or from any if the system refuses that one.
+#[cfg(feature = "serve")]
 pub(super) fn send_from(
     socket: &UdpSocket,
     local: LocalAddress,
@@ -171,7 +177,7 @@ pub(super) fn send_from(
     datagram: &[u8],
 ) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    match batch::send_from(socket, local, to, datagram) {
+    match source::send_from(socket, local, to, datagram) {
         // The address was removed from its interface.
         Err(error) if Fault::of(&error) == Fault::Unreachable => {}
         sent => return sent,

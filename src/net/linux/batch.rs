@@ -4,14 +4,13 @@
 //! on received addresses.
 
 use std::io::{self, IoSlice, IoSliceMut};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 
-use nix::libc::{in_addr, in_pktinfo, in6_addr, in6_pktinfo};
+use nix::libc::{in_pktinfo, in6_pktinfo};
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg,
-    sendmsg, setsockopt, sockopt,
+    ControlMessageOwned, MsgFlags, MultiHeaders, SockaddrStorage, recvmmsg, setsockopt, sockopt,
 };
 use rustix::net::sockopt::{Ipv4PathMtuDiscovery, ip_mtu_discover, set_ip_mtu_discover};
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags, SocketAddrAny, sendmmsg};
@@ -32,14 +31,6 @@ pub(crate) fn prepare(socket: &UdpSocket) -> io::Result<()> {
 pub(crate) fn allow_fragments(socket: &UdpSocket) -> bool {
     let is_allowed = ip_mtu_discover(socket) != Ok(Ipv4PathMtuDiscovery::PROBE);
     !is_allowed && set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::WANT).is_ok()
-}
-
-/// Lets the kernel report the local address that each datagram was sent to.
-pub(crate) fn report_local_addresses(socket: &UdpSocket) {
-    // A dual-stack socket has both options. Only this one has the address to reply from after an
-    // IPv4 broadcast.
-    let _ = setsockopt(socket, sockopt::Ipv4PacketInfo, &true);
-    let _ = setsockopt(socket, sockopt::Ipv6RecvPacketInfo, &true);
 }
 
 /// Receives datagrams, one into each part of the buffer, and the drop counter. Returns their
@@ -124,40 +115,6 @@ pub(crate) fn send(socket: &UdpSocket, datagrams: &[(SocketAddr, &[u8])]) -> io:
         .map(|((to, bytes), control)| MMsgHdr::new_with_addr(to, bytes, control))
         .collect();
     Ok(sendmmsg(socket, &mut headers, SendFlags::empty())?)
-}
-
-/// Sends a datagram from this local address.
-pub(crate) fn send_from(
-    socket: &UdpSocket,
-    local: LocalAddress,
-    to: SocketAddr,
-    datagram: &[u8],
-) -> io::Result<()> {
-    let to = SockaddrStorage::from(to);
-    let (fd, slices) = (socket.as_raw_fd(), [IoSlice::new(datagram)]);
-    let send = |control| sendmsg(fd, &slices, &[control], MsgFlags::empty(), Some(&to));
-    match local.ip {
-        IpAddr::V4(ip) => {
-            let info = in_pktinfo {
-                ipi_ifindex: 0,
-                ipi_spec_dst: in_addr {
-                    s_addr: ip.to_bits().to_be(),
-                },
-                ipi_addr: in_addr { s_addr: 0 },
-            };
-            send(ControlMessage::Ipv4PacketInfo(&info))?;
-        }
-        IpAddr::V6(ip) => {
-            let info = in6_pktinfo {
-                ipi6_addr: in6_addr {
-                    s6_addr: ip.octets(),
-                },
-                ipi6_ifindex: local.interface,
-            };
-            send(ControlMessage::Ipv6PacketInfo(&info))?;
-        }
-    }
-    Ok(())
 }
 
 /// How many datagrams the kernel has dropped, from its table of sockets. The count that comes with

@@ -4,6 +4,8 @@
 
 #[cfg(feature = "tokio")]
 pub(super) mod batch;
+#[cfg(all(feature = "tokio", feature = "serve"))]
+pub(super) mod source;
 
 use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};

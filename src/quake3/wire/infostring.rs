@@ -1,6 +1,7 @@
 //! The infostring: `\key\value\key\value`, the data format of every Quake 3 message that carries
 //! data.
 
+#[cfg(any(test, feature = "serve"))]
 use std::borrow::Cow;
 
 use nom::combinator::fail;
@@ -135,6 +136,7 @@ const fn is_forbidden(byte: u8) -> bool {
 
 /// The nearest text an infostring can carry: look-alikes for its three special characters, no
 /// control bytes.
+#[cfg(any(test, feature = "serve"))]
 pub(crate) fn sanitise(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| is_forbidden(byte)) {
         return Cow::Borrowed(text);

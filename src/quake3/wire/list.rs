@@ -88,11 +88,13 @@ impl<'a> GetServers<'a> {
     }
 
     /// Whether IPv4 servers are requested.
+    #[cfg(any(test, feature = "serve"))]
     pub(crate) const fn wants_ipv4(&self) -> bool {
         !self.extended || self.ipv4 || !self.ipv6
     }
 
     /// Whether IPv6 servers are requested.
+    #[cfg(any(test, feature = "serve"))]
     pub(crate) const fn wants_ipv6(&self) -> bool {
         self.extended && (self.ipv6 || !self.ipv4)
     }
