@@ -5,129 +5,70 @@
 use std::time::Duration;
 
 use crate::model::Colours;
-use crate::options::Engine;
-use crate::text::{lower_case, number};
-
-macro_rules! keys {
-    ($($key:ident = $lower:literal $wire:literal,)+) => {
-        /// The keys that identify the family, and those for which the model has a field.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Key {
-            $(#[doc = $wire] $key,)+
-        }
-
-        impl Key {
-            const ALL: &[Self] = &[$(Self::$key,)+];
-
-            /// The key as servers spell it.
-            pub(crate) const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$key => $wire,)+
-                }
-            }
-
-            /// The key with this name, in any case.
-            #[inline]
-            pub(crate) fn find(name: &[u8]) -> Option<Self> {
-                // Byte patterns are compared by length first.
-                match lower_case(name, &mut [0; 24]) {
-                    $($lower => Some(Self::$key),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
+use crate::text::keys::keys;
+use crate::text::number;
 
 keys! {
-    ActiveMod = b"activemod" "activemod",
-    ActiveMods = b"active_mods" "active_mods",
-    Ded = b"ded" "ded",
-    Dedicated = b"dedicated" "dedicated",
-    FragLimit = b"fraglimit" "fraglimit",
-    GameClass = b"gameclass" "gameclass",
-    GameId = b"gameid" "gameId",
-    GameName = b"gamename" "gamename",
-    GamePassword = b"gamepassword" "gamepassword",
-    GameStyle = b"gamestyle" "gamestyle",
-    GameType = b"gametype" "gametype",
-    GameVariant = b"gamevariant" "gamevariant",
-    GameVer = b"gamever" "gamever",
-    GoalScore = b"goalscore" "goalscore",
-    GoalTeamScore = b"goalteamscore" "goalteamscore",
-    HostName = b"hostname" "hostname",
-    HostPort = b"hostport" "hostport",
-    ListenServer = b"listenserver" "listenserver",
-    Location = b"location" "location",
-    MapFileName = b"mapfilename" "mapfilename",
-    MapId = b"mapid" "mapid",
-    MapName = b"mapname" "mapname",
-    MaxPlayers = b"maxplayers" "maxplayers",
-    MinGameVer = b"mingamever" "mingamever",
-    MinNetVer = b"minnetver" "minnetver",
-    MinPlayers = b"minplayers" "minplayers",
-    Mod = b"mod" "mod",
-    ModName = b"modname" "modname",
-    Mods = b"mods" "mods",
-    Mutator = b"mutator" "mutator",
-    Mutators = b"mutators" "mutators",
-    NeedPass = b"needpass" "needpass",
-    NumBots = b"numbots" "numbots",
-    NumPlayers = b"numplayers" "numplayers",
-    NumRounds = b"numrounds" "numrounds",
-    Password = b"password" "password",
-    Pure = b"pure" "pure",
-    RankedServer = b"rankedserver" "rankedserver",
-    Realism = b"realism" "realism",
-    RemainingTime = b"remainingtime" "remainingtime",
-    ReservedSlots = b"reservedslots" "reservedslots",
-    RoundTime = b"roundtime" "roundTime",
-    RoundTimeRemain = b"roundtimeremain" "roundTimeRemain",
-    ScoreLimit = b"scorelimit" "scorelimit",
-    SuspectsScore = b"suspectsscore" "suspectsscore",
-    SvPunkbuster = b"sv_punkbuster" "sv_punkbuster",
-    SwatScore = b"swatscore" "swatscore",
-    TeamOne = b"teamone" "teamone",
-    TeamOneScore = b"teamonescore" "teamonescore",
-    TeamTwo = b"teamtwo" "teamtwo",
-    TeamTwoScore = b"teamtwoscore" "teamtwoscore",
-    Tickets1 = b"tickets1" "tickets1",
-    Tickets2 = b"tickets2" "tickets2",
-    TimeLeft = b"timeleft" "timeleft",
-    TimeLimit = b"timelimit" "timelimit",
-    TimeLimitMinutes = b"time_limit" "time_limit",
-    Version = b"version" "version",
-}
-
-/// The values of known keys in a reply, or among the rules of a status.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Known<'a> {
-    values: [Option<&'a [u8]>; Key::ALL.len()],
+    ActiveMod = "activemod",
+    ActiveMods = "active_mods",
+    Ded = "ded",
+    Dedicated = "dedicated",
+    FragLimit = "fraglimit",
+    GameClass = "gameclass",
+    GameId = "gameId",
+    GameName = "gamename",
+    GamePassword = "gamepassword",
+    GameStyle = "gamestyle",
+    GameType = "gametype",
+    GameVariant = "gamevariant",
+    GameVer = "gamever",
+    GoalScore = "goalscore",
+    GoalTeamScore = "goalteamscore",
+    HostName = "hostname",
+    HostPort = "hostport",
+    ListenServer = "listenserver",
+    Location = "location",
+    MapFileName = "mapfilename",
+    MapId = "mapid",
+    MapName = "mapname",
+    MaxPlayers = "maxplayers",
+    MinGameVer = "mingamever",
+    MinNetVer = "minnetver",
+    MinPlayers = "minplayers",
+    Mod = "mod",
+    ModName = "modname",
+    Mods = "mods",
+    Mutator = "mutator",
+    Mutators = "mutators",
+    NeedPass = "needpass",
+    NumBots = "numbots",
+    NumPlayers = "numplayers",
+    NumRounds = "numrounds",
+    Password = "password",
+    Pure = "pure",
+    RankedServer = "rankedserver",
+    Realism = "realism",
+    RemainingTime = "remainingtime",
+    ReservedSlots = "reservedslots",
+    RoundTime = "roundTime",
+    RoundTimeRemain = "roundTimeRemain",
+    ScoreLimit = "scorelimit",
+    SuspectsScore = "suspectsscore",
+    SvPunkbuster = "sv_punkbuster",
+    SwatScore = "swatscore",
+    TeamOne = "teamone",
+    TeamOneScore = "teamonescore",
+    TeamTwo = "teamtwo",
+    TeamTwoScore = "teamtwoscore",
+    Tickets1 = "tickets1",
+    Tickets2 = "tickets2",
+    TimeLeft = "timeleft",
+    TimeLimit = "timelimit",
+    TimeLimitMinutes = "time_limit",
+    Version = "version",
 }
 
 impl<'a> Known<'a> {
-    pub(crate) const fn new() -> Self {
-        Self {
-            values: [None; Key::ALL.len()],
-        }
-    }
-
-    /// Takes a pair. The first value that is not empty counts.
-    #[inline]
-    pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
-        let Some(key) = Key::find(name) else { return };
-        if let Some(slot) = self.values.get_mut(key as usize)
-            && slot.is_none_or(<[u8]>::is_empty)
-        {
-            *slot = Some(value);
-        }
-    }
-
-    /// The value of a key.
-    pub(crate) fn get(&self, key: Key) -> Option<&'a [u8]> {
-        self.values.get(key as usize).copied().flatten()
-    }
-
     /// The first value that is not empty.
     pub(crate) fn text(&self, keys: &[Key]) -> Option<&'a [u8]> {
         self.find(keys, |_, value| (!value.is_empty()).then_some(value))
@@ -169,6 +110,10 @@ pub(crate) struct Keys {
     /// The keys, in the order in which they are read.
     pub(crate) all: &'static [Key],
     /// The key to write if the rules have none of these.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
     pub(crate) usual: Option<Key>,
 }
 
@@ -226,6 +171,7 @@ impl Unit {
     }
 
     /// The number to write for a duration; `None` if it is not a whole one.
+    #[cfg(feature = "serve")]
     pub(crate) fn write(self, time: Duration) -> Option<u64> {
         let seconds = time.as_secs();
         match self {
@@ -269,8 +215,16 @@ pub(crate) enum PlayerTeam {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlayerRows {
     /// The field to write the name in.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
     pub(crate) name_field: &'static str,
     /// The field to write the score in.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
     pub(crate) score_field: &'static str,
     /// The score of a player whose row has none, in a complete reply.
     pub(crate) absent_score: Option<i64>,
@@ -299,6 +253,10 @@ pub(crate) enum TeamPlace {
 
 /// How booleans are written.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "only a server writes them")
+)]
 pub(crate) struct Truth {
     pub(crate) no: &'static str,
     pub(crate) yes: &'static str,
@@ -738,73 +696,6 @@ impl ConstantReply {
             (333, 1) => Some(Self::Status),
             (6, 1) => Some(Self::Players),
             _ => None,
-        }
-    }
-}
-
-/// The order in which commands are answered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CommandOrder {
-    /// As in the request.
-    Request,
-    /// As in a table; each command is searched anywhere in the request.
-    Table,
-}
-
-/// Where the end mark is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndMark {
-    AfterNumber,
-    BeforeNumber,
-}
-
-/// How an engine writes its replies. The serving side imitates it.
-#[derive(Debug)]
-pub(crate) struct ReplyForm {
-    /// Most bytes of a datagram, the trailer included.
-    pub(crate) max_datagram: usize,
-    pub(crate) order: CommandOrder,
-    pub(crate) end_mark: EndMark,
-    /// The number to write, given the number of the request.
-    pub(crate) reply_number: fn(u64) -> u64,
-    pub(crate) echo_key: &'static str,
-    /// Whether `\info\` repeats `gamever` and `minnetver`.
-    pub(crate) info_has_versions: bool,
-    /// Whether rows of teams follow the players if the family has no keys for its sides.
-    pub(crate) has_team_rows: bool,
-    /// The family to use for a game that no row names.
-    pub(crate) usual_profile: &'static Profile,
-}
-
-/// UT99's script UdpServerQuery 1.5.2.
-static UNREAL_REPLY: ReplyForm = ReplyForm {
-    max_datagram: 1000,
-    order: CommandOrder::Request,
-    end_mark: EndMark::AfterNumber,
-    reply_number: |request| (request.saturating_sub(1) % 100).saturating_add(1),
-    echo_key: "echo_replay",
-    info_has_versions: true,
-    has_team_rows: false,
-    usual_profile: &UNREAL,
-};
-
-/// GameSpy's own code (openmoh/openmohaa, code/gamespy/sv_gqueryreporting.c).
-static QR1_REPLY: ReplyForm = ReplyForm {
-    max_datagram: 1349,
-    order: CommandOrder::Table,
-    end_mark: EndMark::BeforeNumber,
-    reply_number: |request| request.saturating_add(1),
-    echo_key: "echoresponse",
-    info_has_versions: false,
-    has_team_rows: true,
-    usual_profile: &UNKNOWN,
-};
-
-impl ReplyForm {
-    pub(crate) const fn of(engine: Engine) -> &'static Self {
-        match engine {
-            Engine::Qr1 => &QR1_REPLY,
-            _ => &UNREAL_REPLY,
         }
     }
 }

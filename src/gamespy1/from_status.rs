@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use super::engines::{
-    BotCount, Key, Keys, Known, PlayerTeam, Profile, ReplyForm, TeamPlace, TimeKey,
-};
+use super::engines::{BotCount, Key, Keys, Known, PlayerTeam, Profile, TeamPlace, TimeKey};
+use super::served::ReplyForm;
 use super::to_status::mutators;
-use super::wire::{RowKey, put_pair, put_row, token_of};
+use super::wire::RowKey;
+use super::wire::put::{put_pair, put_row, token_of};
 use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef, listed_bots};
 use crate::reply::Template;
 

@@ -165,6 +165,8 @@ mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]
+mod served;
+#[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;
 mod wire;
@@ -173,7 +175,7 @@ pub use answer::{Answer, Row, region};
 pub use client::StatusQuery;
 #[cfg(feature = "serve")]
 pub use server::respond;
-pub use wire::request::{Command, Request};
 #[cfg(feature = "serve")]
-pub(crate) use wire::request::{ServerState, put_heartbeat};
+pub(crate) use wire::heartbeat::{ServerState, put_heartbeat};
+pub use wire::request::{Command, Request};
 pub use wire::response::Response;

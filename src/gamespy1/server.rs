@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::engines::{CommandOrder, EndMark, ReplyForm};
 use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, property, put_text};
+use super::served::{CommandOrder, EndMark, ReplyForm};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
 use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
@@ -170,7 +170,7 @@ fn answered<'a>(
     let (mut seen, mut properties) = (0_u32, Vec::new());
     found.chain(listed).filter_map(move |(name, value)| {
         let (number, command) = Command::numbered(name, value)?;
-        let is_new_property = command.is_property() && !properties.contains(&command);
+        let is_new_property = is_property(&command) && !properties.contains(&command);
         let is_repeated = seen & 1 << number != 0 && !is_new_property;
         seen |= 1 << number;
         if is_new_property {
@@ -178,6 +178,14 @@ fn answered<'a>(
         }
         (!is_repeated && is_answered(command, service)).then_some((number, command))
     })
+}
+
+/// Whether the value of a command names a property.
+const fn is_property(command: &Command<'_>) -> bool {
+    matches!(
+        command,
+        Command::LevelProperty(_) | Command::GameProperty(_) | Command::PlayerProperty(_)
+    )
 }
 
 /// Whether a command is known here and switched on.
@@ -381,7 +389,7 @@ impl Packed {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wire::put_pair;
+    use super::super::wire::put::put_pair;
     use super::*;
     use crate::reply::Encoded;
 

@@ -18,9 +18,9 @@ impl ToStatus for Answer {
     /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let parts = Parts::of(self);
-        let known = parts.known;
-        let profile = Profile::of(&known, parts.has_named_sides());
-        let mut rows = RowReader::new(self, profile, &known, parts.field_count);
+        let known = &parts.known;
+        let profile = Profile::of(known, parts.has_named_sides());
+        let mut rows = RowReader::new(self, profile, known, parts.field_count);
         let mut teams = rows.teams(parts.team_rows());
         let mut players = parts
             .lists_players
@@ -29,7 +29,7 @@ impl ToStatus for Answer {
         rows.add_sides(&mut teams);
 
         let listed = players.as_deref().unwrap_or_default();
-        let counts = Counts::of(&known, profile, listed);
+        let counts = Counts::of(known, profile, listed);
         let former_players = players
             .as_mut()
             .map(|players| rows.take_former(players))
@@ -41,9 +41,9 @@ impl ToStatus for Answer {
             name: text_of(&[Key::HostName]),
             map: text_of(profile.map.all),
             game: text_of(&[Key::GameName]),
-            mod_name: profile.mod_name(&known).map(text),
+            mod_name: profile.mod_name(known).map(text),
             game_type: text_of(profile.game_type.all),
-            mutators: mutators(&profile.mutators, &known, || self.pairs())
+            mutators: mutators(&profile.mutators, known, || self.pairs())
                 .map(|names| names.into_iter().map(text).collect()),
             version: text_of(profile.version.all),
             protocol_version: known.number(profile.protocol_version.all),
@@ -56,7 +56,7 @@ impl ToStatus for Answer {
             max_players: known.number(&[Key::MaxPlayers]),
             private_slots: known.number(profile.private_slots.all),
             time_limit: known.time(profile.time_limit),
-            time_left: profile.time_left(&known),
+            time_left: profile.time_left(known),
             score_limit: known.number(profile.score_limit.all),
             players: players.into(),
             former_players,
@@ -180,7 +180,8 @@ struct OwnEcho<'a> {
 
 impl<'a> OwnEcho<'a> {
     fn of(answer: &'a Answer) -> Self {
-        let echo = answer.echo().filter(|_| answer.asked().own_echo);
+        let is_own = answer.asked().own_echo;
+        let echo = is_own.then(|| answer.echo()).flatten();
         Self {
             key: echo.map(|(key, _)| key),
         }

@@ -11,6 +11,7 @@ mod caret;
 pub(crate) mod charset;
 pub(crate) mod code;
 pub(crate) mod colour;
+pub(crate) mod keys;
 pub(crate) mod number;
 
 /// The range of `part` in `whole`, by address; `None` if it is not a slice of it.
@@ -40,25 +41,30 @@ pub(crate) fn each<'a, T, E>(
 }
 
 /// `until = *OCTET`, up to one of two byte values, which are not part of it, or to the end.
+#[inline(always)]
+pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+    Ok(split(input, length_until::<A, B>(input)))
+}
+
+/// The length of the text before one of two byte values, or of the whole input.
 ///
 /// Keys, values and names have some ten bytes each. For these, eight bytes at once need half the
 /// instructions of `memchr`.
 #[inline(always)]
-pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn length_until<const A: u8, const B: u8>(input: &[u8]) -> usize {
     let (chunks, last) = input.as_chunks::<8>();
     for (number, chunk) in chunks.iter().enumerate() {
         let eight = u64::from_le_bytes(*chunk);
         let marks = marks_of(A, eight) | marks_of(B, eight);
         if marks != 0 {
             let first = (marks.trailing_zeros() / u8::BITS) as usize;
-            let length = number.wrapping_mul(chunk.len()).wrapping_add(first);
-            return Ok(split(input, length));
+            return number.wrapping_mul(chunk.len()).wrapping_add(first);
         }
     }
     let is_end = |byte: &u8| *byte == A || *byte == B;
     let end = last.iter().position(is_end).unwrap_or(last.len());
     let before_last = input.len().wrapping_sub(last.len());
-    Ok(split(input, before_last.wrapping_add(end)))
+    before_last.wrapping_add(end)
 }
 
 /// Marks the first byte of this value by its highest bit, and perhaps bytes after it; 0 if none of

@@ -4,12 +4,13 @@ use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
 use crate::gamespy1::engines::ConstantReply;
-use crate::gamespy1::wire::response::{Counts, Response, Trailer, is_sectioned, split};
+use crate::gamespy1::wire::response::{
+    Counts, Response, Trailer, is_sectioned, pairs_start, split,
+};
 use crate::gamespy1::wire::{Fields, RowKey, token, tokens};
 use crate::limits::Limits;
 use crate::model::MissingParts;
 use crate::session::{Fragments, Wait};
-use crate::text::share;
 
 /// The joined pairs of a reply.
 #[derive(Debug, Clone)]
@@ -118,7 +119,7 @@ impl Reassembly {
             self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. });
         })?;
         let trailer = response.trailer;
-        let body = share(datagram, response.raw());
+        let body = datagram.slice(response.range());
         let tail = constant_reply(trailer)
             .filter(|_| !body.is_empty() && !is_described(Fields::new(&body)));
         let number = trailer.fragment().filter(|_| tail.is_none());
@@ -275,7 +276,9 @@ impl Reply {
             let (body, trailer) = split(&bytes);
             is_ended =
                 trailer.is_final() && trailer.reply().is_some() && is_sectioned(body, trailer);
-            bytes = share(&bytes, body);
+            let start = pairs_start(&bytes);
+            let end = start.saturating_add(body.len());
+            bytes = bytes.slice(start..end);
         }
         // Two mixed replies each lack at least one fragment.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));

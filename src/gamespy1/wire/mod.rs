@@ -9,15 +9,20 @@
 //! row-key   = field ( "_" / "_t" ) 1*DIGIT
 //! ```
 
-use std::borrow::Cow;
-
+use nom::Parser;
 use nom::bytes::complete::tag;
-use nom::combinator::{fail, map, recognize};
+use nom::combinator::{map, recognize};
 use nom::sequence::preceded;
-use nom::{IResult, Parser};
 
-use crate::text::{each, lower_case, number, short_until};
+use crate::grammar::{Parsed, cut_short, malformed};
+use crate::text::{each, length_until, lower_case, split};
 
+#[cfg(any(test, feature = "serve"))]
+mod find;
+#[cfg(feature = "serve")]
+pub(super) mod heartbeat;
+#[cfg(any(test, feature = "serve"))]
+pub(super) mod put;
 pub(super) mod request;
 pub(super) mod response;
 
@@ -78,6 +83,11 @@ pub(crate) struct Pairs<'a> {
 }
 
 impl<'a> Pairs<'a> {
+    /// The number of bytes that are left in the run.
+    pub(crate) const fn left(&self) -> usize {
+        self.rest.len()
+    }
+
     /// The last key, with an empty value, if it has none. Call it after all pairs were taken.
     ///
     /// Either the reply was cut there, or its server writes no separator before an empty value.
@@ -107,15 +117,15 @@ impl<'a> Iterator for Pairs<'a> {
 
 /// `separator = "\"`
 #[inline]
-fn separator(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
     tag(&b"\\"[..]).parse(input)
 }
 
 /// `token = [ separator ] text`, of at least one byte.
 #[inline(always)]
-pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
     match input {
-        [] => fail().parse(input),
+        [] => cut_short(input),
         [b'\\', rest @ ..] => text(rest),
         _ => text(input),
     }
@@ -123,14 +133,14 @@ pub(crate) fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
 
 /// `text = *( %x00-5B / %x5D-FF )`
 #[inline(always)]
-fn text(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    short_until::<b'\\', b'\\'>(input)
+fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
+    Ok(split(input, length_until::<b'\\', b'\\'>(input)))
 }
 
 /// `pair = token ( token / separator long-name )`, where only a player's name can be a
 /// [`long_name`].
 #[inline(always)]
-fn pair(input: &[u8]) -> IResult<&[u8], (&[u8], &[u8])> {
+fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     let (input, key) = token(input)?;
     if RowKey::name_index(key).is_some()
         && let Ok((rest, name)) = preceded(separator, recognize(long_name)).parse(input)
@@ -149,7 +159,7 @@ const MAX_NAME_PARTS: usize = 8;
 /// That can be a key of any row: some servers write column after column. If the first text after
 /// the name looks like a key, an even number of texts is taken for pairs.
 #[inline(never)]
-fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
+fn long_name(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, _) = text(input)?;
     let may_be_pairs = rest.get(1).is_some_and(u8::is_ascii_alphabetic);
     for skipped in 0..MAX_NAME_PARTS {
@@ -157,14 +167,14 @@ fn long_name(input: &[u8]) -> IResult<&[u8], ()> {
         if RowKey::player_field_index(next).is_some() {
             let is_pair = may_be_pairs && skipped % 2 == 0;
             return if is_pair {
-                fail().parse(input)
+                malformed(input)
             } else {
                 Ok((rest, ()))
             };
         }
         rest = after;
     }
-    fail().parse(input)
+    malformed(input)
 }
 
 /// Every token, whether key or value.
@@ -181,39 +191,6 @@ pub(crate) fn is_control(key: &[u8], value: &[u8]) -> bool {
 /// An upper bound for the number of pairs in these bytes.
 pub(crate) fn count_bound(raw: &[u8]) -> usize {
     memchr::memchr_iter(b'\\', raw).count().div_ceil(2)
-}
-
-/// Appends a pair, without separators and control bytes, which the protocol cannot escape. A pair
-/// whose key is then empty, or would number or end the reply, is left out.
-pub(crate) fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
-    let key = token_of(key);
-    if ![&b""[..], b"queryid", b"final", b"statusresponse", b"eof"].contains(&&*key) {
-        put_token(&key, out);
-        put_token(value, out);
-    }
-}
-
-/// Appends a pair with the key of a row.
-pub(crate) fn put_row(field: impl AsRef<[u8]>, index: i32, value: &[u8], out: &mut Vec<u8>) {
-    put_token(field.as_ref(), out);
-    out.push(b'_');
-    number::put(index.into(), out);
-    put_token(value, out);
-}
-
-fn put_token(text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'\\');
-    out.extend_from_slice(&token_of(text));
-}
-
-/// The bytes of a text that can be sent, see [`put_pair`].
-pub(crate) fn token_of(text: &[u8]) -> Cow<'_, [u8]> {
-    let is_allowed = |byte: &u8| !matches!(byte, b'\\' | 0..=0x1F | 0x7F);
-    if text.iter().all(is_allowed) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(text.iter().copied().filter(is_allowed).collect())
-    }
 }
 
 /// A key of a row: `frags_12` is the field `frags` of row 12.
@@ -267,7 +244,7 @@ impl<'a> RowKey<'a> {
 
 /// `row-key = field ( "_" / "_t" ) 1*DIGIT`. The field is not empty and may contain underscores.
 #[inline(always)]
-fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
+fn row_key(input: &[u8]) -> Parsed<'_, RowKey<'_>> {
     let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
     while let [rest @ .., digit @ b'0'..=b'9'] = head {
         index = index.saturating_add(place.saturating_mul(digit.wrapping_sub(b'0').into()));
@@ -290,7 +267,7 @@ fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
                 is_team: true,
             },
         )),
-        _ => fail().parse(input),
+        _ => malformed(input),
     }
 }
 
@@ -299,6 +276,7 @@ fn row_key(input: &[u8]) -> IResult<&[u8], RowKey<'_>> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::put::{put_pair, token_of};
     use super::*;
 
     fn odd_key(raw: &[u8]) -> Option<&[u8]> {

@@ -3,13 +3,13 @@
 use std::fmt;
 
 use bytes::BufMut;
-use nom::bytes::complete::tag;
+use nom::Parser;
 use nom::combinator::opt;
-use nom::sequence::{delimited, preceded};
-use nom::{IResult, Parser};
+use nom::sequence::delimited;
 
-use super::{put_pair, separator, text};
+use super::{separator, text};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::text::each;
 
 /// Longest request that servers read, in bytes. GameSpy's own code cuts longer ones (OpenMoHAA,
@@ -132,14 +132,6 @@ impl<'a> Command<'a> {
             .zip(Self::known(value))
             .find(|(_, known)| known.name().eq_ignore_ascii_case(name))
     }
-
-    /// Whether the value names a property.
-    pub(crate) const fn is_property(&self) -> bool {
-        matches!(
-            self,
-            Self::LevelProperty(_) | Self::GameProperty(_) | Self::PlayerProperty(_)
-        )
-    }
 }
 
 impl fmt::Debug for Command<'_> {
@@ -169,9 +161,9 @@ impl fmt::Debug for Command<'_> {
 #[derive(Clone, Copy)]
 pub struct Request<'a> {
     /// The commands of a request that was not parsed.
-    list: &'a [Command<'a>],
+    pub(super) list: &'a [Command<'a>],
     /// The parsed datagram.
-    datagram: &'a [u8],
+    pub(super) datagram: &'a [u8],
 }
 
 impl<'a> Request<'a> {
@@ -239,20 +231,6 @@ impl<'a> Request<'a> {
             .chain(parsed.filter(|command| !command.name().is_empty()))
     }
 
-    /// The value of a command as GameSpy's own code finds it: wherever `\name\` occurs in the
-    /// datagram.
-    pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
-        let listed = self
-            .list
-            .iter()
-            .find(|command| command.name() == name)
-            .map(Command::value);
-        let mut starts = memchr::memchr_iter(b'\\', self.datagram);
-        listed.or_else(|| {
-            starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1))
-        })
-    }
-
     /// Appends the datagram. Both the Unreal engine and GameSpy's own code can read it.
     ///
     /// # Errors
@@ -310,7 +288,7 @@ impl fmt::Debug for Request<'_> {
 /// follows immediately.
 ///
 /// The separator after the name is required: neither the engine nor GameSpy's code knows `\status`.
-fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
+fn command(input: &[u8]) -> Parsed<'_, Command<'_>> {
     let (rest, name) = delimited(separator, text, separator).parse(input)?;
     if rest.first() == Some(&b'\\') {
         return Ok((rest, Command::new(name, b"")));
@@ -320,32 +298,9 @@ fn command(input: &[u8]) -> IResult<&[u8], Command<'_>> {
     Ok((rest, Command::new(name, value)))
 }
 
-/// `named = "\" name "\" text`: the value of the command with this name.
-fn named<'a>(input: &'a [u8], name: &[u8]) -> IResult<&'a [u8], &'a [u8]> {
-    preceded(delimited(separator, tag(name), separator), text).parse(input)
-}
-
-/// The state that a heartbeat reports to a master.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ServerState {
-    Running,
-    Changed = 1,
-    Ended = 2,
-}
-
-/// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`,
-/// where 1 reports a change and 2 the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
-pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
-    put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
-    put_pair(b"gamename", game, out);
-    if state != ServerState::Running {
-        put_pair(b"statechanged", (state as u8).to_string().as_bytes(), out);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::Fields;
+    use super::super::find::named;
     use super::*;
 
     fn commands(datagram: &[u8]) -> Vec<Command<'_>> {
@@ -480,24 +435,5 @@ mod tests {
         assert_eq!(format!("{request:?}"), r"[\status\, \echo\a\xff]");
         let many = br"\basic\\info\".repeat(18);
         assert!(format!("{:?}", Request::parse(&many).unwrap()).ends_with(r"\basic\, \info\]"));
-    }
-
-    #[test]
-    fn heartbeats_are_pairs() {
-        let heartbeat = |state| {
-            let mut out = Vec::new();
-            put_heartbeat(7778, b"ut", state, &mut out);
-            out
-        };
-        assert_eq!(
-            heartbeat(ServerState::Running),
-            br"\heartbeat\7778\gamename\ut"
-        );
-        let ended = heartbeat(ServerState::Ended);
-        let read = |key| Fields::new(&ended).get(key);
-        assert_eq!(
-            ["heartbeat", "gamename", "statechanged"].map(read),
-            [&b"7778"[..], b"ut", b"2"].map(Some)
-        );
     }
 }

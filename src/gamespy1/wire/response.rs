@@ -14,19 +14,20 @@
 //! ```
 
 use std::fmt;
+use std::ops::Range;
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::tag;
 use nom::character::complete::{u32, u64};
 use nom::combinator::{all_consuming, eof, map, opt, peek, value};
 use nom::sequence::{preceded, terminated};
-use nom::{IResult, Parser};
 
 use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::text::locate;
 
 /// One datagram of a reply, viewed without copying.
 ///
@@ -50,6 +51,8 @@ use crate::text::locate;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
     datagram: &'a [u8],
+    /// The start of the body.
+    start: usize,
     body: &'a [u8],
     pub(crate) trailer: Trailer,
 }
@@ -71,6 +74,7 @@ impl<'a> Response<'a> {
         let (body, trailer) = split(datagram);
         let response = Self {
             datagram,
+            start: pairs_start(datagram),
             body,
             trailer,
         };
@@ -134,26 +138,26 @@ impl<'a> Response<'a> {
     /// # Ok::<(), queryport::ParseError>(())
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
-        let error = |kind, part: &[u8]| ParseError::new(kind, self.offset(part));
-        let (mut pairs, mut found) = (self.fields().pairs(), Vec::new());
-        for (key, value) in pairs.by_ref() {
+        let mut found = Vec::new();
+        let mut pairs = self.fields().pairs();
+        while let Some((key, value)) = pairs.next() {
+            let value_at = self
+                .end()
+                .saturating_sub(pairs.left().saturating_add(value.len()));
             if value.contains(&b'\\') {
-                found.push(error(
-                    ParseErrorKind::Malformed("name, which holds a backslash"),
-                    value,
-                ));
+                let kind = ParseErrorKind::Malformed("name, which holds a backslash");
+                found.push(ParseError::new(kind, value_at));
             } else if is_control(key, value) {
-                found.push(error(
-                    ParseErrorKind::Unexpected("a pair, not the end of a reply"),
-                    key,
-                ));
+                let kind = ParseErrorKind::Unexpected("a pair, not the end of a reply");
+                // A separator precedes the value.
+                let key_at = value_at.saturating_sub(key.len().saturating_add(1));
+                found.push(ParseError::new(kind, key_at));
             }
         }
-        found.extend(
-            pairs
-                .odd()
-                .map(|(key, _)| error(ParseErrorKind::CutShort("a pair"), key)),
-        );
+        if let Some((key, _)) = pairs.odd() {
+            let kind = ParseErrorKind::CutShort("a pair");
+            found.push(ParseError::new(kind, self.end().saturating_sub(key.len())));
+        }
         found.into_iter()
     }
 
@@ -201,16 +205,17 @@ impl<'a> Response<'a> {
     }
 
     /// The start of the trailer.
-    pub(crate) fn end(&self) -> usize {
-        self.offset(self.body).saturating_add(self.body.len())
+    pub(crate) const fn end(&self) -> usize {
+        self.start.saturating_add(self.body.len())
+    }
+
+    /// The range of the pairs in the datagram.
+    pub(crate) const fn range(&self) -> Range<usize> {
+        self.start..self.end()
     }
 
     const fn fields(&self) -> Fields<'a> {
         Fields::new(self.body)
-    }
-
-    fn offset(&self, part: &[u8]) -> usize {
-        locate(self.datagram, part).map_or(0, |range| range.start)
     }
 }
 
@@ -416,6 +421,12 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     }
 }
 
+/// The start of the pairs of a datagram.
+pub(crate) fn pairs_start(datagram: &[u8]) -> usize {
+    let after_number = status_response(datagram).map_or(datagram, |(rest, _)| rest);
+    datagram.len().saturating_sub(after_number.len())
+}
+
 /// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or both.
 fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     let always = |_: &[u8], _: &[u8], _: &PartEnd| true;
@@ -449,7 +460,7 @@ const MAX_SEPARATORS: usize = 7;
 /// gets the text, the body before the end, and the end.
 fn split_end<'a, T>(
     text: &'a [u8],
-    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+    production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     is_end: impl Fn(&[u8], &[u8], &T) -> bool,
 ) -> Option<(&'a [u8], T)> {
     let words = [&br"\queryid"[..], br"\final", br"\eof"];
@@ -489,12 +500,12 @@ fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
-fn status_response(input: &[u8]) -> IResult<&[u8], u32> {
+fn status_response(input: &[u8]) -> Parsed<'_, u32> {
     terminated(preceded(tag(&br"\statusresponse\"[..]), u32), border).parse(input)
 }
 
 /// `trailer = mark-number / open-mark / number-mark / mark`
-fn trailer(input: &[u8]) -> IResult<&[u8], Trailer> {
+fn trailer(input: &[u8]) -> Parsed<'_, Trailer> {
     alt((
         map(
             preceded(tag(&br"\final\"[..]), id),
@@ -519,7 +530,7 @@ struct PartEnd {
 
 /// `eof-end = [ id "\final\" ] "\eof" [ "\" ]`. AdminMod cuts between any two tokens, so any words
 /// can precede the end. Its end mark always has a closing separator.
-fn eof_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
+fn eof_end(input: &[u8]) -> Parsed<'_, PartEnd> {
     let last = opt(terminated(id, tag(&br"\final\"[..])));
     let eof = (tag(&br"\eof"[..]), opt(separator));
     let end = |id: Option<Id>| PartEnd {
@@ -531,7 +542,7 @@ fn eof_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
 }
 
 /// `id-end = id [ mark ]`: the alternative to [`eof_end`] in a datagram without `eof`.
-fn id_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
+fn id_end(input: &[u8]) -> Parsed<'_, PartEnd> {
     let end = |(id, mark): (Id, Option<()>)| PartEnd {
         id: Some(id),
         is_final: mark.is_some(),
@@ -541,13 +552,13 @@ fn id_end(input: &[u8]) -> IResult<&[u8], PartEnd> {
 }
 
 /// `mark = "\final" [ "\" ]`
-fn mark(input: &[u8]) -> IResult<&[u8], ()> {
+fn mark(input: &[u8]) -> Parsed<'_, ()> {
     value((), (tag(&br"\final"[..]), opt(separator))).parse(input)
 }
 
 /// `id = "\queryid\" ( number / text ) [ "\" ]`, where the last separator does not begin another
 /// key.
-fn id(input: &[u8]) -> IResult<&[u8], Id> {
+fn id(input: &[u8]) -> Parsed<'_, Id> {
     let closed = opt(terminated(separator, border));
     let (rest, value) = terminated(preceded(tag(&br"\queryid\"[..]), text), closed).parse(input)?;
     let id = match all_consuming(number).parse(value) {
@@ -559,12 +570,12 @@ fn id(input: &[u8]) -> IResult<&[u8], Id> {
 }
 
 /// Succeeds before a separator or at the end; consumes nothing.
-fn border(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn border(input: &[u8]) -> Parsed<'_, &[u8]> {
     peek(alt((separator, eof))).parse(input)
 }
 
 /// `number = N "." M / M`: two integers, never a fraction. 20.1 and 20.10 are different fragments.
-fn number(input: &[u8]) -> IResult<&[u8], Id> {
+fn number(input: &[u8]) -> Parsed<'_, Id> {
     let (rest, (reply, fragment)) = (opt(terminated(u64, tag(&b"."[..]))), u32).parse(input)?;
     let id = reply.map_or(Id::Number(fragment), |reply| Id::Numbers {
         reply,
@@ -612,14 +623,14 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
-    use super::super::put_pair;
+    use super::super::put::put_pair;
     use super::*;
 
     /// The results of a production for each cut of an input; `None` unless it consumes the whole
     /// cut.
     fn cuts<'a, T>(
         input: &'a [u8],
-        production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T>,
+        production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     ) -> Vec<Option<T>> {
         let whole = |cut| {
             all_consuming(&production)
@@ -756,7 +767,7 @@ mod tests {
                 put_pair(key.as_bytes(), value.as_bytes(), &mut body);
             }
             let mut out = Vec::new();
-            Response { datagram: b"", body: &body, trailer }.encode(&mut out);
+            Response { datagram: b"", start: 0, body: &body, trailer }.encode(&mut out);
             prop_assert_eq!(split(&out), (&body[..], trailer));
         }
     }

@@ -1,0 +1,71 @@
+//! How the imitated engines write their replies: one row each.
+
+use super::engines::{Profile, UNKNOWN, UNREAL};
+use crate::options::Engine;
+
+/// The order in which commands are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CommandOrder {
+    /// As in the request.
+    Request,
+    /// As in a table; each command is searched anywhere in the request.
+    Table,
+}
+
+/// Where the end mark is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndMark {
+    AfterNumber,
+    BeforeNumber,
+}
+
+/// How an engine writes its replies. The serving side imitates it.
+#[derive(Debug)]
+pub(crate) struct ReplyForm {
+    /// Most bytes of a datagram, the trailer included.
+    pub(crate) max_datagram: usize,
+    pub(crate) order: CommandOrder,
+    pub(crate) end_mark: EndMark,
+    /// The number to write, given the number of the request.
+    pub(crate) reply_number: fn(u64) -> u64,
+    pub(crate) echo_key: &'static str,
+    /// Whether `\info\` repeats `gamever` and `minnetver`.
+    pub(crate) info_has_versions: bool,
+    /// Whether rows of teams follow the players if the family has no keys for its sides.
+    pub(crate) has_team_rows: bool,
+    /// The family to use for a game that no row names.
+    pub(crate) usual_profile: &'static Profile,
+}
+
+/// UT99's script UdpServerQuery 1.5.2.
+static UNREAL_REPLY: ReplyForm = ReplyForm {
+    max_datagram: 1000,
+    order: CommandOrder::Request,
+    end_mark: EndMark::AfterNumber,
+    reply_number: |request| (request.saturating_sub(1) % 100).saturating_add(1),
+    echo_key: "echo_replay",
+    info_has_versions: true,
+    has_team_rows: false,
+    usual_profile: &UNREAL,
+};
+
+/// GameSpy's own code (openmoh/openmohaa, code/gamespy/sv_gqueryreporting.c).
+static QR1_REPLY: ReplyForm = ReplyForm {
+    max_datagram: 1349,
+    order: CommandOrder::Table,
+    end_mark: EndMark::BeforeNumber,
+    reply_number: |request| request.saturating_add(1),
+    echo_key: "echoresponse",
+    info_has_versions: false,
+    has_team_rows: true,
+    usual_profile: &UNKNOWN,
+};
+
+impl ReplyForm {
+    pub(crate) const fn of(engine: Engine) -> &'static Self {
+        match engine {
+            Engine::Qr1 => &QR1_REPLY,
+            _ => &UNREAL_REPLY,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+//! Finds the value of a command anywhere in a request, as GameSpy's own code does.
+
+use nom::Parser;
+use nom::bytes::complete::tag;
+use nom::sequence::{delimited, preceded};
+
+use super::request::{Command, Request};
+use super::{separator, text};
+use crate::grammar::Parsed;
+
+impl<'a> Request<'a> {
+    /// The value of a command as GameSpy's own code finds it: wherever `\name\` occurs in the
+    /// datagram.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<&'a [u8]> {
+        let listed = self
+            .list
+            .iter()
+            .find(|command| command.name() == name)
+            .map(Command::value);
+        let mut starts = memchr::memchr_iter(b'\\', self.datagram);
+        listed.or_else(|| {
+            starts.find_map(|start| Some(named(self.datagram.get(start..)?, name).ok()?.1))
+        })
+    }
+}
+
+/// `named = "\" name "\" text`: the value of the command with this name.
+pub(super) fn named<'a>(input: &'a [u8], name: &[u8]) -> Parsed<'a, &'a [u8]> {
+    preceded(delimited(separator, tag(name), separator), text).parse(input)
+}

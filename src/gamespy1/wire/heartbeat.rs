@@ -1,0 +1,46 @@
+//! Encodes heartbeats to a master.
+
+use super::put::put_pair;
+
+/// The state that a heartbeat reports to a master.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServerState {
+    Running,
+    Changed = 1,
+    Ended = 2,
+}
+
+/// Appends a heartbeat: `"\heartbeat\" port "\gamename\" game [ "\statechanged\" ( "1" / "2" ) ]`,
+/// where 1 reports a change and 2 the end (openspy-core, code/qr/server/v1/handle_heartbeat.cpp).
+pub(crate) fn put_heartbeat(query_port: u16, game: &[u8], state: ServerState, out: &mut Vec<u8>) {
+    put_pair(b"heartbeat", query_port.to_string().as_bytes(), out);
+    put_pair(b"gamename", game, out);
+    if state != ServerState::Running {
+        put_pair(b"statechanged", (state as u8).to_string().as_bytes(), out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fields;
+    use super::*;
+
+    #[test]
+    fn heartbeats_are_pairs() {
+        let heartbeat = |state| {
+            let mut out = Vec::new();
+            put_heartbeat(7778, b"ut", state, &mut out);
+            out
+        };
+        assert_eq!(
+            heartbeat(ServerState::Running),
+            br"\heartbeat\7778\gamename\ut"
+        );
+        let ended = heartbeat(ServerState::Ended);
+        let read = |key| Fields::new(&ended).get(key);
+        assert_eq!(
+            ["heartbeat", "gamename", "statechanged"].map(read),
+            [&b"7778"[..], b"ut", b"2"].map(Some)
+        );
+    }
+}

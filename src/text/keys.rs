@@ -1,0 +1,81 @@
+//! Keys with a meaning in the model, and their values in one reply.
+
+/// Declares `Key` from each key's name in the code and the key as servers write it, and `Known`,
+/// the values of these keys in one reply.
+macro_rules! keys {
+    ($($key:ident = $text:literal,)+) => {
+        /// A key with a known meaning.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub(crate) enum Key {
+            $($key,)+
+        }
+
+        impl Key {
+            const ALL: &[Self] = &[$(Self::$key,)+];
+
+            /// The key as servers write it.
+            #[allow(dead_code, reason = "not every protocol's client needs it")]
+            pub(crate) const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$key => $text,)+
+                }
+            }
+
+            /// The known key with this name, in any ASCII case.
+            #[inline]
+            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
+            pub(crate) fn find(name: &[u8]) -> Option<Self> {
+                $(const $key: &[u8] = &$crate::text::keys::lower_case_of::<{ $text.len() }>($text);)+
+                // Patterns of bytes are compared by length first, unlike a chain of comparisons.
+                match $crate::text::lower_case(name, &mut [0; 24]) {
+                    $($key => Some(Self::$key),)+
+                    _ => None,
+                }
+            }
+        }
+
+        /// The values of the known keys in a reply. Of a repeated key, the first value that is not
+        /// empty counts.
+        #[derive(Debug, Clone, Copy)]
+        pub(crate) struct Known<'a> {
+            values: [Option<&'a [u8]>; Key::ALL.len()],
+        }
+
+        impl<'a> Known<'a> {
+            pub(crate) const fn new() -> Self {
+                Self {
+                    values: [None; Key::ALL.len()],
+                }
+            }
+
+            /// Takes a pair, if its key is known.
+            #[inline]
+            pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
+                let Some(key) = Key::find(name) else { return };
+                if let Some(slot) = self.values.get_mut(key as usize)
+                    && slot.is_none_or(<[u8]>::is_empty)
+                {
+                    *slot = Some(value);
+                }
+            }
+
+            /// The value of a key.
+            #[inline]
+            pub(crate) fn get(&self, key: Key) -> Option<&'a [u8]> {
+                self.values.get(key as usize).copied().flatten()
+            }
+        }
+    };
+}
+
+pub(crate) use keys;
+
+/// A key in lower case. It is evaluated by the compiler.
+pub(crate) const fn lower_case_of<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
+    let mut lower = [0; LENGTH];
+    if let Some(bytes) = text.as_bytes().first_chunk::<LENGTH>() {
+        lower = *bytes;
+    }
+    lower.make_ascii_lowercase();
+    lower
+}
