@@ -1,14 +1,17 @@
 //! Answers: the datagrams of one reply, joined, read once and owned.
 
+mod index;
+mod join;
 mod reader;
+mod single;
 
 use bytes::Bytes;
 
-use self::reader::{Body, Cell, Column, Index, Reader};
+use self::index::{Cell, Column, Index, Reading};
 use super::wire::form::Form;
-use super::wire::minecraft::{self, Basic, Full};
+use super::wire::minecraft::{self, Basic};
 use super::wire::request::RequestId;
-use super::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM, Response};
+use super::wire::response::{BODY_AT, HEAD, Response};
 use super::wire::sections::{JustCause2Player, PLAYERS, SERVER, TEAMS, just_cause_2};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
@@ -58,7 +61,8 @@ impl Answer {
     /// data, are skipped. Of two different datagrams with one number the first is kept, and the
     /// answer is incomplete, because they belong to two replies.
     ///
-    /// In a Minecraft server's reply, players over the limit are left out and count as missing.
+    /// In replies of Minecraft and Just Cause 2, players over the limit are left out and count as
+    /// missing.
     ///
     /// # Errors
     /// If no datagram is a data reply, the reason for the last one. [`ParseErrorKind::Limit`] for
@@ -107,80 +111,59 @@ impl Answer {
     pub(crate) fn single(id: RequestId, bytes: Bytes, limits: &Limits) -> Result<Self, ParseError> {
         // Bounded like a reply of numbered datagrams.
         Fragments::new(limits).insert(0, bytes.clone(), true)?;
-        let body = bytes.get(HEAD..).unwrap_or_default();
-        let (form, index, missing) = match minecraft::basic(body) {
-            Some(basic) => {
-                let missing = MissingParts {
-                    info: !basic.is_regular,
-                    ..MissingParts::NOTHING
-                };
-                (Form::MinecraftBasic, Index::default(), missing)
-            }
-            None => {
-                let mut reader = Reader::new(&bytes, limits);
-                reader.read_legacy(body)?;
-                (Form::Legacy, reader.index, reader.missing)
-            }
-        };
-        Ok(Self {
-            id,
-            bytes,
-            form,
-            index,
-            missing,
-            verification: Verification::Verified,
-            charset: None,
-        })
+        let reading = single::unnumbered(&bytes, limits)?;
+        Ok(Self::new(id, bytes, reading))
     }
 
-    /// Reads the numbered datagrams of a reply, as far as they have arrived. `is_minecraft`: a
-    /// Minecraft server was asked.
+    /// Joins and reads the numbered datagrams of a reply, as far as they have arrived.
+    /// `is_minecraft`: a Minecraft server was asked.
     pub(crate) fn join(
         id: RequestId,
         fragments: &Fragments,
         is_minecraft: bool,
     ) -> Result<Self, ParseError> {
         let bytes = fragments.join();
+        let limits = &fragments.limits;
         let missing_fragments = fragments.missing(0);
-        let bodies = bodies(&bytes, fragments);
-        let only = match bodies[..] {
-            [only] if missing_fragments == 0 => Some(only),
-            _ => None,
+        let has_last = fragments.last().is_some();
+        let is_single = fragments.len() == 1 && missing_fragments == 0;
+        let of_single = is_single
+            .then(|| single::numbered(&bytes, is_minecraft, has_last, limits))
+            .transpose()?
+            .flatten();
+        let mut reading = match of_single {
+            Some(reading) => reading,
+            None => reader::read(&bytes, &join::join(&bytes, fragments), limits)?,
         };
-        let minecraft =
-            only.and_then(|body| minecraft::full_if_minecraft(body.bytes, is_minecraft));
-        let mut reader = Reader::new(&bytes, &fragments.limits);
-        let form = read(&mut reader, &bodies, only, minecraft)?;
         if fragments.is_mixed() {
-            reader.lose(SERVER, TEAMS);
+            reading.lose(SERVER, TEAMS);
         }
-        let Reader { index, missing, .. } = reader;
         // Just Cause 2 does not mark the last datagram: there it is the only one.
-        let has_end = form == Form::JustCause2 || fragments.last().is_some();
-        let missing = MissingParts {
-            fragments: u16::try_from(missing_fragments).unwrap_or(u16::MAX),
-            end: missing.end || !has_end,
-            ..missing
-        };
-        Ok(Self {
+        reading.missing.end |= !has_last && reading.form != Form::JustCause2;
+        reading.missing.fragments = u16::try_from(missing_fragments).unwrap_or(u16::MAX);
+        Ok(Self::new(id, bytes, reading))
+    }
+
+    fn new(id: RequestId, bytes: Bytes, reading: Reading) -> Self {
+        Self {
             id,
             bytes,
-            form,
-            index,
-            missing,
+            form: reading.form,
+            index: reading.index,
+            missing: reading.missing,
             verification: Verification::Verified,
             charset: None,
-        })
+        }
     }
 
     /// The server's keys and values. Minecraft's basic reply has none, see
     /// [`Form::MinecraftBasic`].
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
-        let text = |cell: &Cell| cell.of(&self.bytes).unwrap_or_default();
+        let text = |cell: Cell| cell.of(&self.bytes).unwrap_or_default();
         self.index
             .pairs
             .iter()
-            .map(move |(key, value)| (text(key), text(value)))
+            .map(move |pair| (text(pair.key), text(pair.value)))
     }
 
     /// The value of the first pair with this key, compared without regard to ASCII case.
@@ -230,20 +213,20 @@ impl Answer {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
         let malformed = |what, offset| ParseError::new(ParseErrorKind::Malformed(what), offset);
         // Such a value is empty, and no NUL ends it.
-        let has_no_value = |value: &Cell| {
+        let has_no_value = |value: Cell| {
             value.is_empty() && self.bytes.get(value.end()).is_some_and(|&byte| byte != 0)
         };
         let pairs = self
             .index
             .pairs
             .iter()
-            .filter(move |(_, value)| has_no_value(value));
+            .filter(move |pair| has_no_value(pair.value));
         let unread = self
             .index
             .unread
             .map(|offset| malformed("section: bytes that belong to none", offset));
         pairs
-            .map(move |(key, _)| malformed("key: no value", key.end()))
+            .map(move |pair| malformed("key: no value", pair.key.end()))
             .chain(unread)
     }
 
@@ -262,7 +245,9 @@ impl Answer {
             .bytes
             .get(BODY_AT..)
             .filter(|_| self.form == Form::JustCause2)?;
-        just_cause_2(body).ok().map(|(_, (_, players))| players)
+        let (_, (_, mut players)) = just_cause_2(body).ok()?;
+        players.truncate(self.index.just_cause_2_players);
+        Some(players)
     }
 
     /// The layout of the reply.
@@ -290,49 +275,6 @@ impl Answer {
     pub const fn verification(&self) -> Verification {
         self.verification
     }
-}
-
-/// The datagrams without their heads, as parts of the joined bytes.
-fn bodies<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Body<'a>> {
-    let mut rest = bytes;
-    let bodies = fragments.iter().map(|(number, datagram)| {
-        let (bytes, after) = rest.split_at_checked(datagram.len()).unwrap_or_default();
-        rest = after;
-        let last = fragments.last() == Some(number);
-        Body {
-            number,
-            bytes: bytes.get(BODY_AT..).unwrap_or_default(),
-            full: datagram.len() >= MAX_DATAGRAM && !last,
-            last,
-        }
-    });
-    bodies.collect()
-}
-
-/// Reads the bodies. `only`: the one body, where nothing else is missing.
-fn read<'a>(
-    reader: &mut Reader<'a>,
-    bodies: &[Body<'a>],
-    only: Option<Body<'a>>,
-    minecraft: Option<Full<'a>>,
-) -> Result<Form, ParseError> {
-    if let Some(full) = minecraft {
-        reader.read_minecraft(&full)?;
-        return Ok(Form::MinecraftFull);
-    }
-    if let Some(body) = only.filter(|body| !body.last)
-        && let Ok((_, (pairs, players))) = just_cause_2(body.bytes)
-    {
-        reader.read_just_cause_2(&pairs, players.len())?;
-        return Ok(Form::JustCause2);
-    }
-    let mut rest = bodies.iter().peekable();
-    while let Some(body) = rest.next() {
-        let is_next = |next: &&Body<'_>| Some(next.number) == body.number.checked_add(1);
-        let next = rest.peek().copied().filter(is_next);
-        reader.read(body, next)?;
-    }
-    Ok(Form::Sections)
 }
 
 /// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at

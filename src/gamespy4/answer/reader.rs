@@ -1,715 +1,342 @@
-//! Reads the sections of a reply over all its datagrams, in one pass.
+//! Reads the joined parts of a numbered reply as one body: the server's pairs, then two tables.
 //!
-//! The wire leaves three things open. This file decides them by the sender's own rules:
-//!
-//! - A value may be empty, and then looks like the end of its column: [`Reader::empties`] has the
-//!   rules.
-//! - A full datagram ends with a cut item, which the next one repeats in full. A continued column
-//!   drops its rows from the repeated row on; a continued server section drops its last pair.
-//! - A datagram that was shortened in transit must not pass for complete:
-//!   [`Reader::check_continuation`].
+//! The wire has one NUL for an empty value, the end of a column and the end of a section:
+//! [`Reader::empties`] has the rules that tell them apart. A datagram that was shortened in transit
+//! must not pass for complete: [`Reader::check_end`].
 
-use nom::Parser;
-use nom::multi::many_m_n;
-use nom::number::complete::be_u16;
-
-use crate::error::{ParseError, ParseErrorKind};
-use crate::gamespy4::wire::minecraft::Full;
+use super::index::{Cell, Column, Cursor, Index, Reading};
+use super::join::{Part, Seam};
+use crate::error::ParseError;
+use crate::gamespy4::wire::form::Form;
 use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
 use crate::gamespy4::wire::sections::{
-    LegacyHead, PLAYERS, Pair, SERVER, TEAMS, header, is_field_name, legacy_head, nul, pair,
-    rows_without_count, server_pair, text, token, word,
+    SERVER, TEAMS, header, is_field_name, nul, server_pair, text, token, word,
 };
-use crate::grammar::Parsed;
 use crate::limits::Limits;
-use crate::model::MissingParts;
-use crate::text::locate;
 
-/// Most columns of one reply; real ones have at most ten.
-pub(super) const MAX_COLUMNS: usize = 64;
-
-/// One datagram without its head.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Body<'a> {
-    /// The datagram's number.
-    pub(super) number: u32,
-    /// From the first section's type byte on.
-    pub(super) bytes: &'a [u8],
-    /// Whether the datagram was filled to its last byte, so that its end is cut.
-    pub(super) full: bool,
-    /// Whether it is the last of the reply.
-    pub(super) last: bool,
-}
-
-/// The kind of a datagram by its first bytes.
-#[derive(Debug, Clone, Copy)]
-struct Opening<'a> {
-    section: u8,
-    /// Everything after the section's type.
-    rest: &'a [u8],
-    /// Key or field name.
-    name: &'a [u8],
-    /// Row of the first value.
-    start: usize,
-}
-
-impl<'a> Opening<'a> {
-    fn of(body: &Body<'a>) -> Option<Self> {
-        let (&section, rest) = body.bytes.split_first()?;
-        let (after, name) = token(rest).ok()?;
-        Some(Self {
-            section,
-            rest,
-            name,
-            start: after.get(1).copied().map_or(0, usize::from),
-        })
-    }
-}
-
-/// The state of a section at the end of a datagram.
+/// Where the reader is at the end of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End<'a> {
+enum End {
     /// At the section's end.
     Section,
-    /// After a pair of the server section, or its key: these bytes without their last NUL.
-    Pair(&'a [u8]),
-    /// In a row of this column.
-    Rows(&'a [u8]),
+    /// Among the pairs of the server section.
+    Pairs,
+    /// In a row of a column.
+    Row,
     /// At a column's end.
     Column,
-    /// After a field name, perhaps cut.
-    Header(&'a [u8]),
     /// In a text without its NUL, or in bytes that the grammar does not allow there.
     Malformed,
 }
 
-/// The state of a table that is read row by row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Table {
-    /// All rows that were counted are there.
-    Counted,
-    /// Whole rows without a count.
-    Uncounted,
-    /// A part is missing.
-    Cut,
+/// Reads the sections of a reply.
+///
+/// # Errors
+/// More keys, rows or columns than the limits allow.
+pub(super) fn read(
+    bytes: &[u8],
+    parts: &[Part<'_>],
+    limits: &Limits,
+) -> Result<Reading, ParseError> {
+    let mut reader = Reader {
+        bytes,
+        limits,
+        reading: Reading {
+            index: Index::for_texts_of(bytes),
+            ..Reading::new(Form::Sections)
+        },
+        cursor: Cursor::new(bytes, 0, 0),
+        seam: Seam::Last,
+        section: SERVER,
+        rows: None,
+    };
+    for part in parts {
+        reader.read_part(part)?;
+    }
+    Ok(reader.reading)
 }
 
-/// Reads bodies in the order of their numbers, and collects the index and the missing parts.
-#[derive(Debug, Default)]
-pub(super) struct Reader<'a> {
-    /// The buffer the index points into.
+struct Reader<'a, 'l> {
+    /// The joined datagrams, which the index points into.
     bytes: &'a [u8],
-    limits: Limits,
-    pub(super) index: Index,
-    pub(super) missing: MissingParts,
-    /// The datagram being read, the beginning of the next one, and the bytes left to read.
-    body: Body<'a>,
-    next: Option<Opening<'a>>,
-    input: &'a [u8],
-    /// The section of the columns being read.
+    limits: &'l Limits,
+    reading: Reading,
+    /// The place in the part that is read.
+    cursor: Cursor<'a>,
+    /// How the part is connected with the next one.
+    seam: Seam<'a>,
+    /// The section that is read.
     section: u8,
-    /// The rows of its finished columns.
-    known: Option<usize>,
+    /// The number of rows of its finished columns.
+    rows: Option<usize>,
 }
 
-impl<'a> Reader<'a> {
-    pub(super) fn new(bytes: &'a [u8], limits: &Limits) -> Self {
-        // The bytes cannot hold more.
-        let nuls = memchr::memchr_iter(0, bytes).count();
-        let index = Index {
-            pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
-            columns: Vec::with_capacity(10),
-            cells: Vec::with_capacity(nuls),
-            ..Index::default()
-        };
-        Self {
-            bytes,
-            limits: *limits,
-            index,
-            ..Self::default()
+impl<'a> Reader<'a, '_> {
+    fn read_part(&mut self, part: &Part<'a>) -> Result<(), ParseError> {
+        self.cursor = Cursor::new(self.bytes, part.start, part.end);
+        self.seam = part.seam;
+        let end = self.sections()?;
+        if part.is_last() && !self.cursor.is_at_end() {
+            self.reading.index.unread = Some(self.cursor.position());
         }
-    }
-
-    /// Reads the body of a datagram; `next` is that of the one after it, where that has arrived.
-    ///
-    /// # Errors
-    /// More keys, rows or columns than the limits allow.
-    pub(super) fn read(
-        &mut self,
-        body: &Body<'a>,
-        next: Option<&Body<'a>>,
-    ) -> Result<(), ParseError> {
-        if let Some(Opening {
-            section: SERVER,
-            name,
-            ..
-        }) = Opening::of(body)
-        {
-            // The last pair before a continued server section was cut and is repeated.
-            self.index
-                .pairs
-                .pop_if(|(key, _)| key.of(self.bytes) == Some(name));
-        }
-        (self.body, self.input) = (*body, body.bytes);
-        self.next = next.and_then(Opening::of);
-        let (section, end) = self.sections()?;
-        if body.last {
-            self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
-            self.check_last(section, end);
-        } else if let Some(next) = self.next {
-            self.check_continuation(section, end, next);
-        } else if body.full {
-            self.drop_cut(end);
-        }
+        self.check_end(part, end);
         Ok(())
     }
 
-    /// Takes the full reply of a Minecraft server: no teams.
-    pub(super) fn read_minecraft(&mut self, full: &Full<'a>) -> Result<(), ParseError> {
-        full.pairs
-            .iter()
-            .try_for_each(|pair| self.push_pair(*pair))?;
-        let Some(players) = &full.players else {
-            self.lose(if full.has_pairs_end { PLAYERS } else { SERVER }, TEAMS);
-            return Ok(());
-        };
-        self.push_column(PLAYERS, Cell::ABSENT)?;
-        // Proxies list everybody on their servers.
-        let limit = self.limits.max_players();
-        for name in players.names.iter().take(limit) {
-            self.push_cell(Cell::new(self.bytes, name))?;
-        }
-        if !full.has_pairs_end {
-            self.lose(SERVER, SERVER);
-        }
-        if players.names.len() > limit {
-            self.lose(PLAYERS, PLAYERS);
-        }
-        if !players.has_end {
-            self.lose(PLAYERS, TEAMS);
-        }
-        self.index.unread = (!players.rest.is_empty()).then(|| self.offset(players.rest));
-        Ok(())
-    }
-
-    /// Takes the pairs of Just Cause 2's reply. Its players are not texts, and are read on demand.
-    pub(super) fn read_just_cause_2(
-        &mut self,
-        pairs: &[Pair<'a>],
-        players: usize,
-    ) -> Result<(), ParseError> {
-        let limit = self.limits.max_players();
-        if players > limit {
-            return Err(ParseError::limit("players", limit, BODY_AT));
-        }
-        pairs.iter().try_for_each(|pair| self.push_pair(*pair))
-    }
-
-    /// Reads the body of a reply without sections, to a request for everything.
-    pub(super) fn read_legacy(&mut self, body: &'a [u8]) -> Result<(), ParseError> {
-        self.input = body;
-        while let Some(pair) = self.take(pair) {
-            self.push_pair(pair)?;
-        }
-        let has_pairs_end = self.take(nul).is_some();
-        if !has_pairs_end {
-            // A key without its value is read.
-            self.take(text);
-        }
-        if self.index.pairs.is_empty() {
-            let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
-            return Err(ParseError::new(cut_short, self.offset(body)));
-        }
-        let mut tables = [Table::Cut; 2];
-        if has_pairs_end {
-            let [players, teams] = &mut tables;
-            *players = self.legacy_table(PLAYERS)?;
-            if *players != Table::Cut {
-                *teams = self.legacy_table(TEAMS)?;
+    /// Reads sections, which come in the order of their types, each once.
+    fn sections(&mut self) -> Result<End, ParseError> {
+        let mut is_first = true;
+        let mut end = End::Malformed;
+        while let [kind, ..] = *self.cursor.rest() {
+            self.cursor.skip(1);
+            if kind > TEAMS || !is_first && kind <= self.section {
+                self.section = self.section.saturating_add(1).min(TEAMS);
+                return Ok(End::Malformed);
             }
-        } else {
-            self.lose(SERVER, SERVER);
-        }
-        for (section, table) in (PLAYERS..).zip(tables) {
-            if table == Table::Cut {
-                self.lose(section, section);
+            if kind != self.section {
+                self.rows = None;
             }
-        }
-        // GameSpy's own code can have cut it there, which only the counts of rows show.
-        let has_counts = tables == [Table::Counted; 2];
-        self.missing.end = self.bytes.len() >= MAX_DATAGRAM && !has_counts;
-        self.index.unread = (!self.input.is_empty()).then(|| self.offset(self.input));
-        Ok(())
-    }
-
-    /// Reads a table row by row.
-    fn legacy_table(&mut self, section: u8) -> Result<Table, ParseError> {
-        let offset = self.offset(self.input);
-        let Some(LegacyHead { count, fields }) = self.take(legacy_head) else {
-            // The unfinished text begins after the whole ones.
-            self.take(be_u16);
-            while self.take(text).is_some() {}
-            return Ok(Table::Cut);
-        };
-        let limit = self.limits.max_players();
-        if count.is_some_and(|count| usize::from(count) > limit) {
-            return Err(ParseError::limit("players", limit, offset));
-        }
-        let cells = match count {
-            Some(count) => {
-                let values = usize::from(count).saturating_mul(fields.len());
-                self.take(|input| many_m_n(0, values, text).parse(input))
-            }
-            None => self.take(|input| rows_without_count(input, fields.len())),
-        };
-        let cells = cells.unwrap_or_default();
-        for (column, name) in fields.iter().enumerate() {
-            self.push_column(section, Cell::new(self.bytes, name))?;
-            for cell in cells.iter().skip(column).step_by(fields.len()) {
-                self.push_cell(Cell::new(self.bytes, cell))?;
-            }
-        }
-        let Some(count) = count else {
-            let is_whole = cells.len().checked_rem(fields.len()) == Some(0);
-            return Ok(if is_whole {
-                Table::Uncounted
-            } else {
-                Table::Cut
-            });
-        };
-        let is_whole = cells.len() == usize::from(count).saturating_mul(fields.len());
-        Ok(if is_whole { Table::Counted } else { Table::Cut })
-    }
-
-    /// Skips the bytes that a production recognises.
-    #[inline]
-    fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Option<T> {
-        let (rest, found) = production(self.input).ok()?;
-        self.input = rest;
-        Some(found)
-    }
-
-    fn sections(&mut self) -> Result<(u8, End<'a>), ParseError> {
-        let (mut section, mut end) = (SERVER, End::Malformed);
-        while let [kind, rest @ ..] = self.input {
-            let started = self.input.len() < self.body.bytes.len();
-            self.input = rest;
-            // Sections come in the order of their numbers, each once.
-            if *kind > TEAMS || started && *kind <= section {
-                return Ok((section.saturating_add(1), End::Malformed));
-            }
-            section = *kind;
-            end = if section == SERVER {
+            self.section = kind;
+            end = if kind == SERVER {
                 self.pairs()?
             } else {
-                self.columns(section, !started)?
+                self.columns(is_first)?
             };
+            is_first = false;
             // Bytes after the last section are not read.
-            if end != End::Section || section == TEAMS {
+            if end != End::Section || kind == TEAMS {
                 break;
             }
         }
-        Ok((section, end))
+        Ok(end)
     }
 
-    fn pairs(&mut self) -> Result<End<'a>, ParseError> {
-        let mut last = self.input;
+    fn pairs(&mut self) -> Result<End, ParseError> {
         loop {
             // Where the last key had no value at all, the section's end was taken for it.
-            let lacks_value = self
-                .index
-                .pairs
-                .last()
-                .is_some_and(|(_, value)| value.is_empty());
-            if lacks_value && matches!(self.input, [1 | 2, ..]) || self.take(nul).is_some() {
+            let last = self.reading.index.pairs.last();
+            let lacks_value = last.is_some_and(|pair| pair.value.is_empty());
+            let begins_table = matches!(self.cursor.rest(), [1 | 2, ..]);
+            if lacks_value && begins_table || self.cursor.take(nul).is_some() {
                 return Ok(End::Section);
             }
-            let start = self.input;
-            let Some(pair) = self.take(server_pair) else {
+            let Some(pair) = self.cursor.pair(server_pair) else {
                 break;
             };
-            self.push_pair(pair)?;
-            last = start;
+            self.reading.index.push_pair(pair, self.limits)?;
         }
         // A key that ends the datagram is cut.
-        let start = self.input;
-        if self.take(text).is_some() {
-            last = start;
-        }
-        let cut = last.strip_suffix(&[0]).unwrap_or_default();
-        Ok(if self.input.is_empty() {
-            End::Pair(cut)
+        self.cursor.take(text);
+        Ok(if self.cursor.is_at_end() {
+            End::Pairs
         } else {
             End::Malformed
         })
     }
 
     /// `is_first`: the section begins the datagram.
-    fn columns(&mut self, section: u8, mut is_first: bool) -> Result<End<'a>, ParseError> {
-        if section != self.section {
-            (self.section, self.known) = (section, None);
-        }
+    fn columns(&mut self, mut is_first: bool) -> Result<End, ParseError> {
         loop {
-            if self.take(nul).is_some() {
+            if self.cursor.take(nul).is_some() {
                 return Ok(End::Section);
             }
-            if self.input.is_empty() {
+            if self.cursor.is_at_end() {
                 return Ok(End::Column);
             }
-            let Some((field, start)) = self.take(header) else {
-                return Ok(self.take(text).map_or(End::Malformed, End::Header));
+            let name_at = self.cursor.position();
+            let Some((name, first_row)) = self.cursor.take(header) else {
+                return Ok(End::Malformed);
             };
             // Only the first column of a datagram may continue that of the one before.
-            if start != 0 && !is_first {
+            if first_row != 0 && !is_first {
                 return Ok(End::Malformed);
             }
-            self.open(field, start, is_first)?;
+            self.open(Cell::new(name_at, name.len()), first_row, is_first)?;
             is_first = false;
-            let end = self.rows(field)?;
+            let end = match self.seam {
+                Seam::Row(continued) if continued == name => self.continued_rows()?,
+                _ => self.rows()?,
+            };
             if end != End::Column {
                 return Ok(end);
             }
         }
     }
 
-    /// Begins a column, or continues the last one of the datagram before. Its rows from `start` on
-    /// were cut and are repeated.
-    fn open(&mut self, field: &'a [u8], start: usize, is_first: bool) -> Result<(), ParseError> {
+    /// Begins a column, or continues the last one of the datagram before.
+    fn open(&mut self, name: Cell, first_row: usize, is_first: bool) -> Result<(), ParseError> {
         let (bytes, section) = (self.bytes, self.section);
-        let is_it = |column: &Column| column.section == section && column.name(bytes) == field;
-        let continued = self
-            .index
-            .columns
-            .last_mut()
-            .filter(|column| is_first && is_it(column));
-        let mut present = 0;
-        if let Some(column) = continued {
-            present = column.rows;
-            column.rows = present.min(start);
-            column.closed = false;
-            let kept = column.first.saturating_add(start);
-            let cut = self.index.cells.get(kept).and_then(|cell| cell.of(bytes));
-            self.index.cells.truncate(kept);
-            // The repeated value begins with the cut one, or the two datagrams are of two replies.
-            if !cut
-                .is_none_or(|cut| text(self.input).is_ok_and(|(_, value)| value.starts_with(cut)))
-            {
-                self.lose(section, section);
-            }
+        let index = &mut self.reading.index;
+        let is_same = |column: &Column| {
+            column.section == section && Some(column.name(bytes)) == name.of(bytes)
+        };
+        if is_first && index.columns.last().is_some_and(is_same) {
+            index.reopen_column(first_row);
         } else {
-            // A repeated column starts a new reply: forget its old rows.
-            if is_first && self.index.columns.iter().any(is_it) {
-                self.known = None;
+            // A repeated column begins another reply, whose rows are others.
+            if is_first && index.columns.iter().any(is_same) {
+                self.rows = None;
             }
-            self.push_column(section, Cell::new(bytes, field))?;
+            index.push_column(section, name)?;
         }
-        for _ in present..start {
+        for _ in index.rows()..first_row {
             // Rows of a datagram that never arrived or was shortened.
-            self.lose(section, section);
-            self.push_cell(Cell::ABSENT)?;
+            self.reading.lose(section, section);
+            self.reading.index.push_cell(Cell::ABSENT, self.limits)?;
         }
         Ok(())
     }
 
-    fn rows(&mut self, field: &'a [u8]) -> Result<End<'a>, ParseError> {
-        let continued = self
-            .next
-            .filter(|next| (next.section, next.name) == (self.section, field));
+    /// Reads the rows of a column that the next datagram continues: each text is a value.
+    fn continued_rows(&mut self) -> Result<End, ParseError> {
+        while let Some(value) = self.cursor.cell(text) {
+            self.reading.index.push_cell(value, self.limits)?;
+        }
+        Ok(if self.cursor.is_at_end() {
+            End::Row
+        } else {
+            End::Malformed
+        })
+    }
+
+    /// Reads the rows of a column up to its end.
+    fn rows(&mut self) -> Result<End, ParseError> {
         loop {
-            while let Some(value) = self.take(word) {
-                self.push_cell(Cell::new(self.bytes, value))?;
+            while let Some(value) = self.cursor.cell(word) {
+                self.reading.index.push_cell(value, self.limits)?;
             }
-            let run = self.input.iter().take_while(|byte| **byte == 0).count();
-            let after = self.input.get(run..).unwrap_or_default();
-            if run == 0 {
-                return Ok(if after.is_empty() {
-                    End::Rows(field)
-                } else {
-                    End::Malformed
-                });
+            let rest = self.cursor.rest();
+            let run = rest.iter().take_while(|byte| **byte == 0).count();
+            let after = rest.get(run..).unwrap_or_default();
+            if run == 0 && !after.is_empty() {
+                return Ok(End::Malformed);
             }
-            if after.is_empty() && self.body.full && self.next.is_none() && self.known.is_none() {
-                // Empty values or the column's end: the bytes are ambiguous.
-                return Ok(End::Rows(field));
+            // At a cut, an empty value and the end of the first column are the same byte.
+            let is_cut = after.is_empty() && matches!(self.seam, Seam::Gap { is_full: true });
+            if run == 0 || is_cut && self.rows.is_none() {
+                return Ok(End::Row);
             }
-            let empties = self.empties(continued, run, after).min(run);
+            let empties = self.empties(run, after).min(run);
             for _ in 0..empties {
-                let Some(empty) = self.take(text) else { break };
-                self.push_cell(Cell::new(self.bytes, empty))?;
-            }
-            if after.is_empty() && continued.is_some() {
-                // The rest is the first byte of the row that is repeated.
-                self.input = after;
-                return Ok(End::Rows(field));
+                if let Some(empty) = self.cursor.cell(text) {
+                    self.reading.index.push_cell(empty, self.limits)?;
+                }
             }
             if empties < run {
-                self.take(nul);
-                // Columns of a section have the same number of rows. If one differs, a value was
-                // read as the name of a column.
-                let rows = self.index.columns.last_mut().map(|column| {
-                    column.closed = true;
-                    column.rows
-                });
-                if self.known.is_some() && self.known != rows {
-                    self.lose(self.section, self.section);
-                }
-                self.known = self.known.max(rows);
+                self.cursor.skip(1);
+                self.close();
                 return Ok(End::Column);
             }
         }
     }
 
+    /// Ends a column. Columns of a section have the same number of rows: if one differs, a value
+    /// was read as the name of a column.
+    fn close(&mut self) {
+        let Some(column) = self.reading.index.columns.last_mut() else {
+            return;
+        };
+        column.closed = true;
+        let rows = Some(column.rows);
+        if self.rows.is_some() && self.rows != rows {
+            self.reading.lose(self.section, self.section);
+        }
+        self.rows = self.rows.max(rows);
+    }
+
     /// The number of empty values among the `run` NULs, where a value is expected; the next NUL
     /// ends the column. `after`: the bytes after them.
     ///
-    /// The wire has one NUL for an empty value, the end of a column and the end of a section. The
-    /// first rule that fits decides:
+    /// The first rule that fits decides:
     ///
     /// | what follows | empty values |
     /// |---|---|
-    /// | the end of the datagram | see [`Self::empties_before_end`] |
-    /// | a header that is cut, and repeated in the next datagram | all but the column's end |
     /// | anything, and the number of rows is known from a column before | as many as rows are missing |
+    /// | the end of the datagram | see [`Self::empties_before_end`] |
     /// | the type of a later section | all but the ends of column and section |
     /// | a header | all but the column's end |
     /// | a text that is cut with its datagram | all but the column's end: too few rows rather than too many |
     /// | a value | all |
-    fn empties(&self, continued: Option<Opening<'_>>, run: usize, after: &[u8]) -> usize {
-        let all_but_column_end = run.saturating_sub(1);
-        let all_but_section_end = run.saturating_sub(2);
+    fn empties(&self, run: usize, after: &[u8]) -> usize {
+        let rows = self.reading.index.rows();
+        if let Some(known) = self.rows {
+            return known.saturating_sub(rows);
+        }
         if after.is_empty() {
-            return self.empties_before_end(continued, all_but_section_end);
-        }
-        let (rest, name) = token(after).unwrap_or_default();
-        if continued.is_none() && self.is_cut_header(name, rest) {
-            return all_but_column_end;
-        }
-        if let Some(missing_rows) = self.missing_rows() {
-            return missing_rows;
+            return self.empties_before_end(run);
         }
         let is_next_section = after
             .first()
             .is_some_and(|&kind| kind <= TEAMS && kind > self.section);
         if is_next_section && run >= 2 {
-            return all_but_section_end;
+            return run.saturating_sub(2);
         }
         // In the middle of a datagram, a column starts at row 0.
+        let (rest, name) = token(after).unwrap_or_default();
         let is_header = is_field_name(name) && matches!(rest, [_, 0, ..]);
-        let is_cut_name = is_field_name(name) && rest.len() == 1 && continued.is_none();
+        let is_cut_name = is_field_name(name) && rest.len() == 1;
         let is_cut_text = rest.is_empty();
         if is_header || is_cut_name || is_cut_text {
-            return all_but_column_end;
+            return run.saturating_sub(1);
         }
         run
     }
 
-    /// The number of empty values before the end of a datagram: up to the row that the next
-    /// datagram begins with, or up to the known number of rows. Otherwise the last two NULs end the
-    /// column and the section, or one of them is the first byte of a header that is repeated.
-    fn empties_before_end(&self, continued: Option<Opening<'_>>, all_but_end: usize) -> usize {
-        match continued {
-            Some(next) => next.start.saturating_sub(self.row()),
-            None => self.missing_rows().unwrap_or(all_but_end),
+    /// The number of empty values before the end of a datagram. The last two NULs end the column and
+    /// the section, or one of them is the first byte of a name that was cut.
+    fn empties_before_end(&self, run: usize) -> usize {
+        match self.seam {
+            Seam::Begins {
+                after_column: true, ..
+            } => run.saturating_sub(1),
+            _ => run.saturating_sub(2),
         }
     }
 
-    /// Whether this text, before `rest`, is a header that a full datagram cuts and the next one
-    /// repeats.
-    fn is_cut_header(&self, name: &[u8], rest: &[u8]) -> bool {
-        let is_repeated = self
-            .next
-            .is_some_and(|next| next.section == self.section && next.name.starts_with(name));
-        rest.len() <= 1 && self.body.full && is_repeated
-    }
-
-    /// The row of the next value of the last column.
-    fn row(&self) -> usize {
-        self.index.columns.last().map_or(0, |column| column.rows)
-    }
-
-    /// The rows that the last column lacks. All columns of a section have as many rows.
-    fn missing_rows(&self) -> Option<usize> {
-        self.known.map(|rows| rows.saturating_sub(self.row()))
-    }
-
-    pub(super) fn push_pair(&mut self, (key, value): Pair<'a>) -> Result<(), ParseError> {
-        let (key, value) = (Cell::new(self.bytes, key), Cell::new(self.bytes, value));
-        if self.index.pairs.len() >= self.limits.max_rules() {
-            return Err(ParseError::limit(
-                "rules",
-                self.limits.max_rules(),
-                key.end(),
-            ));
-        }
-        self.index.pairs.push((key, value));
-        Ok(())
-    }
-
-    fn push_column(&mut self, section: u8, name: Cell) -> Result<(), ParseError> {
-        if self.index.columns.len() >= MAX_COLUMNS {
-            return Err(ParseError::limit("columns", MAX_COLUMNS, name.end()));
-        }
-        let first = self.index.cells.len();
-        self.index.columns.push(Column {
-            section,
-            name,
-            first,
-            rows: 0,
-            closed: false,
-        });
-        Ok(())
-    }
-
-    /// Appends a row to the last column.
-    fn push_cell(&mut self, cell: Cell) -> Result<(), ParseError> {
-        let Some(column) = self.index.columns.last_mut() else {
-            return Ok(());
-        };
-        let limit = self.limits.max_players();
-        if column.rows >= limit {
-            return Err(ParseError::limit("players", limit, cell.end()));
-        }
-        column.rows = column.rows.saturating_add(1);
-        self.index.cells.push(cell);
-        Ok(())
-    }
-
-    /// Removes the item that may be cut at the end of a full datagram whose successor never
-    /// arrived.
-    fn drop_cut(&mut self, end: End<'a>) {
-        let last_byte = self
-            .offset(self.body.bytes)
-            .saturating_add(self.body.bytes.len())
-            .saturating_sub(1);
-        if let End::Pair(_) = end {
-            self.index
-                .pairs
-                .pop_if(|(_, value)| value.end() == last_byte);
-        }
-        if let (End::Rows(_), Some(column)) = (end, self.index.columns.last_mut())
-            && self
-                .index
-                .cells
-                .pop_if(|cell| cell.end() == last_byte)
-                .is_some()
-        {
-            column.rows = column.rows.saturating_sub(1);
+    /// Checks that a part ends where its sender ends a datagram. A sender begins a datagram where a
+    /// section begins, or where the one before was full; this crate's server also in a row.
+    fn check_end(&mut self, part: &Part<'_>, end: End) {
+        let section = self.section;
+        let following = section.saturating_add(1);
+        match part.seam {
+            Seam::Last => self.check_last(part, end),
+            Seam::Gap { .. } => {}
+            Seam::Row(name) if end == End::Row && self.is_in_column(name) => {}
+            Seam::Pair if end == End::Pairs => {}
+            Seam::Begins { section: next, .. } => {
+                let fits = match end {
+                    End::Section => next == following || part.is_full && next == section,
+                    End::Column => part.is_full && (next == following || next == section),
+                    End::Pairs => part.is_full && next == following,
+                    End::Row | End::Malformed => false,
+                };
+                if !fits {
+                    self.reading.lose(section, next);
+                }
+            }
+            Seam::Row(_) | Seam::Pair => self.reading.lose(section, section),
+            Seam::Foreign(next) => self.reading.lose(section, next),
         }
     }
 
-    /// Whether the next datagram continues where this one ended. A sender begins a datagram where a
-    /// section begins, or where the one before was full; this crate's server also in a complete
-    /// row. Otherwise one of them was shortened, or belongs to another reply.
-    fn check_continuation(&mut self, section: u8, end: End<'a>, next: Opening<'_>) {
-        let full = self.body.full;
-        let follows = next.section == section.saturating_add(1);
-        let restarts = full && next.section == section && (section == SERVER || next.start == 0);
-        let fits = match end {
-            End::Section => follows || restarts,
-            End::Pair(cut) => full && follows || restarts && next.rest.starts_with(cut),
-            End::Rows(field) => (next.section, next.name) == (section, field),
-            End::Column => restarts || full && follows,
-            End::Header(name) => restarts && next.name.starts_with(name),
-            End::Malformed => false,
-        };
-        if !fits {
-            self.lose(section, next.section);
-        }
+    /// Whether the last column has this name.
+    fn is_in_column(&self, name: &[u8]) -> bool {
+        let last = self.reading.index.columns.last();
+        last.is_some_and(|last| last.section == self.section && last.name(self.bytes) == name)
     }
 
-    /// Whether the last datagram ends where a reply does.
-    fn check_last(&mut self, section: u8, end: End<'a>) {
+    /// Checks that the last part ends where a reply does.
+    fn check_last(&mut self, part: &Part<'_>, end: End) {
+        let length = part.end.saturating_sub(part.start).saturating_add(BODY_AT);
         // A full datagram has no room for the end of the last section.
-        let is_full = self.body.bytes.len().saturating_add(BODY_AT) == MAX_DATAGRAM;
+        let is_full = length == MAX_DATAGRAM;
         // This crate's server leaves out the end when it has left out something else.
-        self.missing.end |= end == End::Column && section == TEAMS && !is_full;
+        self.reading.missing.end |= end == End::Column && self.section == TEAMS && !is_full;
         match end {
-            End::Section | End::Column if section == TEAMS => {}
-            End::Section => self.lose(section.saturating_add(1), TEAMS),
-            _ => self.lose(section, TEAMS),
+            End::Section | End::Column if self.section == TEAMS => {}
+            End::Section => self.reading.lose(self.section.saturating_add(1), TEAMS),
+            _ => self.reading.lose(self.section, TEAMS),
         }
-    }
-
-    /// Marks sections of these types as missing, or in part.
-    pub(super) fn lose(&mut self, first: u8, last: u8) {
-        let range = first..=last.max(first);
-        self.missing.rules |= range.contains(&SERVER);
-        self.missing.players |= range.contains(&PLAYERS);
-        self.missing.teams |= range.contains(&TEAMS);
-    }
-
-    /// The position of these bytes in the buffer.
-    fn offset(&self, bytes: &[u8]) -> usize {
-        locate(self.bytes, bytes).map_or(0, |range| range.start)
-    }
-}
-
-/// The positions of all texts.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Index {
-    pub(super) pairs: Vec<(Cell, Cell)>,
-    pub(super) columns: Vec<Column>,
-    pub(super) cells: Vec<Cell>,
-    /// The start of bytes that were not read.
-    pub(super) unread: Option<usize>,
-}
-
-/// One column of a table; its cells are adjacent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Column {
-    pub(super) section: u8,
-    pub(super) name: Cell,
-    /// The index of its first cell in [`Index::cells`].
-    pub(super) first: usize,
-    pub(super) rows: usize,
-    /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram
-    /// the wire does not tell a last empty value from the column's end.
-    pub(super) closed: bool,
-}
-
-impl Column {
-    /// The name. Minecraft's players have one column, and some servers leave its name out.
-    pub(super) fn name<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        self.name.of(bytes).unwrap_or(b"player_")
-    }
-}
-
-/// A text in the buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Cell {
-    start: u32,
-    end: u32,
-}
-
-impl Cell {
-    /// A cell that never arrived.
-    pub(super) const ABSENT: Self = Self {
-        start: u32::MAX,
-        end: u32::MAX,
-    };
-
-    /// A text that is a part of the buffer; replies are bounded far below 4 GiB.
-    pub(super) fn new(buffer: &[u8], text: &[u8]) -> Self {
-        let range = locate(buffer, text).unwrap_or_default();
-        match (u32::try_from(range.start), u32::try_from(range.end)) {
-            (Ok(start), Ok(end)) => Self { start, end },
-            _ => Self::ABSENT,
-        }
-    }
-
-    /// The text; `None` for one that never arrived.
-    pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
-        bytes.get(self.start as usize..self.end())
-    }
-
-    /// Whether the text is empty.
-    pub(super) const fn is_empty(self) -> bool {
-        self.start == self.end
-    }
-
-    /// The end of the text.
-    pub(super) const fn end(self) -> usize {
-        self.end as usize
     }
 }
 

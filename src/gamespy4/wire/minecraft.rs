@@ -208,7 +208,9 @@ const ZERO_MARK: &[u8] = &[0; MARK.len()];
 /// A full reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Full<'a> {
-    pub(crate) pairs: Vec<Pair<'a>>,
+    body: &'a [u8],
+    /// The pairs, by their positions in the body.
+    pub(crate) spans: Vec<Span>,
     /// Whether the end of the pairs is there.
     pub(crate) has_pairs_end: bool,
     /// `None` where the reply ends before the players.
@@ -218,6 +220,8 @@ pub(crate) struct Full<'a> {
 /// The names of the players.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Players<'a> {
+    /// The position of the first name in the body.
+    pub(crate) start: usize,
     pub(crate) names: Vec<&'a [u8]>,
     /// Whether the end of the list is there.
     pub(crate) has_end: bool,
@@ -236,9 +240,29 @@ pub(crate) fn full_if_minecraft(body: &[u8], is_asked: bool) -> Option<Full<'_>>
         return None;
     }
     let full = full(body);
-    let has_key = full.pairs.iter().any(|(key, _)| *key == b"game_id");
+    let has_key = full.pairs().any(|(key, _)| key == b"game_id");
     let has_one_field = !full.players.as_ref().is_some_and(Players::has_more_fields);
     (has_key || is_asked && has_one_field).then_some(full)
+}
+
+impl<'a> Full<'a> {
+    /// The keys and values.
+    fn pairs(&self) -> impl Iterator<Item = Pair<'a>> {
+        let part = |start: usize, end: usize| self.body.get(start..end).unwrap_or_default();
+        self.spans.iter().map(move |span| {
+            let key = part(span.key_at, span.value_at.saturating_sub(1));
+            (key, part(span.value_at, span.end))
+        })
+    }
+
+    /// The position after the names of the players: that of the rest of a name, if one was cut.
+    pub(crate) fn names_end(&self) -> usize {
+        let rest = self
+            .players
+            .as_ref()
+            .map_or(0, |players| players.rest.len());
+        self.body.len().saturating_sub(rest)
+    }
 }
 
 impl Players<'_> {
@@ -255,24 +279,20 @@ impl Players<'_> {
 ///
 /// Adamant writes one NUL more than others before the mark (dm-vev/adamant, server/query/conn.go).
 fn full(body: &[u8]) -> Full<'_> {
-    let after_type = body.get(1..).unwrap_or_default();
-    if let Some(mark) = last_mark(body) {
-        let pairs = body.get(1..mark).unwrap_or_default();
-        let names = body.get(mark.saturating_add(MARK.len())..);
-        let reading = PairReader::read(pairs);
-        return Full {
-            has_pairs_end: reading.end.is_some(),
-            pairs: reading.into_pairs(),
-            players: names.map(players),
-        };
-    }
-    let reading = PairReader::read(after_type);
-    let rest = reading.end.and_then(|end| after_type.get(end..));
-    let names = rest.and_then(|rest| rest.strip_prefix(ZERO_MARK));
+    let mark = last_mark(body);
+    let reading = PairReader::read(body.get(..mark.unwrap_or(body.len())).unwrap_or_default());
+    let after_zeros = || {
+        let end = reading.end?;
+        let has_zeros = body.get(end..)?.starts_with(ZERO_MARK);
+        has_zeros.then_some(end)
+    };
+    let mark = mark.or_else(after_zeros);
+    let names_at = mark.map(|mark| mark.saturating_add(MARK.len()));
     Full {
+        body,
         has_pairs_end: reading.end.is_some(),
-        players: names.map(players),
-        pairs: reading.into_pairs(),
+        players: names_at.and_then(|start| players(body, start)),
+        spans: reading.spans,
     }
 }
 
@@ -289,7 +309,8 @@ fn last_mark(body: &[u8]) -> Option<usize> {
 }
 
 /// `names = *( *( %x01-FF ) NUL ) NUL`: the last text is empty, and ends the list.
-fn players(input: &[u8]) -> Players<'_> {
+fn players(body: &[u8], start: usize) -> Option<Players<'_>> {
+    let input = body.get(start..)?;
     let (list, has_end) = match input {
         [0] => (&[][..], true),
         [list @ .., 0] if list.ends_with(&[0]) => (list, true),
@@ -297,20 +318,21 @@ fn players(input: &[u8]) -> Players<'_> {
     };
     let names: Vec<_> = each(list, text).collect();
     let length = memchr::memrchr(0, list).map_or(0, |last| last.saturating_add(1));
-    Players {
+    Some(Players {
+        start,
         names,
         has_end,
         rest: list.get(length..).unwrap_or_default(),
-    }
+    })
 }
 
-/// A pair, by its positions in the input.
-#[derive(Debug, Clone, Copy)]
-struct Span {
-    key_at: usize,
-    value_at: usize,
+/// A pair, by its positions in the body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Span {
+    pub(crate) key_at: usize,
+    pub(crate) value_at: usize,
     /// The position of the NUL after the value.
-    end: usize,
+    pub(crate) end: usize,
 }
 
 /// Reads pairs one by one. Only where that breaks, a value holds a NUL:
@@ -324,6 +346,7 @@ struct Span {
 /// The continued value is the title if only unknown keys have followed the title; otherwise it is
 /// the value of the last key.
 struct PairReader<'a> {
+    /// The body up to the mark of the players.
     input: &'a [u8],
     spans: Vec<Span>,
     /// The position in `spans` of each known key.
@@ -340,7 +363,8 @@ impl<'a> PairReader<'a> {
             known: [None; KEYS.len()],
             end: None,
         };
-        let mut at = 0;
+        // After the section's type.
+        let mut at = 1;
         while let Some(next) = reader.step(at) {
             at = next;
         }
@@ -463,15 +487,6 @@ impl<'a> PairReader<'a> {
         let title = position(TITLE)?;
         self.known.get(title).copied().flatten()
     }
-
-    fn into_pairs(self) -> Vec<Pair<'a>> {
-        let part = |start: usize, end: usize| self.input.get(start..end).unwrap_or_default();
-        let pair = |span: &Span| {
-            let key = part(span.key_at, span.value_at.saturating_sub(1));
-            (key, part(span.value_at, span.end))
-        };
-        self.spans.iter().map(pair).collect()
-    }
 }
 
 /// The position after a text and its NUL.
@@ -505,7 +520,7 @@ mod tests {
     }
 
     fn pairs(input: &[u8]) -> Vec<Pair<'_>> {
-        full(input).pairs
+        full(input).pairs().collect()
     }
 
     /// A reply of one title, usual keys and two players.
@@ -519,7 +534,7 @@ mod tests {
         let body = b"\0hostname\0Srv\0game_type\0SMP\0map\0\0extra\0kept\0\0\x01player_\0\0\0";
         let full = full(body);
         assert_eq!(
-            full.pairs,
+            pairs(body),
             [
                 (&b"hostname"[..], &b"Srv"[..]),
                 (b"game_type", b"SMP"),
@@ -544,8 +559,8 @@ mod tests {
         ] {
             let body = reply(title);
             let full = full(&body);
-            assert_eq!(full.pairs.first(), Some(&(&b"hostname"[..], title)));
-            let keys: Vec<_> = full.pairs.iter().map(|(key, _)| *key).collect();
+            assert_eq!(full.pairs().next(), Some((&b"hostname"[..], title)));
+            let keys: Vec<_> = full.pairs().map(|(key, _)| key).collect();
             assert_eq!(
                 keys[1..],
                 [&b"gametype"[..], b"game_id", b"map", b"numplayers"]
@@ -565,7 +580,7 @@ mod tests {
         for mark in [MARK, ZERO_MARK, b"\0\x01player_\0\0"] {
             let body = [&keys[..], mark, b"Ann\0Bob\0\0"].concat();
             let full = full(&body);
-            assert_eq!(full.pairs.len(), 2, "{mark:?}");
+            assert_eq!(full.spans.len(), 2, "{mark:?}");
             let players = full.players.unwrap();
             assert_eq!(
                 (players.names, players.has_end),

@@ -1,0 +1,341 @@
+//! Joins the numbered datagrams of a reply.
+//!
+//! A datagram that was filled ends in an item that is cut, and the next one repeats that item in
+//! full (QR2 SDK, qr2.c). This file finds the repeated item and leaves the first copy out, so that
+//! the parts can be read as one body. It does not read them: it compares the last texts of one
+//! datagram with the beginning of the next.
+//!
+//! | the next datagram begins with | end of the one before it |
+//! |---|---|
+//! | a row, in the column that the one before it ends in | a copy of the row, perhaps cut, or the row before |
+//! | a key | a copy of the pair, cut; only in a full datagram |
+//! | a column or a section | a column or a section; in a full datagram, also a cut name of the column |
+//! | anything else | one of the two was shortened, or belongs to another reply |
+
+use crate::gamespy4::wire::response::{BODY_AT, MAX_DATAGRAM};
+use crate::gamespy4::wire::sections::{SERVER, TEAMS, token};
+use crate::session::Fragments;
+
+/// One datagram without its head and without what the next one repeats.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part<'a> {
+    /// The range of its body in the joined bytes.
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) opening: Opening<'a>,
+    /// Whether the datagram was filled to its last byte, so that its end is cut.
+    pub(super) is_full: bool,
+    pub(super) seam: Seam<'a>,
+}
+
+/// What a datagram begins with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Opening<'a> {
+    pub(super) section: u8,
+    /// The first key, or the name of the first column.
+    pub(super) name: &'a [u8],
+    /// The row of the first value.
+    pub(super) first_row: usize,
+    /// Everything after the section's type.
+    rest: &'a [u8],
+}
+
+/// How a part is connected with the next one.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Seam<'a> {
+    /// It is the last of the reply.
+    Last,
+    /// The next one is missing. `is_full`: the end of this one may be cut.
+    Gap { is_full: bool },
+    /// The next one goes on with the next row of this column.
+    Row(&'a [u8]),
+    /// The next one goes on with the next pair.
+    Pair,
+    /// The next one begins with a column or a section of this type. `after_column`: a column ends
+    /// before it, because a part of the next column's name follows.
+    Begins { section: u8, after_column: bool },
+    /// The two do not fit: the next one begins in a section of this type.
+    Foreign(u8),
+}
+
+/// Joins datagrams: their bodies as parts of the joined bytes, in the order of their numbers.
+pub(super) fn join<'a>(bytes: &'a [u8], fragments: &Fragments) -> Vec<Part<'a>> {
+    let mut parts: Vec<Part<'a>> = Vec::with_capacity(fragments.len());
+    let mut previous_number = None;
+    let mut at = 0_usize;
+    for (number, datagram) in fragments.iter() {
+        let end = at.saturating_add(datagram.len());
+        let start = at.saturating_add(BODY_AT).min(end);
+        let is_last = fragments.last() == Some(number);
+        let part = Part {
+            start,
+            end,
+            opening: Opening::of(bytes.get(start..end).unwrap_or_default()),
+            is_full: datagram.len() >= MAX_DATAGRAM && !is_last,
+            seam: Seam::Last,
+        };
+        if let Some(previous) = parts.last_mut() {
+            let is_next = previous_number.is_some() && previous_number == number.checked_sub(1);
+            previous.connect(bytes, is_next.then_some(&part.opening));
+        }
+        parts.push(part);
+        previous_number = Some(number);
+        at = end;
+    }
+    let has_end = fragments.last() == previous_number;
+    if let Some(last) = parts.last_mut().filter(|_| !has_end) {
+        last.connect(bytes, None);
+    }
+    parts
+}
+
+impl<'a> Opening<'a> {
+    fn of(body: &'a [u8]) -> Self {
+        let Some((&section, rest)) = body.split_first() else {
+            return Self::default();
+        };
+        let (after, name) = token(rest).unwrap_or_default();
+        let first_row = match after {
+            [_, row, ..] if section != SERVER && !name.is_empty() => usize::from(*row),
+            _ => 0,
+        };
+        Self {
+            section,
+            name,
+            first_row,
+            rest,
+        }
+    }
+
+    /// The first value of the first column.
+    fn first_value(&self) -> &'a [u8] {
+        let header = self.name.len().saturating_add(2);
+        let values = self.rest.get(header..).unwrap_or_default();
+        token(values).map_or(values, |(_, value)| value)
+    }
+}
+
+impl<'a> Part<'a> {
+    pub(super) const fn is_last(&self) -> bool {
+        matches!(self.seam, Seam::Last)
+    }
+
+    /// Connects the part with the next one; `None` if that is missing. Leaves out what is repeated
+    /// or may be cut.
+    fn connect(&mut self, bytes: &'a [u8], next: Option<&Opening<'a>>) {
+        let Some(next) = next else {
+            let is_full = self.is_full;
+            self.seam = Seam::Gap { is_full };
+            if is_full {
+                self.drop_text(bytes);
+            }
+            return;
+        };
+        self.seam = if next.section == SERVER {
+            self.connect_pair(bytes, next)
+        } else {
+            self.connect_row(bytes, next)
+                .unwrap_or_else(|| self.connect_column(bytes, next))
+        };
+    }
+
+    /// The next part begins with a pair.
+    fn connect_pair(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
+        let body = self.body(bytes);
+        let key_at = last_text(body);
+        let pair_at = key_at.and_then(|end| last_text(body.get(..end)?));
+        // The cut text is a value, or a key.
+        let cut_at = [pair_at, key_at].into_iter().flatten().find(|&at| {
+            let cut = body.get(at..body.len().saturating_sub(1));
+            cut.is_some_and(|cut| next.rest.starts_with(cut))
+        });
+        match cut_at {
+            Some(at) if self.is_full && self.opening.section == SERVER => {
+                self.end = self.start.saturating_add(at);
+                Seam::Pair
+            }
+            _ => Seam::Foreign(next.section),
+        }
+    }
+
+    /// The next part begins with a row of the column that this one ends in, if it does.
+    fn connect_row(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Option<Seam<'a>> {
+        if next.name.is_empty() {
+            return None;
+        }
+        let body = self.body(bytes);
+        let whole = self.rows_of(bytes, next.name, next.section, next.first_row);
+        if whole {
+            return Some(Seam::Row(next.name));
+        }
+        let with_copy = next.first_row.checked_add(1)?;
+        let cut_at = last_text(body)?;
+        let cut = body.get(cut_at..body.len().checked_sub(1)?)?;
+        let is_copy = self.rows_of(bytes, next.name, next.section, with_copy)
+            && next.first_value().starts_with(cut);
+        is_copy.then(|| {
+            self.end = self.start.saturating_add(cut_at);
+            Seam::Row(next.name)
+        })
+    }
+
+    /// Whether this part ends with the first rows of a column, this many.
+    fn rows_of(&self, bytes: &[u8], name: &[u8], section: u8, rows: usize) -> bool {
+        let body = self.body(bytes);
+        if self.opening.section == section && self.opening.name == name {
+            let header = name.len().saturating_add(3);
+            let values = body.get(header..).unwrap_or_default();
+            let count = memchr::memchr_iter(0, values).count();
+            let is_whole = body.len() == header || values.ends_with(&[0]);
+            return is_whole && self.opening.first_row.saturating_add(count) == rows;
+        }
+        if !body.ends_with(&[0]) {
+            return false;
+        }
+        // The number of the first row, 0, is one NUL more.
+        let Some(number_at) = memchr::memrchr_iter(0, body).nth(rows) else {
+            return false;
+        };
+        let before = body
+            .get(..number_at)
+            .and_then(|header| header.strip_suffix(&[0]));
+        let before = before.and_then(|header| header.strip_suffix(name));
+        before.is_some_and(|before| before.ends_with(&[0]) || before.ends_with(&[0, section]))
+    }
+
+    /// The next part begins with another column or another section.
+    fn connect_column(&mut self, bytes: &'a [u8], next: &Opening<'a>) -> Seam<'a> {
+        if next.first_row != 0 || next.section > TEAMS {
+            return Seam::Foreign(next.section);
+        }
+        let mut after_column = false;
+        let body = self.body(bytes);
+        if let Some(at) = last_text(body).filter(|_| self.is_full) {
+            let cut = body.get(at..body.len().saturating_sub(1));
+            let before = body.get(..at).unwrap_or_default();
+            let follows_column = before.ends_with(&[0, 0]) || before.ends_with(&[0, next.section]);
+            let is_cut_name = cut.is_some_and(|cut| !cut.is_empty() && next.name.starts_with(cut));
+            if follows_column && is_cut_name {
+                self.end = self.start.saturating_add(at);
+                after_column = true;
+            }
+        }
+        Seam::Begins {
+            section: next.section,
+            after_column,
+        }
+    }
+
+    /// Leaves out the last text, which may be cut.
+    fn drop_text(&mut self, bytes: &[u8]) {
+        if let Some(at) = last_text(self.body(bytes)) {
+            self.end = self.start.saturating_add(at);
+        }
+    }
+
+    fn body(&self, bytes: &'a [u8]) -> &'a [u8] {
+        bytes.get(self.start..self.end).unwrap_or_default()
+    }
+}
+
+/// The start of the last text. `None` if it lacks its NUL, or if no NUL precedes it.
+fn last_text(body: &[u8]) -> Option<usize> {
+    let text = body.strip_suffix(&[0])?;
+    memchr::memrchr(0, text)?.checked_add(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::limits::Limits;
+
+    /// The ranges of two bodies that are joined, and the seam between them.
+    fn joined(first: &[u8], is_full: bool, second: &[u8]) -> (usize, String) {
+        let head = |number: u8| [&b"\0\x01\x02\x03\x04splitnum\0"[..], &[number]].concat();
+        let mut fragments = Fragments::new(&Limits::default());
+        for (number, is_last, body) in [(0_u8, false, first), (1, true, second)] {
+            let datagram = [&head(number)[..], body].concat();
+            fragments
+                .insert(number.into(), Bytes::from(datagram), is_last)
+                .unwrap();
+        }
+        let bytes = fragments.join();
+        let mut parts = join(&bytes, &fragments);
+        let second = parts[1].opening;
+        let first_part = &mut parts[0];
+        (first_part.is_full, first_part.end) = (is_full, BODY_AT + first.len());
+        first_part.connect(&bytes, Some(&second));
+        (
+            first_part.end - first_part.start,
+            format!("{:?}", first_part.seam),
+        )
+    }
+
+    #[test]
+    fn what_the_next_datagram_repeats_is_left_out() {
+        let cases: [(&[u8], bool, &[u8], usize, &str); 14] = [
+            // A cut value, a whole value again, no value again, a header without a row.
+            (
+                b"\x01player_\0\0Ann\0Bo\0",
+                true,
+                b"\x01player_\0\x01Bob\0",
+                14,
+                "Row",
+            ),
+            (
+                b"\x01player_\0\0Ann\0Bob\0",
+                false,
+                b"\x01player_\0\x01Bob\0",
+                14,
+                "Row",
+            ),
+            (
+                b"\x01player_\0\0Ann\0",
+                false,
+                b"\x01player_\0\x01Bob\0",
+                14,
+                "Row",
+            ),
+            (
+                b"\0k\0v\0\0\x01player_\0\0",
+                true,
+                b"\x01player_\0\0Bob\0",
+                16,
+                "Row",
+            ),
+            // Another value, another number of rows.
+            (
+                b"\x01player_\0\0Ann\0Cat\0",
+                true,
+                b"\x01player_\0\x01Bob\0",
+                18,
+                "Foreign",
+            ),
+            (
+                b"\x01player_\0\0Ann\0",
+                false,
+                b"\x01player_\0\x02Bob\0",
+                14,
+                "Foreign",
+            ),
+            // A cut value or key of the server.
+            (b"\0k\0v\0host\0S\0", true, b"\0host\0Srv\0", 5, "Pair"),
+            (b"\0k\0v\0ho\0", true, b"\0host\0Srv\0", 5, "Pair"),
+            (b"\0k\0v\0ho\0", true, b"\0map\0m\0", 8, "Foreign"),
+            // A cut name of a column, an end of one, an end of a section.
+            (b"\x01a_\0\0x\0\0sc\0", true, b"\x01score_\0\0", 8, "Begins"),
+            (b"\x01a_\0\0x\0\0", true, b"\x01score_\0\0", 8, "Begins"),
+            (b"\0k\0v\0\0", false, b"\x01player_\0\0", 6, "Begins"),
+            (b"\x01a_\0\0x\0\0\0\0", false, b"\x02\0", 10, "Begins"),
+            (b"\0k\0v\0\0", false, b"\x01\0\x02a_t\0\0", 6, "Begins"),
+        ];
+        for (first, is_full, second, length, seam) in cases {
+            let (kept, found) = joined(first, is_full, second);
+            let case = first.escape_ascii();
+            assert!(found.starts_with(seam), "{case}: {found}");
+            assert_eq!(kept, length, "{case}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Reads replies of one datagram: Minecraft's, Just Cause 2's, and tables row by row.
+
+use nom::Parser;
+use nom::multi::many_m_n;
+use nom::number::complete::be_u16;
+
+use super::index::{Cell, Cursor, Index, Pair, Reading};
+use crate::error::{ParseError, ParseErrorKind};
+use crate::gamespy4::wire::form::Form;
+use crate::gamespy4::wire::minecraft::{self, Full};
+use crate::gamespy4::wire::response::{BODY_AT, HEAD, MAX_DATAGRAM};
+use crate::gamespy4::wire::sections::{
+    LegacyHead, PLAYERS, SERVER, TEAMS, just_cause_2, legacy_head, nul, pair, rows_without_count,
+    text,
+};
+use crate::limits::Limits;
+
+/// Reads a reply without a number.
+pub(super) fn unnumbered(bytes: &[u8], limits: &Limits) -> Result<Reading, ParseError> {
+    let body = bytes.get(HEAD..).unwrap_or_default();
+    let Some(basic) = minecraft::basic(body) else {
+        return Legacy::read(bytes, limits);
+    };
+    let mut reading = Reading::new(Form::MinecraftBasic);
+    reading.missing.info = !basic.is_regular;
+    Ok(reading)
+}
+
+/// Reads the only numbered datagram of a reply, if it has another layout than sections.
+///
+/// `is_minecraft`: a Minecraft server was asked. `is_last`: the datagram is marked as the last.
+pub(super) fn numbered(
+    bytes: &[u8],
+    is_minecraft: bool,
+    is_last: bool,
+    limits: &Limits,
+) -> Result<Option<Reading>, ParseError> {
+    let body = bytes.get(BODY_AT..).unwrap_or_default();
+    if let Some(full) = minecraft::full_if_minecraft(body, is_minecraft) {
+        return minecraft_full(&full, limits).map(Some);
+    }
+    if is_last {
+        return Ok(None);
+    }
+    just_cause_2_pairs(bytes, body, limits)
+}
+
+/// The full reply of a Minecraft server: no teams.
+fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
+    let mut reading = Reading::new(Form::MinecraftFull);
+    for span in &full.spans {
+        let key_at = BODY_AT.saturating_add(span.key_at);
+        let value_at = BODY_AT.saturating_add(span.value_at);
+        let key_length = span.value_at.saturating_sub(span.key_at).saturating_sub(1);
+        let pair = Pair {
+            key: Cell::new(key_at, key_length),
+            value: Cell::new(value_at, span.end.saturating_sub(span.value_at)),
+        };
+        reading.index.push_pair(pair, limits)?;
+    }
+    let Some(players) = &full.players else {
+        let first = if full.has_pairs_end { PLAYERS } else { SERVER };
+        reading.lose(first, TEAMS);
+        return Ok(reading);
+    };
+    reading.index.push_column(PLAYERS, Cell::ABSENT)?;
+    let mut at = BODY_AT.saturating_add(players.start);
+    // Proxies list everybody on their servers.
+    for name in players.names.iter().take(limits.max_players()) {
+        reading.index.push_cell(Cell::new(at, name.len()), limits)?;
+        at = at.saturating_add(name.len()).saturating_add(1);
+    }
+    if !full.has_pairs_end {
+        reading.lose(SERVER, SERVER);
+    }
+    if players.names.len() > limits.max_players() {
+        reading.lose(PLAYERS, PLAYERS);
+    }
+    if !players.has_end {
+        reading.lose(PLAYERS, TEAMS);
+    }
+    if !players.rest.is_empty() {
+        reading.index.unread = Some(BODY_AT.saturating_add(full.names_end()));
+    }
+    Ok(reading)
+}
+
+/// The pairs of Just Cause 2's reply, and the number of its players. The players are not texts, and
+/// are read on demand.
+fn just_cause_2_pairs(
+    bytes: &[u8],
+    body: &[u8],
+    limits: &Limits,
+) -> Result<Option<Reading>, ParseError> {
+    let Ok((_, (pairs, players))) = just_cause_2(body) else {
+        return Ok(None);
+    };
+    let mut reading = Reading::new(Form::JustCause2);
+    let limit = limits.max_players();
+    if players.len() > limit {
+        reading.lose(PLAYERS, PLAYERS);
+    }
+    reading.index.just_cause_2_players = players.len().min(limit);
+    let mut cursor = Cursor::new(bytes, BODY_AT.saturating_add(1), bytes.len());
+    for _ in pairs {
+        if let Some(pair) = cursor.pair(pair) {
+            reading.index.push_pair(pair, limits)?;
+        }
+    }
+    Ok(Some(reading))
+}
+
+/// The state of a table that is read row by row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Table {
+    /// All rows that were counted are there.
+    Counted,
+    /// Whole rows without a count.
+    Uncounted,
+    /// A part is missing.
+    Cut,
+}
+
+/// Reads pairs and two tables, row by row.
+struct Legacy<'a, 'l> {
+    cursor: Cursor<'a>,
+    limits: &'l Limits,
+    index: Index,
+}
+
+impl<'a, 'l> Legacy<'a, 'l> {
+    fn read(bytes: &'a [u8], limits: &'l Limits) -> Result<Reading, ParseError> {
+        let mut legacy = Self {
+            cursor: Cursor::new(bytes, HEAD, bytes.len()),
+            limits,
+            index: Index::for_texts_of(bytes),
+        };
+        while let Some(pair) = legacy.cursor.pair(pair) {
+            legacy.index.push_pair(pair, limits)?;
+        }
+        let has_pairs_end = legacy.cursor.take(nul).is_some();
+        if !has_pairs_end {
+            // A key without its value is read.
+            legacy.cursor.take(text);
+        }
+        if legacy.index.pairs.is_empty() {
+            let cut_short = ParseErrorKind::CutShort("the reply: no key with a value");
+            return Err(ParseError::new(cut_short, HEAD));
+        }
+        let mut tables = [Table::Cut; 2];
+        if has_pairs_end {
+            let [players, teams] = &mut tables;
+            *players = legacy.table(PLAYERS)?;
+            if *players != Table::Cut {
+                *teams = legacy.table(TEAMS)?;
+            }
+        }
+        let mut reading = Reading::new(Form::Legacy);
+        if !has_pairs_end {
+            reading.lose(SERVER, SERVER);
+        }
+        for (section, table) in (PLAYERS..).zip(tables) {
+            if table == Table::Cut {
+                reading.lose(section, section);
+            }
+        }
+        // GameSpy's own code can have cut it there, which only the counts of rows show.
+        let has_counts = tables == [Table::Counted; 2];
+        reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
+        reading.index = legacy.index;
+        if !legacy.cursor.is_at_end() {
+            reading.index.unread = Some(legacy.cursor.position());
+        }
+        Ok(reading)
+    }
+
+    fn table(&mut self, section: u8) -> Result<Table, ParseError> {
+        let head_at = self.cursor.position();
+        let Some(LegacyHead { count, fields }) = self.cursor.take(legacy_head) else {
+            // The unfinished text begins after the whole ones.
+            self.cursor.take(be_u16);
+            while self.cursor.take(text).is_some() {}
+            return Ok(Table::Cut);
+        };
+        let limit = self.limits.max_players();
+        let count = count.map(usize::from);
+        if count.is_some_and(|count| count > limit) {
+            return Err(ParseError::limit("players", limit, head_at));
+        }
+        let cells = match count {
+            Some(count) => {
+                let values = count.saturating_mul(fields.len());
+                self.cursor
+                    .cells(|input| many_m_n(0, values, text).parse(input))
+            }
+            None => self
+                .cursor
+                .cells(|input| rows_without_count(input, fields.len())),
+        };
+        // The number of rows has two bytes, where it is there; else one NUL precedes the names.
+        let mut name_at = head_at.saturating_add(if count.is_some() { 2 } else { 1 });
+        for (column, name) in fields.iter().enumerate() {
+            self.index
+                .push_column(section, Cell::new(name_at, name.len()))?;
+            name_at = name_at.saturating_add(name.len()).saturating_add(1);
+            for cell in cells.iter().skip(column).step_by(fields.len()) {
+                self.index.push_cell(*cell, self.limits)?;
+            }
+        }
+        Ok(match count {
+            Some(count) if cells.len() == count.saturating_mul(fields.len()) => Table::Counted,
+            None if cells.len().checked_rem(fields.len()) == Some(0) => Table::Uncounted,
+            _ => Table::Cut,
+        })
+    }
+}
