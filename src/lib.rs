@@ -178,13 +178,6 @@
 //!   in public signatures: bytes, and with their features futures-core, tokio, async-trait and
 //!   serde.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(feature = "serve"),
-    allow(
-        dead_code,
-        reason = "small helpers that only a server calls stay next to the grammar they belong to"
-    )
-)]
 
 /// Setters of options, which take them by value: `NAME(ARGUMENTS) FIELD = VALUE;`.
 macro_rules! setters {

@@ -8,9 +8,78 @@
 
 use super::wire::form::Form;
 use super::wire::minecraft;
-use super::wire::sections::Pair;
 use crate::model::Style;
-use crate::options::Engine;
+use crate::text::keys::keys;
+
+keys! {
+    AntiCheat = "anticheat",
+    Bf2142AntiCheat = "bf2142_anticheat",
+    Bf2142Bots = "bf2142_bots",
+    Bf2142CoopBotCount = "bf2142_coopbotcount",
+    Bf2142Dedicated = "bf2142_dedicated",
+    Bf2142Ranked = "bf2142_ranked",
+    Bf2142ReservedSlots = "bf2142_reservedslots",
+    Bf2142ScoreLimit = "bf2142_scorelimit",
+    Bf2142Team1 = "bf2142_team1",
+    Bf2142Team2 = "bf2142_team2",
+    Bf2AntiCheat = "bf2_anticheat",
+    Bf2Bots = "bf2_bots",
+    Bf2CoopBotCount = "bf2_coopbotcount",
+    Bf2Dedicated = "bf2_dedicated",
+    Bf2Ranked = "bf2_ranked",
+    Bf2ReservedSlots = "bf2_reservedslots",
+    Bf2ScoreLimit = "bf2_scorelimit",
+    Bf2Team1 = "bf2_team1",
+    Bf2Team2 = "bf2_team2",
+    Dedicated = "dedicated",
+    Dx10 = "dx10",
+    EngineVersion = "EngineVersion",
+    EqualModRequired = "equalModRequired",
+    FragLimit = "fraglimit",
+    GameId = "game_id",
+    GameMode = "gamemode",
+    GameName = "gamename",
+    GameType = "gametype",
+    GameVariant = "gamevariant",
+    GameVer = "gamever",
+    GsGameName = "gsgamename",
+    HostIp = "hostip",
+    HostName = "hostname",
+    HostPort = "hostport",
+    IsDedicated = "isdedicated",
+    Map = "map",
+    MapName = "mapname",
+    MaxPlayers = "maxplayers",
+    MinNetVersion = "MinNetVersion",
+    Mod = "mod",
+    ModName = "modname",
+    NumPlayers = "numplayers",
+    OwningPlayerName = "OwningPlayerName",
+    Password = "password",
+    Plugins = "plugins",
+    Punkbuster = "punkbuster",
+    ScoreLimit = "scorelimit",
+    ServerEngine = "server_engine",
+    SvBattleye = "sv_battleye",
+    SvPunkbuster = "sv_punkbuster",
+    TimeLeft = "timeleft",
+    TimeLimit = "timelimit",
+    UnrealBots = "p268435703",
+    UnrealClass = "p1073741826",
+    UnrealDedicated = "s14",
+    UnrealGoalScore = "p268435704",
+    UnrealIsDedicated = "bIsDedicated",
+    UnrealMap = "p1073741825",
+    UnrealMutatorBits = "p268435717",
+    UnrealMutatorClasses = "p1073741829",
+    UnrealMutators = "p1073741828",
+    UnrealPassword = "s7",
+    UnrealServer = "p1073741827",
+    UnrealStats = "s32779",
+    UnrealTimeLimit = "p268435705",
+    UnrealVac = "p268435969",
+    Version = "version",
+}
 
 /// An engine, or a family of engines with the same keys.
 #[derive(Debug)]
@@ -25,8 +94,10 @@ pub(super) struct Profile {
     marks: &'static [Mark],
     /// The character set and the colour codes of its texts.
     pub(super) style: Style,
-    /// The server's keys.
-    pub(super) keys: &'static [Key],
+    /// Keys that are read as on most engines, before those of the row.
+    usual: &'static [Entry],
+    /// The row's own keys.
+    own: &'static [Entry],
     /// The columns of a player.
     pub(super) columns: &'static [Column],
     /// The number of the first team. Teams have no number on the wire: players name the position of
@@ -36,34 +107,8 @@ pub(super) struct Profile {
     pub(super) unmodified: &'static [&'static str],
     /// Whether bots are rows without a name, where there are as many of them as bots.
     pub(super) has_nameless_bots: bool,
-    /// The layout of its reply to a request for everything, where it is imitated.
-    pub(super) layout: Layout,
-    /// Its use of challenges, where it is imitated.
-    pub(super) challenge: Challenge,
     /// The sources of the facts.
     pub(super) source: &'static str,
-}
-
-/// The layout of a reply to a request for everything.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Layout {
-    /// Sections in numbered datagrams, for clients that know them, else tables row by row.
-    Sections,
-    /// Minecraft's: one datagram of any size.
-    Minecraft,
-    /// Tables row by row in one datagram, for any flags of the request.
-    OneDatagram,
-}
-
-/// A server's use of challenges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Challenge {
-    /// Data only for a valid challenge.
-    Demanded,
-    /// Data also without a challenge.
-    Optional,
-    /// Requests for a challenge get no reply.
-    Unknown,
 }
 
 /// A property of a reply that shows its engine.
@@ -71,21 +116,23 @@ pub(super) enum Challenge {
 enum Mark {
     /// The layout of the reply.
     Form(Form),
-    /// A key.
-    Key(&'static str),
-    /// The first letters of a key.
-    Prefix(&'static str),
+    /// One of these keys.
+    Keys(&'static [Key]),
     /// A key with this value.
-    Value(&'static str, &'static str),
+    Value(Key, &'static str),
 }
 
-/// A key of the server.
+/// A key of the server and its meaning.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Key {
-    pub(super) name: &'static str,
+pub(super) struct Entry {
+    pub(super) key: Key,
     pub(super) field: Field,
     pub(super) access: Access,
     /// The value that is written where neither the status nor its rules have one.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
     pub(super) default: Option<&'static str>,
 }
 
@@ -141,10 +188,16 @@ pub(super) enum Field {
     /// In seconds.
     TimeLeft,
     ScoreLimit,
-    /// The name of the team with this number.
-    TeamName(i32),
+    /// The name of team 1.
+    FirstTeam,
+    /// The name of team 2.
+    SecondTeam,
     /// No field: the value comes from the rules.
     Rule,
+}
+
+impl Field {
+    pub(super) const COUNT: usize = Self::Rule as usize + 1;
 }
 
 /// A column of the players.
@@ -153,6 +206,10 @@ pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) field: PlayerField,
     /// The value that is written where the player has none; `None` for a column that is only read.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
     pub(super) default: Option<u8>,
 }
 
@@ -171,9 +228,9 @@ pub(super) enum PlayerField {
 }
 
 /// A key that is read and written.
-const fn key(name: &'static str, field: Field) -> Key {
-    Key {
-        name,
+const fn both(key: Key, field: Field) -> Entry {
+    Entry {
+        key,
         field,
         access: Access::Both,
         default: None,
@@ -181,22 +238,22 @@ const fn key(name: &'static str, field: Field) -> Key {
 }
 
 /// A key that is only read.
-const fn read(name: &'static str, field: Field) -> Key {
-    Key {
+const fn read(key: Key, field: Field) -> Entry {
+    Entry {
         access: Access::Read,
-        ..key(name, field)
+        ..both(key, field)
     }
 }
 
 /// A key that is only written.
-const fn written(name: &'static str, field: Field) -> Key {
-    Key {
+const fn written(key: Key, field: Field) -> Entry {
+    Entry {
         access: Access::Write,
-        ..key(name, field)
+        ..both(key, field)
     }
 }
 
-impl Key {
+impl Entry {
     /// The key with a value that is written where there is no other.
     const fn or(self, default: &'static str) -> Self {
         Self {
@@ -209,6 +266,7 @@ impl Key {
         self.access != Access::Write
     }
 
+    #[cfg(feature = "serve")]
     pub(super) fn is_written(&self) -> bool {
         self.access != Access::Read
     }
@@ -234,37 +292,29 @@ const fn read_column(name: &'static str, field: PlayerField) -> Column {
 
 impl Profile {
     /// The profile of a reply: the first with a mark that the reply has, else [`UNKNOWN`].
-    pub(super) fn of<'a>(
-        form: Form,
-        pairs: impl Iterator<Item = Pair<'a>> + Clone,
-    ) -> &'static Self {
-        let fits = |profile: &&&Self| {
-            let mut marks = profile.marks.iter();
-            marks.any(|mark| mark.is_in(form, pairs.clone()))
-        };
-        PROFILES.iter().find(fits).copied().unwrap_or(&UNKNOWN)
+    pub(super) fn of(form: Form, known: &Known<'_>) -> &'static Self {
+        let mut profiles = PROFILES.into_iter();
+        let fits = |profile: &&Self| profile.marks.iter().any(|mark| mark.is_in(form, known));
+        profiles.find(fits).unwrap_or(&UNKNOWN)
     }
 
-    /// The profile that an imitated server writes by.
-    pub(super) const fn of_engine(engine: Engine) -> &'static Self {
-        match engine {
-            Engine::UnrealTournament3 => &UNREAL_TOURNAMENT_3,
-            Engine::Minecraft => &MINECRAFT,
-            Engine::GameSpy2 => &GAMESPY_2,
-            Engine::Battlefield2 => &BATTLEFIELD_2,
-            _ => &QR2,
-        }
+    /// All keys: of two with one meaning, the first counts.
+    pub(super) fn entries(&self) -> impl Iterator<Item = &'static Entry> {
+        self.usual.iter().chain(self.own)
     }
 
     /// Whether a key has this meaning.
     pub(super) fn has(&self, field: Field) -> bool {
-        self.keys.iter().any(|key| key.field == field)
+        self.entries().any(|entry| entry.field == field)
     }
 
-    /// The position in [`Self::keys`] of a key that is read.
-    pub(super) fn position(&self, name: &[u8]) -> Option<usize> {
-        let is_it = |key: &Key| key.name.as_bytes().eq_ignore_ascii_case(name) && key.is_read();
-        self.keys.iter().position(is_it)
+    /// Whether this key is read.
+    pub(super) fn reads(&self, name: &[u8]) -> bool {
+        let key = Key::find(name);
+        key.is_some_and(|key| {
+            self.entries()
+                .any(|entry| entry.key == key && entry.is_read())
+        })
     }
 
     /// The meaning of a column.
@@ -275,18 +325,13 @@ impl Profile {
 }
 
 impl Mark {
-    fn is_in<'a>(&self, form: Form, mut pairs: impl Iterator<Item = Pair<'a>>) -> bool {
+    fn is_in(&self, form: Form, known: &Known<'_>) -> bool {
         match self {
-            Self::Form(known) => form == *known,
-            Self::Key(known) => pairs.any(|(key, _)| key.eq_ignore_ascii_case(known.as_bytes())),
-            Self::Prefix(start) => pairs.any(|(key, _)| {
-                let first = key.get(..start.len());
-                first.is_some_and(|first| first.eq_ignore_ascii_case(start.as_bytes()))
-            }),
-            Self::Value(known, wanted) => pairs.any(|(key, value)| {
-                key.eq_ignore_ascii_case(known.as_bytes())
-                    && value.eq_ignore_ascii_case(wanted.as_bytes())
-            }),
+            Self::Form(layout) => form == *layout,
+            Self::Keys(keys) => keys.iter().any(|key| known.get(*key).is_some()),
+            Self::Value(key, wanted) => known
+                .get(*key)
+                .is_some_and(|value| value.eq_ignore_ascii_case(wanted.as_bytes())),
         }
     }
 }
@@ -316,131 +361,135 @@ const COLUMNS: &[Column] = &[
     read_column("AIBot_", PlayerField::Bot),
 ];
 
-/// Every key that has the same meaning wherever it is known, and no others. Colour codes stay in
-/// the texts.
-pub(super) static UNKNOWN: Profile = Profile {
-    name: "other engines",
+/// The keys that most engines have with one meaning (QR2 SDK, qr2regkeys.c).
+const USUAL: &[Entry] = &[
+    read(Key::HostName, Field::Name),
+    read(Key::GameName, Field::Game),
+    read(Key::GameVer, Field::Version),
+    read(Key::MapName, Field::Map),
+    read(Key::GameType, Field::GameType),
+    read(Key::HostPort, Field::GamePort),
+    read(Key::NumPlayers, Field::Players),
+    read(Key::MaxPlayers, Field::MaxPlayers),
+    read(Key::Password, Field::Password),
+    read(Key::Dedicated, Field::Dedicated),
+    read(Key::SvPunkbuster, Field::AntiCheat),
+];
+
+/// The values of a row that sets nothing itself: QR2's standard keys.
+const DEFAULT: Profile = Profile {
+    name: "",
     marks: &[],
     style: Style::new(
         crate::model::Charset::Utf8OrWindows1252,
         crate::model::Colours::None,
     ),
-    keys: &[
-        read("hostname", Field::Name),
-        read("mapname", Field::Map),
-        read("map", Field::Map),
-        read("gamename", Field::Game),
-        read("game_id", Field::Game),
-        read("modname", Field::ModName),
-        read("mod", Field::ModName),
-        read("gametype", Field::GameType),
-        read("gamever", Field::Version),
-        read("version", Field::Version),
-        read("EngineVersion", Field::Version),
-        read("MinNetVersion", Field::ProtocolVersion),
-        read("hostport", Field::GamePort),
-        read("password", Field::Password),
-        read("dedicated", Field::Dedicated),
-        read("bIsDedicated", Field::Dedicated),
-        read("anticheat", Field::AntiCheat),
-        read("sv_punkbuster", Field::AntiCheat),
-        read("sv_battleye", Field::AntiCheat),
-        read("numplayers", Field::Players),
-        read("maxplayers", Field::MaxPlayers),
-        read("timelimit", Field::TimeLimit),
-        read("scorelimit", Field::ScoreLimit),
-        read("fraglimit", Field::ScoreLimit),
-    ],
+    usual: USUAL,
+    own: &[],
     columns: COLUMNS,
     first_team: 1,
     unmodified: &[],
     has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
+    source: "",
+};
+
+/// Every key that has the same meaning wherever it is known, and no others. Colour codes stay in
+/// the texts.
+pub(super) static UNKNOWN: Profile = Profile {
+    name: "other engines",
+    own: &[
+        read(Key::Map, Field::Map),
+        read(Key::GameId, Field::Game),
+        read(Key::ModName, Field::ModName),
+        read(Key::Mod, Field::ModName),
+        read(Key::Version, Field::Version),
+        read(Key::EngineVersion, Field::Version),
+        read(Key::MinNetVersion, Field::ProtocolVersion),
+        read(Key::UnrealIsDedicated, Field::Dedicated),
+        read(Key::AntiCheat, Field::AntiCheat),
+        read(Key::SvBattleye, Field::AntiCheat),
+        read(Key::TimeLimit, Field::TimeLimit),
+        read(Key::ScoreLimit, Field::ScoreLimit),
+        read(Key::FragLimit, Field::ScoreLimit),
+    ],
     source: "the standard keys of GameSpy's own code (QR2 SDK, qr2regkeys.c)",
+    ..DEFAULT
 };
 
 /// Unreal Tournament 3: numbered keys, see [`ut3`](super::ut3). `mapname` is a list of all
 /// properties, and never the map.
-static UNREAL_TOURNAMENT_3: Profile = Profile {
+pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
     name: "Unreal Tournament 3",
-    marks: &[
-        Mark::Prefix("p10737418"),
-        Mark::Prefix("p2684357"),
-        Mark::Key("s32779"),
-        Mark::Key("OwningPlayerName"),
+    marks: &[Mark::Keys(&[
+        Key::UnrealMap,
+        Key::UnrealClass,
+        Key::UnrealServer,
+        Key::UnrealMutators,
+        Key::UnrealMutatorClasses,
+        Key::UnrealBots,
+        Key::UnrealGoalScore,
+        Key::UnrealTimeLimit,
+        Key::UnrealMutatorBits,
+        Key::UnrealStats,
+        Key::OwningPlayerName,
+    ])],
+    usual: &[],
+    own: &[
+        both(Key::HostName, Field::Name).or(""),
+        both(Key::HostPort, Field::GamePort),
+        both(Key::NumPlayers, Field::People).or("0"),
+        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
+        written(Key::GameMode, Field::Rule).or("openplaying"),
+        written(Key::MapName, Field::Map),
+        read(Key::OwningPlayerName, Field::Name),
+        both(Key::UnrealIsDedicated, Field::DedicatedWord),
+        both(Key::EngineVersion, Field::Version),
+        both(Key::MinNetVersion, Field::ProtocolVersion),
+        both(Key::UnrealPassword, Field::Password),
+        read(Key::UnrealDedicated, Field::Dedicated),
+        both(Key::UnrealMap, Field::Map),
+        both(Key::UnrealClass, Field::GameType),
+        read(Key::UnrealServer, Field::Name),
+        both(Key::UnrealBots, Field::BotCount),
+        both(Key::UnrealGoalScore, Field::ScoreLimit),
+        both(Key::UnrealTimeLimit, Field::TimeLimitInMinutes),
+        both(Key::UnrealVac, Field::AntiCheat),
+        both(Key::UnrealMutatorBits, Field::MutatorBits),
+        both(Key::UnrealMutators, Field::MutatorNames),
+        read(Key::UnrealMutatorClasses, Field::MutatorClasses),
     ],
-    style: UNKNOWN.style,
-    keys: &[
-        key("hostname", Field::Name).or(""),
-        key("hostport", Field::GamePort),
-        key("numplayers", Field::People).or("0"),
-        key("maxplayers", Field::MaxPlayers).or("0"),
-        written("gamemode", Field::Rule).or("openplaying"),
-        written("mapname", Field::Map),
-        read("OwningPlayerName", Field::Name),
-        key("bIsDedicated", Field::DedicatedWord),
-        key("EngineVersion", Field::Version),
-        key("MinNetVersion", Field::ProtocolVersion),
-        key("s7", Field::Password),
-        read("s14", Field::Dedicated),
-        key("p1073741825", Field::Map),
-        key("p1073741826", Field::GameType),
-        read("p1073741827", Field::Name),
-        key("p268435703", Field::BotCount),
-        key("p268435704", Field::ScoreLimit),
-        key("p268435705", Field::TimeLimitInMinutes),
-        key("p268435969", Field::AntiCheat),
-        key("p268435717", Field::MutatorBits),
-        key("p1073741828", Field::MutatorNames),
-        read("p1073741829", Field::MutatorClasses),
-    ],
-    columns: COLUMNS,
     first_team: 0,
-    unmodified: &[],
     has_nameless_bots: true,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "captures; UTGameSettingsCommon.uc; GameQ, issue 90",
+    ..DEFAULT
 };
 
 /// Battlefield 2, Project Reality and other modifications. `bf2_bots` shows only whether there are
 /// bots, not their number.
-static BATTLEFIELD_2: Profile = Profile {
-    challenge: Challenge::Optional,
-    ..BATTLEFIELD
-};
-
-/// GameSpy's own code with the keys of Battlefield 2, which most tools read.
-static QR2: Profile = BATTLEFIELD;
+pub(super) static BATTLEFIELD_2: Profile = BATTLEFIELD;
 
 const BATTLEFIELD: Profile = Profile {
     name: "Battlefield 2",
-    marks: &[Mark::Prefix("bf2_")],
-    style: UNKNOWN.style,
-    keys: &[
-        key("hostname", Field::Name).or(""),
-        key("gamename", Field::Game),
-        key("gamever", Field::Version),
-        key("mapname", Field::Map),
-        key("gametype", Field::GameType),
-        key("gamevariant", Field::ModName),
-        key("numplayers", Field::Players).or("0"),
-        key("maxplayers", Field::MaxPlayers).or("0"),
-        written("gamemode", Field::Rule).or("openplaying"),
-        key("password", Field::Password),
-        key("timelimit", Field::TimeLimitInSeconds),
-        key("hostport", Field::GamePort),
-        key("bf2_dedicated", Field::Dedicated),
-        key("bf2_anticheat", Field::AntiCheat),
-        key("bf2_scorelimit", Field::ScoreLimit),
-        key("bf2_team1", Field::TeamName(1)),
-        key("bf2_team2", Field::TeamName(2)),
-        key("bf2_bots", Field::HasBots),
-        key("bf2_reservedslots", Field::PrivateSlots),
-        key("bf2_coopbotcount", Field::BotCount),
-        read("sv_punkbuster", Field::AntiCheat),
-    ],
+    marks: &[Mark::Keys(&[
+        Key::Bf2Dedicated,
+        Key::Bf2Ranked,
+        Key::Bf2AntiCheat,
+        Key::Bf2Team1,
+        Key::Bf2Team2,
+        Key::Bf2ScoreLimit,
+        Key::Bf2Bots,
+    ])],
+    usual: &[],
+    own: &battlefield([
+        Key::Bf2Dedicated,
+        Key::Bf2AntiCheat,
+        Key::Bf2ScoreLimit,
+        Key::Bf2Team1,
+        Key::Bf2Team2,
+        Key::Bf2Bots,
+        Key::Bf2ReservedSlots,
+        Key::Bf2CoopBotCount,
+    ]),
     columns: &[
         column("player_", PlayerField::Name, b' '),
         column("score_", PlayerField::Score, b'0'),
@@ -451,228 +500,191 @@ const BATTLEFIELD: Profile = Profile {
         column("skill_", PlayerField::Extra, b'0'),
         column("AIBot_", PlayerField::Bot, b'0'),
     ],
-    first_team: 1,
     unmodified: &["bf2"],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "captures; github.com/realitymod/PRMasterServer, Data/GameServer.cs",
+    ..DEFAULT
 };
 
 /// Battlefield 2142: Battlefield 2's keys under its own name.
 static BATTLEFIELD_2142: Profile = Profile {
     name: "Battlefield 2142",
-    marks: &[Mark::Prefix("bf2142_")],
-    style: UNKNOWN.style,
-    keys: &[
-        read("hostname", Field::Name),
-        read("gamename", Field::Game),
-        read("gamever", Field::Version),
-        read("mapname", Field::Map),
-        read("gametype", Field::GameType),
-        read("gamevariant", Field::ModName),
-        read("numplayers", Field::Players),
-        read("maxplayers", Field::MaxPlayers),
-        read("password", Field::Password),
-        read("timelimit", Field::TimeLimitInSeconds),
-        read("hostport", Field::GamePort),
-        read("bf2142_dedicated", Field::Dedicated),
-        read("bf2142_anticheat", Field::AntiCheat),
-        read("bf2142_scorelimit", Field::ScoreLimit),
-        read("bf2142_team1", Field::TeamName(1)),
-        read("bf2142_team2", Field::TeamName(2)),
-        read("bf2142_bots", Field::HasBots),
-        read("bf2142_reservedslots", Field::PrivateSlots),
-        read("bf2142_coopbotcount", Field::BotCount),
-        read("sv_punkbuster", Field::AntiCheat),
-    ],
-    columns: BATTLEFIELD.columns,
-    first_team: 1,
+    marks: &[Mark::Keys(&[
+        Key::Bf2142Dedicated,
+        Key::Bf2142Ranked,
+        Key::Bf2142AntiCheat,
+        Key::Bf2142Team1,
+        Key::Bf2142Team2,
+        Key::Bf2142ScoreLimit,
+        Key::Bf2142Bots,
+    ])],
+    own: &battlefield([
+        Key::Bf2142Dedicated,
+        Key::Bf2142AntiCheat,
+        Key::Bf2142ScoreLimit,
+        Key::Bf2142Team1,
+        Key::Bf2142Team2,
+        Key::Bf2142Bots,
+        Key::Bf2142ReservedSlots,
+        Key::Bf2142CoopBotCount,
+    ]),
     unmodified: &["bf2142"],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "github.com/Dankr4d/BF2142Unlocker, gspy.nim",
+    ..BATTLEFIELD
 };
+
+/// The keys of Battlefield 2 and 2142, in the order of the wire. The names of eight begin with the
+/// game's: dedicated, anti-cheat, score limit, both teams, bots, reserved slots, number of bots.
+const fn battlefield(named: [Key; 8]) -> [Entry; 21] {
+    let [
+        dedicated,
+        anti_cheat,
+        score_limit,
+        first,
+        second,
+        bots,
+        reserved,
+        bot_count,
+    ] = named;
+    [
+        both(Key::HostName, Field::Name).or(""),
+        both(Key::GameName, Field::Game),
+        both(Key::GameVer, Field::Version),
+        both(Key::MapName, Field::Map),
+        both(Key::GameType, Field::GameType),
+        both(Key::GameVariant, Field::ModName),
+        both(Key::NumPlayers, Field::Players).or("0"),
+        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
+        written(Key::GameMode, Field::Rule).or("openplaying"),
+        both(Key::Password, Field::Password),
+        both(Key::TimeLimit, Field::TimeLimitInSeconds),
+        both(Key::HostPort, Field::GamePort),
+        both(dedicated, Field::Dedicated),
+        both(anti_cheat, Field::AntiCheat),
+        both(score_limit, Field::ScoreLimit),
+        both(first, Field::FirstTeam),
+        both(second, Field::SecondTeam),
+        both(bots, Field::HasBots),
+        both(reserved, Field::PrivateSlots),
+        both(bot_count, Field::BotCount),
+        read(Key::SvPunkbuster, Field::AntiCheat),
+    ]
+}
 
 /// Crysis, Crysis Wars and Crysis 2: the time limit is 75 with 1719 seconds left, so it is in
 /// minutes.
 static CRYSIS: Profile = Profile {
     name: "Crysis, Crysis Wars",
-    marks: &[Mark::Key("dx10")],
-    style: UNKNOWN.style,
-    keys: &[
-        read("hostname", Field::Name),
-        read("gamename", Field::Game),
-        read("gamever", Field::Version),
-        read("hostport", Field::GamePort),
-        read("mapname", Field::Map),
-        read("gametype", Field::GameType),
-        read("numplayers", Field::Players),
-        read("maxplayers", Field::MaxPlayers),
-        read("timelimit", Field::TimeLimitInMinutes),
-        read("password", Field::Password),
-        read("anticheat", Field::AntiCheat),
-        read("sv_punkbuster", Field::AntiCheat),
-        read("dedicated", Field::Dedicated),
-        read("modname", Field::ModName),
-        read("timeleft", Field::TimeLeft),
-        read("fraglimit", Field::ScoreLimit),
+    marks: &[Mark::Keys(&[Key::Dx10])],
+    own: &[
+        read(Key::TimeLimit, Field::TimeLimitInMinutes),
+        read(Key::AntiCheat, Field::AntiCheat),
+        read(Key::ModName, Field::ModName),
+        read(Key::TimeLeft, Field::TimeLeft),
+        read(Key::FragLimit, Field::ScoreLimit),
     ],
-    columns: COLUMNS,
-    first_team: 1,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "captures of Crysis, Crysiswars and Crysis2",
+    ..DEFAULT
 };
 
 /// Arma 2 and 3 of their first years: `mod` is all that is loaded.
 static ARMA: Profile = Profile {
     name: "Arma",
-    marks: &[Mark::Key("sv_battleye"), Mark::Key("equalModRequired")],
-    style: UNKNOWN.style,
-    keys: &[
-        read("gamever", Field::Version),
-        read("hostname", Field::Name),
-        read("mapname", Field::Map),
-        read("gametype", Field::GameType),
-        read("numplayers", Field::Players),
-        read("maxplayers", Field::MaxPlayers),
-        read("timelimit", Field::TimeLimit),
-        read("password", Field::Password),
-        read("mod", Field::ModName),
-        read("dedicated", Field::Dedicated),
-        read("gamename", Field::Game),
-        read("hostport", Field::GamePort),
-        read("sv_battleye", Field::AntiCheat),
-        read("sv_punkbuster", Field::AntiCheat),
-        read("fraglimit", Field::ScoreLimit),
+    marks: &[Mark::Keys(&[Key::SvBattleye, Key::EqualModRequired])],
+    own: &[
+        read(Key::TimeLimit, Field::TimeLimit),
+        read(Key::Mod, Field::ModName),
+        read(Key::SvBattleye, Field::AntiCheat),
+        read(Key::FragLimit, Field::ScoreLimit),
     ],
-    columns: COLUMNS,
-    first_team: 1,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "captures of Arma and Arma2oa",
+    ..DEFAULT
 };
 
 /// Just Cause 2 Multiplayer: UTF-8; its players have a layout of their own.
 static JUST_CAUSE_2: Profile = Profile {
     name: "Just Cause 2",
     marks: &[Mark::Form(Form::JustCause2)],
-    style: UNKNOWN.style,
-    keys: &[
-        read("hostname", Field::Name),
-        read("version", Field::Version),
-        read("numplayers", Field::Players),
-        read("maxplayers", Field::MaxPlayers),
-        read("hostport", Field::GamePort),
-        read("mapname", Field::Map),
-        read("gametype", Field::GameType),
-        read("gamename", Field::Game),
-        read("password", Field::Password),
-        read("dedicated", Field::Dedicated),
-    ],
+    own: &[read(Key::Version, Field::Version)],
     columns: &[],
-    first_team: 1,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "captures of Justcause2",
+    ..DEFAULT
 };
 
 /// Minecraft's query port: Mojang's server, Bukkit's family, proxies, PocketMine's family. No
 /// teams; of players only the names.
-static MINECRAFT: Profile = Profile {
+pub(super) static MINECRAFT: Profile = Profile {
     name: "Minecraft",
     marks: &[
         Mark::Form(Form::MinecraftFull),
         Mark::Form(Form::MinecraftBasic),
     ],
     style: minecraft::STYLE,
-    keys: &[
-        key("hostname", Field::Title).or(""),
-        key("gametype", Field::GameType).or("SMP"),
-        key("game_id", Field::Game).or("MINECRAFT"),
-        key("version", Field::Version).or(""),
-        key("plugins", Field::Software).or(""),
-        key("map", Field::Map).or("world"),
-        key("numplayers", Field::Players).or("0"),
-        key("maxplayers", Field::MaxPlayers).or("0"),
-        key("hostport", Field::GamePort).or("25565"),
-        written("hostip", Field::Rule).or("0.0.0.0"),
-        read("server_engine", Field::ModName),
+    usual: &[],
+    own: &[
+        both(Key::HostName, Field::Title).or(""),
+        both(Key::GameType, Field::GameType).or("SMP"),
+        both(Key::GameId, Field::Game).or("MINECRAFT"),
+        both(Key::Version, Field::Version).or(""),
+        both(Key::Plugins, Field::Software).or(""),
+        both(Key::Map, Field::Map).or("world"),
+        both(Key::NumPlayers, Field::Players).or("0"),
+        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
+        both(Key::HostPort, Field::GamePort).or("25565"),
+        written(Key::HostIp, Field::Rule).or("0.0.0.0"),
+        read(Key::ServerEngine, Field::ModName),
     ],
     columns: &[column("player_", PlayerField::Name, b' ')],
-    first_team: 1,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::Minecraft,
-    challenge: Challenge::Demanded,
     source: "captures; Krypton and Velocity (GS4QueryHandler); PocketMine-MP (QueryInfo.php)",
+    ..DEFAULT
 };
 
 /// Battlefield Vietnam: as the other games of GameSpy v2, but its teams count from 1.
 static BATTLEFIELD_VIETNAM: Profile = Profile {
     name: "Battlefield Vietnam",
     marks: &[
-        Mark::Value("game_id", "bfvietnam"),
-        Mark::Value("gamename", "bfvietnam"),
+        Mark::Value(Key::GameId, "bfvietnam"),
+        Mark::Value(Key::GameName, "bfvietnam"),
     ],
-    style: UNKNOWN.style,
-    keys: GAMESPY_2_KEYS,
-    columns: COLUMNS,
     first_team: 1,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::Sections,
-    challenge: Challenge::Demanded,
     source: "github.com/Unity-Technologies/qstat, gs2.c",
+    ..GAMESPY
 };
 
 /// GameSpy v2, and every server that is asked as one: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous 2.
 /// Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
-static GAMESPY_2: Profile = Profile {
+pub(super) static GAMESPY_2: Profile = GAMESPY;
+
+const GAMESPY: Profile = Profile {
     name: "GameSpy v2",
     marks: &[Mark::Form(Form::Legacy)],
-    style: UNKNOWN.style,
-    keys: GAMESPY_2_KEYS,
-    columns: COLUMNS,
+    usual: &[],
+    own: &[
+        both(Key::HostName, Field::Name).or(""),
+        both(Key::GameName, Field::Game),
+        read(Key::GsGameName, Field::Game),
+        read(Key::GameId, Field::Game),
+        both(Key::GameVer, Field::Version),
+        both(Key::HostPort, Field::GamePort),
+        both(Key::MaxPlayers, Field::MaxPlayers).or("0"),
+        both(Key::Password, Field::Password),
+        both(Key::MapName, Field::Map),
+        read(Key::Map, Field::Map),
+        both(Key::Dedicated, Field::Dedicated),
+        read(Key::IsDedicated, Field::Dedicated),
+        written(Key::GameMode, Field::Rule).or("openplaying"),
+        both(Key::NumPlayers, Field::Players).or("0"),
+        both(Key::GameType, Field::GameType),
+        read(Key::ModName, Field::ModName),
+        read(Key::Mod, Field::ModName),
+        read(Key::TimeLimit, Field::TimeLimit),
+        both(Key::FragLimit, Field::ScoreLimit),
+        both(Key::Punkbuster, Field::AntiCheat),
+        read(Key::SvPunkbuster, Field::AntiCheat),
+    ],
     first_team: 0,
-    unmodified: &[],
-    has_nameless_bots: false,
-    layout: Layout::OneDatagram,
-    challenge: Challenge::Unknown,
     source: "captures of Halo, Had2 and Swat4; F.E.A.R.'s replies",
+    ..DEFAULT
 };
-
-const GAMESPY_2_KEYS: &[Key] = &[
-    key("hostname", Field::Name).or(""),
-    key("gamename", Field::Game),
-    read("gsgamename", Field::Game),
-    read("game_id", Field::Game),
-    key("gamever", Field::Version),
-    key("hostport", Field::GamePort),
-    key("maxplayers", Field::MaxPlayers).or("0"),
-    key("password", Field::Password),
-    key("mapname", Field::Map),
-    read("map", Field::Map),
-    key("dedicated", Field::Dedicated),
-    read("isdedicated", Field::Dedicated),
-    written("gamemode", Field::Rule).or("openplaying"),
-    key("numplayers", Field::Players).or("0"),
-    key("gametype", Field::GameType),
-    read("modname", Field::ModName),
-    read("mod", Field::ModName),
-    read("timelimit", Field::TimeLimit),
-    key("fraglimit", Field::ScoreLimit),
-    key("punkbuster", Field::AntiCheat),
-    read("sv_punkbuster", Field::AntiCheat),
-];
 
 #[cfg(test)]
 mod tests {
@@ -695,11 +707,12 @@ mod tests {
         let page = include_str!("mod.rs");
         let fields = page.split_once("# Fields of the status").unwrap().1;
         for row in rows() {
-            for key in row.keys {
-                let listed = fields.contains(&format!("`{}`", key.name));
-                assert!(listed, "{} of {}", key.name, row.name);
-                let same = |other: &&Key| other.name == key.name;
-                assert_eq!(row.keys.iter().filter(same).count(), 1, "{}", key.name);
+            for entry in row.entries() {
+                let name = entry.key.as_str();
+                let is_listed = fields.contains(&format!("`{name}`"));
+                assert!(is_listed, "{name} of {}", row.name);
+                let same = row.entries().filter(|other| other.key == entry.key);
+                assert_eq!(same.count(), 1, "{name} of {}", row.name);
             }
         }
     }
@@ -707,7 +720,7 @@ mod tests {
     #[test]
     fn minecrafts_row_has_the_keys_that_end_a_value() {
         let is_known = |key: &&str| {
-            let is_in_row = MINECRAFT.keys.iter().any(|other| other.name == *key);
+            let is_in_row = MINECRAFT.entries().any(|other| other.key.as_str() == *key);
             is_in_row || *key == "whitelist"
         };
         assert!(minecraft::KEYS.iter().all(is_known));
@@ -716,8 +729,9 @@ mod tests {
     #[test]
     fn a_reply_has_the_first_row_with_a_mark() {
         let of = |form, key: &'static str, value: &'static str| {
-            let pairs = [(key.as_bytes(), value.as_bytes())];
-            Profile::of(form, pairs.into_iter()).name
+            let mut known = Known::new();
+            known.insert(key.as_bytes(), value.as_bytes());
+            Profile::of(form, &known).name
         };
         for (key, value, name) in [
             ("p1073741825", "DM-Deck", "Unreal Tournament 3"),

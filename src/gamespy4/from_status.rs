@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::engines::{Column, Field, Key, Layout, PlayerField, Profile};
+use super::engines::{Column, Entry, Field, PlayerField, Profile};
+use super::served::{Layout, Served};
 use super::ut3;
 use super::wire::request::DATA;
 use super::writer::put_head;
@@ -26,13 +27,14 @@ type Required<'a> = (&'static str, Cow<'a, [u8]>);
 /// `max_value` bytes.
 pub(super) fn put_content(
     status: &ServerStatus,
-    profile: &'static Profile,
+    served: &Served,
     max_value: usize,
     template: &mut Template,
 ) {
+    let profile = served.profile;
     let required = required(status, profile);
     template.begin();
-    let is_cut = is_cut(status, profile, &required, max_value);
+    let is_cut = is_cut(status, served, &required, max_value);
     template.bytes.push(is_cut.into());
     template.begin();
     for (key, value) in &required {
@@ -41,7 +43,7 @@ pub(super) fn put_content(
     }
     template.begin();
     put_rules(status, &required, template);
-    put_players(status, profile, template);
+    put_players(status, served, template);
     put_teams(status, profile, template);
 }
 
@@ -91,7 +93,7 @@ fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) 
 /// Whether a text or a list of rows is too long to be written in full.
 fn is_cut(
     status: &ServerStatus,
-    profile: &Profile,
+    served: &Served,
     required: &[Required<'_>],
     max_value: usize,
 ) -> bool {
@@ -106,7 +108,7 @@ fn is_cut(
         .chain(teams.iter().flat_map(|team| &team.name));
     let mut cells = names.map(Text::as_ref).chain(extra);
     let mut rules = status.rules.iter();
-    let has_too_many_rows = players.len() > MAX_ROWS && profile.layout != Layout::Minecraft;
+    let has_too_many_rows = players.len() > MAX_ROWS && served.layout != Layout::Minecraft;
     has_too_many_rows
         || teams.len() > MAX_ROWS
         || required.iter().any(|(_, value)| value.len() > max_value)
@@ -117,7 +119,7 @@ fn is_cut(
 /// Minecraft's basic reply.
 pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
     put_head(DATA, template);
-    let required = required(status, Profile::of_engine(Engine::Minecraft));
+    let required = required(status, Served::of(Engine::Minecraft).profile);
     let value = |key| {
         let value = required.iter().find(|(name, _)| *name == key);
         value.map(|(_, value)| &value[..]).unwrap_or_default()
@@ -133,37 +135,38 @@ pub(super) fn basic(status: &ServerStatus, template: &mut Template) {
 
 /// The keys that tools look for, in the order of the server that is imitated.
 fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Required<'a>> {
-    let keys = profile.keys.iter().filter(|key| key.is_written());
-    let required = keys.filter_map(|key| {
+    let entries = profile.entries().filter(|entry| entry.is_written());
+    let required = entries.filter_map(|entry| {
+        let name = entry.key.as_str();
         let default = || {
-            let rule = status.rules.get(key.name).map(wire);
-            key.default
-                .map(|default| rule.unwrap_or(Cow::Borrowed(default.as_bytes())))
+            let rule = status.rules.get(name).map(wire);
+            let default = entry.default?;
+            Some(rule.unwrap_or(Cow::Borrowed(default.as_bytes())))
         };
-        let value = value(key, status, profile).or_else(default)?;
-        Some((key.name, value))
+        let value = value(entry, status, profile).or_else(default)?;
+        Some((name, value))
     });
     required.collect()
 }
 
 /// The value of a key; `None` where the status has none.
-fn value<'a>(key: &Key, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
+fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
     let seconds = || i64::try_from(status.time_limit?.as_secs()).ok();
     let bots = status.bot_count;
-    match key.field {
+    match entry.field {
         Field::Name => text(&status.name),
         Field::Title => Some(minecraft_title(status.name.as_ref()?, status)),
         Field::Map => text(&status.map),
         Field::Game => text(&status.game),
         Field::ModName => text(&status.mod_name),
         Field::Software => {
-            let list = status.rules.get(key.name).map(wire);
+            let list = status.rules.get(entry.key.as_str()).map(wire);
             let list = list.filter(|list| !list.is_empty());
             list.or_else(|| text(&status.mod_name))
         }
         Field::GameType => text(&status.game_type),
         Field::MutatorBits | Field::MutatorNames | Field::MutatorClasses => {
-            mutators(key.field, status, profile)
+            mutators(entry.field, status, profile)
         }
         Field::Version => text(&status.version),
         Field::ProtocolVersion => number(status.protocol_version),
@@ -192,11 +195,14 @@ fn value<'a>(key: &Key, status: &'a ServerStatus, profile: &Profile) -> Option<C
         }
         Field::TimeLimit | Field::TimeLeft | Field::Rule => None,
         Field::ScoreLimit => number(status.score_limit),
-        Field::TeamName(id) => {
-            let team = status.teams.iter().find(|team| team.id == Some(id));
-            text(&team?.name)
-        }
+        Field::FirstTeam => team_name(status, 1),
+        Field::SecondTeam => team_name(status, 2),
     }
+}
+
+fn team_name(status: &ServerStatus, id: i32) -> Option<Cow<'_, [u8]>> {
+    let team = status.teams.iter().find(|team| team.id == Some(id));
+    text(&team?.name)
 }
 
 fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
@@ -213,19 +219,15 @@ fn mutators<'a>(
     status: &'a ServerStatus,
     profile: &Profile,
 ) -> Option<Cow<'a, [u8]>> {
-    let mut keys = profile
-        .keys
-        .iter()
-        .filter(|key| matches!(key.field, Field::MutatorBits | Field::MutatorNames));
-    if keys.any(|key| status.rules.get(key.name).is_some()) {
+    let is_rule = |field| {
+        let mut entries = profile.entries().filter(|entry| entry.field == field);
+        entries.any(|entry| status.rules.get(entry.key.as_str()).is_some())
+    };
+    if is_rule(Field::MutatorBits) || is_rule(Field::MutatorNames) {
         return None;
     }
     let version = status.version.as_ref().map(Text::raw);
-    let classes = profile
-        .keys
-        .iter()
-        .find(|key| key.field == Field::MutatorClasses);
-    let lists_classes = classes.is_some_and(|key| status.rules.get(key.name).is_some());
+    let lists_classes = is_rule(Field::MutatorClasses);
     let mutators = status.mutators.as_ref()?;
     let bit = |mutator: &Text| {
         let name = mutator.plain();
@@ -249,12 +251,12 @@ fn mutators<'a>(
 }
 
 /// Writes the columns of the players.
-fn put_players(status: &ServerStatus, profile: &Profile, template: &mut Template) {
+fn put_players(status: &ServerStatus, served: &Served, template: &mut Template) {
     let players = &status.players[..];
-    let is_bounded = profile.layout != Layout::Minecraft;
+    let is_bounded = served.layout != Layout::Minecraft;
     let max_rows = if is_bounded { MAX_ROWS } else { players.len() };
     let players = players.get(..max_rows).unwrap_or(players);
-    for column in profile.columns {
+    for column in served.profile.columns {
         let Some(default) = column.default else {
             continue;
         };

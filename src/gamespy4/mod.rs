@@ -139,13 +139,11 @@
 
 mod answer;
 mod client;
-#[cfg_attr(
-    not(feature = "serve"),
-    allow(dead_code, reason = "a client writes no keys")
-)]
 mod engines;
 #[cfg(feature = "serve")]
 mod from_status;
+#[cfg(feature = "serve")]
+mod served;
 #[cfg(feature = "serve")]
 pub(crate) mod server;
 mod to_status;

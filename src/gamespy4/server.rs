@@ -13,8 +13,8 @@
 
 use bytes::{BufMut, Bytes};
 
-use super::engines::{Challenge, Layout, Profile};
 use super::from_status::{MAX_VALUE, basic, put_content};
+use super::served::{Challenge, Layout, Served};
 use super::wire::request::{CHALLENGE, Command, Request, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
 use super::writer::{Content, Portion, put_head};
@@ -122,10 +122,10 @@ pub(crate) fn respond_from_templates(
     let Context {
         service, requester, ..
     } = *context;
-    let profile = Profile::of_engine(service.engine);
+    let served = Served::of(service.engine);
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
-        Command::Challenge if profile.challenge == Challenge::Unknown => None,
+        Command::Challenge if served.challenge == Challenge::Unknown => None,
         Command::Challenge => {
             let number = requester
                 .tokens
@@ -145,13 +145,13 @@ pub(crate) fn respond_from_templates(
             selection,
         } => {
             let is_answered = match challenge {
-                None => profile.challenge != Challenge::Demanded && !selection.0.is_empty(),
+                None => served.challenge != Challenge::Demanded && !selection.0.is_empty(),
                 Some(quoted) => {
                     let mut valid =
                         requester
                             .tokens
                             .valid(requester.now, requester.address, PURPOSE);
-                    profile.challenge != Challenge::Unknown
+                    served.challenge != Challenge::Unknown
                         && valid.any(|number| token(number) == i64::from(quoted))
                 }
             };
@@ -169,14 +169,14 @@ fn data(
     let Context {
         status, service, ..
     } = *context;
-    let profile = Profile::of_engine(service.engine);
-    let is_minecraft = profile.layout == Layout::Minecraft;
+    let served = Served::of(service.engine);
+    let is_minecraft = served.layout == Layout::Minecraft;
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
         let template = context.template(ReplyKind::Basic, |_, template| basic(status, template));
         return Patched::new(template, id);
     }
     let keys = selection.keys().filter(|_| !is_minecraft);
-    let allows_several = profile.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
+    let allows_several = served.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
     if is_minecraft || allows_several {
         let template = context.template(ReplyKind::Full, |_, template| {
             full(status, service, template);
@@ -216,7 +216,7 @@ fn data(
 /// follow the id at once. Nothing on the wire distinguishes the two forms. If lists of keys follow
 /// the four bytes, these are a challenge.
 pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, ParseError> {
-    let challenge = Profile::of_engine(engine).challenge;
+    let challenge = Served::of(engine).challenge;
     if challenge == Challenge::Demanded {
         return Request::parse(datagram);
     }
@@ -235,8 +235,8 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
 /// As many players as fit, then as many rules: a rule never displaces a player. Where even the
 /// required keys do not fit, their values are shortened.
 fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
-    let profile = Profile::of_engine(service.engine);
-    let is_minecraft = profile.layout == Layout::Minecraft;
+    let served = Served::of(service.engine);
+    let is_minecraft = served.layout == Layout::Minecraft;
     let max_bytes = if is_minecraft {
         service.max_reply.min(MAX_UDP_PAYLOAD)
     } else {
@@ -244,7 +244,7 @@ fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
     };
     for max_value in value_lengths() {
         let mut written = Template::default();
-        put_content(status, profile, max_value, &mut written);
+        put_content(status, &served, max_value, &mut written);
         let content = Content::new(&written, is_minecraft);
         if let Some(reply) = fitting(&content, max_bytes) {
             *template = reply;
@@ -255,12 +255,12 @@ fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
 
 /// Writes content whose required keys fit into one datagram, if shorter values achieve that.
 fn put_fitting_content(status: &ServerStatus, service: &Service, content: &mut Template) {
-    let profile = Profile::of_engine(service.engine);
+    let served = Served::of(service.engine);
     let room = service.max_reply.min(MAX_DATAGRAM);
     for max_value in value_lengths() {
         *content = Template::default();
-        put_content(status, profile, max_value, content);
-        let is_minecraft = profile.layout == Layout::Minecraft;
+        put_content(status, &served, max_value, content);
+        let is_minecraft = served.layout == Layout::Minecraft;
         if Content::new(content, is_minecraft).required_length() < room {
             return;
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::answer::{Answer, Row, Table};
-use super::engines::{Field, PlayerField, Profile};
+use super::engines::{Field, Known, PlayerField, Profile};
 use super::ut3;
 use super::wire::form::Form;
 use super::wire::minecraft::{Basic, software};
@@ -23,8 +23,8 @@ impl ToStatus for Answer {
             Some(basic) => named(basic, port.as_deref()),
             None => self.rules().collect(),
         };
-        let profile = Profile::of(self.form(), pairs.iter().copied());
-        let fields = Fields::new(profile, self.raw(), &pairs);
+        let fields = Fields::new(self.form(), self.raw(), &pairs);
+        let profile = fields.profile;
         let mut extras = RulesBuilder::new(self.raw(), profile.style.charset, 0);
         let mut players = match self.just_cause_2() {
             Some(players) => Some(just_cause_2(players, self.raw())),
@@ -75,36 +75,44 @@ struct Fields<'a> {
     profile: &'static Profile,
     /// The bytes of the answer, which long texts share.
     bytes: &'a Bytes,
-    /// The values, in the order of the profile's keys.
-    values: Vec<Option<&'a [u8]>>,
+    known: Known<'a>,
+    /// The first value of each field that is not empty.
+    values: [Option<&'a [u8]>; Field::COUNT],
 }
 
 impl<'a> Fields<'a> {
-    fn new(profile: &'static Profile, bytes: &'a Bytes, pairs: &[Pair<'a>]) -> Self {
-        let mut values = vec![None; profile.keys.len()];
+    fn new(form: Form, bytes: &'a Bytes, pairs: &[Pair<'a>]) -> Self {
+        let mut known = Known::new();
         for (key, value) in pairs {
-            let position = profile.position(key);
-            if let Some(slot) = position.and_then(|position| values.get_mut(position)) {
-                slot.get_or_insert(*value);
+            known.insert(key, value);
+        }
+        let profile = Profile::of(form, &known);
+        let mut values = [None; Field::COUNT];
+        for entry in profile.entries().filter(|entry| entry.is_read()) {
+            let value = known.get(entry.key).filter(|value| !value.is_empty());
+            if let Some(slot) = values.get_mut(entry.field as usize) {
+                *slot = slot.or(value);
             }
         }
         Self {
             profile,
             bytes,
+            known,
             values,
         }
     }
 
     /// The values of a field's keys, in the order of the profile.
     fn all(&self, field: Field) -> impl Iterator<Item = &'a [u8]> {
-        let keys = self.profile.keys.iter().zip(&self.values);
-        keys.filter(move |(key, _)| key.field == field)
-            .filter_map(|(_, value)| *value)
+        let entries = self.profile.entries();
+        entries
+            .filter(move |entry| entry.field == field && entry.is_read())
+            .filter_map(|entry| self.known.get(entry.key))
     }
 
     /// The first value of a field that is not empty.
     fn get(&self, field: Field) -> Option<&'a [u8]> {
-        self.all(field).find(|value| !value.is_empty())
+        self.values.get(field as usize).copied().flatten()
     }
 
     /// The first of several fields that has a value.
@@ -163,7 +171,7 @@ impl<'a> Fields<'a> {
         let is_key = |end: &usize| {
             let rest = raw.get(end.saturating_add(1)..).unwrap_or_default();
             let word = rest.split(|&byte| byte == 0).next();
-            word.is_some_and(|word| self.profile.position(word).is_some())
+            word.is_some_and(|word| self.profile.reads(word))
         };
         let end = memchr::memchr_iter(0, raw).find(is_key);
         let name = raw.get(..end.unwrap_or(raw.len()))?;
@@ -337,13 +345,11 @@ fn teams(answer: &Answer, fields: &Fields<'_>, extras: &mut RulesBuilder) -> Vec
     if !teams.is_empty() {
         return teams;
     }
-    let named = fields.profile.keys.iter().filter_map(|key| {
-        let Field::TeamName(number) = key.field else {
-            return None;
-        };
+    let named = (1..).zip([Field::FirstTeam, Field::SecondTeam]);
+    let named = named.filter_map(|(number, field)| {
         Some(Team {
             id: Some(number),
-            name: Some(fields.text(key.field)?),
+            name: Some(fields.text(field)?),
             ..Team::default()
         })
     });

@@ -6,9 +6,10 @@
 
 use std::sync::LazyLock;
 
-use super::wire::request::{DATA, KeyList, Keys};
+use super::wire::request::DATA;
 use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
+use super::wire::selection::{KeyList, Keys};
 use crate::reply::Template;
 
 /// The content of a reply. Keys, field names and values hold no NUL, keys and field names are not

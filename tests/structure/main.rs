@@ -48,7 +48,15 @@ const LAYERS: [&[&str]; 5] = [
 /// The parts of a protocol: each uses parts of its own row and of the rows above.
 const PARTS: [&[&str]; 4] = [
     &["engines", "wire"],
-    &["answer", "list_reply", "lists", "ut3", "token", "writer"],
+    &[
+        "answer",
+        "list_reply",
+        "lists",
+        "served",
+        "ut3",
+        "token",
+        "writer",
+    ],
     &["to_status", "from_status", "client"],
     &["server"],
 ];
