@@ -194,7 +194,8 @@ async fn run(
         Detail::Full
     };
     let mut options = QueryOptions::default().with_detail(detail);
-    if arguments.short {
+    let is_gamespy4 = matches!(asked, Asked::Server(What::Protocol(Protocol::GameSpy4), _));
+    if arguments.short && is_gamespy4 {
         // In GameSpy v4, only Minecraft servers have a short answer.
         options = options.with_dialect(Dialect::Minecraft);
     }

@@ -59,8 +59,8 @@ def is_worse(now, expected):
     def parts(text):
         found = {}
         for part in [] if text == "all" else text.split(", "):
-            aspect, _, number = part.partition(" ") if "invented" not in part else part.rpartition(" ")
-            right = int(number.split("/")[0]) if number else 0
+            aspect, number = re.fullmatch(r"(.*?)(?: (\d+)(?:/\d+)?)?", part).groups()
+            right = int(number or 0)
             found[aspect] = -right if "invented" in aspect else right
         return found
     if now == "nothing" or expected == "nothing":

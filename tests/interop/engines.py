@@ -1,5 +1,6 @@
-"""OpenJK, iortcw and ET: Legacy without the data of their games. The engines run with their own game
-modules; a level and the few other files that they need are made by hand."""
+"""OpenJK, iortcw, ET: Legacy, JK2MV and Lilium Voyager without the data of their games. The first three
+run with their own game modules, the others with `game.c`. A level and the few other files that they need
+are made by hand."""
 
 import json
 import os
@@ -14,22 +15,29 @@ USERINFO = {
                "saber2=none", "char_color_red=255", "char_color_green=255", "char_color_blue=255"],
     "iortcw": [],
     "ET: Legacy": ["cl_guid=0123456789ABCDEF0123456789ABCDEF"],
+    "JK2MV": [],
+    "Lilium Voyager": [],
 }
 # The games that they run, by the name that our programs take.
-GAMES = {"OpenJK": "swjkja", "iortcw": "rtcw", "ET: Legacy": "etlegacy"}
+GAMES = {"OpenJK": "swjkja", "iortcw": "rtcw", "ET: Legacy": "etlegacy", "JK2MV": "swjk2jo", "Lilium Voyager": "stvef"}
+# The names by which the servers themselves know their game; iortcw's is that of the others too.
+GAME_NAMES = {"Lilium Voyager": "EliteForce"}
+# Those that send heartbeats with the name of their game.
+ANNOUNCING = ["OpenJK", "iortcw", "ET: Legacy"]
 LEVEL, PASSWORD, RCON, SLOTS, PRIVATE = "room", "open sesame", "secret", 16, 2
 
 
-def command(engine, port, base, folder, settings, files, module):
+def command(engine, port, base, folder, settings, files, module=None):
     """The command line of an engine, with these files and the game module in folders below `base`."""
     program = Path(os.environ[ENGINES[engine][0]]).resolve()
     for name, content in files.items():
         file = Path(base) / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-    library = next(program.parent.rglob(module))
     (Path(base) / folder).mkdir(exist_ok=True)
-    (Path(base) / folder / library.name).symlink_to(library)
+    if module:
+        library = next(program.parent.rglob(module))
+        (Path(base) / folder / library.name).symlink_to(library)
     settings = {
         "dedicated": "1", "net_ip": "127.0.0.1", "net_port": str(port), "fs_basepath": str(base),
         "fs_homepath": str(Path(base) / "home"), "sv_pure": "0", "sv_hostname": f"^1Red^7 {engine}", "sv_maxclients": str(SLOTS),
@@ -62,10 +70,36 @@ def et_legacy(port, base):
     return command("ET: Legacy", port, base, "legacy", {"sv_onlyVisibleClients": "1"}, files, "qagame*.so")
 
 
+def game_module(base, file):
+    """Compiles the game module without a game."""
+    file = Path(base) / file
+    file.parent.mkdir(parents=True, exist_ok=True)
+    source = Path(__file__).with_name("game.c")
+    subprocess.run(["cc", "-shared", "-fPIC", f'-DPASSWORD="{PASSWORD}"', "-o", file, source], check=True)
+
+
+def jk2mv(port, base):
+    # A package of this name must be there, but not be read. So must files of texts, without any text.
+    files = {"base/assets5.pk3": b"", "base/mpdefault.cfg": b"// none\n", f"base/maps/{LEVEL}.bsp": level(b"RBSP", 1, 18, 3)}
+    for number, name in enumerate(["CON_TEXT", "MP_INGAME", "MP_SVGAME", "SP_INGAME", "STR_SERVER"]):
+        files[f"base/strip/{name}.sp"] = f"VERSION 1\nCONFIG none\nID {number + 1}\n".encode()
+    game_module(base, "base/jk2mpgame_amd64.so")
+    return command("JK2MV", port, base, "base", {"vm_game": "0"}, files)
+
+
+def lilium_voyager(port, base):
+    # Under another name than `baseEF`, the folder needs no packages of the game's.
+    files = {"room/default.cfg": b"// none\n", f"room/maps/{LEVEL}.bsp": level(b"IBSP", 46)}
+    game_module(base, "room/qagamex86_64.so")
+    return command("Lilium Voyager", port, base, "room", {"com_basegame": "room", "vm_game": "0"}, files)
+
+
 # The variable that names each dedicated server, what that is, and its command line.
 ENGINES = {
     "OpenJK": ("OPENJK", "openjkded, with jampgame below its folder", openjk),
     "iortcw": ("IORTCW", "iowolfded, with qagame below its folder", iortcw),
+    "JK2MV": ("JK2MV", "jk2mvded", jk2mv),
+    "Lilium Voyager": ("LILIUM_VOYAGER", "liliumvoyded", lilium_voyager),
     "ET: Legacy": ("ETLEGACY", "etlded, built with FEATURE_SERVERMDX off, with qagame below its folder", et_legacy),
 }
 
@@ -80,7 +114,7 @@ def run(examples, *arguments, **secrets):
 def answers(examples, engine, port):
     """Results of our programs other than the status: for each aspect, (right, total). A player stays on the server."""
     address, player = f"127.0.0.1:{port}", "Ann"
-    connect = ["connect", address, "--name", player, "--game", "wolfmp"]
+    connect = ["connect", address, "--name", player, "--game", GAME_NAMES.get(engine, "wolfmp")]
     connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
     said = {
         "refusal": run(examples, *connect),

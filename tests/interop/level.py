@@ -51,6 +51,21 @@ def level(ident, version, lumps=17, side_words=2):
     })
 
 
+def medal_of_honor():
+    """The bytes of a `.bsp` of Medal of Honor. A shader has two names, a leaf has terrain and models."""
+    return pack(struct.pack("<4s2i", b"2015", 19, 1), 28, {
+        0: struct.pack("<64s3i64s", b"floor", 0, SOLID, 16, b""),
+        1: b"".join(struct.pack("<4f", *side) for side in sides()),
+        6: struct.pack("<i", 0),
+        8: struct.pack("<16i", 0, 0, *LOW, *TOP, *[0] * 8) + struct.pack("<16i", -1, -1, *LOW, *HIGH, 0, 0, 0, 1, *[0] * 4),
+        9: struct.pack("<9i", 5, -1, -2, *LOW, *TOP),
+        11: b"".join(struct.pack("<3i", number, 0, -1) for number in range(6)),
+        12: struct.pack("<3i", 0, 6, 0),
+        13: struct.pack("<6f4i", *LOW, *TOP, 0, 0, 0, 1),
+        14: entities(),
+    })
+
+
 def quake2():
     """The bytes of a `.bsp` of Quake 2."""
     return pack(b"IBSP" + struct.pack("<i", 38), 19, {

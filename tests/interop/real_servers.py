@@ -204,7 +204,8 @@ def listed_by_dpmaster(examples):
 
 
 # The games that the real servers run, by the name that our programs take.
-GAMES = {"OpenArena": "openarena", "ioquake3": "q3a", "Nexuiz": "nexuiz", **engines.GAMES}
+GAMES = {"OpenArena": "openarena", "ioquake3": "q3a", "Nexuiz": "nexuiz",
+         **{engine: engines.GAMES[engine] for engine in engines.ANNOUNCING}}
 # OpenJK sends heartbeats to this port only.
 MASTER_PORT = 29060
 
