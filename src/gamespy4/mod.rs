@@ -34,9 +34,10 @@
 //! ```
 //!
 //! # Traps
-//! - Values may be empty, and then look like the end of their column. Three facts tell them apart:
-//!   the rows of earlier columns, the first row of the next datagram, and the form of field names
-//!   (captures of Unreal Tournament 3; a model of QR2's sender in tests/kit/src/sender.rs).
+//! - Values may be empty, and then look like the end of their column. Three things
+//!   decide: the rows of earlier columns, the first row of the next datagram, the form of field
+//!   names. Sources: captures of Unreal Tournament 3; a model of QR2's sender in
+//!   `tests/kit/src/sender.rs`.
 //! - `numplayers` does not count the rows: it is 64 over 63 rows (capture of Battlefield 2), and
 //!   100 over 64 (Project Reality).
 //! - The challenge arrives as signed decimal text and is quoted as four bytes, big-endian. `0`

@@ -217,7 +217,7 @@ impl List {
         }
     }
 
-    /// Ends a reply that was silence: an empty list has no datagram. The first such reply may be a
+    /// Ends a reply without any datagram. An empty list has none, but the first silence may be a
     /// loss.
     pub(super) fn end_empty_reply(&mut self, count: Option<usize>) {
         self.set_answered();
@@ -278,7 +278,8 @@ impl List {
         }
     }
 
-    /// Adds a datagram to the current reply. `size`: of everything that has arrived before it.
+    /// Adds a datagram to the current reply. `size` is that of all datagrams that arrived before
+    /// it.
     fn take(&mut self, datagram: &[u8], size: Size, limits: &Limits) -> Result<(), ParseError> {
         let datagram = Datagram::read(datagram, limits)?;
         check_size(size.plus(datagram.size()), limits)?;

@@ -99,7 +99,7 @@ const HEAD: usize = 12;
 /// A master does not see failures: a `getinfo` or a list that is lost is requested again by its
 /// server or client. It keeps:
 ///
-/// - Listed servers, until they have not proved their address for [`Options::lifetime`].
+/// - Listed servers, for [`Options::lifetime`] after they last proved their address.
 /// - The number of lists that each source was sent. It falls by one in each
 ///   [`Options::list_decay`].
 /// - Lists that wait for [`Options::list_bytes_per_second`], until they are sent.

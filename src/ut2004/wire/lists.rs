@@ -95,7 +95,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// `*entry`: at most `most`, up to the first that does not end. Returns the rest of the input
+    /// `*entry`: at most `most` entries, up to one that is cut short. Returns the rest of the input
     /// too.
     pub(super) fn read<T>(
         input: &'a [u8],
