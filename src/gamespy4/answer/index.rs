@@ -182,10 +182,10 @@ impl Cell {
     }
 }
 
-/// A place in the bytes of an answer, from which productions read on.
+/// The place in the bytes of an answer at which the next production starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
-    /// The bytes up to the end of what is read.
+    /// The bytes, up to the end of the part being parsed.
     bytes: &'a [u8],
     at: usize,
 }

@@ -28,7 +28,7 @@ pub(super) struct Part<'a> {
     pub(super) seam: Seam<'a>,
 }
 
-/// What a datagram begins with.
+/// The beginning of a datagram.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Opening<'a> {
     pub(super) section: u8,
