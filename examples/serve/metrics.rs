@@ -1,12 +1,64 @@
 //! The counters of a responder for Prometheus, over HTTP.
 
 use std::fmt::Write;
-use std::time::Duration;
+use std::io;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use queryport::serve::Responder;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
+
+use super::command_line;
+
+/// The pause after a connection could not be accepted.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Accepts connections.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    listener: TcpListener,
+    /// The end of a pause.
+    paused_until: Option<Instant>,
+}
+
+impl Listener {
+    pub(crate) async fn bind(address: SocketAddr) -> Result<Self, String> {
+        let listener = TcpListener::bind(address).await.map_err(|error| {
+            let why = command_line::message(&error);
+            format!("cannot serve metrics on TCP {address}: {why}")
+        })?;
+        Ok(Self {
+            listener,
+            paused_until: None,
+        })
+    }
+
+    pub(crate) fn address(&self) -> io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Accepts a connection, after the pause.
+    pub(crate) async fn accept(&self) -> io::Result<TcpStream> {
+        if let Some(end) = self.paused_until {
+            tokio::time::sleep_until(end.into()).await;
+        }
+        let (client, _) = self.listener.accept().await?;
+        Ok(client)
+    }
+
+    /// Pauses after an error, and reports the first one. Without a free descriptor, accepting fails
+    /// at once, again and again.
+    #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
+    pub(crate) fn pause(&mut self, error: &io::Error) {
+        if self.paused_until.is_none() {
+            let why = command_line::message(error);
+            command_line::complain(&format!("metrics: cannot accept: {why}"));
+        }
+        self.paused_until = Some(Instant::now() + PAUSE);
+    }
+}
 
 /// The counters in the text form of Prometheus.
 pub(crate) fn text(responder: &Responder) -> String {

@@ -1,0 +1,142 @@
+//! The embedded server that is run, and what the arguments change in its status.
+
+use std::path::Path;
+
+use queryport::model::Detailed;
+use queryport::{Player, Protocol, ServerStatus};
+use serde_json::{Map, Value};
+
+use super::{Arguments, Served, WrongArgument, command_line, embedded};
+
+/// The embedded server, with the status that the arguments ask for.
+pub(crate) fn of(
+    arguments: &Arguments,
+    served: &Served,
+) -> Result<embedded::World, Box<dyn std::error::Error>> {
+    let game = arguments.game.as_deref().or(served.game);
+    let mut world = named(served.protocol, game).map_err(WrongArgument)?;
+    if let Some(players) = arguments.players {
+        let invented = (1..=players).map(|number| (number, 0));
+        world.status = with_players(&world.status, invented, players);
+    }
+    if let Some(file) = &arguments.status {
+        world.status = with_fields_of(&world.status, file)
+            .map_err(|problem| format!("{}: {problem}", file.display()))?;
+    }
+    for (field, value) in &arguments.fields {
+        world.status = with_field(&world.status, field, value).map_err(WrongArgument)?;
+    }
+    Ok(world)
+}
+
+/// The status with invented players, each with a number and a score.
+fn with_players(
+    status: &ServerStatus,
+    players: impl Iterator<Item = (u16, i64)>,
+    most: u16,
+) -> ServerStatus {
+    let player = |(number, score): (u16, i64)| {
+        let mut player = Player::new(format!("player {number:02}"));
+        (player.score, player.ping) = (Some(score + i64::from(number)), Some(40));
+        player
+    };
+    let players: Vec<Player> = players.map(player).collect();
+    let mut status = status.clone();
+    status.player_count = u32::try_from(players.len()).ok();
+    status.players = players.into();
+    status.max_players = Some(most.max(16).into());
+    status
+}
+
+/// The status after this many seconds with a crowd. Each player has times of presence and absence.
+pub(crate) fn with_crowd(status: &ServerStatus, most: u16, second: u64) -> ServerStatus {
+    let players = (1..=most).filter_map(|number| {
+        let period = 20 + u64::from(number) * 7 % 40;
+        let phase = (second + u64::from(number) * 13) % period;
+        (phase < period * 2 / 3).then(|| (number, i64::try_from(phase / 5).unwrap_or_default()))
+    });
+    with_players(status, players, most)
+}
+
+/// The embedded server of a protocol and a game, by its word or name; the first of the protocol
+/// without a game.
+fn named(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, String> {
+    let mut worlds = embedded::worlds();
+    worlds.retain(|world| world.protocol == protocol);
+    let wanted = game.map(folded);
+    let fits = |world: &&embedded::World| {
+        wanted.as_ref().is_none_or(|wanted| {
+            [world.game, world.name]
+                .iter()
+                .any(|word| folded(word) == *wanted)
+        })
+    };
+    if let Some(at) = worlds.iter().position(|world| fits(&world)) {
+        return Ok(worlds.swap_remove(at));
+    }
+    let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
+    Err(format!(
+        "{protocol} has no game {:?} here: give {}",
+        game.unwrap_or_default(),
+        words.join(" or ")
+    ))
+}
+
+/// Letters and digits in lower case.
+pub(crate) fn folded(text: &str) -> String {
+    text.chars()
+        .filter(char::is_ascii_alphanumeric)
+        .map(|c| c.to_ascii_lowercase())
+        .collect()
+}
+
+/// A line for each embedded server: the words that start it, and its name.
+pub(crate) fn list() -> String {
+    let mut list = format!("{:<9} {:<13} description\n", "PROTOCOL", "--game");
+    for world in embedded::worlds() {
+        let (protocol, game) = (world.protocol, world.game);
+        list += &format!("{protocol:<9} {game:<13} {}\n", world.name);
+    }
+    list
+}
+
+/// The status with the fields of a JSON file.
+fn with_fields_of(status: &ServerStatus, file: &Path) -> Result<ServerStatus, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| command_line::message(&error))?;
+    let fields: Map<String, Value> =
+        serde_json::from_str(&text).map_err(|error| error.to_string())?;
+    let mut status = status.clone();
+    for (field, value) in &fields {
+        status = with_field(&status, field, &value.to_string())?;
+    }
+    Ok(status)
+}
+
+/// The status with another value of this field: JSON, or text without quotes.
+fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerStatus, String> {
+    let json = serde_json::to_value(Detailed(status)).map_err(|error| error.to_string())?;
+    if json.get(field).is_none() {
+        let fields = json
+            .as_object()
+            .into_iter()
+            .flat_map(|fields| fields.keys().map(String::as_str));
+        let fields: Vec<&str> = fields.collect();
+        return Err(format!(
+            "a status has no field {field:?}; it has {}",
+            fields.join(", ")
+        ));
+    }
+    let with = |value: Value| {
+        let mut json = json.clone();
+        if let Some(stored) = json.get_mut(field) {
+            *stored = value;
+        }
+        serde_json::from_value(json)
+    };
+    let given = serde_json::from_str(value)
+        .ok()
+        .and_then(|value| with(value).ok());
+    given
+        .map_or_else(|| with(value.into()), Ok)
+        .map_err(|error| format!("{field}={value}: {error}"))
+}
