@@ -119,7 +119,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     who: bool,
     /// Serve the counters at this address, for Prometheus.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = command_line::socket_address)]
     metrics: Option<SocketAddr>,
     /// Stop after this many seconds; without it, after Ctrl-C.
     #[arg(long)]

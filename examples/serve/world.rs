@@ -138,5 +138,14 @@ fn with_field(status: &ServerStatus, field: &str, value: &str) -> Result<ServerS
         .and_then(|value| with(value).ok());
     given
         .map_or_else(|| with(value.into()), Ok)
-        .map_err(|error| format!("{field}={value}: {error}"))
+        .map_err(|error| format!("{field}={value}: {}", reason(&error)))
+}
+
+/// An error of serde in the words of JSON: types of Rust are numbers.
+fn reason(error: &serde_json::Error) -> String {
+    let mut reason = error.to_string();
+    for name in ["f64", "i64", "i32", "u64", "u32", "u16"] {
+        reason = reason.replace(&format!("expected {name}"), "expected a number");
+    }
+    reason
 }

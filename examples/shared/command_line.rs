@@ -130,6 +130,13 @@ pub fn local_address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "expected an IP address, or [ADDRESS]:PORT".to_owned())
 }
 
+/// The address of a socket: `ADDRESS:PORT`, without a host name.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected an IP address and a port, as in 127.0.0.1:27950 or [::1]:27950".to_owned()
+    })
+}
+
 /// Host and port; a text with several colons and no brackets has no port.
 pub fn split(server: &str) -> (&str, Option<&str>) {
     if let Some((host, rest)) = server
@@ -146,6 +153,13 @@ pub fn split(server: &str) -> (&str, Option<&str>) {
 
 /// Checks a server: a host without spaces, and a valid port.
 pub fn server(text: &str) -> Result<String, String> {
+    if let Some((scheme, _)) = text.split_once("://") {
+        return Err(format!(
+            "\"{}\" is a URL: write HOST or HOST:PORT, without {}://",
+            text.escape_debug(),
+            scheme.escape_debug()
+        ));
+    }
     let (host, port) = split(text);
     // A host name has up to 253 bytes.
     let is_unusual = |c: char| c.is_whitespace() || c.is_control();
