@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use std::process::ExitCode;
 
 use queryport::games::Game;
-use queryport::{Client, ToStatus};
+use queryport::{Client, ErrorKind, Protocol, ToStatus};
 
-use super::{command_line, print};
+use super::{Answered, command_line, print};
 
 /// Prints the servers as they answer: those of a game, and those whose game is not known. A table
 /// has a line for each.
@@ -17,69 +17,118 @@ pub(crate) async fn search(
     networks: &[IpAddr],
     is_json: bool,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut servers = client.lan(game, networks)?;
-    let mut out = io::stdout();
-    let (mut is_first, mut code) = (true, ExitCode::FAILURE);
+    let mut servers = match client.lan(game, networks) {
+        Err(error) if is_json => {
+            writeln!(io::stdout(), "{}", print::json_error(None, None, &error))?;
+            return Ok(ExitCode::FAILURE);
+        }
+        servers => servers?,
+    };
+    let mut found = Found {
+        is_json,
+        has_server: false,
+        has_error: false,
+    };
     while let Some(scanned) = servers.next_answer().await {
-        let outcome = match scanned.result {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                command_line::complain(&command_line::message(&error));
-                continue;
+        match scanned.result {
+            Ok(answered) => {
+                let protocol = answered.answer.protocol();
+                let outcome = answered.map(|answer| answer.to_status());
+                let runs = Game::of(&outcome.answer, protocol);
+                if is_wanted(game, runs) {
+                    found.print(protocol, runs, &outcome)?;
+                }
             }
-        };
-        let protocol = outcome.answer.protocol();
-        let outcome = outcome.map(|answer| answer.to_status());
-        let plays = Game::of(&outcome.answer, protocol);
-        if game
-            .zip(plays)
-            .is_some_and(|(wanted, plays)| wanted.id != plays.id)
-        {
-            continue;
+            Err(error) if is_json => {
+                found.has_error = true;
+                let server = scanned.peer.map(|peer| peer.to_string());
+                let line = print::json_error(None, server.as_deref(), &error);
+                writeln!(io::stdout(), "{line}")?;
+            }
+            Err(error) => command_line::complain(&command_line::message(&error)),
         }
-        code = ExitCode::SUCCESS;
-        if is_json {
-            writeln!(
-                out,
-                "{}",
-                print::json(protocol, &outcome.peer.to_string(), &outcome)
-            )?;
-            continue;
-        }
-        if std::mem::take(&mut is_first) {
-            writeln!(
-                out,
-                "{:<22} {:<9} {:<16} {:>7}  {:<16} name",
-                "address", "protocol", "game", "players", "map"
-            )?;
-        }
-        let status = &outcome.answer;
-        let count =
-            |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
-        let players = format!(
-            "{}/{}",
-            count(status.player_count),
-            count(status.max_players)
-        );
-        let map = status
-            .map
-            .as_ref()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let name = status
-            .name
-            .as_ref()
-            .map(|name| print::paint(name.as_ref()))
-            .unwrap_or_default();
-        let plays = plays.map_or("-", |game| game.id);
-        writeln!(
-            out,
-            "{:<22} {protocol:<9} {plays:<16} {players:>7}  {map:<16} {name}",
-            outcome.peer.to_string()
-        )?;
     }
-    if code == ExitCode::FAILURE {
-        command_line::complain("no server answered on the local network");
+    found.end()
+}
+
+/// Whether the server may run the game that is searched for.
+fn is_wanted(wanted: Option<&Game>, runs: Option<&Game>) -> bool {
+    match (wanted, runs) {
+        (Some(wanted), Some(runs)) => wanted.id == runs.id,
+        _ => true,
     }
-    Ok(code)
+}
+
+/// What was printed so far.
+struct Found {
+    is_json: bool,
+    has_server: bool,
+    /// Whether a failure was printed as JSON.
+    has_error: bool,
+}
+
+impl Found {
+    fn print(
+        &mut self,
+        protocol: Protocol,
+        game: Option<&Game>,
+        outcome: &Answered,
+    ) -> io::Result<()> {
+        let mut out = io::stdout();
+        if self.is_json {
+            let line = print::json(protocol, &outcome.peer.to_string(), outcome);
+            writeln!(out, "{line}")?;
+        } else {
+            if !self.has_server {
+                writeln!(
+                    out,
+                    "{:<22} {:<9} {:<16} {:>7}  {:<16} name",
+                    "address", "protocol", "game", "players", "map"
+                )?;
+            }
+            writeln!(out, "{}", row(protocol, game, outcome))?;
+        }
+        self.has_server = true;
+        Ok(())
+    }
+
+    fn end(&self) -> Result<ExitCode, Box<dyn std::error::Error>> {
+        if self.has_server {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let why = "no server answered on the local network";
+        if !self.is_json {
+            return Err(why.into());
+        }
+        if !self.has_error {
+            let line = print::json_failure(None, ErrorKind::Timeout, why);
+            writeln!(io::stdout(), "{line}")?;
+        }
+        Ok(ExitCode::FAILURE)
+    }
+}
+
+/// A row of the table.
+fn row(protocol: Protocol, game: Option<&Game>, outcome: &Answered) -> String {
+    let status = &outcome.answer;
+    let count =
+        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
+    let players = format!(
+        "{}/{}",
+        count(status.player_count),
+        count(status.max_players)
+    );
+    let map = status
+        .map
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let name = status
+        .name
+        .as_ref()
+        .map(|name| print::paint(name.as_ref()))
+        .unwrap_or_default();
+    let game = game.map_or("-", |game| game.id);
+    let address = outcome.peer.to_string();
+    format!("{address:<22} {protocol:<9} {game:<16} {players:>7}  {map:<16} {name}")
 }

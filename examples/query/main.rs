@@ -49,20 +49,19 @@ use transcript::Recorded;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "query                           embedded servers on loopback",
     "query openarena example.org     a server by its game",
     "query quake3 example.org:27960  by its protocol and query port",
-    "query minecraft example.org     a Minecraft server",
     "query example.org               a server of unknown game",
+    "query --lan                     the servers of the local network",
+    "query                           embedded servers, to try it",
 ];
 
 /// Query a game server: its name, the match, the players.
 #[derive(Debug, Parser)]
 #[command(name = "query", bin_name = "queryport query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// The game, by its id or name (`queryport games` lists them), or the protocol; or the server
-    /// alone: then the usual ports of many games are tried. Without both, the program queries
-    /// embedded servers on loopback.
+    /// The game, by its id or name (`queryport games` lists them), or the protocol. It may be left
+    /// out before a server: then the usual ports of many games are tried.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a protocol, give the query port. With a
@@ -144,7 +143,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
-            let what = What::parse(what).map_err(|why| unknown(what, &why))?;
+            let what = What::parse(what).map_err(|why| unknown(what, server, &why))?;
             Asked::Server(what, server)
         }
         (None, Some(host), None) if What::parse(host).is_err() => {
@@ -168,16 +167,21 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         return Err("--key applies to the command secure=CHALLENGE only".to_owned());
     }
     if arguments.record.is_some() && protocol.is_none() {
-        return Err("--record applies to a server by its protocol".to_owned());
+        return Err(
+            "--record needs a protocol, as in queryport query quake3 HOST --record FILE".to_owned(),
+        );
     }
     Ok(asked)
 }
 
 /// The reason why a name is unknown, and advice where there is no better one.
-fn unknown(name: &str, why: &str) -> String {
+fn unknown(name: &str, server: &str, why: &str) -> String {
+    if What::parse(server).is_ok() {
+        return format!("the game or protocol comes first: queryport query {server} {name}");
+    }
     match command_line::other_name(name) {
         Some(_) => why.to_owned(),
-        None => format!("{why}; without a name, it is found out"),
+        None => format!("{why}; give the server alone to try the ports of many games"),
     }
 }
 
@@ -188,20 +192,7 @@ async fn run(
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
-    let detail = if arguments.short {
-        Detail::Short
-    } else {
-        Detail::Full
-    };
-    let mut options = QueryOptions::default().with_detail(detail);
-    let is_gamespy4 = matches!(asked, Asked::Server(What::Protocol(Protocol::GameSpy4), _));
-    if arguments.short && is_gamespy4 {
-        // In GameSpy v4, only Minecraft servers have a short answer.
-        options = options.with_dialect(Dialect::Minecraft);
-    }
-    if let Some(charset) = arguments.charset {
-        options = options.with_charset(charset);
-    }
+    let options = options(arguments, &asked);
     let mut client = Client::new()?.with_timing(timing).with_options(options);
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
@@ -216,31 +207,44 @@ async fn run(
             by_game(&client, game, server, arguments.json).await
         }
         Asked::Server(_, server) if !arguments.commands.is_empty() => {
-            gamespy1::ask(
-                &client,
-                server,
-                &arguments.commands,
-                arguments.key.as_deref(),
-            )
-            .await
+            let key = arguments.key.as_deref();
+            gamespy1::ask(&client, server, &arguments.commands, key).await
         }
-        Asked::Server(What::Protocol(protocol), server) => {
-            let Some(file) = &arguments.record else {
+        Asked::Server(What::Protocol(protocol), server) => match &arguments.record {
+            Some(file) => {
+                let how = (&options, timing, arguments.short);
+                let (result, transcript) = record(&client, (protocol, server), how).await;
+                let code = show(arguments.json, (protocol, server, ""), &result)?;
+                std::fs::write(file, transcript).map_err(|error| {
+                    format!("{}: {}", file.display(), command_line::message(&error))
+                })?;
+                Ok(code.into())
+            }
+            None => {
                 let mut result = client.query(protocol, server).await;
                 if may_lack_challenge(arguments, protocol, &result) {
                     let client = client.with_options(options.with_dialect(Dialect::Standard));
                     result = client.query(protocol, server).await;
                 }
-                return Ok(show(arguments.json, (protocol, server, ""), &result)?.into());
-            };
-            let how = (&options, timing, arguments.short);
-            let (result, transcript) = record(&client, (protocol, server), how).await;
-            let code = show(arguments.json, (protocol, server, ""), &result)?;
-            std::fs::write(file, transcript).map_err(|error| {
-                format!("{}: {}", file.display(), command_line::message(&error))
-            })?;
-            Ok(code.into())
-        }
+                Ok(show(arguments.json, (protocol, server, ""), &result)?.into())
+            }
+        },
+    }
+}
+
+fn options(arguments: &Arguments, asked: &Asked<'_>) -> QueryOptions {
+    let mut options = QueryOptions::default();
+    if arguments.short {
+        options = options.with_detail(Detail::Short);
+    }
+    let is_gamespy4 = matches!(asked, Asked::Server(What::Protocol(Protocol::GameSpy4), _));
+    if arguments.short && is_gamespy4 {
+        // In GameSpy v4, only Minecraft servers have a short answer.
+        options = options.with_dialect(Dialect::Minecraft);
+    }
+    match arguments.charset {
+        Some(charset) => options.with_charset(charset),
+        None => options,
     }
 }
 
@@ -307,7 +311,11 @@ fn show(
         }
         Err(error) => {
             if is_json {
-                writeln!(out, "{}", print::json_error(Some(protocol), server, error))?;
+                writeln!(
+                    out,
+                    "{}",
+                    print::json_error(Some(protocol), Some(server), error)
+                )?;
             } else {
                 let advice = advice(error, protocol.into());
                 command_line::complain(&format!("{}{advice}", command_line::message(error)));
@@ -365,7 +373,7 @@ async fn detect(
     let mut out = io::stdout();
     let found = match client.detect(host).await {
         Err(error) if is_json => {
-            writeln!(out, "{}", print::json_error(None, host, &error))?;
+            writeln!(out, "{}", print::json_error(None, Some(host), &error))?;
             return Ok(ExitCode::FAILURE);
         }
         found => found?,
@@ -376,12 +384,8 @@ async fn detect(
         if !is_json {
             return Err(why.into());
         }
-        let error = serde_json::json!({
-            "kind": ErrorKind::Timeout.as_str(), "message": why, "address": null
-        });
-        let mut line = json::server(host, None, None);
-        line.insert("error".to_owned(), error);
-        writeln!(out, "{}", json::line(line))?;
+        let line = print::json_failure(Some(host), ErrorKind::Timeout, &why);
+        writeln!(out, "{line}")?;
         return Ok(ExitCode::FAILURE);
     }
     for found in &found {
@@ -448,7 +452,7 @@ async fn by_game(
                 writeln!(
                     out,
                     "{}",
-                    print::json_error(Some(game.protocol), server, &error)
+                    print::json_error(Some(game.protocol), Some(server), &error)
                 )?;
             } else {
                 command_line::complain(&format!(
@@ -582,7 +586,13 @@ mod tests {
                 "did you mean openarena (OpenArena)? (",
             ),
             ("gs3 example.org", "the protocol is gamespy4 here"),
-            ("quake9 example.org", "without a name, it is found out"),
+            ("quake9 example.org", "give the server alone"),
+            (
+                "example.org:27960 quake3",
+                "comes first: queryport query quake3 example.org:27960",
+            ),
+            ("quake3 http://example.org", "without http://"),
+            ("openarena example.org --record f", "needs a protocol"),
             (
                 "quake3 example.org:99999",
                 "the port \"99999\" is not a number from 1 to 65535",

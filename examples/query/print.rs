@@ -7,42 +7,41 @@ use std::time::Duration;
 use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, Colours, TextRef};
-use queryport::{Error, Player, Protocol, ServerStatus, Text};
+use queryport::{Error, ErrorKind, Player, Protocol, ServerStatus, Team, Text};
+use shared::safe_text::counted;
 
 use super::{Answered, json};
 
 /// An outcome as one line of JSON.
 pub(crate) fn json(protocol: Protocol, server: &str, outcome: &Answered) -> String {
     let game = Game::of(&outcome.answer, protocol).map(|game| game.id);
-    let mut line = json::server(server, Some(protocol), game);
+    let mut line = json::server(Some(server), Some(protocol), game);
     json::add_outcome(&mut line, outcome);
     json::line(line)
 }
 
 /// A failure as one line of JSON.
-pub(crate) fn json_error(protocol: Option<Protocol>, server: &str, error: &Error) -> String {
+pub(crate) fn json_error(
+    protocol: Option<Protocol>,
+    server: Option<&str>,
+    error: &Error,
+) -> String {
     let mut line = json::server(server, protocol, None);
     line.insert("error".to_owned(), serde_json::json!(error));
+    json::line(line)
+}
+
+/// A failure that the library has no error for, as one line of JSON.
+pub(crate) fn json_failure(server: Option<&str>, kind: ErrorKind, message: &str) -> String {
+    let mut line = json::server(server, None, None);
+    line.insert("error".to_owned(), json::error(kind, message, None));
     json::line(line)
 }
 
 /// An outcome as lines of text. `about` describes the server; if it is empty, the game does.
 pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> String {
     let status = &outcome.answer;
-    let mut out = String::new();
-    let game = Game::of(status, protocol).map_or("", |game| game.name);
-    let about = if about.is_empty() { game } else { about };
-    let about = if about.is_empty() {
-        String::new()
-    } else {
-        format!("  ({about})")
-    };
-    let name = status
-        .name
-        .as_ref()
-        .map(|name| paint(name.as_ref()))
-        .unwrap_or_else(|| "(no name)".to_owned());
-    let _ = writeln!(out, "{name}{about}");
+    let mut out = title(protocol, about, status);
     let rtt = outcome
         .rtt
         .map(|rtt| format!(", {:.1} ms", rtt.as_secs_f64() * 1000.0))
@@ -62,6 +61,46 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
     if settings.get("s32779").is_some() {
         let _ = writeln!(out, "  settings    {}", super::settings::line(&settings));
     }
+    let _ = writeln!(out, "  players     {}", counts(status));
+    for team in &status.teams {
+        let _ = writeln!(out, "{}", team_line(team));
+    }
+    match status.players.known() {
+        Some(players) if !players.is_empty() => {
+            out.push_str("\n    score  ping  player\n");
+            for player in players {
+                let _ = writeln!(out, "{}", player_line(player));
+            }
+        }
+        Some(_) => out.push_str("\n    no players\n"),
+        None => {}
+    }
+    let _ = writeln!(out, "\n  {}", counted(status.rules.len() as u64, "rule"));
+    for (key, value) in &status.rules {
+        let _ = writeln!(out, "    {key} = {value}");
+    }
+    if !status.completeness.is_complete() {
+        let _ = writeln!(out, "\n  {}", status.completeness);
+    }
+    out.push('\n');
+    out
+}
+
+/// The line with the name of the server, and of its game.
+fn title(protocol: Protocol, about: &str, status: &ServerStatus) -> String {
+    let name = match &status.name {
+        Some(name) => paint(name.as_ref()),
+        None => "(no name)".to_owned(),
+    };
+    let game = Game::of(status, protocol).map_or("", |game| game.name);
+    match [about, game].into_iter().find(|text| !text.is_empty()) {
+        Some(about) => format!("{name}  ({about})\n"),
+        None => format!("{name}\n"),
+    }
+}
+
+/// `4 of 16, bots 1, private slots 2`.
+fn counts(status: &ServerStatus) -> String {
     let count =
         |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     let bots = status
@@ -73,42 +112,18 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         .map(|slots| format!(", private slots {slots}"))
         .unwrap_or_default();
     let (players, slots) = (count(status.player_count), count(status.max_players));
-    let _ = writeln!(out, "  players     {players} of {slots}{bots}{private}");
-    for team in &status.teams {
-        let name = team
-            .name
-            .as_ref()
-            .map(|name| paint(name.as_ref()))
-            .unwrap_or_default();
-        let number = |number: Option<i64>| {
-            number.map_or_else(|| "?".to_owned(), |number| number.to_string())
-        };
-        let _ = writeln!(
-            out,
-            "  team {:>4} {:>6} {name}",
-            number(team.id.map(i64::from)),
-            number(team.score)
-        );
-    }
-    match status.players.known() {
-        Some(players) if !players.is_empty() => {
-            let _ = writeln!(out, "\n    score  ping  player");
-            for player in players {
-                let _ = writeln!(out, "{}", line(player));
-            }
-        }
-        Some(_) => out.push_str("\n    no players\n"),
-        None => {}
-    }
-    let _ = writeln!(out, "\n  {} rules", status.rules.len());
-    for (key, value) in &status.rules {
-        let _ = writeln!(out, "    {key} = {value}");
-    }
-    if !status.completeness.is_complete() {
-        let _ = writeln!(out, "\n  {}", status.completeness);
-    }
-    out.push('\n');
-    out
+    format!("{players} of {slots}{bots}{private}")
+}
+
+fn team_line(team: &Team) -> String {
+    let number =
+        |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let (id, score) = (number(team.id.map(i64::from)), number(team.score));
+    let name = match &team.name {
+        Some(name) => paint(name.as_ref()),
+        None => String::new(),
+    };
+    format!("  team {id:>4} {score:>6} {name}")
 }
 
 /// The fields that describe the server and the match.
@@ -160,7 +175,7 @@ fn description(status: &ServerStatus) -> [(&'static str, Option<String>); 13] {
     ]
 }
 
-fn line(player: &Player) -> String {
+fn player_line(player: &Player) -> String {
     let number =
         |number: Option<i64>| number.map_or_else(|| "-".to_owned(), |number| number.to_string());
     let team = player

@@ -103,6 +103,7 @@ pub(crate) fn servers(
     output: Shared,
 ) -> Result<mpsc::Receiver<Target>, Error> {
     let (sender, receiver) = mpsc::channel(1024);
+    let what = What::Protocol(game.protocol);
     let file = cache_file(game, lists.scope).filter(|_| lists.is_known);
     if let Some(known) = file.as_ref().and_then(|file| remembered(file, lists)) {
         output.lock().complain(&format!(
@@ -110,56 +111,59 @@ pub(crate) fn servers(
             known.len(),
             game.name
         ));
-        let what = What::Protocol(game.protocol);
-        tokio::spawn(async move {
-            for address in known {
-                if sender.send((what, address.to_string())).await.is_err() {
-                    break;
-                }
-            }
-        });
+        tokio::spawn(send_known(known, what, sender));
         return Ok(receiver);
     }
     // The timeout of a query is too short for many lists.
     let client = client.clone().with_timing(Timing::default());
-    let mut servers = client
+    let servers = client
         .servers(game)?
         .with_timeout(lists.timeout)
         .with_scope(lists.scope);
-    let what = What::Protocol(game.protocol);
-    tokio::spawn(async move {
-        let mut listed = Vec::new();
-        loop {
-            output.lock().lists = progress(&servers, listed.len());
-            match timeout(Duration::from_millis(200), servers.next()).await {
-                Ok(Some(server)) => {
-                    listed.push(server.server);
-                    if sender
-                        .send((what, server.server.to_string()))
-                        .await
-                        .is_err()
-                    {
-                        return;
-                    }
-                }
-                Ok(None) => break,
-                Err(_still_waiting) => {}
-            }
-        }
-        let mut output = output.lock();
-        output.lists.clear();
-        report(&servers, &mut output);
-        if let (Some(file), false) = (file, listed.is_empty())
-            && let Err(error) = remember(&file, &listed)
-        {
-            output.complain(&format!(
-                "{}: {}",
-                file.display(),
-                command_line::message(&error)
-            ));
-        }
-    });
+    tokio::spawn(send_listed(servers, what, sender, output, file));
     Ok(receiver)
+}
+
+async fn send_known(known: Vec<SocketAddr>, what: What, sender: mpsc::Sender<Target>) {
+    for address in known {
+        if sender.send((what, address.to_string())).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Sends the servers as they are listed, reports the lists, and keeps the servers in a file.
+async fn send_listed(
+    mut servers: Servers,
+    what: What,
+    sender: mpsc::Sender<Target>,
+    output: Shared,
+    file: Option<PathBuf>,
+) {
+    let mut listed = Vec::new();
+    loop {
+        output.lock().lists = progress(&servers, listed.len());
+        match timeout(Duration::from_millis(200), servers.next()).await {
+            Ok(Some(server)) => {
+                let address = server.server;
+                listed.push(address);
+                if sender.send((what, address.to_string())).await.is_err() {
+                    return;
+                }
+            }
+            Ok(None) => break,
+            Err(_still_waiting) => {}
+        }
+    }
+    let mut output = output.lock();
+    output.lists.clear();
+    report(&servers, &mut output);
+    if let Some(file) = file.filter(|_| !listed.is_empty())
+        && let Err(error) = remember(&file, &listed)
+    {
+        let why = command_line::message(&error);
+        output.complain(&format!("{}: {why}", file.display()));
+    }
 }
 
 /// How far the lists are.

@@ -172,7 +172,11 @@ pub(crate) fn from_file(
     let reader: Box<dyn Read + Send> = if path == "-" {
         Box::new(std::io::stdin())
     } else {
-        Box::new(File::open(path)?)
+        let file = File::open(path)?;
+        if file.metadata()?.is_dir() {
+            return Err(std::io::ErrorKind::IsADirectory.into());
+        }
+        Box::new(file)
     };
     let (sender, receiver) = mpsc::channel(1024);
     let (path, output) = (path.to_owned(), output.clone());

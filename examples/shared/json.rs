@@ -1,6 +1,8 @@
 //! Results and errors as one line of JSON, with the names and units that the library gives them.
 
-use queryport::{Outcome, Protocol, ServerStatus};
+use std::net::SocketAddr;
+
+use queryport::{ErrorKind, Outcome, Protocol, ServerStatus};
 use serde_json::{Map, Value, json};
 
 /// JSON in one line that a terminal can show: controls, and characters that change the direction of
@@ -33,8 +35,13 @@ const fn is_acted_on(c: char) -> bool {
     )
 }
 
-/// The first fields of a line: the server as given, its protocol and, if known, the id of its game.
-pub fn server(server: &str, protocol: Option<Protocol>, game: Option<&str>) -> Map<String, Value> {
+/// The first fields of a line: the server as given, its protocol and the id of its game, as far as
+/// they are known.
+pub fn server(
+    server: Option<&str>,
+    protocol: Option<Protocol>,
+    game: Option<&str>,
+) -> Map<String, Value> {
     let mut object = Map::new();
     object.insert("server".to_owned(), json!(server));
     object.insert("protocol".to_owned(), json!(protocol));
@@ -47,6 +54,11 @@ pub fn add_outcome(object: &mut Map<String, Value>, outcome: &Outcome<ServerStat
     if let Value::Object(fields) = json!(outcome) {
         object.extend(fields);
     }
+}
+
+/// An error of a program, in the form of the library's errors.
+pub fn error(kind: ErrorKind, message: &str, address: Option<SocketAddr>) -> Value {
+    json!({ "kind": kind, "message": message, "address": address })
 }
 
 #[cfg(test)]

@@ -1,0 +1,128 @@
+//! A result as a line.
+
+use std::net::SocketAddr;
+
+use queryport::games::Game;
+use queryport::scan::Scanned;
+use queryport::{Error, Protocol, ServerStatus, Text};
+
+use super::safe_text::{self, fit};
+use super::target::{Target, What};
+use super::{command_line, json};
+
+/// One JSON object.
+pub(crate) fn json_line(
+    scanned: &Scanned<ServerStatus, Error>,
+    target: Option<Target>,
+    finished: u64,
+) -> String {
+    let (what, server) = target.unzip();
+    let protocol = what.map(What::protocol);
+    let mut line = match &scanned.result {
+        Ok(outcome) => {
+            let game = game_of(&outcome.answer, protocol);
+            let mut line = json::server(server.as_deref(), protocol, game);
+            json::add_outcome(&mut line, outcome);
+            line
+        }
+        Err(error) => {
+            let mut line = json::server(server.as_deref(), protocol, None);
+            line.insert("error".to_owned(), serde_json::json!(error));
+            line
+        }
+    };
+    line.insert("skip".to_owned(), finished.into());
+    json::line(line)
+}
+
+/// The game that answered, if its answer names a game other than the expected one.
+pub(crate) fn other_game(
+    scanned: &Scanned<ServerStatus, Error>,
+    expected: &Game,
+) -> Option<&'static Game> {
+    let status = &scanned.result.as_ref().ok()?.answer;
+    Game::of(status, expected.protocol).filter(|game| game.id != expected.id)
+}
+
+/// The id of the game that answered. It may differ from the listed one.
+fn game_of(status: &ServerStatus, protocol: Option<Protocol>) -> Option<&'static str> {
+    Game::of(status, protocol?).map(|game| game.id)
+}
+
+/// Narrower terminals have no room for the round-trip time and the map.
+const NARROW: usize = 60;
+
+/// A row. On a terminal it has at most its columns.
+pub(crate) fn readable(
+    scanned: &Scanned<ServerStatus, Error>,
+    other: Option<&Game>,
+    columns: Option<usize>,
+) -> Option<String> {
+    let outcome = scanned.result.as_ref().ok()?;
+    let status = &outcome.answer;
+    let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    let cut = if status.completeness.is_complete() {
+        ""
+    } else {
+        "  (incomplete)"
+    };
+    let other = other
+        .map(|game| format!("  ({})", game.name))
+        .unwrap_or_default();
+    let players = format!(
+        "{:>3}/{:<3}",
+        number(status.player_count),
+        number(status.max_players)
+    );
+    let address = outcome.peer.to_string();
+    if let Some(columns) = columns.filter(|columns| *columns < NARROW) {
+        let name = text(&status.name);
+        return Some(
+            fit(
+                &format!("{address:<21} {players} {name}{other}{cut}"),
+                columns,
+            )
+            .into_owned(),
+        );
+    }
+    let map = text(&status.map);
+    let map_columns: usize = if columns.is_some_and(|columns| columns < 100) {
+        12
+    } else {
+        20
+    };
+    let map = if columns.is_some() {
+        fit(&map, map_columns)
+    } else {
+        map.into()
+    };
+    let row = format!(
+        "{address:<21} {:>6} ms {players} {}{} {}{other}{cut}",
+        outcome.rtt.map_or_else(
+            || "?".to_owned(),
+            |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)
+        ),
+        map,
+        " ".repeat(map_columns.saturating_sub(safe_text::width(&map))),
+        text(&status.name),
+    );
+    Some(columns.map_or_else(|| row.clone(), |columns| fit(&row, columns).into_owned()))
+}
+
+/// A server without a usable answer: its name, and its address if the list gave a name.
+pub(crate) fn failure_line(server: &str, peer: Option<SocketAddr>, error: &Error) -> String {
+    let message = command_line::message(error);
+    let address = peer.map(|peer| peer.to_string()).unwrap_or_default();
+    let named = message
+        .strip_prefix(&address)
+        .and_then(|rest| rest.strip_prefix(": "));
+    let (host, _) = command_line::split(server);
+    match named {
+        Some(reason) if address == server => format!("{server}: {reason}"),
+        Some(reason) => format!("{server} ({address}): {reason}"),
+        None if message.contains(host) => message,
+        None => format!("{server}: {message}"),
+    }
+}
