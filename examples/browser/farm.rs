@@ -429,91 +429,120 @@ impl Kind {
     }
 
     /// Settings, among them those that tell the game.
-    const fn rules(self) -> &'static [(&'static str, &'static str)] {
+    const fn rules(self) -> Rules {
         match self {
-            OpenArena => &[
-                ("version", "ioq3+oa 1.36_GIT linux-x86_64 Dec 25 2011"),
-                ("gamename", "baseoa"),
-                ("fraglimit", "30"),
-                ("timelimit", "15"),
-                ("sv_floodProtect", "1"),
-                ("g_instantgib", "0"),
-                ("dmflags", "8"),
-                ("sv_maxRate", "25000"),
-            ],
-            QuakeArena => &[
-                ("version", "Q3 1.32e linux-x86_64"),
-                ("gamename", "baseq3"),
-                ("fraglimit", "20"),
-                ("timelimit", "10"),
-                ("sv_pure", "1"),
-            ],
-            UrbanTerror => &[
-                ("version", "ioQ3 1.35 urt 4.3.4 linux-x86_64"),
-                ("gamename", "q3urt43"),
-                ("g_gear", "0"),
-                ("timelimit", "20"),
-                ("g_friendlyFire", "2"),
-            ],
-            Xonotic => &[
-                ("gamename", "Xonotic"),
-                ("gameversion", "806"),
-                ("sv_allowdownloads", "1"),
-            ],
-            EnemyTerritory => &[
-                ("version", "ET 2.60b linux-i386 May  8 2006"),
-                ("mod_version", "2.2.0"),
-                ("timelimit", "20"),
-                ("g_balancedteams", "1"),
-                ("sv_punkbuster", "0"),
-            ],
-            JediAcademy => &[
-                ("version", "JAmp: v1.0.1.1 linux-i386 Nov 10 2003"),
-                ("g_forcePowerDisable", "0"),
-            ],
-            Unreal99 => &[
-                ("minnetver", "432"),
-                ("mutators", "Instagib"),
-                ("timelimit", "20"),
-                ("goalteamscore", "3"),
-                ("AdminName", "embedded"),
-            ],
-            Battlefield1942 => &[
-                ("gamename", "bfield1942"),
-                ("ticket_ratio", "100"),
-                ("reservedslots", "0"),
-            ],
-            Unreal3 => &[
-                ("gamename", "ut3pc"),
-                ("bIsDedicated", "True"),
-                ("s32779", "3"),
-                ("p268435704", "3"),
-            ],
-            Battlefield2 => &[
-                ("gamename", "battlefield2"),
-                ("gamevariant", "bf2"),
-                ("bf2_dedicated", "1"),
-                ("bf2_mapsize", "64"),
-            ],
-            Minecraft => &[
-                ("game_id", "MINECRAFT"),
-                ("plugins", "queryport 0.1: Example 1.0; Other 2"),
-            ],
-            Unreal2004 => &[
-                ("ServerMode", "dedicated"),
-                ("ServerVersion", "3369"),
-                ("GoalScore", "3"),
-                ("Mutator", "MutInstaGib"),
-            ],
-            KillingFloor => &[
-                ("ServerMode", "dedicated"),
-                ("ServerVersion", "1065"),
-                ("CurrentWave", "4"),
-                ("FinalWave", "10"),
-            ],
+            OpenArena => OPENARENA,
+            QuakeArena => QUAKE_ARENA,
+            UrbanTerror => URBAN_TERROR,
+            Xonotic => XONOTIC,
+            EnemyTerritory => ENEMY_TERRITORY,
+            JediAcademy => JEDI_ACADEMY,
+            Unreal99 => UNREAL_99,
+            Battlefield1942 => BATTLEFIELD_1942,
+            Unreal3 => UNREAL_3,
+            Battlefield2 => BATTLEFIELD_2,
+            Minecraft => MINECRAFT,
+            Unreal2004 => UNREAL_2004,
+            KillingFloor => KILLING_FLOOR,
         }
     }
 }
+
+/// Keys and values.
+type Rules = &'static [(&'static str, &'static str)];
+
+const OPENARENA: Rules = &[
+    ("version", "ioq3+oa 1.36_GIT linux-x86_64 Dec 25 2011"),
+    ("gamename", "baseoa"),
+    ("fraglimit", "30"),
+    ("timelimit", "15"),
+    ("sv_floodProtect", "1"),
+    ("g_instantgib", "0"),
+    ("dmflags", "8"),
+    ("sv_maxRate", "25000"),
+];
+
+const QUAKE_ARENA: Rules = &[
+    ("version", "Q3 1.32e linux-x86_64"),
+    ("gamename", "baseq3"),
+    ("fraglimit", "20"),
+    ("timelimit", "10"),
+    ("sv_pure", "1"),
+];
+
+const URBAN_TERROR: Rules = &[
+    ("version", "ioQ3 1.35 urt 4.3.4 linux-x86_64"),
+    ("gamename", "q3urt43"),
+    ("g_gear", "0"),
+    ("timelimit", "20"),
+    ("g_friendlyFire", "2"),
+];
+
+const XONOTIC: Rules = &[
+    ("gamename", "Xonotic"),
+    ("gameversion", "806"),
+    ("sv_allowdownloads", "1"),
+];
+
+const ENEMY_TERRITORY: Rules = &[
+    ("version", "ET 2.60b linux-i386 May  8 2006"),
+    ("mod_version", "2.2.0"),
+    ("timelimit", "20"),
+    ("g_balancedteams", "1"),
+    ("sv_punkbuster", "0"),
+];
+
+const JEDI_ACADEMY: Rules = &[
+    ("version", "JAmp: v1.0.1.1 linux-i386 Nov 10 2003"),
+    ("g_forcePowerDisable", "0"),
+];
+
+const UNREAL_99: Rules = &[
+    ("minnetver", "432"),
+    ("mutators", "Instagib"),
+    ("timelimit", "20"),
+    ("goalteamscore", "3"),
+    ("AdminName", "embedded"),
+];
+
+const BATTLEFIELD_1942: Rules = &[
+    ("gamename", "bfield1942"),
+    ("ticket_ratio", "100"),
+    ("reservedslots", "0"),
+];
+
+const UNREAL_3: Rules = &[
+    ("gamename", "ut3pc"),
+    ("bIsDedicated", "True"),
+    ("s32779", "3"),
+    ("p268435704", "3"),
+];
+
+const BATTLEFIELD_2: Rules = &[
+    ("gamename", "battlefield2"),
+    ("gamevariant", "bf2"),
+    ("bf2_dedicated", "1"),
+    ("bf2_mapsize", "64"),
+];
+
+const MINECRAFT: Rules = &[
+    ("game_id", "MINECRAFT"),
+    ("plugins", "queryport 0.1: Example 1.0; Other 2"),
+];
+
+const UNREAL_2004: Rules = &[
+    ("ServerMode", "dedicated"),
+    ("ServerVersion", "3369"),
+    ("GoalScore", "3"),
+    ("Mutator", "MutInstaGib"),
+];
+
+const KILLING_FLOOR: Rules = &[
+    ("ServerMode", "dedicated"),
+    ("ServerVersion", "1065"),
+    ("CurrentWave", "4"),
+    ("FinalWave", "10"),
+];
 
 /// Marsaglia's xorshift: the farm is the same at each start.
 #[derive(Debug)]

@@ -66,10 +66,10 @@ use view::colour::Depth;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "browser                                   invented servers of all four protocols on loopback",
-    "browser openarena                         the servers of a game, from its list servers",
-    "browser servers.txt                       one HOST:PORT or GAME HOST:PORT a line",
-    "browser openarena --search ctf | sort     lines, without a terminal",
+    "browser openarena                      the servers of a game",
+    "browser servers.txt                    the servers of a file",
+    "browser                                invented servers, to try it",
+    "browser openarena --search ctf | sort  lines, without a terminal",
 ];
 
 /// The text of `--favourites` before there are any.
@@ -77,11 +77,12 @@ const NO_FAVOURITES: &str = "no favourites yet: browse a game, as with `querypor
 
 /// Browse game servers on the terminal.
 #[derive(Debug, Parser)]
-#[command(name = "browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "browser", bin_name = "queryport browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A file with one server a line, `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`, `-`
-    /// for standard input; or a game, whose list servers are asked. Without it, invented servers on
-    /// loopback.
+    /// A game, whose list servers are asked; or a file with one server a line: `HOST:PORT`,
+    /// `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Without it, invented
+    /// servers on loopback.
+    #[arg(value_name = "GAME|FILE")]
     list: Option<String>,
     /// Browse the favourites, which are kept in `queryport/favourites` of $XDG_CONFIG_HOME or
     /// ~/.config.
@@ -159,6 +160,9 @@ async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn Error>> {
     if !has_terminal(&arguments) {
         if let Some(problem) = problem {
             command_line::complain(&problem);
+        } else if arguments.favourites && favourites.is_empty() {
+            command_line::complain(NO_FAVOURITES);
+            return Ok(ExitCode::FAILURE);
         }
         return lines::run(source, &arguments.search).await;
     }

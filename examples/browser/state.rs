@@ -221,57 +221,13 @@ impl Browser {
     /// Carries out what a key means.
     pub(crate) fn act(&mut self, action: Action) -> Option<Command> {
         self.note = None;
-        let page = self.screen.rows.max(1);
         match action {
-            Action::Move(lines) if self.mode == Mode::Help => self.scroll_help(lines),
-            Action::Page(pages) if self.mode == Mode::Help => {
-                let lines = isize::try_from(self.screen.help_lines.1.max(1)).unwrap_or(isize::MAX);
-                self.scroll_help(pages.saturating_mul(lines));
+            Action::Move(_) | Action::Page(_) | Action::First | Action::Last => {
+                self.navigate(action);
             }
-            Action::First if self.mode == Mode::Help => self.help_scroll = 0,
-            Action::Last if self.mode == Mode::Help => self.help_scroll = self.screen.help_lines.0,
-            Action::Move(rows) if self.mode == Mode::Details => self.scroll_by(rows),
-            Action::Move(rows) => self.move_to(self.cursor.saturating_add_signed(rows)),
-            Action::Page(pages) if self.mode == Mode::Details => {
-                let lines = isize::try_from(self.screen.detail_lines.max(1)).unwrap_or(isize::MAX);
-                self.scroll_by(pages.saturating_mul(lines));
-            }
-            Action::Page(pages) => {
-                let rows = pages.saturating_mul(isize::try_from(page).unwrap_or(isize::MAX));
-                self.move_to(self.cursor.saturating_add_signed(rows));
-            }
-            Action::First if self.mode == Mode::Details => self.scroll = 0,
-            Action::Last if self.mode == Mode::Details => self.scroll = self.screen.hidden_lines,
-            Action::First => {
-                self.move_to(0);
-                self.followed = None;
-            }
-            Action::Last => self.move_to(usize::MAX),
-            Action::Details => {
-                self.has_details = !self.has_details;
-                let is_alone = self.has_details && !self.screen.is_wide;
-                self.mode = if is_alone { Mode::Details } else { Mode::Table };
-                self.scroll = 0;
-            }
-            Action::Switch if self.has_details && self.screen.is_wide => {
-                self.mode = if self.mode == Mode::Details {
-                    Mode::Table
-                } else {
-                    Mode::Details
-                };
-            }
-            Action::Switch => {}
-            Action::Close => match self.mode {
-                Mode::Search => {
-                    self.search(String::new());
-                    self.mode = self.base_mode();
-                }
-                Mode::Help => self.mode = self.base_mode(),
-                Mode::Details | Mode::Table if self.has_details => {
-                    (self.has_details, self.mode) = (false, Mode::Table);
-                }
-                _ => self.search(String::new()),
-            },
+            Action::Details => self.toggle_details(),
+            Action::Switch => self.switch(),
+            Action::Close => self.close(),
             Action::Search => self.mode = Mode::Search,
             Action::Character(c) => {
                 if self.filter.search.chars().count() < LONGEST_SEARCH {
@@ -300,20 +256,76 @@ impl Browser {
                     "automatic refresh of what is on the screen: {state}"
                 ));
             }
-            Action::Help => {
-                self.mode = if self.mode == Mode::Help {
-                    self.base_mode()
-                } else {
-                    Mode::Help
-                };
-                self.help_scroll = 0;
-            }
+            Action::Help => self.toggle_help(),
             Action::Favourite => return self.favour(),
             Action::Refresh => return self.refresh(),
             Action::Rescan => return Some(Command::Rescan),
             Action::Quit => return Some(Command::Quit),
         }
         None
+    }
+
+    /// Moves in what has the keys: the page of keys, the details or the table.
+    fn navigate(&mut self, action: Action) {
+        match self.mode {
+            Mode::Help => {
+                let (hidden, page) = self.screen.help_lines;
+                self.help_scroll = moved(self.help_scroll, action, page, hidden);
+            }
+            Mode::Details => {
+                let page = self.screen.detail_lines;
+                self.scroll = moved(self.scroll, action, page, self.screen.hidden_lines);
+            }
+            Mode::Table | Mode::Search => {
+                self.move_to(moved(self.cursor, action, self.screen.rows, usize::MAX));
+                if action == Action::First {
+                    self.followed = None;
+                }
+            }
+        }
+    }
+
+    fn toggle_details(&mut self) {
+        self.has_details = !self.has_details;
+        self.mode = self.base_mode();
+        self.scroll = 0;
+    }
+
+    /// Gives the keys to the details next to the table, or back to the table.
+    fn switch(&mut self) {
+        if !(self.has_details && self.screen.is_wide) {
+            return;
+        }
+        self.mode = if self.mode == Mode::Details {
+            Mode::Table
+        } else {
+            Mode::Details
+        };
+    }
+
+    /// Closes what was opened last: the search, the page of keys, the details; then ends a search.
+    fn close(&mut self) {
+        match self.mode {
+            Mode::Search => {
+                self.search(String::new());
+                self.mode = self.base_mode();
+            }
+            Mode::Help => self.mode = self.base_mode(),
+            Mode::Details | Mode::Table if self.has_details => {
+                self.has_details = false;
+                self.mode = Mode::Table;
+            }
+            Mode::Details | Mode::Table => self.search(String::new()),
+        }
+    }
+
+    fn toggle_help(&mut self) {
+        self.mode = if self.mode == Mode::Help {
+            self.base_mode()
+        } else {
+            Mode::Help
+        };
+        self.help_scroll = 0;
     }
 
     /// The mode without a search or the page of keys: details that fill the screen have the keys.
@@ -394,20 +406,6 @@ impl Browser {
         self.scroll = 0;
     }
 
-    fn scroll_by(&mut self, lines: isize) {
-        self.scroll = self
-            .scroll
-            .saturating_add_signed(lines)
-            .min(self.screen.hidden_lines);
-    }
-
-    fn scroll_help(&mut self, lines: isize) {
-        self.help_scroll = self
-            .help_scroll
-            .saturating_add_signed(lines)
-            .min(self.screen.help_lines.0);
-    }
-
     fn search(&mut self, text: String) {
         if text != self.filter.search {
             self.filter.search = text;
@@ -434,4 +432,17 @@ impl Browser {
         self.is_stale = true;
         Some(Command::Favourite(target, is_favourite))
     }
+}
+
+/// A line after a movement by lines or pages; at most the last one.
+fn moved(line: usize, action: Action, page: usize, last: usize) -> usize {
+    let page = isize::try_from(page.max(1)).unwrap_or(isize::MAX);
+    let line = match action {
+        Action::Move(lines) => line.saturating_add_signed(lines),
+        Action::Page(pages) => line.saturating_add_signed(pages.saturating_mul(page)),
+        Action::First => 0,
+        Action::Last => last,
+        _ => line,
+    };
+    line.min(last)
 }

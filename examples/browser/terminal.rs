@@ -22,7 +22,7 @@ use super::command_line::message;
 use super::favourites::Favourites;
 use super::input::action;
 use super::source::Source;
-use super::state::{Browser, Command};
+use super::state::{Browser, Command, Event};
 use super::view;
 use super::view::colour::Depth;
 
@@ -73,9 +73,7 @@ pub(crate) async fn run(mut program: Program) -> Result<ExitCode, Box<dyn Error>
                 }
             }
             _ = program.source.events.recv_many(&mut events, BATCH) => {
-                for event in events.drain(..) {
-                    program.browser.handle(event, now());
-                }
+                program.handle(&mut events);
                 is_stale = true;
                 None
             }
@@ -119,6 +117,12 @@ fn has_terminal() -> bool {
 }
 
 impl Program {
+    fn handle(&mut self, events: &mut Vec<Event>) {
+        for event in events.drain(..) {
+            self.browser.handle(event, now());
+        }
+    }
+
     fn input(&mut self, input: &Input) -> Option<Command> {
         let Input::Key(key) = input else { return None };
         let action = action(*key, self.browser.mode)?;

@@ -49,74 +49,64 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, a
 
 fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
-    let mut pair = |label: &str, value: &str| {
+    if let Some(status) = server.status() {
+        let name = status.name.clone().unwrap_or_default();
+        let mut title = painted(&name, columns, depth);
+        for span in &mut title {
+            span.style = span.style.patch(BOLD);
+        }
+        lines.push(Line::from(title));
+        lines.push(Line::default());
+    }
+    for (label, value) in about(server) {
         let label = format!("{label:<11} ");
         let room = columns.saturating_sub(label.len());
         lines.push(Line::from(vec![
             Span::styled(label, DIM),
-            Span::raw(fit(value, room).into_owned()),
+            Span::raw(fit(&value, room).into_owned()),
         ]));
-    };
-    if let Some(outcome) = &server.answer {
-        pair(
-            "address",
-            &format!("{} ({})", outcome.peer, server.target.0.protocol()),
-        );
-        pair("game", &server.game);
-        for (label, value) in description(&outcome.answer) {
-            if let Some(value) = value {
-                pair(label, &value);
-            }
-        }
-        let rtt = server
-            .ping()
-            .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1} ms"));
-        let stats = outcome.stats;
-        let rejected = if stats.rejected > 0 {
-            format!(", {} rejected", counted(stats.rejected.into(), "datagram"))
-        } else {
-            String::new()
-        };
-        let requests = counted(stats.requests.into(), "request");
-        pair("round trip", &format!("{rtt}, {requests}{rejected}"));
-        pair("answer", &outcome.answer.completeness.to_string());
-    } else {
-        pair("address", &server.target.1);
-        pair("protocol", server.target.0.as_str());
     }
     if let Some(failure) = &server.failure {
         for part in wrapped(failure, columns) {
             lines.push(Line::styled(part, Style::new().fg(Color::LightRed)));
         }
     }
-    let Some(status) = server.status() else {
-        return lines;
-    };
-    let name = status.name.clone().unwrap_or_default();
-    let mut title = painted(&name, columns, depth);
-    title
-        .iter_mut()
-        .for_each(|span| span.style = span.style.patch(BOLD));
-    lines.insert(0, Line::from(title));
-    lines.insert(1, Line::default());
-    teams(status, columns, depth, &mut lines);
-    players(status, columns, depth, &mut lines);
-    lines.push(Line::default());
-    lines.push(Line::styled(
-        counted(status.rules.len() as u64, "rule"),
-        BOLD,
-    ));
-    for (key, value) in &status.rules {
-        let key = fit(&key.plain(), columns / 2).into_owned();
-        let room = columns.saturating_sub(width(&key) + 1);
-        let value = painted(&value.to_text(), room, depth);
-        lines.push(Line::from_iter(
-            [Span::styled(key, DIM), Span::raw(" ")]
-                .into_iter()
-                .chain(value),
-        ));
+    if let Some(status) = server.status() {
+        teams(status, columns, depth, &mut lines);
+        players(status, columns, depth, &mut lines);
+        rules(status, columns, depth, &mut lines);
     }
     lines
+}
+
+/// Labels and values: the address, what the server says of itself, and the query.
+fn about(server: &Server) -> Vec<(&'static str, String)> {
+    let Some(outcome) = &server.answer else {
+        return vec![
+            ("address", server.target.1.clone()),
+            ("protocol", server.target.0.as_str().to_owned()),
+        ];
+    };
+    let protocol = server.target.0.protocol();
+    let mut about = vec![
+        ("address", format!("{} ({protocol})", outcome.peer)),
+        ("game", server.game.clone()),
+    ];
+    for (label, value) in description(&outcome.answer) {
+        about.extend(value.map(|value| (label, value)));
+    }
+    let rtt = server
+        .ping()
+        .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1} ms"));
+    let stats = outcome.stats;
+    let requests = counted(stats.requests.into(), "request");
+    let rejected = match stats.rejected {
+        0 => String::new(),
+        rejected => format!(", {} rejected", counted(rejected.into(), "datagram")),
+    };
+    about.push(("round trip", format!("{rtt}, {requests}{rejected}")));
+    about.push(("answer", outcome.answer.completeness.to_string()));
+    about
 }
 
 /// The fields that describe the server and the match.
@@ -223,6 +213,18 @@ fn players(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<
         let mut spans = vec![Span::raw(start)];
         spans.extend(painted(&player.name, room, depth));
         spans.push(Span::styled(bot, DIM));
+        lines.push(Line::from(spans));
+    }
+}
+
+fn rules(status: &ServerStatus, columns: usize, depth: Depth, lines: &mut Vec<Line<'static>>) {
+    let count = counted(status.rules.len() as u64, "rule");
+    lines.extend([Line::default(), Line::styled(count, BOLD)]);
+    for (key, value) in &status.rules {
+        let key = fit(&key.plain(), columns / 2).into_owned();
+        let room = columns.saturating_sub(width(&key) + 1);
+        let mut spans = vec![Span::styled(key, DIM), Span::raw(" ")];
+        spans.extend(painted(&value.to_text(), room, depth));
         lines.push(Line::from(spans));
     }
 }

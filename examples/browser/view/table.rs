@@ -163,18 +163,13 @@ fn cell(
 ) -> Vec<Span<'static>> {
     let plain = |text: &str| vec![Span::raw(fit(text, width).into_owned())];
     let dim = |text: &str| vec![Span::styled(fit(text, width).into_owned(), DIM)];
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let is_answered = server.answer.is_some();
     match column {
         Column::Favourite if server.is_favourite => {
             vec![Span::styled("★", Style::new().fg(Color::LightYellow))]
         }
-        Column::Favourite => dim(if server.query != Query::Idle {
-            "·"
-        } else {
-            ""
-        }),
+        Column::Favourite if server.query == Query::Idle => dim(""),
+        Column::Favourite => dim("·"),
         Column::Name => name(server, width, depth, table),
         Column::Game => {
             let game = match table.has_names_of_games {
@@ -187,37 +182,38 @@ fn cell(
                 dim(&game)
             }
         }
-        Column::Map => plain(
-            &server
-                .text(|status| &status.map)
-                .map(|map| map.plain())
-                .unwrap_or_default(),
-        ),
+        Column::Map => match server.text(|status| &status.map) {
+            Some(map) => plain(&map.plain()),
+            None => Vec::new(),
+        },
         Column::Players if is_answered => {
-            let text = format!("{}/{}", number(server.players()), number(server.slots()));
             let is_empty = server.players() == Some(0);
+            let text = players(server);
             if is_empty { dim(&text) } else { plain(&text) }
         }
-        Column::Bots => plain(
-            &server
-                .bots()
-                .map(|bots| bots.to_string())
-                .unwrap_or_default(),
-        ),
+        Column::Players => Vec::new(),
+        Column::Bots => match server.bots() {
+            Some(bots) => plain(&bots.to_string()),
+            None => Vec::new(),
+        },
         // The row shows the reason if the server never answered and the address has a place.
         Column::Ping if server.failure.is_some() && !is_answered && table.has_address => Vec::new(),
         Column::Ping if server.failure.is_some() => {
             vec![Span::styled("lost", Style::new().fg(Color::LightRed))]
         }
-        Column::Ping => plain(
-            &server
-                .ping()
-                .map(|ping| format!("{ping:.0}"))
-                .unwrap_or_default(),
-        ),
+        Column::Ping => match server.ping() {
+            Some(ping) => plain(&format!("{ping:.0}")),
+            None => Vec::new(),
+        },
         Column::Address => dim(&server.target.1),
-        Column::Players => Vec::new(),
     }
+}
+
+/// `4/16`, with `?` for an unknown number.
+fn players(server: &Server) -> String {
+    let number =
+        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
+    format!("{}/{}", number(server.players()), number(server.slots()))
 }
 
 /// The name of a server. If it never answered, its address, or the reason if the address has a
