@@ -70,7 +70,12 @@ pub(crate) fn report(watched: &Watched, thresholds: Thresholds) -> (State, Strin
             .zip(&states)
             .filter(|(_, state)| **state != State::Ok)
         {
-            let _ = write!(line, "; {} {}", plain(&server.address), words(server));
+            let (address, words) = (plain(&server.address), words(server));
+            // The message of a failure may begin with the address.
+            let _ = match words.starts_with(&address) {
+                true => write!(line, "; {words}"),
+                false => write!(line, "; {address} {words}"),
+            };
         }
     }
     line.push_str(" |");

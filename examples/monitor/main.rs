@@ -78,15 +78,15 @@ Exit status: 0 after Ctrl-C, 1 failure, 2 wrong command line";
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "monitor                                   embedded servers; status page on http://127.0.0.1:9861/",
-    "monitor quake3 example.org                pairs of protocol or game and server",
-    "monitor --file servers.txt                one such pair a line",
-    "monitor --once openarena example.org      a check; its exit status is that of monitoring plug-ins",
+    "monitor openarena example.org         status page on 127.0.0.1:9861",
+    "monitor --file servers.txt            the same for a file",
+    "monitor --once openarena example.org  a check, as a plug-in",
+    "monitor                               embedded servers, to try it",
 ];
 
 /// Watch game servers: a status page, metrics for Prometheus, or one check.
 #[derive(Debug, Parser)]
-#[command(name = "monitor", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
+#[command(name = "monitor", bin_name = "queryport monitor", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// Pairs of a protocol or game and a server: HOST, HOST:PORT, an IP address or [IPv6]:PORT.
     /// Without any, embedded servers.
@@ -99,7 +99,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_parser = game, conflicts_with = "once")]
     game: Vec<&'static Game>,
     /// The address of the status page and of the metrics.
-    #[arg(long, default_value = "127.0.0.1:9861")]
+    #[arg(long, default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
     listen: SocketAddr,
     /// The seconds between two queries of a server.
     #[arg(long, default_value_t = 30.0, value_parser = seconds(0.001..=86_400.0))]
@@ -171,7 +171,8 @@ fn watched(arguments: &Arguments) -> Result<Watched, String> {
     for pair in arguments.servers.chunks(2) {
         let [what, server] = pair else {
             return Err(format!(
-                "no server follows {:?}: expected pairs of protocol or game and server",
+                "no server follows {:?}: expected pairs of a protocol or game and a server, \
+                 as in queryport monitor quake3 example.org",
                 pair.concat()
             ));
         };

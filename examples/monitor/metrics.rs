@@ -1,9 +1,10 @@
 //! The metrics page, in the text format of Prometheus.
 
+use prometheus::core::Collector;
 use prometheus::{Error, GaugeVec, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
-use queryport::Text;
 use queryport::games::Game;
 use queryport::model::{Style, TextRef};
+use queryport::{Protocol, ServerStatus, Text};
 
 use super::watch::{Server, Watched};
 
@@ -21,135 +22,139 @@ pub(crate) fn page(watched: &Watched) -> Result<String, Error> {
     TextEncoder::new().encode_to_string(&registry.gather())
 }
 
+/// The labels of most series of a server.
+const SERVER: &[&str] = &["server", "protocol"];
+
 fn servers(registry: &Registry, servers: &[Server]) -> Result<(), Error> {
-    const LABELS: [&str; 2] = ["server", "protocol"];
-    let gauge = |name: &str, help: &str| {
-        let gauge = IntGaugeVec::new(Opts::new(name, help), &LABELS)?;
-        registry.register(Box::new(gauge.clone()))?;
-        Ok::<_, Error>(gauge)
-    };
-    let counter = |name: &str, help: &str, labels: &[&str]| {
-        let counter = IntCounterVec::new(Opts::new(name, help), labels)?;
-        registry.register(Box::new(counter.clone()))?;
-        Ok::<_, Error>(counter)
-    };
-    let up = gauge(
-        "queryport_up",
-        "Whether the server answered its latest query.",
-    )?;
-    let players = gauge("queryport_players", "Players on the server, bots included.")?;
-    let bots = gauge("queryport_bots", "Bots among the players.")?;
-    let slots = gauge("queryport_slots", "Slots for players.")?;
-    let complete = gauge(
-        "queryport_answer_complete",
-        "Whether nothing is missing from the latest answer.",
-    )?;
-    let rtt = GaugeVec::new(
-        Opts::new(
-            "queryport_round_trip_seconds",
-            "Round-trip time of the latest answered query.",
-        ),
-        &LABELS,
-    )?;
-    registry.register(Box::new(rtt.clone()))?;
-    let info = IntGaugeVec::new(
-        Opts::new(
-            "queryport_server_info",
-            "What the server says of itself, in labels; the value is 1.",
-        ),
-        &["server", "protocol", "name", "map", "game", "version"],
-    )?;
-    registry.register(Box::new(info.clone()))?;
-    let queries = counter(
-        "queryport_queries_total",
-        "Queries that have ended.",
-        &LABELS,
-    )?;
-    let rejected = counter(
-        "queryport_rejected_datagrams_total",
-        "Datagrams from the server that did not answer the request.",
-        &LABELS,
-    )?;
-    let failures = counter(
-        "queryport_query_failures_total",
-        "Queries without an answer.",
-        &["server", "protocol", "kind"],
-    )?;
+    let series = ServerSeries::register(registry)?;
     for server in servers {
-        let Some(last) = &server.last else { continue };
-        let (address, protocol) = (label(&server.address), server.what.protocol());
-        let labels = [address.as_str(), protocol.as_str()];
-        up.with_label_values(&labels).set(i64::from(last.is_ok()));
-        queries.with_label_values(&labels).inc_by(server.queries);
-        rejected.with_label_values(&labels).inc_by(server.rejected);
-        for (kind, count) in &server.failures {
-            failures
-                .with_label_values(&[labels[0], labels[1], kind])
-                .inc_by(*count);
-        }
-        let Ok(outcome) = last else { continue };
-        let status = &outcome.answer;
-        let counts = [
-            (&players, status.player_count),
-            (&bots, status.bot_count),
-            (&slots, status.max_players),
-        ];
-        for (gauge, count) in counts {
-            if let Some(count) = count {
-                gauge.with_label_values(&labels).set(i64::from(count));
-            }
-        }
-        complete
-            .with_label_values(&labels)
-            .set(i64::from(status.completeness.is_complete()));
-        if let Some(time) = outcome.rtt {
-            rtt.with_label_values(&labels).set(time.as_secs_f64());
-        }
-        let text = |text: &Option<Text>| {
-            text.as_ref()
-                .map(|text| label(&text.plain()))
-                .unwrap_or_default()
-        };
-        let game = Game::of(status, protocol)
-            .map(|game| game.id)
-            .unwrap_or_default();
-        let (name, map, version) = (text(&status.name), text(&status.map), text(&status.version));
-        info.with_label_values(&[labels[0], labels[1], &name, &map, game, &version])
-            .set(1);
+        series.record(server);
     }
     Ok(())
 }
 
+/// The series of the watched servers.
+struct ServerSeries {
+    up: IntGaugeVec,
+    players: IntGaugeVec,
+    bots: IntGaugeVec,
+    slots: IntGaugeVec,
+    complete: IntGaugeVec,
+    rtt: GaugeVec,
+    info: IntGaugeVec,
+    queries: IntCounterVec,
+    rejected: IntCounterVec,
+    failures: IntCounterVec,
+}
+
+impl ServerSeries {
+    fn register(registry: &Registry) -> Result<Self, Error> {
+        let of = |labels| Labelled { registry, labels };
+        let server = of(SERVER);
+        let about = of(&["server", "protocol", "name", "map", "game", "version"]);
+        let kinds = of(&["server", "protocol", "kind"]);
+        Ok(Self {
+            up: server.gauge(
+                "queryport_up",
+                "Whether the server answered its latest query.",
+            )?,
+            players: server.gauge("queryport_players", "Players on the server, bots included.")?,
+            bots: server.gauge("queryport_bots", "Bots among the players.")?,
+            slots: server.gauge("queryport_slots", "Slots for players.")?,
+            complete: server.gauge(
+                "queryport_answer_complete",
+                "Whether nothing is missing from the latest answer.",
+            )?,
+            rtt: server.seconds(
+                "queryport_round_trip_seconds",
+                "Round-trip time of the latest answered query.",
+            )?,
+            info: about.gauge(
+                "queryport_server_info",
+                "What the server says of itself, in labels; the value is 1.",
+            )?,
+            queries: server.counter("queryport_queries_total", "Queries that have ended.")?,
+            rejected: server.counter(
+                "queryport_rejected_datagrams_total",
+                "Datagrams from the server that did not answer the request.",
+            )?,
+            failures: kinds.counter(
+                "queryport_query_failures_total",
+                "Queries without an answer.",
+            )?,
+        })
+    }
+
+    /// Sets the values of a server. A server without a result has none.
+    fn record(&self, server: &Server) {
+        let Some(last) = &server.last else { return };
+        let address = label(&server.address);
+        let protocol = server.what.protocol().as_str();
+        let labels = [address.as_str(), protocol];
+        self.up
+            .with_label_values(&labels)
+            .set(i64::from(last.is_ok()));
+        self.queries
+            .with_label_values(&labels)
+            .inc_by(server.queries);
+        self.rejected
+            .with_label_values(&labels)
+            .inc_by(server.rejected);
+        for (kind, count) in &server.failures {
+            self.failures
+                .with_label_values(&[&address, protocol, kind])
+                .inc_by(*count);
+        }
+        let Ok(outcome) = last else { return };
+        if let Some(time) = outcome.rtt {
+            self.rtt.with_label_values(&labels).set(time.as_secs_f64());
+        }
+        self.record_status(&labels, &outcome.answer, server.what.protocol());
+    }
+
+    fn record_status(&self, labels: &[&str; 2], status: &ServerStatus, protocol: Protocol) {
+        let counts = [
+            (&self.players, status.player_count),
+            (&self.bots, status.bot_count),
+            (&self.slots, status.max_players),
+        ];
+        for (gauge, count) in counts {
+            if let Some(count) = count {
+                gauge.with_label_values(labels).set(i64::from(count));
+            }
+        }
+        self.complete
+            .with_label_values(labels)
+            .set(i64::from(status.completeness.is_complete()));
+        let text = |text: &Option<Text>| match text {
+            Some(text) => label(&text.plain()),
+            None => String::new(),
+        };
+        let game = Game::of(status, protocol).map_or("", |game| game.id);
+        let [server, protocol] = *labels;
+        let (name, map, version) = (text(&status.name), text(&status.map), text(&status.version));
+        self.info
+            .with_label_values(&[server, protocol, &name, &map, game, &version])
+            .set(1);
+    }
+}
+
 fn games(registry: &Registry, watched: &Watched) -> Result<(), Error> {
-    let gauge = |name: &str, help: &str, labels: &[&str]| {
-        let gauge = IntGaugeVec::new(Opts::new(name, help), labels)?;
-        registry.register(Box::new(gauge.clone()))?;
-        Ok::<_, Error>(gauge)
-    };
-    let listed = gauge(
+    let of = |labels| Labelled { registry, labels };
+    let game = of(&["game"]);
+    let listed = game.gauge(
         "queryport_game_servers",
         "Servers that the list servers of the game name.",
-        &["game"],
     )?;
-    let up = gauge(
-        "queryport_game_servers_up",
-        "Listed servers that answered.",
-        &["game"],
-    )?;
-    let players = gauge(
+    let up = game.gauge("queryport_game_servers_up", "Listed servers that answered.")?;
+    let players = game.gauge(
         "queryport_game_players",
         "Players on the servers of the game, bots included.",
-        &["game"],
     )?;
-    let bots = gauge(
-        "queryport_game_bots",
-        "Bots on the servers of the game.",
-        &["game"],
-    )?;
-    let lists = gauge(
+    let bots = game.gauge("queryport_game_bots", "Bots on the servers of the game.")?;
+    let lists = of(&["game", "list"]).gauge(
         "queryport_game_list_up",
         "Whether the list server gave a list.",
-        &["game", "list"],
     )?;
     for game in &watched.games {
         let id = game.game.id;
@@ -171,6 +176,31 @@ fn games(registry: &Registry, watched: &Watched) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Registers series with these labels.
+struct Labelled<'a> {
+    registry: &'a Registry,
+    labels: &'static [&'static str],
+}
+
+impl Labelled<'_> {
+    fn gauge(&self, name: &str, help: &str) -> Result<IntGaugeVec, Error> {
+        self.registered(IntGaugeVec::new(Opts::new(name, help), self.labels)?)
+    }
+
+    fn seconds(&self, name: &str, help: &str) -> Result<GaugeVec, Error> {
+        self.registered(GaugeVec::new(Opts::new(name, help), self.labels)?)
+    }
+
+    fn counter(&self, name: &str, help: &str) -> Result<IntCounterVec, Error> {
+        self.registered(IntCounterVec::new(Opts::new(name, help), self.labels)?)
+    }
+
+    fn registered<S: Collector + Clone + 'static>(&self, series: S) -> Result<S, Error> {
+        self.registry.register(Box::new(series.clone()))?;
+        Ok(series)
+    }
 }
 
 /// The text as a label. The encoder escapes quotes and backslashes.

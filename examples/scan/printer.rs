@@ -62,7 +62,7 @@ pub(crate) struct Printer {
 
 /// The next thing that happens in a scan.
 enum Event {
-    Result(Scanned<ServerStatus, Error>),
+    Result(Box<Scanned<ServerStatus, Error>>),
     End(End),
 }
 
@@ -107,7 +107,7 @@ impl Printer {
         let mut output = self.output.lock();
         output.progress(|| self.progress(started));
         match next {
-            Poll::Ready(Some(scanned)) => Poll::Ready(Event::Result(scanned)),
+            Poll::Ready(Some(scanned)) => Poll::Ready(Event::Result(Box::new(scanned))),
             Poll::Ready(None) => Poll::Ready(Event::End(End::List)),
             // Nothing else to do: writes the results that were held back.
             Poll::Pending => match output.flush() {
