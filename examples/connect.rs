@@ -22,7 +22,7 @@ use clap::Parser;
 use command_line::{WrongArgument, seconds};
 use queryport::games::Game;
 use queryport::quake3::{ConnectForm, ConnectQuery};
-use queryport::{Client, Detail, Dialect, Protocol, QueryOptions, Timing};
+use queryport::{Client, Detail, Dialect, EncodeError, Error, Protocol, QueryOptions, Timing};
 use shared::command_line;
 
 /// Command lines for `--help`.
@@ -95,6 +95,41 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    let userinfo = userinfo(arguments)?;
+    // The client builds a query for each address of the host; an invalid userinfo is reported once,
+    // here.
+    let query = arguments.query(0, &userinfo, None, ConnectForm::Detect);
+    query.map_err(|error| WrongArgument(error.to_string()))?;
+    let client = client(arguments)?;
+    let target = target(arguments, &client).await?;
+    let query = |nonce| {
+        let query = arguments.query(nonce, &userinfo, target.protocol, target.form);
+        query.unwrap_or_else(|_| ConnectQuery::new(nonce))
+    };
+    let port = Protocol::Quake3.default_query_port();
+    let outcome = client.ask_host(&target.server, port, query).await?;
+    let (server, mut out) = (outcome.peer, io::stdout());
+    match outcome.answer {
+        Ok(connected) => {
+            let (challenge, qport) = (connected.challenge.escape_ascii(), connected.qport);
+            writeln!(
+                out,
+                "{server} accepted {}: challenge {challenge}, qport {qport}",
+                arguments.name
+            )?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(refusal) => {
+            writeln!(out, "{server}: {refusal}")?;
+            Ok(ExitCode::FAILURE)
+        }
+    }
+}
+
+/// The keys and values that describe the player.
+type Userinfo<'a> = Vec<(&'a str, String)>;
+
+fn userinfo(arguments: &Arguments) -> Result<Userinfo<'_>, &'static str> {
     let mut userinfo = vec![
         ("name", arguments.name.clone()),
         ("rate", "25000".to_owned()),
@@ -112,21 +147,31 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if arguments.password {
         userinfo.push(("password", password()?));
     }
-    // The client builds a query for each address of the host; an invalid userinfo is reported once,
-    // here.
-    let build = |nonce, protocol: Option<u32>, form: ConnectForm| {
-        let query = ConnectQuery::new(nonce)
-            .with_game(&arguments.game)
+    Ok(userinfo)
+}
+
+impl Arguments {
+    fn query(
+        &self,
+        nonce: u64,
+        userinfo: &Userinfo<'_>,
+        protocol: Option<u32>,
+        form: ConnectForm,
+    ) -> Result<ConnectQuery, EncodeError> {
+        let mut query = ConnectQuery::new(nonce)
+            .with_game(&self.game)
             .with_form(form);
-        let query = match protocol {
-            Some(protocol) => query.with_protocol(protocol),
-            None => query,
-        };
-        userinfo
-            .iter()
-            .try_fold(query, |query, (key, value)| query.with(key, value))
-    };
-    build(0, None, ConnectForm::Detect).map_err(|error| WrongArgument(error.to_string()))?;
+        if let Some(protocol) = protocol {
+            query = query.with_protocol(protocol);
+        }
+        for (key, value) in userinfo {
+            query = query.with(key, value)?;
+        }
+        Ok(query)
+    }
+}
+
+fn client(arguments: &Arguments) -> Result<Client, Error> {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs_f64(arguments.timeout))
         .with_retries(arguments.retries);
@@ -134,44 +179,43 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
     if arguments.form == Some(ConnectForm::DirectionByte) {
         options = options.with_dialect(Dialect::MedalOfHonor);
     }
-    let mut client = Client::new()?.with_timing(timing).with_options(options);
-    if let Some(bind) = arguments.bind {
-        client = client.with_local_address(bind);
+    let client = Client::new()?.with_timing(timing).with_options(options);
+    match arguments.bind {
+        Some(bind) => Ok(client.with_local_address(bind)),
+        None => Ok(client),
     }
-    let port = Protocol::Quake3.default_query_port();
-    let mut server = arguments.server.clone();
-    let mut protocol = arguments.protocol;
-    let mut form = arguments.form;
-    if protocol.is_none() {
-        let info = client.query(Protocol::Quake3, &server).await?;
-        server = info.peer.to_string();
-        protocol = info.answer.protocol_version;
-        if form.is_none()
-            && let Some(game) = Game::of(&info.answer, Protocol::Quake3)
-        {
-            let known = game.connect_form();
-            form = Some(known.ok_or_else(|| no_form(game))?);
-        }
+}
+
+/// The server, and the form of a request that it understands.
+struct Target {
+    server: String,
+    protocol: Option<u32>,
+    form: ConnectForm,
+}
+
+/// Asks the server for its protocol number and its game, unless the arguments have the number.
+async fn target(
+    arguments: &Arguments,
+    client: &Client,
+) -> Result<Target, Box<dyn std::error::Error>> {
+    if arguments.protocol.is_some() {
+        return Ok(Target {
+            server: arguments.server.clone(),
+            protocol: arguments.protocol,
+            form: arguments.form.unwrap_or_default(),
+        });
     }
-    let form = form.unwrap_or_default();
-    let query = |nonce| build(nonce, protocol, form).unwrap_or_else(|_| ConnectQuery::new(nonce));
-    let outcome = client.ask_host(&server, port, query).await?;
-    let (server, mut out) = (outcome.peer, io::stdout());
-    match outcome.answer {
-        Ok(connected) => {
-            let (challenge, qport) = (connected.challenge.escape_ascii(), connected.qport);
-            writeln!(
-                out,
-                "{server} accepted {}: challenge {challenge}, qport {qport}",
-                arguments.name
-            )?;
-            Ok(ExitCode::SUCCESS)
-        }
-        Err(refusal) => {
-            writeln!(out, "{server}: {refusal}")?;
-            Ok(ExitCode::FAILURE)
-        }
-    }
+    let info = client.query(Protocol::Quake3, &arguments.server).await?;
+    let form = match (arguments.form, Game::of(&info.answer, Protocol::Quake3)) {
+        (Some(form), _) => form,
+        (None, Some(game)) => game.connect_form().ok_or_else(|| no_form(game))?,
+        (None, None) => ConnectForm::default(),
+    };
+    Ok(Target {
+        server: info.peer.to_string(),
+        protocol: info.answer.protocol_version,
+        form,
+    })
 }
 
 /// The reason that a game's servers cannot be asked for a slot.

@@ -47,14 +47,7 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         [zero] if zero == "0" => false,
         _ => return Err(WrongUsage(USAGE).into()),
     };
-    let mut sockets = Vec::new();
-    for port in PORTS {
-        sockets.push(listen((Ipv4Addr::LOCALHOST, port).into())?);
-        match listen((Ipv6Addr::LOCALHOST, port).into()) {
-            Ok(socket) => sockets.push(socket),
-            Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
-        }
-    }
+    let sockets = sockets()?;
     let addresses = sockets
         .iter()
         .map(|socket| Ok(socket.local_addr()?.to_string()));
@@ -104,6 +97,19 @@ fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
         "{answered} requests answered, {limited} limited, {moves} datagrams of the game"
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A socket for each port of loopback, and one over IPv6 where the machine has it.
+fn sockets() -> Result<Vec<UdpSocket>, String> {
+    let mut sockets = Vec::new();
+    for port in PORTS {
+        sockets.push(listen((Ipv4Addr::LOCALHOST, port).into())?);
+        match listen((Ipv6Addr::LOCALHOST, port).into()) {
+            Ok(socket) => sockets.push(socket),
+            Err(problem) => command_line::complain(&format!("IPv4 only: {problem}")),
+        }
+    }
+    Ok(sockets)
 }
 
 fn listen(address: SocketAddr) -> Result<UdpSocket, String> {

@@ -32,11 +32,12 @@ use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
 use shared::{command_line, listen};
+use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "master serve 0.0.0.0:27950 [::]:27950   lists who sends heartbeats",
     "master list example.org Quake3Arena 71  prints the list of a master",
+    "master serve 0.0.0.0:27950 [::]:27950   lists who sends heartbeats",
     "master list example.org --plain 68      without the name of the game",
 ];
 
@@ -59,7 +60,7 @@ enum Task {
 #[derive(Debug, Args)]
 struct Serve {
     /// Addresses to listen on, for example 0.0.0.0:27950 and [::]:27950.
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = command_line::socket_address)]
     addresses: Vec<SocketAddr>,
     /// List servers of this game only; may be given more than once.
     #[arg(long)]
@@ -76,8 +77,8 @@ struct Serve {
     /// Most servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address)]
     max_per_address: usize,
-    /// Lists that one client gets in a row; then one in three seconds. A client that wants to know
-    /// whether its list is whole takes at least two for each number of the protocol.
+    /// Lists that one client gets in a row; then one in three seconds. A client requests each list
+    /// at least twice.
     #[arg(long, default_value_t = 16)]
     lists_in_a_row: u16,
     /// List servers on this machine too.
@@ -106,8 +107,7 @@ struct List {
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// Most requests. The datagrams of a list have no numbers: it is settled when each address came
-    /// in two passes.
+    /// Most requests. A list is settled when two replies contain each address.
     #[arg(long, default_value_t = 2)]
     passes: u8,
     /// Ask a GameSpy v1 master, over TCP, with this key.
@@ -205,52 +205,23 @@ fn refusal(tag: &str, is_known: bool) -> String {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let mut sockets = Vec::new();
-    for address in &arguments.addresses {
-        let cannot_listen = |error| command_line::cannot_listen(address, &error);
-        let socket = listen(*address).map_err(cannot_listen)?;
-        writeln!(io::stdout(), "listening on {}", socket.local_addr()?)?;
-        sockets.push(socket);
-    }
-    let mut options = Options::default();
-    options.scope = if arguments.loopback {
-        Scope::Any
-    } else {
-        Scope::Lan
-    };
-    (options.only, options.except) = (arguments.game, arguments.except);
-    options.tags = arguments.tag;
-    let mut tags = [
-        "DarkPlaces",
-        "QuakeArena-1",
-        "Wolfenstein-1",
-        "EnemyTerritory-1",
-    ]
-    .map(str::to_owned)
-    .to_vec();
-    tags.extend(options.tags.iter().map(|(tag, _)| tag.clone()));
-    options.max_servers = arguments.max_servers;
-    options.max_per_address = arguments.max_per_address;
-    options.lists_in_a_row = arguments.lists_in_a_row;
-    let master = Master::new(Secret::from_os()?, options, Instant::now());
+    let sockets = sockets(&arguments.addresses)?;
+    let time = arguments.seconds.map(Duration::from_secs);
+    let tags = tags(&arguments);
+    let master = Master::new(Secret::from_os()?, options(arguments), Instant::now());
+    let memory = master.memory_bound() / 1024;
     writeln!(
         io::stdout(),
-        "the list takes at most {} KiB of memory",
-        master.memory_bound() / 1024
+        "the list takes at most {memory} KiB of memory"
     )?;
     let mut watched = Watched {
         master,
         refused: VecDeque::new(),
         known: BTreeSet::new(),
     };
-    let end = async {
-        match arguments.seconds {
-            Some(seconds) => tokio::time::sleep(Duration::from_secs(seconds)).await,
-            None => std::future::pending().await,
-        }
-    };
     // One future for all turns: a new one would miss a signal between two of them.
     let interrupted = tokio::signal::ctrl_c();
+    let end = after(time);
     tokio::pin!(end, interrupted);
     loop {
         tokio::select! {
@@ -259,20 +230,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
             () = &mut end => break,
             interrupted = &mut interrupted => { interrupted?; break }
         }
-        for (server, tag) in watched.refused.drain(..) {
-            let why = refusal(&tag, tags.contains(&tag));
-            writeln!(
-                io::stdout(),
-                "refused {server} with heartbeat tag {tag}: {why}"
-            )?;
-        }
-        while let Some(event) = watched.master.poll_event() {
-            match event {
-                MasterEvent::Listed(server) => writeln!(io::stdout(), "listed {server}")?,
-                MasterEvent::Expired(server) => writeln!(io::stdout(), "expired {server}")?,
-                _ => {}
-            }
-        }
+        print_events(&mut watched, &tags)?;
     }
     let stats = watched.master.stats();
     writeln!(
@@ -286,6 +244,71 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         stats.lists_refused
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Listens on each address, and prints it.
+fn sockets(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, Box<dyn std::error::Error>> {
+    let mut sockets = Vec::new();
+    for address in addresses {
+        let cannot_listen = |error| command_line::cannot_listen(address, &error);
+        let socket = listen(*address).map_err(cannot_listen)?;
+        writeln!(io::stdout(), "listening on {}", socket.local_addr()?)?;
+        sockets.push(socket);
+    }
+    Ok(sockets)
+}
+
+/// The heartbeat tags that the master knows: the usual ones, and those of the arguments.
+fn tags(arguments: &Serve) -> BTreeSet<String> {
+    const USUAL: [&str; 4] = [
+        "DarkPlaces",
+        "QuakeArena-1",
+        "Wolfenstein-1",
+        "EnemyTerritory-1",
+    ];
+    let others = arguments.tag.iter().map(|(tag, _)| tag.clone());
+    USUAL.map(str::to_owned).into_iter().chain(others).collect()
+}
+
+fn options(arguments: Serve) -> Options {
+    let mut options = Options::default();
+    options.scope = if arguments.loopback {
+        Scope::Any
+    } else {
+        Scope::Lan
+    };
+    options.only = arguments.game;
+    options.except = arguments.except;
+    options.tags = arguments.tag;
+    options.max_servers = arguments.max_servers;
+    options.max_per_address = arguments.max_per_address;
+    options.lists_in_a_row = arguments.lists_in_a_row;
+    options
+}
+
+/// Waits this long, or for ever.
+async fn after(time: Option<Duration>) {
+    match time {
+        Some(time) => tokio::time::sleep(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Prints the servers that were refused, listed, or have expired.
+fn print_events(watched: &mut Watched, tags: &BTreeSet<String>) -> io::Result<()> {
+    let mut out = io::stdout();
+    for (server, tag) in watched.refused.drain(..) {
+        let why = refusal(&tag, tags.contains(&tag));
+        writeln!(out, "refused {server} with heartbeat tag {tag}: {why}")?;
+    }
+    while let Some(event) = watched.master.poll_event() {
+        match event {
+            MasterEvent::Listed(server) => writeln!(out, "listed {server}")?,
+            MasterEvent::Expired(server) => writeln!(out, "expired {server}")?,
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> {
