@@ -19,8 +19,8 @@
 //! An output line has `datagrams`, with a description of each. If the replies of the server make an
 //! answer, the line has it too: `complete` or `incomplete`, and `rules`, `players`, `teams` and
 //! `info`. These are as on the wire, with one code point per byte of text. If the file does not
-//! name the protocol, the line does. The request is not known. Exit status 1 when any line has an
-//! `error`.
+//! name the protocol, the line does. The request is not known. A line that cannot be decoded has an
+//! `error` with `kind`, `message` and `address`. Exit status 1 when any line has one.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -36,7 +36,10 @@ use std::process::ExitCode;
 
 use bytes::Bytes;
 use clap::Parser;
-use queryport::{Answer, Limits, Protocol, ToStatus, UnknownProtocol, inspect};
+use queryport::{
+    Answer, ErrorKind, Limits, ParseError, ParseErrorKind, Protocol, ToStatus, UnknownProtocol,
+    inspect,
+};
 use serde_json::{Map, Value, json};
 
 use shared::{capture, command_line, json, transcript, wire};
@@ -50,9 +53,12 @@ const EXAMPLES: &[&str] = &[
     "decode --normalised -          from standard input",
 ];
 
+/// The exit codes, as `--help` says them.
+const EXIT_STATUS: &str = "Exit status: 0 success, 1 a line has an `error`, 2 wrong command line";
+
 /// Decode datagrams of game servers, and describe each.
 #[derive(Debug, Parser)]
-#[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "decode", bin_name = "queryport decode", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
     /// Files with hexadecimal or base64 text (a datagram a line), dumps by `xxd` or `hexdump -C`,
     /// pcap or pcapng, transcripts, JSON with `protocol` and `packets`, or a datagram as it is; "-"
@@ -79,14 +85,15 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
     for file in &arguments.files {
         let replies = read(file)
             .and_then(|bytes| replies(&bytes))
-            .unwrap_or_else(|error| vec![Err(error)]);
+            .unwrap_or_else(|failure| vec![Err(failure)]);
         for reply in replies {
             let mut line = Map::new();
             line.insert("file".to_owned(), json!(file));
-            if let Err(error) =
-                reply.and_then(|reply| decode(reply, arguments.normalised, &mut line))
-            {
-                line.insert("error".to_owned(), json!(error));
+            let server = reply.as_ref().ok().and_then(|reply| reply.server);
+            let decoded = reply.and_then(|reply| decode(reply, arguments.normalised, &mut line));
+            if let Err(failure) = decoded {
+                let error = json::error(failure.kind, &failure.message, server);
+                line.insert("error".to_owned(), error);
                 code = ExitCode::FAILURE;
             }
             writeln!(out, "{}", json::line(line))?;
@@ -94,6 +101,28 @@ fn run(arguments: &Arguments) -> io::Result<ExitCode> {
     }
     out.flush()?;
     Ok(code)
+}
+
+/// The reason that a file or a reply cannot be decoded.
+struct Failure {
+    kind: ErrorKind,
+    message: String,
+}
+
+impl Failure {
+    fn malformed(message: impl Into<String>) -> Self {
+        Self {
+            kind: ErrorKind::Malformed,
+            message: message.into(),
+        }
+    }
+
+    fn not_a_known_protocol(message: String) -> Self {
+        Self {
+            kind: ErrorKind::NotThisProtocol,
+            message,
+        }
+    }
 }
 
 /// The datagrams of one server.
@@ -105,7 +134,7 @@ struct Reply {
 }
 
 /// The replies in a file of any format.
-fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
+fn replies(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
     if capture::is_capture(file) {
         return captured(file);
     }
@@ -120,13 +149,13 @@ fn replies(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     };
     let text = text.trim_start_matches('\u{feff}');
     if text.trim().is_empty() {
-        return Err("the file is empty".to_owned());
+        return Err(Failure::malformed("the file is empty"));
     }
     if text.trim_start().starts_with('{') {
         return Ok(from_json(text));
     }
     if is_transcript(text) {
-        return Ok(vec![from_transcript(text)]);
+        return Ok(vec![from_transcript(text).map_err(Failure::malformed)]);
     }
     Ok(text::datagrams(text).map_or_else(raw, |datagrams| vec![Ok(of_unknown(datagrams))]))
 }
@@ -143,11 +172,11 @@ fn is_transcript(text: &str) -> bool {
 }
 
 /// Each server of a capture that sent a client replies of a known protocol.
-fn captured(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
+fn captured(file: &[u8]) -> Result<Vec<Result<Reply, Failure>>, Failure> {
     let mut flows: Vec<((SocketAddr, SocketAddr), Vec<Bytes>)> = Vec::new();
     // In the order of their first datagrams.
     let mut known = HashMap::new();
-    for datagram in capture::read(file)? {
+    for datagram in capture::read(file).map_err(Failure::malformed)? {
         let flow = (datagram.from, datagram.to);
         let number = *known.entry(flow).or_insert(flows.len());
         match flows.get_mut(number) {
@@ -178,7 +207,15 @@ fn captured(file: &[u8]) -> Result<Vec<Result<Reply, String>>, String> {
     match (replies.is_empty(), requests.is_empty()) {
         (false, _) => Ok(replies),
         (true, false) => Ok(requests),
-        (true, true) => Err(format!("none of {count} UDP flows is of a known protocol")),
+        (true, true) => Err(Failure::not_a_known_protocol(no_known_flow(count))),
+    }
+}
+
+fn no_known_flow(count: usize) -> String {
+    match count {
+        0 => "the capture has no whole UDP datagram".to_owned(),
+        1 => "the only UDP flow is of no known protocol".to_owned(),
+        _ => format!("none of {count} UDP flows is of a known protocol"),
     }
 }
 
@@ -194,13 +231,15 @@ fn from_transcript(text: &str) -> Result<Reply, String> {
 }
 
 /// An object, or several one after the other.
-fn from_json(text: &str) -> Vec<Result<Reply, String>> {
+fn from_json(text: &str) -> Vec<Result<Reply, Failure>> {
     let objects = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let reply = |object: Result<Value, serde_json::Error>| {
         let object = object.map_err(|error| format!("not JSON: {error}"))?;
         from_object(&object)
     };
-    objects.map(reply).collect()
+    objects
+        .map(|object| reply(object).map_err(Failure::malformed))
+        .collect()
 }
 
 fn from_object(object: &Value) -> Result<Reply, String> {
@@ -244,7 +283,7 @@ fn protocol_of(name: &str) -> Result<Protocol, String> {
 }
 
 /// Writes a reply into an output line. Adds the protocol if the file does not name it.
-fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Result<(), String> {
+fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Result<(), Failure> {
     let Reply {
         protocol,
         server,
@@ -264,7 +303,10 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
         return Ok(());
     };
     let answer = Answer::from_datagrams(protocol, datagrams, &Limits::default());
-    let answer = answer.map_err(|error| error.to_string())?;
+    let answer = answer.map_err(|error| Failure {
+        kind: kind(&error),
+        message: error.to_string(),
+    })?;
     if !is_named {
         line.insert("protocol".to_owned(), json!(protocol.as_str()));
     }
@@ -284,6 +326,18 @@ fn decode(reply: Reply, normalised: bool, line: &mut Map<String, Value>) -> Resu
         line.insert("status".to_owned(), json!(status));
     }
     Ok(())
+}
+
+/// The kind of an error of a reply.
+const fn kind(error: &ParseError) -> ErrorKind {
+    match error.kind {
+        ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
+        ParseErrorKind::Mismatch(_) => ErrorKind::WrongReply,
+        ParseErrorKind::NotThisProtocol(_) | ParseErrorKind::Unexpected(_) => {
+            ErrorKind::NotThisProtocol
+        }
+        _ => ErrorKind::Malformed,
+    }
 }
 
 /// Describes a datagram: its likeliest message, or the reason why it is not a message.
@@ -329,7 +383,7 @@ enum Side {
 
 /// The protocol of the first datagram whose likeliest candidate is a reply. If there are only
 /// requests, the sender is a client.
-fn identify(datagrams: &[Bytes]) -> Result<Side, String> {
+fn identify(datagrams: &[Bytes]) -> Result<Side, Failure> {
     let mut has_request = false;
     let mut likeliest = None;
     for datagram in datagrams {
@@ -350,16 +404,19 @@ fn identify(datagrams: &[Bytes]) -> Result<Side, String> {
     let likeliest = likeliest
         .map(|likeliest| format!("; the likeliest: {likeliest}"))
         .unwrap_or_default();
-    Err(format!(
+    Err(Failure::not_a_known_protocol(format!(
         "no datagram is a message of a known protocol{likeliest}"
-    ))
+    )))
 }
 
-fn read(file: &str) -> Result<Vec<u8>, String> {
+fn read(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match file {
         "-" => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
         path => std::fs::read(path),
     }
-    .map_err(|error| format!("cannot be read: {}", command_line::message(&error)))
+    .map_err(|error| Failure {
+        kind: ErrorKind::Io,
+        message: format!("cannot be read: {}", command_line::message(&error)),
+    })
 }

@@ -11,15 +11,18 @@
     reason = "an example is a program"
 )]
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
-use queryport::Protocol;
+use command_line::WrongArgument;
 use queryport::games::{Game, QueryPort};
-use serde_json::{Value, json};
-use shared::command_line;
+use queryport::{ErrorKind, Protocol};
+use serde_json::{Map, Value, json};
+use shared::safe_text::fit;
+use shared::{command_line, json};
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -28,13 +31,16 @@ const EXAMPLES: &[&str] = &[
     "games --protocol quake3 --listed --json",
 ];
 
-/// Games by name: protocol, ports and list servers.
+/// The exit codes, as `--help` says them.
+const EXIT_STATUS: &str =
+    "Exit status: 0 success, 1 the output cannot be written, 2 wrong command line";
+
+/// List the games that are known by name, with protocol, ports and list servers.
 #[derive(Debug, Parser)]
-#[command(name = "games", bin_name = "queryport games", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
+#[command(name = "games", bin_name = "queryport games", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// Ids, former ids or names; all games without any.
-    #[arg(value_parser = game)]
-    games: Vec<&'static Game>,
+    /// Ids or names of games. Without any, all games.
+    games: Vec<String>,
     /// Games of this protocol only.
     #[arg(long)]
     protocol: Option<Protocol>,
@@ -62,7 +68,11 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let mut games = arguments.games.clone();
+    let named = arguments.games.iter().map(|name| game(name));
+    let mut games = match named.collect::<Result<Vec<&Game>, String>>() {
+        Ok(games) => games,
+        Err(why) => return unknown(arguments, why),
+    };
     let is_table = games.is_empty();
     if is_table {
         games = Game::all().collect();
@@ -73,28 +83,59 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
             .is_none_or(|protocol| game.protocol == protocol)
     });
     games.retain(|game| !arguments.listed || !game.masters.is_empty());
+    let columns = command_line::columns();
     let mut out = io::BufWriter::new(io::stdout().lock());
+    // A program that reads the rows needs no header.
+    if is_table && !arguments.json && columns.is_some() {
+        writeln!(out, "{}", fitted(HEADER, columns))?;
+    }
     for game in &games {
         if arguments.json {
             writeln!(out, "{}", object(game))?;
         } else if is_table {
-            let port = game
-                .game_port
-                .map_or_else(|| "-".to_owned(), |port| port.to_string());
-            let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.as_str());
-            let query = rule(game.query_port);
-            let masters = game.masters.len();
-            writeln!(
-                out,
-                "{id:<22} {protocol:<8} {port:>5} {query:<6} {masters:>2} {certainty:<10} {}",
-                game.name
-            )?;
+            writeln!(out, "{}", fitted(&row(game), columns))?;
         } else {
             describe(game, &mut out)?;
         }
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+const HEADER: &str = "id                     protocol  port query  lists certainty  name";
+
+/// A game in one line, in the columns of the header.
+fn row(game: &Game) -> String {
+    let port = game
+        .game_port
+        .map_or_else(|| "-".to_owned(), |port| port.to_string());
+    let (id, protocol, certainty) = (game.id, game.protocol, game.certainty.as_str());
+    let query = rule(game.query_port);
+    let lists = game.masters.len();
+    let name = game.name;
+    format!("{id:<22} {protocol:<8} {port:>5} {query:<6} {lists:>5} {certainty:<10} {name}")
+}
+
+/// A line in the columns of a terminal.
+fn fitted(line: &str, columns: Option<usize>) -> Cow<'_, str> {
+    match columns {
+        Some(columns) => fit(line, columns),
+        None => line.into(),
+    }
+}
+
+/// Reports a name that is not a game's, and returns the exit status of a wrong command line.
+fn unknown(arguments: &Arguments, why: String) -> Result<ExitCode, Box<dyn Error>> {
+    if !arguments.json {
+        return Err(WrongArgument(why).into());
+    }
+    let mut line = Map::new();
+    line.insert(
+        "error".to_owned(),
+        json::error(ErrorKind::Request, &why, None),
+    );
+    writeln!(io::stdout(), "{}", json::line(line))?;
+    Ok(ExitCode::from(2))
 }
 
 /// `same`, `29900`, `+1`.

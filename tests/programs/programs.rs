@@ -70,7 +70,7 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn wrong_arguments_are_named_and_have_an_exit_code() {
-    let wrong: [(&[&str], i32, &str); 27] = [
+    let wrong: [(&[&str], i32, &str); 34] = [
         (
             &["query", "quake3", "127.0.0.1:99999"],
             2,
@@ -79,7 +79,7 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (
             &["query", "quake9", "192.0.2.1"],
             2,
-            "without a name, it is found out",
+            "give the server alone",
         ),
         (
             &["query", "gs3", "192.0.2.1"],
@@ -97,6 +97,21 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
             "speaks Valve's A2S, which this crate does not; see examples/fifth_protocol",
         ),
         (&["games", "csgo"], 2, "speaks Valve's A2S"),
+        (
+            &["query", "192.0.2.1:27960", "quake3"],
+            2,
+            "comes first: queryport query quake3 192.0.2.1:27960",
+        ),
+        (&["query", "http://example.org"], 2, "without http://"),
+        (&["scan", "/tmp"], 1, "/tmp: is a directory"),
+        (&["scan", "-", "--exclude", "home"], 2, "192.0.2.0/24"),
+        (&["scan", "-", "--rate", "0"], 2, "0 is not in 1.."),
+        (
+            &["serve", "quake3", "0", "--set", "time_limit=long"],
+            2,
+            "expected a number",
+        ),
+        (&["master", "serve", "27950"], 2, "an IP address and a port"),
         (
             &["serve", "gamespy4", "0", "--game", "doom"],
             2,
@@ -1011,7 +1026,7 @@ fn serve_lists_the_words_for_its_games_and_takes_each() {
         assert!(code == Some(0) && err.is_empty(), "{line}: {named}{err}");
         games += 1;
     }
-    assert_eq!(games, 8, "{out}");
+    assert_eq!(games, 11, "{out}");
 }
 
 #[test]
@@ -1098,6 +1113,73 @@ fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
     }
 }
 
+/// The error of the only line.
+fn json_error(out: &str) -> serde_json::Value {
+    let line: serde_json::Value = serde_json::from_str(out.trim_end()).expect(out);
+    let error = line["error"].clone();
+    assert!(
+        error["message"].is_string() && error.as_object().unwrap().len() == 3,
+        "{out}"
+    );
+    error
+}
+
+#[test]
+fn every_error_in_json_has_a_kind_a_message_and_an_address() {
+    let noise = list("json-noise", "GET / HTTP/1.1");
+    let empty = list("json-empty", " ");
+    let odd = list("json-odd", "{\"packets\": [\"zz\"]}");
+    let refused = list(
+        "json-refused",
+        "{\"protocol\": \"ut2004\", \"packets\": [\"ffffffff5c615c62\"]}",
+    );
+    let decoded: [(&str, &str); 5] = [
+        ("/nothing/here", "io"),
+        (&noise, "not_this_protocol"),
+        (&empty, "malformed"),
+        (&odd, "malformed"),
+        (&refused, "not_this_protocol"),
+    ];
+    for (file, kind) in decoded {
+        let (code, out, err) = output(&["decode", file]);
+        let error = json_error(&out);
+        assert_eq!(code, Some(1), "{out}{err}");
+        assert_eq!(error["kind"], kind, "{out}");
+        assert!(error["address"].is_null() && err.is_empty(), "{out}{err}");
+    }
+    for file in [noise, empty, odd, refused] {
+        std::fs::remove_file(file).unwrap();
+    }
+    let (code, out, err) = output(&["games", "opnarena", "--json"]);
+    let error = json_error(&out);
+    assert_eq!(
+        (code, &error["kind"]),
+        (Some(2), &"request".into()),
+        "{out}"
+    );
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("did you mean openarena") && err.is_empty());
+    // Nothing answers at a documentation address, and there may be no route to it.
+    let search = ["query", "--lan", "openarena", "--network", "192.0.2.255"];
+    let json = [&search[..], &["--json", "--timeout", "0.3"]].concat();
+    let (code, out, err) = output(&json);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(json_error(&out)["kind"].is_string() && err.is_empty());
+}
+
+#[test]
+fn the_table_of_games_has_a_header_and_fits_a_terminal() {
+    for columns in [40, 80, 120] {
+        let lines = on_a_terminal_of(&["games"], "xterm", columns);
+        assert!(lines[0].starts_with("id   "), "{}", lines[0]);
+        for line in lines {
+            assert!(line.chars().count() <= usize::from(columns), "{line:?}");
+        }
+    }
+    let (_, out, _) = output(&["games"]);
+    assert!(!out.starts_with("id "), "no header for a program");
+}
+
 #[test]
 fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
     for program in [
@@ -1110,11 +1192,8 @@ fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
                 .any(|line| line.starts_with(&format!("Usage: queryport {program}"))),
             "{lines:#?}"
         );
-        // Longer remarks of these two wrap.
-        let has_long_remarks = ["browser", "monitor"].contains(&program);
         let examples = lines
             .iter()
-            .filter(|_| !has_long_remarks)
             .skip_while(|line| *line != "Examples:")
             .skip(1)
             .take_while(|line| !line.is_empty());
