@@ -135,6 +135,17 @@ impl Tally {
         }
     }
 
+    /// Checks that a loss of at most 1.5 % in each direction makes at most one answer of UT2004 in
+    /// 2,000 complete and wrong. Small runs are not checked.
+    pub fn check_loss(&self, subject: Subject, loss: f64) {
+        let is_ut2004 = matches!(subject, Subject::Status(Protocol::Ut2004));
+        if !is_ut2004 || loss > 0.015 || self.sessions < 90_000 {
+            return;
+        }
+        let excepted: u64 = self.excepted.values().map(|(count, _)| count).sum();
+        assert!(excepted * 2_000 <= self.sessions, "{excepted} are wrong");
+    }
+
     /// Checks that every fault and outcome occurs, and that no exception is common. Small runs are
     /// checked less strictly.
     pub fn check_shares(&self, subject: Subject) {

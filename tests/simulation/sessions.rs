@@ -311,8 +311,9 @@ fn no_session_is_complete_and_wrong_outside_of_what_the_wire_cannot_tell() {
             "{}: complete and wrong, or out of bounds",
             subject.name()
         );
-        if only_loss().is_none() {
-            tally.check_shares(*subject);
+        match only_loss() {
+            Some(loss) => tally.check_loss(*subject, loss),
+            None => tally.check_shares(*subject),
         }
     }
 }
