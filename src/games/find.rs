@@ -329,6 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[allow(clippy::disallowed_methods, reason = "a test may read the clock")]
     fn the_list_server_of_netpanzer_is_asked_without_a_login() {
         use std::time::Instant;
 

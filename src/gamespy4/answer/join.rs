@@ -265,17 +265,22 @@ mod tests {
         let mut parts = join(&bytes, &fragments);
         let second = parts[1].opening;
         let first_part = &mut parts[0];
-        (first_part.is_full, first_part.end) = (is_full, BODY_AT + first.len());
+        first_part.is_full = is_full;
+        first_part.end = BODY_AT.saturating_add(first.len());
         first_part.connect(&bytes, Some(&second));
         (
-            first_part.end - first_part.start,
+            first_part.body(&bytes).len(),
             format!("{:?}", first_part.seam),
         )
     }
 
+    /// A body, whether its datagram is full, the next body, the length that is left of the first,
+    /// and the seam.
+    type Case<'a> = (&'a [u8], bool, &'a [u8], usize, &'a str);
+
     #[test]
     fn what_the_next_datagram_repeats_is_left_out() {
-        let cases: [(&[u8], bool, &[u8], usize, &str); 14] = [
+        let cases: [Case<'_>; 14] = [
             // A cut value, a whole value again, no value again, a header without a row.
             (
                 b"\x01player_\0\0Ann\0Bo\0",
