@@ -265,7 +265,7 @@ impl Browser {
         None
     }
 
-    /// Moves in what has the keys: the page of keys, the details or the table.
+    /// Moves in the part that the keys control: the page of keys, the details or the table.
     fn navigate(&mut self, action: Action) {
         match self.mode {
             Mode::Help => {

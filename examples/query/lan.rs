@@ -59,7 +59,7 @@ fn is_wanted(wanted: Option<&Game>, runs: Option<&Game>) -> bool {
     }
 }
 
-/// What was printed so far.
+/// The output of a search so far.
 struct Found {
     is_json: bool,
     has_server: bool,

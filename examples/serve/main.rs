@@ -254,7 +254,7 @@ fn services(
     Ok(Services { first, others })
 }
 
-/// A socket for each address. If the port is 0, all have the one that the first gets.
+/// A socket for each address. If the port is 0, all use the port that the first gets.
 fn sockets(addresses: &[IpAddr], port: u16) -> Result<Vec<UdpSocket>, Box<dyn std::error::Error>> {
     let mut sockets = Vec::new();
     for address in addresses {

@@ -1,4 +1,4 @@
-//! The embedded server that is run, and what the arguments change in its status.
+//! The embedded server that is run, and the changes of its status by the arguments.
 
 use std::path::Path;
 

@@ -79,7 +79,7 @@ fn lines(server: &Server, columns: usize, depth: Depth) -> Vec<Line<'static>> {
     lines
 }
 
-/// Labels and values: the address, what the server says of itself, and the query.
+/// Labels and values: the address, the fields of the status, and the query.
 fn about(server: &Server) -> Vec<(&'static str, String)> {
     let Some(outcome) = &server.answer else {
         return vec![
