@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::model::Colours;
-use crate::text::keys::keys;
+use crate::text::keys::{keys, known};
 use crate::text::number;
 
 keys! {
@@ -67,6 +67,8 @@ keys! {
     TimeLimitMinutes = "time_limit",
     Version = "version",
 }
+
+known!();
 
 impl<'a> Known<'a> {
     /// The first value that is not empty.

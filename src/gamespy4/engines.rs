@@ -9,7 +9,7 @@
 use super::wire::form::Form;
 use super::wire::minecraft;
 use crate::model::Style;
-use crate::text::keys::keys;
+use crate::text::keys::{keys, known};
 
 keys! {
     AntiCheat = "anticheat",
@@ -80,6 +80,8 @@ keys! {
     UnrealVac = "p268435969",
     Version = "version",
 }
+
+known!();
 
 /// An engine, or a family of engines with the same keys.
 #[derive(Debug)]

@@ -1,41 +1,6 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
-use crate::text::lower_case;
-
-/// Declares [`Key`] from each key's name in the code and the key as servers write it.
-macro_rules! keys {
-    ($($key:ident = $text:literal,)+) => {
-        /// A key of an infostring with a known meaning.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Key {
-            $($key,)+
-        }
-
-        impl Key {
-            /// The number of known keys.
-            const COUNT: usize = [$($text),+].len();
-
-            /// The key as servers write it.
-            pub(crate) const fn as_str(self) -> &'static str {
-                match self {
-                    $(Self::$key => $text,)+
-                }
-            }
-
-            /// The known key with this name, in any ASCII case.
-            #[inline]
-            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
-            pub(crate) fn find(name: &[u8]) -> Option<Self> {
-                $(const $key: &[u8] = &lower_case_of::<{ $text.len() }>($text);)+
-                // Patterns of bytes are compared by length first, unlike a chain of comparisons.
-                match lower_case(name, &mut [0; 24]) {
-                    $($key => Some(Self::$key),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
+use crate::text::keys::keys;
 
 keys! {
     Auth = "auth",
@@ -114,26 +79,16 @@ keys! {
     Version = "version",
 }
 
-/// A key in lower case.
-const fn lower_case_of<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
-    let mut lower = [0; LENGTH];
-    if let Some(bytes) = text.as_bytes().first_chunk::<LENGTH>() {
-        lower = *bytes;
-    }
-    lower.make_ascii_lowercase();
-    lower
-}
-
 /// The value of each known key in one reply. The first pair with a key counts, as in the engines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
-    values: [Option<&'a [u8]>; Key::COUNT],
+    values: [Option<&'a [u8]>; Key::ALL.len()],
 }
 
 impl Default for Known<'_> {
     fn default() -> Self {
         Self {
-            values: [None; Key::COUNT],
+            values: [None; Key::ALL.len()],
         }
     }
 }

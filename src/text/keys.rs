@@ -1,7 +1,6 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
-/// Declares `Key` from each key's name in the code and the key as servers write it, and `Known`,
-/// the values of these keys in one reply.
+/// Declares `Key` from each key's name in the code and the key as servers write it.
 macro_rules! keys {
     ($($key:ident = $text:literal,)+) => {
         /// A key with a known meaning.
@@ -33,7 +32,13 @@ macro_rules! keys {
                 }
             }
         }
+    };
+}
 
+/// Declares `Known`, the values of the keys in one reply, where the first value that is not empty
+/// counts.
+macro_rules! known {
+    () => {
         /// The values of the known keys in a reply. Of a repeated key, the first value that is not
         /// empty counts.
         #[derive(Debug, Clone, Copy)]
@@ -68,7 +73,7 @@ macro_rules! keys {
     };
 }
 
-pub(crate) use keys;
+pub(crate) use {keys, known};
 
 /// A key in lower case. It is evaluated by the compiler.
 pub(crate) const fn lower_case_of<const LENGTH: usize>(text: &str) -> [u8; LENGTH] {
