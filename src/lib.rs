@@ -27,7 +27,7 @@
 //! port: `client.query("quake3", "example.org:27960")`.
 //!
 //! - A field of [`ServerStatus`] is `None` if the server did not send it.
-//! - [`ServerStatus::rules`] has every key and value that the server sent, in its order.
+//! - [`ServerStatus::rules`] has every key and value that the server sent, in the same order.
 //! - [`ServerStatus::completeness`] names the missing parts of an answer.
 //!
 //! # Where to go next
