@@ -199,9 +199,10 @@ fn quake_world_line(line: &[u8]) -> IResult<&[u8], QuakeWorldLine<'_>> {
     Ok((rest, line))
 }
 
-/// `word = 1*( %x21 / %x23-FF )`
+/// `word = 1*( %x21 / %x23-5B / %x5D-FF )`: a number, or `S`. A backslash before the name makes a
+/// line a pair of the infostring, as in Quake 3.
 fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
-    take_till1(|byte| byte <= b' ' || byte == b'"').parse(input)
+    take_till1(|byte| byte <= b' ' || matches!(byte, b'"' | b'\\')).parse(input)
 }
 
 /// `quoted = DQUOTE *( %x00-21 / %x23-FF ) DQUOTE`
@@ -249,6 +250,18 @@ mod tests {
             let reads = read(line.get(..cut).unwrap()).is_some();
             assert_eq!(reads, is_whole_name, "cut at {cut}");
         }
+    }
+
+    /// Written right after an infostring, it would be read as its next pair.
+    #[test]
+    fn a_backslash_before_the_name_makes_it_a_pair() {
+        assert!(quake2_line(br#"2 0 "B\ob""#).is_ok());
+        assert!(quake2_line(br#"\2 0 "Bob""#).is_err());
+        assert!(quake2_line(br#"2 0\1 "Bob""#).is_err());
+        let line = br#"7 12 5 26 "A\nn" "base" 13 4"#;
+        assert!(QuakeWorldLine::parse(line).is_some());
+        let pair = br#"\7 12 5 26 "Ann" "base" 13 4"#;
+        assert_eq!(QuakeWorldLine::parse(pair), None);
     }
 
     /// Of the format strings of MVDSV's `SVC_Status`.
