@@ -7,7 +7,8 @@
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
 //! - Either: two replies have the same entries, and one of them has a datagram of at most 450
 //!   bytes. A reply between the two has no other entries. A list without such a datagram looks like
-//!   one whose last datagrams never arrive.
+//!   one whose last datagrams never arrive. Two replies without any datagram of players prove
+//!   nothing where the info counts some.
 //!
 //! Nothing proves a reply with fewer entries than an earlier one.
 //!
@@ -267,7 +268,7 @@ impl List {
         if self.state != State::Asked || self.is_silent() {
             return;
         }
-        let is_repeated = self.is_repeated();
+        let is_repeated = self.is_repeated() && !self.lacks_counted_players(count);
         let is_proved = self.proves_itself(count) && self.is_largest();
         if is_proved || (is_repeated && self.reply.is_ended()) {
             self.state = State::Proved;
@@ -303,6 +304,13 @@ impl List {
             Kind::Rules => self.reply.is_stock_rules(),
             Kind::Players => count.is_some_and(|count| self.reply.has_exactly(count)),
         }
+    }
+
+    /// Whether the server counts players and no datagram of them has arrived. Two such replies are
+    /// two losses rather than an empty list.
+    fn lacks_counted_players(&self, count: Option<usize>) -> bool {
+        let are_counted = self.kind == Kind::Players && count.is_some_and(|count| count > 0);
+        are_counted && !self.reply.has_datagrams()
     }
 
     /// Whether the current reply has the same entries as an earlier one, and no reply had more. A

@@ -57,7 +57,8 @@
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
 //! - Either: two replies have the same entries (pings, scores and values may differ), and one of
-//!   them has a datagram that can be the last. A reply between the two has no other entries.
+//!   them has a datagram that can be the last. A reply between the two has no other entries. Where
+//!   the info counts players, at least one datagram of them must have arrived.
 //!
 //! Nothing proves a reply with fewer entries than an earlier one.
 //!

@@ -406,13 +406,18 @@ fn a_rule_with_a_changing_value_is_one_rule() {
     assert_eq!((answer.rules().count(), answer.completeness()), (3, WHOLE));
 }
 
-/// Bots are counted and not listed.
+/// Either the server counts bots and lists nobody, or every datagram of players was lost.
 #[test]
-fn players_who_are_counted_and_not_listed_take_another_request() {
+fn players_who_are_counted_and_never_listed_are_missing() {
     let (outcome, asked) = of_nobody(QueryOptions::default(), 5);
-    assert_eq!(outcome.answer.completeness(), WHOLE);
-    assert_eq!(asked, [3, 0, 3]);
-    assert!(outcome.elapsed < MS * 200, "{:?}", outcome.elapsed);
+    assert!(outcome.answer.completeness().lacks(Part::Players));
+    assert_eq!(asked, [3, 0, 3, 3]);
+    assert!(outcome.elapsed < MS * 300, "{:?}", outcome.elapsed);
+    // The third reply has them.
+    let rules_only = [whole_rules()];
+    let whole = [whole_rules(), players(1..=5)];
+    let answer = transcript(&[5], &[&rules_only, &rules_only, &whole]);
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (5, WHOLE));
 }
 
 /// Plays a query of a server that lists nobody, whatever it counts. Returns the requests too.
