@@ -46,8 +46,8 @@ impl Rate {
 
 /// A leaky bucket, stored as the instant at which it is empty.
 ///
-/// It has no level that could lose fractions of a unit in frequent calls. Buckets are ordered by
-/// that instant.
+/// A stored level would lose fractions of a unit in frequent calls. Buckets are ordered by that
+/// instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct LeakyBucket {
     /// When the bucket is empty; `None` before the first unit.

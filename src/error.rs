@@ -210,12 +210,12 @@ pub enum QueryError {
     /// bytes.
     #[error("the request has {0} bytes, a datagram at most 65507")]
     RequestTooLong(usize),
-    /// Not asked: a query to the same address is under way or waiting, and their datagrams could
-    /// not be told apart. Queries that have ended do not count.
+    /// Not queried, because another query of the same address is under way or waiting: their
+    /// datagrams could not be told apart. Queries that have ended do not count.
     #[error("not asked: the same address is being queried already")]
     Duplicate,
-    /// Not asked: port 0, or an address that is unspecified (0.0.0.0/8, `::`), multicast or
-    /// broadcast.
+    /// Not queried, because the port is 0, or the address is unspecified (0.0.0.0/8, `::`),
+    /// multicast or broadcast.
     #[error("not asked: port 0, or an unspecified, multicast or broadcast address")]
     NotOneServer,
 }
@@ -290,7 +290,7 @@ pub enum ErrorKind {
     BadAddress,
     /// The host name has no address, or the lookup failed or timed out.
     NameResolution,
-    /// Another server answered at a port where the server could have answered.
+    /// A different server answered at a port where the wanted one could have been.
     OtherServer,
     /// The operating system refused an operation.
     Io,
@@ -363,7 +363,7 @@ pub(crate) fn counted(count: u32, noun: &str) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ListError {
-    /// The server did not greet as a list server does.
+    /// The server's first bytes are not the greeting of a list server.
     #[error("no list server: the greeting has no challenge")]
     NoGreeting,
     /// The server sent nothing, or no reply to the request.
@@ -431,7 +431,7 @@ pub enum AnnounceError {
     /// The heartbeat tag is not a single word.
     #[error("the heartbeat tag cannot be sent")]
     Tag(#[source] EncodeError),
-    /// The description lacks a key that masters demand, or its value is 0 or not a number.
+    /// The `infoResponse` lacks a key that masters demand, or the key's value is 0 or not a number.
     #[error("masters list no server without `{key}`: set the status's {field}")]
     Missing {
         /// The key of the `infoResponse`.
@@ -449,7 +449,7 @@ pub enum AnnounceError {
         /// The field of the status that it is made from.
         field: &'static str,
     },
-    /// The heartbeat tag is that of another game than the status names.
+    /// The heartbeat tag belongs to a different game from that of the status.
     #[error("the heartbeat tag is that of another game than the status's game")]
     OtherGame,
 }

@@ -59,8 +59,8 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// The ports to send it to. If the servers of a host share a port, also the rule for the query
-    /// port from the game port in their answers.
+    /// The ports to send it to. A port that all servers of a host share has a rule, which gives the
+    /// query port for the game port in an answer.
     ports: Vec<(u16, Option<QueryPort>)>,
 }
 
@@ -211,7 +211,7 @@ impl Probe {
         let Some(query) = &self.query else {
             return beacon(datagram);
         };
-        // GameSpy v1's parser accepts whatever begins with a backslash.
+        // GameSpy v1's parser accepts anything that begins with a backslash.
         let is_value = |(key, value): (&[u8], &[u8])| !key.is_empty() && !value.is_empty();
         if self.protocol == Protocol::GameSpy1
             && !Response::parse(datagram, &self.options.limits)

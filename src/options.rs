@@ -123,35 +123,36 @@ pub enum Dialect {
     /// GameSpy v2: Halo, F.E.A.R., Battlefield Vietnam and others of 2003 to 2005. One request
     /// without a challenge brings one datagram.
     GameSpy2,
-    /// GameSpy v4 of Just Cause 2 Multiplayer: another flag, and one datagram without the mark of
-    /// the last one.
+    /// GameSpy v4 of Just Cause 2 Multiplayer: the request has another flag, and the reply is one
+    /// datagram that is not marked as the last.
     JustCause2,
     /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01
     /// that of a reply.
     MedalOfHonor,
-    /// Quake 3, drops requests with a challenge: none is sent, and answers cannot be verified.
+    /// Quake 3 servers that drop requests with a challenge. None is sent, so answers cannot be
+    /// verified.
     NoChallenge,
-    /// Quake 3, answers only `getinfo`, as the community's versions of later Call of Duty games do.
-    /// It is sent for [`Detail::Full`] too, and an answer has no players.
+    /// Quake 3 servers that answer only `getinfo`, as the community's versions of later Call of
+    /// Duty games do. It is sent for [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
-    /// Quake 3, but of Quake 2's family: Quake II, Kingpin, Alien Arena. The request is `status`,
-    /// and the reply quotes nothing of it.
+    /// Quake 3's relative Quake 2: Quake II, Kingpin, Alien Arena. The request is `status`, and the
+    /// reply quotes nothing from it.
     Quake2,
-    /// Quake 3, but of QuakeWorld: `status` with flags, which Quake 2's servers answer too, and a
-    /// reply of one or more datagrams without numbers.
+    /// Quake 3's relative QuakeWorld. The request is `status` with flags, which Quake 2's servers
+    /// answer too. The reply is one or more datagrams without numbers.
     QuakeWorld,
-    /// Quake 3, but of HexenWorld: as QuakeWorld, with a fifth 0xFF.
+    /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
-    /// Quake 3, demands a proof of the client's address before the first answer, as some Jedi
-    /// Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus …"` with
-    /// 64 characters, and the client sends the quoted text back. A query does so once. The text
-    /// must be at most 128 printable characters and begin with `echoResponse` and the word of the
-    /// request.
+    /// Quake 3 servers that demand proof of the client's address before the first answer, as some
+    /// Jedi Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus …"`
+    /// with 64 characters, and the client sends the quoted text back. A query does so once. The
+    /// text must be at most 128 printable characters and begin with `echoResponse` and the word of
+    /// the request.
     OpenJk,
-    /// UT2004, answers only the requests for a single list, types 1 and 2. Such a server sends
-    /// nothing for an empty list of players, so the list counts as missing. Other servers send both
-    /// lists for one request of type 3, as the game's own browser sends it. A server that does not
-    /// answer it is asked for each list.
+    /// UT2004 servers that answer only requests for a single list, types 1 and 2. Such a server
+    /// sends nothing for an empty list of players, so the list counts as missing. Other servers
+    /// send both lists for one request of type 3, as the game's own browser sends it. A query in
+    /// the default dialect requests each list if that request gets no answer.
     SeparateLists,
 }
 

@@ -121,8 +121,8 @@ const MAX_PATCH: usize = 128;
 const MAX_TEMPLATES: usize = 64;
 const MAX_BYTES: usize = 256 << 10;
 
-/// The datagrams of a reply without its [`Patch`]: they depend on the status and the kind of the
-/// request only. Or texts that replies to other requests are made of.
+/// The parts of a reply that depend only on the status and the kind of the request: its datagrams
+/// without their [`Patch`], or texts from which several replies are made.
 #[derive(Debug, Default)]
 pub(crate) struct Template {
     /// The datagrams, one after the other.
@@ -244,8 +244,9 @@ impl Patched {
         self.template.len()
     }
 
-    /// The first datagrams that fit into these bounds, 128 at most. One always fits into
-    /// `max_bytes`: a bound below it must not silence a server that counts the request as answered.
+    /// The first datagrams that fit into these bounds, at most 128. The first one is sent even if
+    /// it exceeds `max_bytes`: the server counts the request as answered, so it must not stay
+    /// silent.
     pub(crate) fn fitting(&self, max_datagrams: usize, max_bytes: usize) -> Fitting {
         let mut fitting = Fitting::default();
         for datagram in self.template.iter() {
@@ -292,7 +293,8 @@ impl Encoded {
 /// The latest templates of one status in one protocol, so that the replies of an unchanged status
 /// are encoded once.
 ///
-/// The one used last comes first. Of two services of one engine, the first answers everything.
+/// The one used last comes first. The engine and the kind identify a template: of two services
+/// with the same engine, only the first one answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache<K> {
     entries: VecDeque<Entry<K>>,

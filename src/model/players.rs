@@ -54,10 +54,9 @@ pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
     bots.filter(|_| !players.is_empty())
 }
 
-/// The players on a server, in its order, and whether a list came.
+/// The players on a server, in the server's order, and whether the server sent a list.
 ///
-/// It is used like a slice. A list that did not come is not an empty server:
-/// [`Players::is_known`] tells them apart, and
+/// It is used like a slice. An empty one does not mean an empty server: see [`Players::is_known`].
 /// [`ServerStatus::player_count`](crate::ServerStatus::player_count) is often known without a list.
 ///
 /// ```
@@ -79,10 +78,10 @@ pub(crate) fn listed_bots(players: &[Player]) -> Option<u32> {
 pub struct Players(Option<Vec<Player>>);
 
 impl Players {
-    /// No list came, or none was requested.
+    /// The server sent no list, or none was requested.
     pub const UNKNOWN: Self = Self(None);
 
-    /// Whether a list came. It may be empty.
+    /// Whether the server sent a list, which may be empty.
     pub const fn is_known(&self) -> bool {
         self.0.is_some()
     }

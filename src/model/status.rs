@@ -102,14 +102,14 @@ pub struct ServerStatus {
     pub time_left: Option<Duration>,
     /// The score, frags or captures that end a match. Zero means no limit.
     pub score_limit: Option<i64>,
-    /// The players on the server, in its order. Empty if no list came: [`Players::is_known`] tells
-    /// whether one did.
+    /// The players on the server, in its order. Also empty if the server sent no list, see
+    /// [`Players::is_known`].
     pub players: Players,
     /// Players who have left, but are still in the server's list, as on Battlefield 1942.
     pub former_players: Vec<Player>,
     /// The teams in the server's order.
     pub teams: Vec<Team>,
-    /// Every key and value of the server, in its order.
+    /// Every key and value that the server sent, in the same order.
     #[doc(alias("raw", "unused_entries"))]
     pub rules: Rules,
     /// Whether the answer is complete.

@@ -66,8 +66,8 @@ impl Fragments {
         Ok(())
     }
 
-    /// Whether fragments of two replies are mixed, and cannot be separated. It shows if two with
-    /// one number differ, if there are two end marks, or if one follows the end mark.
+    /// Whether fragments of two replies are mixed, and cannot be separated. The signs are different
+    /// fragments with one number, two end marks, or a fragment after the end mark.
     pub(crate) fn is_mixed(&self) -> bool {
         self.is_mixed
             || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))

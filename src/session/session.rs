@@ -193,7 +193,7 @@ impl<C: Conversation> Machine for Session<C> {
             return None;
         }
         if len == 0 {
-            // The answer began after the request was due: its rest is waited for.
+            // The answer began to arrive after the request was due: wait for the rest.
             self.start(Wait::Quiet, self.since_start(now));
             return None;
         }

@@ -48,7 +48,7 @@ impl<'a> Code<'a> {
         Self { length, effect }
     }
 
-    /// The code, longer by this many bytes before it.
+    /// The code, with this many bytes before it counted as part of it.
     pub(super) fn after(self, length: usize) -> Self {
         Self {
             length: self.length.saturating_add(length),

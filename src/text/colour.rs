@@ -374,7 +374,7 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
     Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
-/// The characters after a code belong to it, with any value, as far as the text reaches.
+/// A code includes a fixed number of characters, whatever they are; at the end of a text, fewer.
 fn serious_sam(text: &str) -> Option<Code<'_>> {
     let after = text.strip_prefix('^')?;
     let (count, effect) = match after.chars().next()? {

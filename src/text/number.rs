@@ -49,8 +49,7 @@ pub(crate) fn whole_minutes(text: &[u8]) -> Option<Duration> {
     number::<u32>(text).map(|minutes| Duration::from_secs(u64::from(minutes).saturating_mul(60)))
 }
 
-/// Minutes with a fraction or without, as a duration in milliseconds; `None` for a negative or an
-/// odd text.
+/// Minutes with a fraction or without, as a duration in milliseconds; `None` for anything else.
 pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     let text = text.trim_ascii();
     if !text
