@@ -21,7 +21,7 @@ use crate::quake3::engines::Profile;
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Game {
-    /// The id, that of node-gamedig where it knows the game.
+    /// The id: node-gamedig's, if it knows the game.
     pub id: &'static str,
     /// Former ids of node-gamedig.
     pub old_ids: &'static [&'static str],
@@ -118,9 +118,9 @@ pub enum Certainty {
     /// A list server is known or accepts the game's name, but nobody has verified that it lists
     /// servers.
     Unverified,
-    /// GameserverLister, which removes dead list servers, names one (as of 2025-12-26).
+    /// GameserverLister names a list server (as of 2025-12-26), and it removes dead ones.
     Listed,
-    /// Several sources of 2025 and 2026 name list servers, or servers.
+    /// Several sources from 2025 and 2026 name list servers, or servers of the game.
     Living,
 }
 
@@ -243,7 +243,7 @@ pub enum MasterForm {
     /// master sends nothing where it has no server of that game and number
     /// (alterware/master-server, src/services/getservers_command.cpp).
     Named,
-    /// [`Self::Short`], but the list has no end mark and ends by quiet.
+    /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive.
     Unmarked,
     /// [`Self::Short`], but addresses are twelve hexadecimal digits (Elite Force).
     Hexadecimal,

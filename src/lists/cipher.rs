@@ -49,7 +49,7 @@ impl Cipher {
         };
         let (mut sum, mut key) = (0_u8, key.into_iter().enumerate().cycle());
         for last in (1..=255_u8).rev() {
-            // A number from 0 to `last`: the first small enough one, or the twelfth reduced.
+            // A number from 0 to `last`: the first that is small enough, or the twelfth, reduced.
             let mut numbers = (1..=12).zip(&mut key).map(|(attempt, (index, byte))| {
                 let turn = if index == 7 { 8 } else { 0 };
                 sum = cipher.card(sum).wrapping_add(byte).wrapping_add(turn);

@@ -3,7 +3,7 @@
 //! | list server | request | over | port | games |
 //! |---|---|---|---|---|
 //! | Quake 3 | [`Quake3List`] | UDP | 27950 | Quake 3's engines |
-//! | GameSpy v1 | [`GameSpy1List`] | TCP | 28900 | Unreal, Unreal Tournament and its time |
+//! | GameSpy v1 | [`GameSpy1List`] | TCP | 28900 | Unreal, Unreal Tournament and games of that time |
 //! | GameSpy v2 | [`GameSpy2List`] | TCP, enciphered | 28910 | Battlefield 2, Unreal Tournament 3, SWAT 4 |
 //! | Unreal Engine 2 | [`Ut2004List`] | TCP | 28902 | Unreal Tournament 2003 and 2004, Unreal II XMP |
 //! | `CoD4X` | [`Cod4xList`] | TCP | 20810 | Call of Duty 4 |

@@ -187,7 +187,9 @@ impl Quake3List {
         Self::with_request(Family::Quake2, b"query".to_vec(), limits)
     }
 
-    /// The list of a master of QuakeWorld, `c`: all its servers, in datagrams without an end mark.
+    /// Requests the list of a master of QuakeWorld: `c`.
+    ///
+    /// The master sends all its servers, in datagrams without an end mark.
     pub fn quake_world(limits: &Limits) -> Self {
         Self::with_request(Family::QuakeWorld, b"c\n\0".to_vec(), limits)
     }

@@ -1,4 +1,4 @@
-//! The inside of a client: its settings, host names, and the conversation with one host.
+//! The internals of a client: its settings, host names, and the conversation with one host.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -60,7 +60,7 @@ pub enum Error {
     /// The text names no protocol.
     #[error(transparent)]
     UnknownProtocol(#[from] UnknownProtocol),
-    /// The dialect of the options is of another protocol.
+    /// The options have a dialect of another protocol.
     #[error("the dialect {dialect:?} is not of {protocol}")]
     WrongDialect {
         /// The dialect.
@@ -96,7 +96,7 @@ pub enum Error {
         /// the name, number or key that they need.
         known: usize,
     },
-    /// Another server answered at a port where the wanted one could have been.
+    /// A different server answered at a port where the wanted one could have been.
     #[error("{peer}: another server answered: {}", other_server(*game, *game_port))]
     OtherServer {
         /// The address.

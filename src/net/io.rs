@@ -118,7 +118,7 @@ pub(super) fn open_both_families<S>(
     }
 }
 
-/// The subject of a socket's error, as all sockets of the crate classify it.
+/// The cause of a socket's error: the peer, a passing condition, or the socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The peer: an ICMP error, no route, no usable local address, or a packet filter.

@@ -21,7 +21,7 @@ use crate::lists::{Scope, ServerList};
 /// The first call of [`Self::next`] sends the requests. Dropping it closes all connections.
 ///
 /// # After a failure
-/// The lists of other list servers go on. The failure is in [`Self::masters`]; requests are not
+/// The other list servers' lists continue. The failure is in [`Self::masters`]; requests are not
 /// sent again. Make a new `Servers` for another try.
 #[derive(Debug)]
 pub struct Servers {

@@ -1,5 +1,5 @@
-//! Admission of requests: by the replies that the receive buffer holds, and by the bytes that a
-//! line carries a second. Timeouts from the round trips of other servers.
+//! Decides when a request may be sent: its reply must fit the receive buffer, and the link must
+//! carry the bytes. Also derives timeouts from the round trips of the other servers.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,12 @@ use super::options::ScanOptions;
 
 use crate::time::{Duration, Instant, after};
 
-/// Bytes of the receive buffer that the kernel charges for a full datagram. Linux charges about
-/// 1,400 bytes of payload as 2,304, and gives back what was read only when it comes to a quarter of
-/// the buffer.
+/// Bytes of the receive buffer that a full datagram takes. Linux charges 2,304 for about 1,400
+/// bytes of payload, and frees the space of read datagrams only once it is a quarter of the buffer.
 pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Linux's default receive buffer, in bytes.
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
-/// The fewest slots: fewer would send every datagram by itself.
+/// The fewest slots. With fewer, requests would be sent one by one instead of in batches.
 const MIN_SLOTS: f64 = 16.0;
 /// A request without a reply holds its slot for at least this long.
 const MIN_HOLD: Duration = Duration::from_micros(500);
@@ -22,9 +21,9 @@ const MIN_HOLD: Duration = Duration::from_micros(500);
 const INITIAL_DATAGRAMS: f64 = 4.0;
 /// Requests in one measurement of the datagrams of a request.
 const REQUESTS_PER_SAMPLE: u32 = 64;
-/// With fewer datagrams per request than this, a silence is usual.
+/// With fewer datagrams per request than this, a silence shows nothing.
 const USUAL_DATAGRAMS: f64 = 0.3;
-/// A silence up to this long is blamed on our own scheduling, while few servers have answered.
+/// The longest silence that counts as a pause of this machine, while few servers have answered.
 const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
 /// The same once [`REQUESTS_PER_SAMPLE`] servers have answered.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
@@ -38,7 +37,7 @@ const MIN_RATE: f64 = 256e3;
 const MAX_RATE: f64 = 1.25e9;
 /// Bytes of a request and its replies: a Quake 3 server with ten players.
 const BYTES_PER_REQUEST: f64 = 800.0;
-/// The requests of this much time may leave at once.
+/// At the current rate, the requests of this much time may be sent at once.
 const BURST: Duration = Duration::from_millis(20);
 /// The least time between two reviews of the rate.
 const MIN_REVIEW: Duration = Duration::from_millis(5);
@@ -49,7 +48,7 @@ const FIRST_REVIEW: Duration = Duration::from_millis(50);
 /// A line is full if its queue makes every round trip longer by this. RFC 6817 (LEDBAT) allows
 /// twice as much, but a scan is short.
 const MAX_QUEUE_DELAY: Duration = Duration::from_millis(50);
-/// Round trips whose shortest one tells the delay of the queue.
+/// The shortest of this many round trips shows the delay of the queue.
 const RTT_WINDOW: u32 = 16;
 
 /// Admits requests: a window of slots, and a rate at which silent requests free them.
@@ -133,8 +132,8 @@ impl Admission {
         self.slots.release(request);
     }
 
-    /// Accounts for a datagram of this many bytes, headers included, and for the request that it
-    /// answers; 0 for none.
+    /// Accounts for a datagram of this many bytes, headers included, and for the number of the
+    /// request that it answers, or 0.
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.silence.since = Some(now);
         self.silence.answered = self.silence.answered.max(request);
@@ -196,8 +195,8 @@ impl Admission {
     }
 }
 
-/// The latest time at which anything was heard. A silence can be a pause of a busy machine: then
-/// replies wait in the buffer, and their requests keep their slots.
+/// The time of the latest datagram. A silence can be a pause of this machine, if it is busy:
+/// replies then wait in the buffer, and their requests keep their slots.
 #[derive(Debug, Default)]
 struct Silence {
     /// The latest datagram, or the first request.
@@ -284,8 +283,8 @@ impl Slots {
     }
 }
 
-/// The mean number of datagrams that one request brings. It follows a rise at once, and a fall by a
-/// quarter a sample.
+/// The mean number of datagrams that one request brings. It rises at once, and falls by at most a
+/// quarter per sample.
 #[derive(Debug)]
 struct DatagramsPerRequest {
     per_request: f64,
@@ -455,8 +454,8 @@ impl RttWindow {
         estimate.is_some_and(|estimate| shortest > estimate.min.saturating_add(MAX_QUEUE_DELAY))
     }
 
-    /// Raises the minimum by half of the difference: round trips that stay long are those of
-    /// servers further away.
+    /// Raises the minimum by half of the difference: if round trips stay long, the servers are
+    /// farther away.
     fn accept_delay(&mut self, shortest: Duration) {
         if let Some(estimate) = &mut self.estimate {
             let sum = estimate.min.saturating_add(shortest);
@@ -474,7 +473,7 @@ const RTT_FACTOR: u32 = 4;
 #[derive(Debug)]
 pub(super) struct RttEstimator {
     min_wait: Duration,
-    /// How many took up to this many microseconds, in four steps to each doubling.
+    /// How many took up to this many microseconds, in four steps per doubling.
     counts: BTreeMap<u32, u64>,
     samples: u64,
     /// The longest wait for a reply; `None` until enough is known.

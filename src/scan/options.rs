@@ -176,7 +176,7 @@ pub struct ScanStats {
     /// Datagrams from servers whose query had ended: copies of the answer and late datagrams. The
     /// 512 queries that ended last are remembered.
     pub late: u64,
-    /// Datagrams from addresses that were not queried, or too long ago.
+    /// Datagrams from addresses that were not queried, or whose query ended too long ago.
     pub foreign: u64,
 }
 

@@ -27,8 +27,8 @@ use crate::time::{Duration, Instant};
 /// [`ScanOptions::with_window`]. Three things hold a request back:
 ///
 /// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its
-///   answer, or for half a millisecond and longer where the rate bounds it. Slots = buffer ÷
-///   datagrams that one request brings.
+///   answer arrives. Without an answer, it frees the slot after half a millisecond, or later if the
+///   rate bounds the scan. Slots = buffer ÷ datagrams that one request brings.
 /// - The rate ([`ScanOptions::with_rate`], [`ScanOptions::with_bytes_per_second`]), learned from
 ///   the replies unless it is set.
 /// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets
@@ -197,14 +197,14 @@ struct Query<C: Conversation> {
 /// Most targets that wait for their host.
 const MAX_WAITING: usize = 4096;
 
-/// Bits of an address that make a host, of IPv4 and of IPv6.
+/// The bits of an IPv4 and of an IPv6 address that identify a host.
 const HOST_PREFIX: (u8, u8) = (32, 64);
 
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
 
 /// Timeouts that a server may take once it has answered. A UT2004 server that needs three seconds
-/// for each of three replies takes three of the default ones.
+/// for each of three replies needs three of the default timeouts.
 const PATIENCE: u8 = 4;
 
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.
@@ -410,7 +410,7 @@ impl<C: Conversation> Scanner<C> {
         &self.stats
     }
 
-    /// Records an answer; the queries under way wait accordingly.
+    /// Records the round trip of an answer, and adapts the waits of the queries under way.
     fn record(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
@@ -496,7 +496,7 @@ impl<C: Conversation> Scanner<C> {
         self.source = Source::Closed;
     }
 
-    /// The addresses of this one's host, where it is limited.
+    /// The addresses of the host of `peer`, if the number of its queries is limited.
     fn host(&self, peer: SocketAddr) -> Option<RangeInclusive<SocketAddr>> {
         let is_limited = self.options.per_host.is_some() && !peer.ip().is_loopback();
         is_limited.then(|| network(peer.ip(), HOST_PREFIX))

@@ -89,7 +89,7 @@ enum Phase {
     Closed,
 }
 
-/// The times of heartbeats, and the report of the next ones.
+/// When heartbeats are due, and the state that the next ones report.
 #[derive(Debug, Clone)]
 struct Schedule {
     /// When the latest ones became due; before the first ones, the start.
@@ -109,7 +109,7 @@ impl Announcer {
     /// Heartbeats for Quake 3 masters. The first ones wait in [`Self::poll_transmit`].
     ///
     /// - `tag`: `DarkPlaces` for every game with a `gamename`, `QuakeArena-1` for Quake III Arena;
-    ///   [`Self::quake3_tag`] is that of a status's game.
+    ///   [`Self::quake3_tag`] returns the tag for a status.
     /// - `masters`: all IPv4 and IPv6 addresses of each master; the first 32 are kept.
     /// - `status` and `service`: those of the server's responder.
     ///
@@ -134,8 +134,8 @@ impl Announcer {
         )
     }
 
-    /// The tag for [`Self::quake3`]: that of the game's own servers, if masters list this status with
-    /// it, else `DarkPlaces`.
+    /// The tag for [`Self::quake3`]: that of the game's own servers, if masters list this status
+    /// with it, else `DarkPlaces`.
     ///
     /// ```
     /// use queryport::serve::Announcer;
@@ -229,8 +229,8 @@ impl Announcer {
 
     /// Announces a new status.
     ///
-    /// If the server has become empty or full, or is so no longer, the masters get a heartbeat at
-    /// once, but no more than one every ten seconds.
+    /// If the server has become empty or full, or has stopped being so, the masters get a heartbeat
+    /// at once, but no more than one every ten seconds.
     ///
     /// # Errors
     /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on

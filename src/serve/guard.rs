@@ -22,9 +22,9 @@ use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
-/// A network may receive this many times as much as a source, so a byte to it counts a fourth.
+/// A network may receive this many times as much as a source, so a byte to it counts as a fourth.
 const SOURCES_PER_NETWORK: u64 = 4;
-/// Proved addresses may receive this many times as much as others, so a byte to them counts an
+/// Proved addresses may receive this many times as much as others, so a byte to them counts as an
 /// eighth.
 const PROVED: u64 = 8;
 
@@ -76,7 +76,7 @@ pub struct GuardOptions {
     pub burst: u32,
     /// Bytes per second to all sources, default 1 MiB.
     ///
-    /// At once, all sources together receive a quarter of it, and each regular source a reply.
+    /// All sources together can receive a quarter of it at once, and each regular source one reply.
     pub total_bytes_per_second: u32,
 }
 
@@ -120,7 +120,7 @@ pub(super) struct Guard {
     /// Those of sources and networks.
     buckets: Sketch,
     source: Rate,
-    /// Of all unproved sources, and of all regular ones.
+    /// The rate of all unproved sources together, and that of all regular ones.
     total: Rate,
     /// Bytes of the total that unproved and proved addresses were sent.
     sent: [LeakyBucket; 2],
@@ -228,7 +228,8 @@ const CANDIDATE_FOR: Duration = Duration::from_secs(60);
 /// Another source can replace a regular one that has not asked for this time.
 const ABSENT_AFTER: Duration = Duration::from_secs(600);
 
-/// Sources that were answered twice within some time. Nobody displaces one that goes on asking.
+/// Sources that were answered twice, some time apart. No other source displaces one that goes on
+/// sending requests.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
     sources: Vec<Regular>,

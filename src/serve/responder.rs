@@ -1,4 +1,4 @@
-//! One server's answers.
+//! Answers queries about one server.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -53,9 +53,8 @@ pub struct ResponderStats {
 ///
 /// # After a failure
 /// A responder does not see failures: a reply that is lost is requested again by its client. It
-/// keeps the bytes that each source received, see [`GuardOptions`]. They are forgotten with time,
-/// at the guard's rates, and [`Self::with_guard`] begins anew. [`Self::set_status`] resets the
-/// encoded replies.
+/// counts the bytes that each source received, see [`GuardOptions`]. The counts fall at the guard's
+/// rates, and [`Self::with_guard`] resets them. [`Self::set_status`] resets the encoded replies.
 ///
 /// ```
 /// use std::time::Instant;

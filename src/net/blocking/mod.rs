@@ -284,7 +284,7 @@ impl Client {
 /// system refuses a thread, the list server's report has [`Error::Io`].
 ///
 /// # After a failure
-/// The lists of other list servers go on. The failure is in [`Self::masters`]; requests are not
+/// The other list servers' lists continue. The failure is in [`Self::masters`]; requests are not
 /// sent again. Make a new `Servers` for another try.
 #[derive(Debug)]
 pub struct Servers {
