@@ -199,7 +199,7 @@ impl Conversation for StatusQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
         let best = Answer::best(&self.replies, &self.asked).filter(|best| {
             let length = Some(best.raw().len());
-            // The reply before lacked the same, so another one would change nothing.
+            // The previous reply lacked the same, so another one would not help.
             remaining != Remaining::Retry
                 || best.completeness().is_complete()
                 || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)

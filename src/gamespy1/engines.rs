@@ -506,7 +506,7 @@ static BATTLEFIELD_1942: Profile = Profile {
     team_place: TeamPlace::NamesAfterPlayers,
     first_team: 1,
     sides: scores(Key::Tickets1, Key::Tickets2),
-    // It is a Windows language number.
+    // `location` is a Windows language number.
     has_regions: false,
     source: "captures in Austinb/GameQ, tests/Protocols/Providers",
     ..DEFAULT

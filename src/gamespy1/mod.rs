@@ -62,15 +62,15 @@
 //!   comes, and the answer is incomplete although it may contain everything. The client sends such
 //!   a server two requests, not more.
 //! - `queryid` is two integers, not a fraction: 20.1 and 20.10 are different fragments.
-//! - The reply number is the server's count of requests: 1–100 and again on UT99, from 2 upwards in
-//!   GameSpy's own code. It is always 1 on SWAT 4 and second-generation servers (UT99's script
-//!   UdpServerQuery 1.5.2, OpenMoHAA, captures in sergeii/swat4master). It distinguishes two
-//!   replies, but not two clients.
-//! - A retry can therefore bring a second reply with the number of the first. It shows if two
-//!   datagrams with one N.M differ, if there is a second end mark, or if a datagram follows the end
-//!   mark. No reply with this number is then complete. If `queryid` is M alone, this applies until
-//!   the next request, and a reply of several datagrams ends one round trip after its end mark.
-//!   Without such a contradiction, two replies look like one.
+//! - The reply number is the server's count of requests: from 1 to 100, then again from 1, on UT99,
+//!   and from 2 upwards in GameSpy's own code. It is always 1 on SWAT 4 and second-generation
+//!   servers (UT99's script UdpServerQuery 1.5.2, OpenMoHAA, captures in sergeii/swat4master). It
+//!   distinguishes two replies, but not two clients.
+//! - A retry can therefore bring a second reply with the number of the first. The signs are two
+//!   different datagrams with one N.M, a second end mark, or a datagram after the end mark. No
+//!   reply with this number is then complete. If `queryid` is M alone, this applies until the next
+//!   request, and a reply of several datagrams ends one round trip after its end mark. Without such
+//!   a contradiction, two replies look like one.
 //! - UT99 does not escape a player's skin, which can contain `\queryid\9.1`. Numbers inside a
 //!   datagram are those of sections only if all share one N, count up from N.1 to the end, and
 //!   there is no row of a player.

@@ -282,7 +282,7 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
     if packed.datagrams.len() > MAX_FRAGMENTS {
-        // Rules that begin this many datagrams push the rest back by up to one more.
+        // Rules in this many datagrams can push the rest back by one more datagram.
         let others = Packed::new(parts, limit, Some(0)).datagrams.len();
         let room = MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1);
         packed = Packed::new(parts, limit, Some(room));

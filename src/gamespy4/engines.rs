@@ -96,7 +96,7 @@ pub(super) struct Profile {
     marks: &'static [Mark],
     /// The character set and the colour codes of its texts.
     pub(super) style: Style,
-    /// Keys that are read as on most engines, before those of the row.
+    /// The keys that most engines share. They precede the row's own keys.
     usual: &'static [Entry],
     /// The row's own keys.
     own: &'static [Entry],
@@ -219,11 +219,11 @@ pub(super) struct Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlayerField {
     Name,
-    /// The score: of several such columns in a reply, the first in the row's order.
+    /// The score. If a reply has several such columns, the first one in the row's order counts.
     Score,
     Ping,
     Team,
-    /// Whether the player is a bot. Written where that is known of anybody.
+    /// Whether the player is a bot. Written if that is known for any player.
     Bot,
     /// No field of the model.
     Extra,
@@ -588,7 +588,7 @@ static CRYSIS: Profile = Profile {
     ..DEFAULT
 };
 
-/// Arma 2 and 3 of their first years: `mod` is all that is loaded.
+/// Arma 2 and 3 of their first years: `mod` lists everything that is loaded.
 static ARMA: Profile = Profile {
     name: "Arma",
     marks: &[Mark::Keys(&[Key::SvBattleye, Key::EqualModRequired])],
@@ -652,8 +652,8 @@ static BATTLEFIELD_VIETNAM: Profile = Profile {
     ..GAMESPY
 };
 
-/// GameSpy v2, and every server that is asked as one: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous 2.
-/// Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
+/// GameSpy v2, and every server that is queried in it: Halo, F.E.A.R., SWAT 4, Hidden & Dangerous
+/// 2. Halo's players have the teams 0 and 1, so its rows, red and blue, count from 0.
 pub(super) static GAMESPY_2: Profile = GAMESPY;
 
 const GAMESPY: Profile = Profile {

@@ -1,4 +1,4 @@
-//! From the model to the keys and fields of a server: writes what the engine's row names.
+//! Converts a status to the keys and fields of a reply, by the engine's row.
 
 use std::borrow::Cow;
 
@@ -183,7 +183,7 @@ fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Opti
             let everyone = status.online();
             number(everyone.map(|count| count.saturating_sub(bots.unwrap_or_default())))
         }
-        // Without bots, the key of that answer is enough.
+        // If there are no bots, the key for `HasBots` is enough.
         Field::BotCount => number(bots.filter(|&bots| bots > 0 || !profile.has(Field::HasBots))),
         Field::HasBots => number(bots.map(|bots| bots > 0)),
         Field::MaxPlayers => number(status.max_players),
@@ -213,7 +213,7 @@ fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {
     number.map(|number| Cow::Owned(number.into().to_string().into_bytes()))
 }
 
-/// The mutators as this field has them, where the rules do not have the server's own keys for them.
+/// The value of a field for mutators, unless the rules already have a key for them.
 fn mutators<'a>(
     field: Field,
     status: &'a ServerStatus,

@@ -1,4 +1,4 @@
-//! From an answer to the model: reads the fields that the engine's row names.
+//! Converts an answer to a status, by the fields in the engine's row.
 
 use std::time::Duration;
 
@@ -164,8 +164,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The name. A title can hold NUL: what it has from a NUL and a key on was meant to forge the
-    /// key.
+    /// The name. A title can contain NUL. The name ends at a NUL with a key after it, because the
+    /// rest was meant to forge that key.
     fn name(&self) -> Option<Text> {
         let raw = self.first(&[Field::Name, Field::Title])?;
         let is_key = |end: &usize| {
@@ -237,8 +237,8 @@ fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -
     listed.or_else(|| counted_bots(fields))
 }
 
-/// The server's own count of bots. If the server has a key for whether there are bots, the count is
-/// valid only with it.
+/// The server's own count of bots. On an engine with a key for whether there are bots, the count is
+/// valid only if that key is there.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
     let tells_any = fields.profile.has(Field::HasBots);
     match fields.flag(&[Field::HasBots]) {

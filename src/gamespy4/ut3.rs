@@ -22,7 +22,7 @@ enum Kind {
     Names,
     /// Bits of the game's own mutators.
     Mutators,
-    /// A number that counts through these names.
+    /// The position of a name in this list.
     Choice(&'static str),
 }
 
@@ -138,7 +138,8 @@ impl<'a> Settings<'a> {
             .and_then(|(setting, raw)| self.words(setting, raw))
     }
 
-    /// Name and value in words of every setting that can be read, in the order of the wire.
+    /// The name of each setting and its value in words, in the order of the wire. A value that
+    /// cannot be read is left out.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
         self.0
             .iter()

@@ -68,9 +68,9 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Writes sections. A reply that lacks something lacks its last byte too, the end of the last
-    /// section: tools read such replies, and this crate's client notices. Minecraft's always lacks
-    /// that byte, and then is not marked as the last datagram.
+    /// Writes sections. An incomplete reply omits its last byte, the end of the last section: tools
+    /// can read it, and this crate's client notices. Minecraft's replies never have that byte: an
+    /// incomplete one is not marked as the last datagram.
     pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
         let is_cut = self.cut || portion != self.whole();
         let max_body = if self.is_minecraft {
@@ -152,7 +152,7 @@ impl<'a> Content<'a> {
             let end = memchr::memrchr(0, written).map_or(0, |last| last.saturating_add(1));
             out.truncate(start.saturating_add(end));
         } else if keys.server == KeyList::All && (self.cut || portion != whole) {
-            // Lacks its end, as a reply of several datagrams does that lacks something.
+            // An incomplete reply omits its end, as one in several datagrams does.
             out.pop();
         }
     }

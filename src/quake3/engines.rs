@@ -1300,7 +1300,7 @@ pub(crate) const COD4X: Profile = Profile {
     ..COD4
 };
 
-/// An `infoResponse` of a Call of Duty that its protocol number does not tell.
+/// An `infoResponse` of a Call of Duty whose protocol number does not identify the game.
 pub(crate) const COD_UNNAMED: Profile = Profile {
     name: "Call of Duty of an unknown number",
     signatures: &[all(&[Has(Key::Hw)])],

@@ -215,7 +215,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The people of an `infoResponse` that counts them.
+    /// The number of people, for an `infoResponse` that counts them.
     fn people(&self) -> Option<u32> {
         if !self.is_info || self.profile.written.people.is_empty() {
             return None;

@@ -55,9 +55,9 @@
 //! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
 //!   (id-Software/Quake-2, server/sv_main.c). Near that length the end counts as missing.
 //! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line
-//!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. Near 1,340 bytes the end
-//!   counts as missing when no other one comes. One lost in the middle is noticed only inside a
-//!   line.
+//!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. If the last one has
+//!   nearly 1,340 bytes, the end counts as missing. A datagram lost in the middle is noticed only
+//!   if a line was cut there.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
 //! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
 //! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). Nothing in a reply of Quake 2
@@ -96,13 +96,13 @@
 //!
 //! # Sources
 //! - ioquake3's `getchallenge` carries the client's own challenge and the game's name. The reply
-//!   has both challenges and the protocol number. id's, DarkPlaces' and Warsow's carry and get less
-//!   (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz).
+//!   has both challenges and the protocol number. Requests and replies of id, DarkPlaces and Warsow
+//!   contain less (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz).
 //! - `connect` has a form for each engine, see [`ConnectForm`] (captured from OpenArena and Nexuiz;
 //!   recorded from Lilium Voyager, Daemon and Warsow's server).
-//! - The answers to `rcon` have neither number nor end mark: quiet ends them. ioquake3's pieces
-//!   have at most 1,007 bytes of text, DarkPlaces' 1,394. Both answer a wrong password with an
-//!   error (recorded from OpenArena and DarkPlaces).
+//! - The answers to `rcon` have neither number nor end mark: they end with silence. ioquake3's
+//!   pieces have at most 1,007 bytes of text, DarkPlaces' 1,394. Both answer a wrong password with
+//!   an error (recorded from OpenArena and DarkPlaces).
 //! - Servers limit the rate of `rcon`, and `net::Rcon` stays below all known limits. id's servers
 //!   accept one command in 500 ms. Urban Terror's accept one in 600 ms after a bad password.
 //!   ioquake3's accept ten packets of an address at once and then one per second.
@@ -135,7 +135,7 @@
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
-//! No known key has `time_left` or `mutators`.
+//! No known key contains `time_left` or `mutators`.
 //!
 //! The server side writes the fields under the keys of the engine's row:
 //! - An info also has `needpass`, `humans` and `sv_privateclients`, which the clients of Jedi

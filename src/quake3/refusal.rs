@@ -48,7 +48,8 @@ impl Refusal {
             _ => refusal,
         };
         match *reply {
-            // The short form begins with one letter, as other words do: a text ends with its line.
+            // The short form begins with a letter that also begins other words. A text ends with a
+            // line feed; other datagrams do not.
             Reply::Print {
                 dark_places: true,
                 text,

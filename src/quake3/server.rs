@@ -171,9 +171,9 @@ fn encode(
 /// The bytes that a reply may have.
 #[derive(Clone, Copy)]
 struct Space {
-    /// After the challenge.
+    /// Bytes after the challenge.
     left: usize,
-    /// For the infostring, of these.
+    /// The part of [`Self::left`] for the infostring.
     info: usize,
 }
 

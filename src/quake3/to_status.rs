@@ -365,7 +365,7 @@ impl<'a> Reader<'a> {
         red.into_iter().chain(blue).collect()
     }
 
-    /// A team with a score, or in a game of teams with a name.
+    /// The team, if it has a score or, in a game of teams, a name.
     fn team(&self, id: i32, scores: &[Key], names: &[Key]) -> Option<Team> {
         let score = self.known.first_filled(scores).and_then(number::integer);
         let has_teams = self.current_match.is_some_and(|current| current.has_teams);

@@ -199,7 +199,7 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        // An echo of the request differs from a reply without entries in the version only.
+        // An echo of the request differs from a reply without entries only in the version.
         let request = self.asked.map(Request::new);
         if request.is_some() && Request::parse(datagram).ok() == request {
             return Verdict::Rejected(UNEXPECTED);

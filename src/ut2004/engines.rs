@@ -218,8 +218,8 @@ const FLAGS: Flags = Flags {
     anti_cheat: Some(16),
 };
 
-/// An engine without a row: no absent rule means anything, nor does a flag that games use
-/// differently.
+/// An engine without a row. An absent rule means nothing, and neither does a flag whose meaning
+/// differs between games.
 const UNKNOWN: Profile = Profile {
     marks: &[],
     info: InfoEnd::Standard,

@@ -73,7 +73,7 @@
 //! Four losses cannot be seen:
 //!
 //! - a datagram that was lost from two replies;
-//! - the only datagram of an idle server, with spectators, who are listed and not counted;
+//! - the only datagram of players of an idle server: spectators, who are listed but not counted;
 //! - players, where the reply lists exactly as many spectators in their place;
 //! - a datagram that a late copy of an earlier reply replaced.
 //!

@@ -16,8 +16,8 @@ use crate::service::Service;
 /// the rules first. An empty list of players has no datagram.
 ///
 /// An empty rule list is sent as a header-only datagram, five bytes like a request. It is sent only
-/// to clients whose version has lower bytes than this server's own. Otherwise two servers could be
-/// made to answer each other forever.
+/// to clients whose version is lower than this server's, compared byte by byte. Otherwise two
+/// servers could be made to answer each other forever.
 ///
 /// The rules `SkillLevel` and `Flags` go into the info record instead of the list, the last of each
 /// name, if the engine's record has these fields. So do `CurrentWave` and `FinalWave` together.
@@ -85,9 +85,9 @@ pub(crate) struct ReplyKind {
     takes_header: bool,
 }
 
-/// Whether a header-only datagram may answer this request. Another server may take it for a
-/// request, and answers only with higher bytes. So a chain of replies has at most one from each
-/// server.
+/// Whether a header-only datagram may answer this request. Another server may take that datagram
+/// for a request. It replies only if its own version bytes are higher, so two servers exchange at
+/// most one reply each.
 fn takes_header(request: &Request, service: &Service) -> bool {
     request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
 }

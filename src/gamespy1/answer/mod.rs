@@ -110,7 +110,8 @@ fn is_of_status(fields: Fields<'_>) -> bool {
 }
 
 impl Answer {
-    /// The best reply to a query: the one with the best evidence, then complete, longest, first.
+    /// The best reply to a query: the one with the best evidence. Of several, a complete one, then
+    /// the longest, then the first.
     pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
         // Numbers are better evidence than missing rows.

@@ -22,8 +22,8 @@ pub(crate) struct Body {
     pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
-    /// Ranks replies: first those that can show a loss by more than their length, then those with
-    /// all fragments.
+    /// Ranks replies: whether the datagrams can show a loss by numbers, then whether all fragments
+    /// have arrived.
     pub(crate) rank: (bool, bool),
 }
 

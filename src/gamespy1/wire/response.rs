@@ -442,7 +442,7 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     };
     let is_numbered = match end.id {
         Some(Id::Number(again)) => again == number,
-        // With a damaged number, the last datagram has arrived in two versions.
+        // If its number is damaged, this is another version of the last datagram.
         Some(Id::Word | Id::Damaged) | None => end.has_eof,
         Some(Id::Numbers { .. }) => false,
     };

@@ -173,7 +173,7 @@ impl<'a> Reader<'a, '_> {
         if is_first && index.columns.last().is_some_and(is_same) {
             index.reopen_column(first_row);
         } else {
-            // A repeated column begins another reply, whose rows are others.
+            // A repeated column belongs to another reply, with other rows.
             if is_first && index.columns.iter().any(is_same) {
                 self.rows = None;
             }

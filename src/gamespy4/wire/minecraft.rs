@@ -266,7 +266,7 @@ impl<'a> Full<'a> {
 }
 
 impl Players<'_> {
-    /// Whether another field follows the names, as in the sections of other servers.
+    /// Whether another column follows the names. Minecraft servers send only this one.
     fn has_more_fields(&self) -> bool {
         let texts = self.names.iter().chain([&self.rest]);
         let mut after_names = texts.skip_while(|text| !text.is_empty());

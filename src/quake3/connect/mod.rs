@@ -406,7 +406,7 @@ impl ConnectRequest<'_> {
         let text = Bytes::from(huffman::decompress(packed, MAX_MESSAGE)?);
         // One argument, usually quoted.
         let argument = next_word(&mut &text[..]).unwrap_or_default();
-        // No key is empty: a `\` at the beginning of the first is one that was doubled.
+        // A key is never empty: if the first one begins with `\`, each `\` was doubled.
         if argument.starts_with(br"\\") {
             return Ok(unescape(argument).into());
         }

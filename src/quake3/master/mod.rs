@@ -191,8 +191,8 @@ pub struct MasterStats {
     /// Heartbeats that were answered with `getinfo`.
     pub heartbeats: u64,
     /// Heartbeats that were not answered. The tag is unknown, the address is out of scope or has
-    /// too many servers, or the heartbeat is shorter than the `getinfo`. Or the table is full, or
-    /// too many requests wait.
+    /// too many servers, or the heartbeat is shorter than the `getinfo`. Other reasons are a full
+    /// table, and too many waiting requests.
     pub heartbeats_refused: u64,
     /// Descriptions that listed a server or renewed its entry.
     pub listed: u64,

@@ -106,7 +106,8 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// `per_source`: lists in a row, and how long each counts. `bytes`: most of them in a second.
+    /// `in_a_row`: the lists that a source gets at once. `decay`: the time until its next one.
+    /// `bytes`: the most bytes of lists per second.
     pub(super) fn new(secret: Secret, (in_a_row, decay): (u16, Duration), bytes: u32) -> Self {
         let decay = decay.max(Duration::from_millis(1));
         Self {
@@ -162,7 +163,7 @@ impl Outbox {
             full: request.full || list.has_all,
             ipv4: request.wants_ipv4(),
             ipv6: request.wants_ipv6(),
-            // No server has one that is too long to be listed.
+            // No listed server has a game type that is too long for a `Name`.
             game_type: request
                 .game_type
                 .map(|text| name(text).ok_or(()))

@@ -84,7 +84,7 @@ pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
     let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
     let (mut line, _) = take_while(blank)(line)?;
-    // A loop: a datagram can hold 16,000 comments, more than a stack does.
+    // A loop, not recursion: a datagram can hold 16,000 comments, too many for the stack.
     while let Ok((after, _)) = block_comment(line) {
         (line, _) = take_while(blank)(after)?;
     }

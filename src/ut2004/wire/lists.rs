@@ -77,7 +77,7 @@ pub(crate) struct Entries<'a> {
     /// The rest of a datagram with them, or their bytes in an info record.
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
-    /// Of players.
+    /// The form of the entries, if they are players.
     pub(super) form: PlayerForm,
 }
 
@@ -121,7 +121,7 @@ impl<'a> Entries<'a> {
         )
     }
 
-    /// Appends their number and them.
+    /// Appends the number of entries, then the entries.
     pub(super) fn encode_counted(self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         put_index(self.count, false, out)?;
         out.put_slice(self.bytes);
@@ -211,7 +211,7 @@ impl<'a> PlayerRecord<'a> {
 
     /// The team whose score this record holds, where it is not a player: number, ping and stats id
     /// 0 and a name that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list
-    /// their teams so.
+    /// their teams like this.
     pub fn pseudo_team(self) -> Option<u8> {
         if (self.player_num, self.ping, self.stats_id) != (0, 0, 0) {
             return None;
