@@ -184,7 +184,7 @@ pub enum QueryError {
         /// The time from the start of the query to its end.
         waited: Duration,
     },
-    /// Datagrams came from the server's address, and none of them answered the request.
+    /// Datagrams came from the server's address, but none of them answered the request.
     #[error(
         "no usable answer within {} ({} sent, {} rejected; the last: {last})",
         seconds(*waited), counted(*requests, "request"), counted(*rejected, "datagram")
@@ -269,11 +269,11 @@ pub enum ErrorKind {
     Timeout,
     /// The network reported the address as unreachable, or there is no route to it.
     Unreachable,
-    /// Datagrams came, in another protocol or in reply to another kind of request.
+    /// Datagrams came, but in another protocol or in reply to another kind of request.
     NotThisProtocol,
-    /// Replies came, and their challenge or request id is not the one of the request.
+    /// Replies came, but their challenge or request id is not that of the request.
     WrongReply,
-    /// Replies came, and they are malformed or truncated.
+    /// Replies came, but they are malformed or truncated.
     Malformed,
     /// The answer exceeds a bound.
     Limit {

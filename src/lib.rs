@@ -67,7 +67,7 @@
 //!
 //! 1. `poll_transmit(now, &mut out)` until it returns `None`; send each datagram that it appends to
 //!    `out`.
-//! 2. `poll_answer()` or `poll_event()`, where the machine has one, until it returns `None`.
+//! 2. `poll_answer()` or `poll_event()`, if the machine has one, until it returns `None`.
 //! 3. `poll_timeout()`: wait until then, or until a datagram arrives.
 //! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then go to 1.
 //!

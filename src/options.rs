@@ -191,7 +191,7 @@ pub enum Engine {
     /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and
     /// `getchallenge` names its game.
     Quake3,
-    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): where players have teams, the team precedes the
+    /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): if players have teams, the team precedes the
     /// name; `getchallenge` is answered with `challenge` and eleven characters.
     DarkPlaces,
     /// Quake 3 of Warsow: the team follows the name; `getchallenge` is answered with `challenge`
@@ -211,7 +211,7 @@ pub enum Engine {
     /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
     /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of
-    /// Killing Floor only where the rules have both.
+    /// Killing Floor only if the rules have both.
     Ut2004,
     /// UT2003, version 0x79. The info record ends with the ping: no flags, no skill level
     /// (`openspy/wireshark-dissectors`, `ut2004/main.c`; no capture).

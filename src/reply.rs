@@ -44,7 +44,7 @@ pub struct Requester {
     pub address: SocketAddr,
     /// Time of arrival of the request.
     pub now: Instant,
-    /// The number of this reply, where the protocol numbers replies (GameSpy v1's `queryid`).
+    /// The number of this reply, if the protocol numbers replies (GameSpy v1's `queryid`).
     pub number: u64,
     /// Issues and verifies the tokens that prove the sender's address (GameSpy v4's challenge,
     /// Quake 3's `getchallenge`).
@@ -199,7 +199,7 @@ impl Patch {
         bytes: [0; MAX_PATCH],
     };
 
-    /// The bytes that `write` writes, 128 at most.
+    /// The bytes that `write` writes, at most 128.
     pub(crate) fn new(write: impl FnOnce(&mut &mut [u8])) -> Self {
         let mut patch = Self::NONE;
         let mut unused = patch.bytes.as_mut_slice();

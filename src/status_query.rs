@@ -123,7 +123,7 @@ impl Answer {
     /// The request is not known, so challenges and request ids are not verified.
     ///
     /// # Errors
-    /// Why a datagram was rejected, where every datagram was, or which limit is exceeded.
+    /// Why the datagrams were rejected, if all of them were, or which limit is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
         datagrams: impl IntoIterator<Item = Bytes>,

@@ -120,7 +120,7 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     };
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // A distant name is not suggested where there is a near one.
+    // A distant name is not suggested if there is a near one.
     let least = like
         .first()
         .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
@@ -137,7 +137,7 @@ impl Game {
     /// The game that a server runs, recognised by its answer.
     ///
     /// The GameSpy name, the version or the type of match decides. A number of the network protocol
-    /// or a default game port decides where no other game has it. A modification without a row
+    /// or a default game port decides if no other game has it. A modification without a row
     /// counts as its game. `None` if the answer fits no game of the table.
     ///
     /// ```

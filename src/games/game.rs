@@ -76,7 +76,7 @@ impl Game {
         self.query_port.at(self.game_port)
     }
 
-    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` where it
+    /// The form of the `connect` that its servers read in Quake 3's protocol; `None` if it
     /// cannot be sent.
     ///
     /// ```
@@ -200,7 +200,7 @@ impl QueryPort {
         }
     }
 
-    /// The query port, where the game port may not be known.
+    /// The query port, if the game port may not be known.
     pub(crate) fn at(self, game_port: Option<u16>) -> Option<u16> {
         match self {
             Self::Fixed(port) => Some(port),
@@ -240,7 +240,7 @@ pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
     /// `getservers GAME NUMBER empty full` over UDP. No reply can mean an empty list: AlterWare's
-    /// master sends nothing where it has no server of that game and number
+    /// master sends nothing if it has no server of that game and number
     /// (alterware/master-server, src/services/getservers_command.cpp).
     Named,
     /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive.

@@ -140,7 +140,7 @@ fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>
 
 /// Highest number of a command without a value.
 const WITHOUT_VALUE: u32 = 7;
-/// The number of `\info\` where it repeats the versions of the first section.
+/// The number of `\info\` if it repeats the versions of the first section.
 const INFO_WITH_VERSIONS: u32 = 15;
 /// The commands that make up a status, and their numbers.
 const SECTIONS: [(u32, Command<'_>); 4] = [

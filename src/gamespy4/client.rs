@@ -273,7 +273,7 @@ impl StatusQuery {
         attempts.any(|attempt| !attempt.fragments.is_empty())
     }
 
-    /// The stage that follows a silent one at once, where another form of the request may be
+    /// The stage that follows a silent one at once, if another form of the request may be
     /// answered.
     fn other_form(&self) -> Option<Stage> {
         match self.stage() {
@@ -283,7 +283,7 @@ impl StatusQuery {
         }
     }
 
-    /// The next form of a request without a challenge; `None` where a challenge is known or
+    /// The next form of a request without a challenge; `None` if a challenge is known or
     /// demanded.
     fn without_challenge(&self) -> Option<Stage> {
         if self.has_challenge || self.is_minecraft() {

@@ -107,7 +107,7 @@ pub(super) struct Profile {
     pub(super) first_team: i32,
     /// Values of the modification's key that are the game itself.
     pub(super) unmodified: &'static [&'static str],
-    /// Whether bots are rows without a name, where there are as many of them as bots.
+    /// Whether bots are rows without a name, if there are as many of them as bots.
     pub(super) has_nameless_bots: bool,
     /// The sources of the facts.
     pub(super) source: &'static str,
@@ -130,7 +130,7 @@ pub(super) struct Entry {
     pub(super) key: Key,
     pub(super) field: Field,
     pub(super) access: Access,
-    /// The value that is written where neither the status nor its rules have one.
+    /// The value that is written if neither the status nor its rules have one.
     #[cfg_attr(
         not(feature = "serve"),
         allow(dead_code, reason = "only a server writes it")
@@ -207,7 +207,7 @@ impl Field {
 pub(super) struct Column {
     pub(super) name: &'static str,
     pub(super) field: PlayerField,
-    /// The value that is written where the player has none; `None` for a column that is only read.
+    /// The value that is written if the player has none; `None` for a column that is only read.
     #[cfg_attr(
         not(feature = "serve"),
         allow(dead_code, reason = "only a server writes it")
@@ -256,7 +256,7 @@ const fn written(key: Key, field: Field) -> Entry {
 }
 
 impl Entry {
-    /// The key with a value that is written where there is no other.
+    /// The key with a value that is written if there is no other.
     const fn or(self, default: &'static str) -> Self {
         Self {
             default: Some(default),

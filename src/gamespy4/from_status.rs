@@ -149,7 +149,7 @@ fn required<'a>(status: &'a ServerStatus, profile: &'static Profile) -> Vec<Requ
     required.collect()
 }
 
-/// The value of a key; `None` where the status has none.
+/// The value of a key; `None` if the status has none.
 fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Option<Cow<'a, [u8]>> {
     let seconds = || i64::try_from(status.time_limit?.as_secs()).ok();
     let bots = status.bot_count;
@@ -314,7 +314,7 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
 }
 
 /// A title as Minecraft's own server of this version writes it: UTF-8 from 1.21.11 on (craftping,
-/// `shouldUseLegacyStringEncoding`), before that one byte a character where that is possible.
+/// `shouldUseLegacyStringEncoding`), before that one byte a character if that is possible.
 fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
     let numbers = version

@@ -178,7 +178,7 @@ impl<'a> Fields<'a> {
         (!name.is_empty()).then(|| self.to_text(name))
     }
 
-    /// The modification; some servers name the game itself where there is none.
+    /// The modification; some servers name the game itself if there is none.
     fn mod_name(&self) -> Option<Text> {
         let is_game = |name: &&[u8]| {
             let mut games = self.profile.unmodified.iter();
@@ -248,7 +248,7 @@ fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
     }
 }
 
-/// The players; `None` where the reply has no list.
+/// The players; `None` if the reply has no list.
 fn listed_players(
     answer: &Answer,
     fields: &Fields<'_>,

@@ -45,7 +45,7 @@ const TABLE: [Setting; 34] = [
     ("OwningPlayerId", "owner's id", Kind::Number),
     // Usually the server's name again.
     ("OwningPlayerName", "owner", Kind::Text),
-    // `openplaying` where one may join a game in progress.
+    // `openplaying` if players may join a game in progress.
     ("gamemode", "openness", Kind::Text),
     ("bUsesStats", "statistics", Kind::Boolean),
     ("bIsDedicated", "dedicated", Kind::Boolean),
@@ -131,7 +131,7 @@ impl<'a> Settings<'a> {
         Self::new(rules.iter().map(|(key, value)| (key.raw(), value.raw())))
     }
 
-    /// The value of a setting in words, by its key on the wire; `None` where it is missing or
+    /// The value of a setting in words, by its key on the wire; `None` if it is missing or
     /// cannot be read as its type.
     pub fn get(&self, key: &str) -> Option<String> {
         self.find(key)

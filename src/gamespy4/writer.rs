@@ -25,7 +25,7 @@ pub(super) struct Content<'a> {
     /// Columns: the name and the values, each with its NUL.
     players: Vec<&'a [u8]>,
     teams: Vec<&'a [u8]>,
-    /// Whether something of the status is not in it.
+    /// Whether a part of the status is not in it.
     cut: bool,
 }
 

@@ -187,7 +187,7 @@ pub enum ListCompleteness {
     Passes {
         /// How many requests the master answered.
         count: u8,
-        /// How many addresses came in one pass only, those out of scope included. Other passes lost
+        /// How many addresses came in only one pass, those out of scope included. Other passes lost
         /// them, or the servers joined or left meanwhile.
         once: u32,
     },

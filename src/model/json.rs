@@ -90,7 +90,7 @@ impl Serialize for As<&Duration> {
     }
 }
 
-/// Writes a duration in seconds, to the microsecond: an integer where it is whole.
+/// Writes a duration in seconds, to the microsecond: an integer if it is whole.
 pub(crate) fn write_seconds<S: Serializer>(
     time: &(impl Copy + Into<Option<Duration>>),
     serializer: S,

@@ -32,7 +32,7 @@ pub struct Player {
     pub ping: Option<i32>,
     /// The team's number in the game's own counting; [`Team::id`](crate::Team::id) has the same.
     pub team: Option<i32>,
-    /// Whether it is a bot, where the reply proves it.
+    /// Whether it is a bot, if the reply proves it.
     pub bot: Option<bool>,
     /// Every other key and value of the player.
     pub extra: Rules,
@@ -86,7 +86,7 @@ impl Players {
         self.0.is_some()
     }
 
-    /// The list; `None` if none came.
+    /// The list; `None` if the server sent none.
     pub fn known(&self) -> Option<&[Player]> {
         self.0.as_deref()
     }

@@ -31,7 +31,7 @@ use crate::text::locate;
 /// );
 /// ```
 ///
-/// There is no `rules["key"]`: it would panic where the server did not send the key.
+/// There is no `rules["key"]`: it would panic if the server did not send the key.
 #[derive(Clone, Default)]
 pub struct Rules {
     /// `None` before the first pair. The players of an answer share one list; each has a part of

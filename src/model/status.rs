@@ -65,7 +65,7 @@ pub struct ServerStatus {
     pub map: Option<Text>,
     /// The game, as the server names it.
     pub game: Option<Text>,
-    /// The modification of the game, where one is active and the server names it.
+    /// The modification of the game, if one is active and the server names it.
     pub mod_name: Option<Text>,
     /// The kind of match as the server names it: a word, a class name or a number. Numbers of Quake
     /// III Arena, Urban Terror and Jedi Knight are replaced by the game's own words.
@@ -88,7 +88,7 @@ pub struct ServerStatus {
     /// Everyone on the server, bots included, as the server counts them. [`ServerStatus::players`]
     /// may be longer or shorter on real servers.
     pub player_count: Option<u32>,
-    /// The bots among [`ServerStatus::player_count`], where the reply proves their number.
+    /// The bots among [`ServerStatus::player_count`], if the reply proves their number.
     pub bot_count: Option<u32>,
     /// Slots for players, including private slots if the reply has their number.
     pub max_players: Option<u32>,

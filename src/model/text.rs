@@ -54,7 +54,7 @@ impl Style {
 /// let name: Option<String> = name.map(String::from);
 /// ```
 ///
-/// A text shares the memory of its answer. Its plain text is made at the first use, and only where
+/// A text shares the memory of its answer. Its plain text is made at the first use, and only if
 /// the bytes are not the plain text already.
 ///
 /// The bytes, the character set and the colour codes:
@@ -80,7 +80,7 @@ impl Style {
 pub struct Text {
     raw: Bytes,
     style: Style,
-    /// The plain text, from its first use on, where the bytes are another text.
+    /// The plain text, from its first use on, if the bytes are another text.
     plain: OnceLock<Box<str>>,
 }
 
@@ -316,7 +316,7 @@ impl<'a> TextRef<'a> {
     /// It is safe to print on a terminal, and two different names look different: characters that
     /// change the direction of writing are removed as well. Tabs and line feeds in a row become one
     /// space, except at the end; [`Self::lines`] keeps lines apart. Emoji lose the joiners between
-    /// them. Spaces at the ends are kept. Borrowed where the bytes are the plain text already.
+    /// them. Spaces at the ends are kept. Borrowed if the bytes are the plain text already.
     pub fn plain(self) -> Cow<'a, str> {
         let Style { charset, colours } = self.style;
         let raw = self.without_last_breaks();

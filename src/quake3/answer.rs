@@ -128,9 +128,9 @@ impl Answer {
     /// - a key without a value
     /// - a player line without its closing quote
     /// - no line feed at the end: servers write one after the infostring and after each player
-    /// - fewer players than the key `clients` counts, where a server has it
+    /// - fewer players than the key `clients` counts, if a server has it
     ///
-    /// A cut `infoResponse` is recognised by a key without a value only, because no key is in every
+    /// A cut `infoResponse` is recognised only by a key without a value, because no key is in every
     /// server's reply. Call of Duty leaves out `clients` when it is 0, and ioquake3 every key with
     /// an empty value. An `infoResponse` to `getstatus` lacks rules and players.
     ///
@@ -185,7 +185,7 @@ impl Answer {
         missing.into()
     }
 
-    /// Whether the server can have listed more players than came.
+    /// Whether the server can have listed more players than have arrived.
     fn may_go_on(&self, listed: usize) -> bool {
         let response = self.response();
         if self.has_open_end || self.form() != Form::Quake2 {

@@ -53,7 +53,7 @@ pub(crate) struct Profile {
     pub(crate) info_slots: InfoSlots,
     /// Whether a ping of 0 is a bot's, and only a bot's.
     pub(crate) bots_have_no_ping: bool,
-    /// The prefix of bots' names, where their lines have no other mark.
+    /// The prefix of bots' names, if their lines have no other mark.
     pub(crate) bot_prefix: Option<&'static str>,
     /// The numbered types of match.
     pub(crate) matches: &'static [Match],
@@ -83,11 +83,12 @@ impl PartialEq for Profile {
     }
 }
 
-/// Marks that a reply of an engine has together.
+/// A set of marks. A reply that has all of them is the engine's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signature {
     marks: &'static [Mark],
-    /// First letters of values, see [`letter`]. A reply without any of them lacks a mark.
+    /// The first letter of a text among the marks, see [`letter`]; every letter without such a text.
+    /// A reply whose values all begin with other letters lacks the mark.
     letters: u32,
 }
 
@@ -259,9 +260,9 @@ pub(crate) struct Repeated {
 pub(crate) struct Written {
     /// The name of the server.
     pub(crate) name: ByReply,
-    /// The type of match: a number where the game has numbers.
+    /// The type of match: a number if the game has numbers.
     pub(crate) game_type: ByReply,
-    /// The type of match in words, where the game has both.
+    /// The type of match in words, if the game has both.
     pub(crate) game_words: Option<ByReply>,
     /// The modification.
     pub(crate) modification: Modification,

@@ -97,7 +97,7 @@ pub(crate) struct RconRule {
     pub(crate) refused: &'static [&'static str],
     /// The beginning of a line before a refusal, in lower case.
     pub(crate) line_before: Option<&'static str>,
-    /// The byte between the word and each message, where a datagram holds one message of the
+    /// The byte between the word and each message, if a datagram holds one message of the
     /// console.
     pub(crate) before_message: Option<u8>,
     /// Whether a wrong password has no answer.

@@ -117,7 +117,7 @@ pub struct RconQuery {
 enum State {
     /// A challenge to sign is requested.
     Challenge,
-    /// The command is sent, signed with the nonce where there is one.
+    /// The command is sent, signed with the nonce if there is one.
     Command(Option<Nonce>),
     /// Output arrives.
     Output(Output),
@@ -226,7 +226,7 @@ impl RconQuery {
         repeatable() repeatable = true;
     }
 
-    /// Writes the command, signed with the nonce where there is one.
+    /// Writes the command, signed with the nonce if there is one.
     fn put_command(&self, nonce: Option<&Nonce>, out: &mut Vec<u8>) {
         let (password, command) = (&self.password.0[..], &self.command[..]);
         #[cfg(feature = "secure-rcon")]
@@ -625,7 +625,7 @@ impl fmt::Debug for Password {
 #[cfg(feature = "secure-rcon")]
 impl<'a> SecureRconRequest<'a> {
     /// Signs a command. `timed`, `signed`: see the fields. The password up to its first space is
-    /// the key, as on DarkPlaces; where that is empty, [`Self::verify`] accepts no signature.
+    /// the key, as on DarkPlaces; if that is empty, [`Self::verify`] accepts no signature.
     /// Feature `secure-rcon`.
     pub fn sign(timed: bool, password: &Password, signed: &'a [u8]) -> Self {
         Self {

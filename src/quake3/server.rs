@@ -296,7 +296,7 @@ pub(crate) enum ReplyKind {
     },
 }
 
-/// The reply to `getchallenge`. A client's own challenge is quoted where it is a number, with the
+/// The reply to `getchallenge`. A client's own challenge is quoted if it is a number, with the
 /// protocol number.
 fn challenge_reply(
     client: Option<&[u8]>,

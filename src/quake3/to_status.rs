@@ -154,7 +154,7 @@ impl<'a> Reader<'a> {
         lines
     }
 
-    /// The player of a line. Spectators are counted where they have slots of their own.
+    /// The player of a line. Spectators are counted if they have slots of their own.
     #[inline]
     fn line(&self, text: &'a [u8], spectators: &mut usize) -> Option<Player> {
         let form = self.answer.form();

@@ -67,7 +67,7 @@ const RTT_WINDOW: u32 = 16;
 #[derive(Debug)]
 pub(super) struct Admission {
     slots: Slots,
-    /// `None` where the caller bounds datagrams.
+    /// `None` if the caller bounds datagrams.
     rate: Option<RateControl>,
     rtts: RttWindow,
     silence: Silence,

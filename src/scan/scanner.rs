@@ -262,8 +262,8 @@ impl<C: Conversation> Scanner<C> {
 }
 
 impl<C: Conversation> Machine for Scanner<C> {
-    /// Appends the next datagram to `out` and says where it goes; `None` when nothing may be sent
-    /// now. Retries and next steps go before new targets.
+    /// Appends the next datagram to `out` and returns its destination; `None` when nothing may be
+    /// sent now. Retries and next steps go before new targets.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = now;
         self.admission.handle_time(now);

@@ -300,7 +300,7 @@ struct Heartbeat {
 }
 
 impl Machine for Announcer {
-    /// Appends the next heartbeat to `out` and says where it goes; `None` when none is due.
+    /// Appends the next heartbeat to `out` and returns its destination; `None` when none is due.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         if matches!(self.phase, Phase::Waiting) && now >= self.schedule.next {
             self.begin(now);

@@ -170,7 +170,7 @@ impl Responder {
 }
 
 impl Machine for Responder {
-    /// Appends the next reply to `out` and says where it goes; `None` when nothing waits.
+    /// Appends the next reply to `out` and returns its destination; `None` when nothing waits.
     fn poll_transmit(&mut self, _now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         let queued = self.queue.pop_front()?;
         Some(Transmit {

@@ -71,7 +71,7 @@ enum Other {
     Icon(char),
 }
 
-/// The first eight colours of a palette, where a row has no others (id-Software/Quake-III-Arena,
+/// The first eight colours of a palette, if a row has no others (id-Software/Quake-III-Arena,
 /// code/game/q_math.c; the same in ioquake3, RTCW, Medal of Honor and others).
 const EIGHT_COLOURS: Entries = Entries::new(
     0,

@@ -23,13 +23,13 @@ use std::borrow::Cow;
 )]
 #[non_exhaustive]
 pub enum Charset {
-    /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.
+    /// UTF-8 if the bytes are valid UTF-8, otherwise Windows-1252. It fits nearly every server.
     #[default]
     Utf8OrWindows1252,
-    /// UTF-8 where the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the
+    /// UTF-8 if the bytes are valid UTF-8, otherwise Latin-1. Minecraft's own server writes the
     /// low byte of each character, other implementations write UTF-8.
     Utf8OrLatin1,
-    /// UTF-8 where the bytes are valid UTF-8, otherwise Windows-1251: servers with Cyrillic names.
+    /// UTF-8 if the bytes are valid UTF-8, otherwise Windows-1251: servers with Cyrillic names.
     Utf8OrWindows1251,
     /// Windows-1251: one byte per character.
     Windows1251,
@@ -110,7 +110,7 @@ impl Charset {
         other.filter(|_| self != Self::Utf16Le).unwrap_or(self)
     }
 
-    /// Decodes bytes. Borrows where they are valid UTF-8 of the result.
+    /// Decodes bytes. Borrows if they are valid UTF-8 of the result.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
         let is_utf8 = matches!(
             self,

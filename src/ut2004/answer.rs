@@ -89,7 +89,7 @@ impl Answer {
     /// Reads captured datagrams, in order of arrival, whose request is unknown. Datagrams that are
     /// not a reply are skipped; the first info record counts.
     ///
-    /// The answer is complete only where one reply can prove it. The rules must be one short
+    /// The answer is complete only if one reply can prove it. The rules must be one short
     /// datagram that begins as the stock game's does, and as many players must be listed as the
     /// info record counts. A datagram of another list may have been lost without a trace: then
     /// [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first

@@ -33,11 +33,11 @@ pub(super) struct Profile {
     marks: &'static [Mark],
     pub(super) info: InfoEnd,
     players: PlayerForm,
-    /// The meaning of the info record's flags; `None` where it has none, or always 0.
+    /// The meaning of the info record's flags; `None` if it has none, or always 0.
     pub(super) flags: Option<Flags>,
     /// Rules that have a field in the model, besides [`STOCK_KEYS`].
     own_keys: &'static [Key],
-    /// Whether the rules name every mutator, and a password where there is one, so that an absent
+    /// Whether the rules name every mutator, and a password if there is one, so that an absent
     /// rule means none.
     pub(super) names_all: bool,
     #[cfg(test)]
@@ -108,7 +108,7 @@ pub(super) struct Key {
     pub(super) field: Field,
 }
 
-/// A field of the model, with the form of its value where that differs.
+/// A field of the model, with the form of its value if that differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Version,
@@ -144,7 +144,7 @@ impl Words {
 }
 
 impl Profile {
-    /// The row of the engine that sent these: the first datagram, and rules with these keys.
+    /// The row of the engine, by the evidence in the first datagram and by the keys of the rules.
     pub(super) fn find<'a>(
         evidence: Evidence,
         rules: impl Iterator<Item = &'a [u8]>,

@@ -135,7 +135,7 @@ pub(super) fn info<R>(
 
 /// The list of rules. It begins with the mode, as the game's does. The status's own rules follow,
 /// without those of the info record, then the mutators and the other fields of the model. A field
-/// is added only where the rules lack it.
+/// is added only if the rules lack it.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
@@ -192,7 +192,7 @@ impl<'a> FieldRules<'a> {
     }
 }
 
-/// The value of a rule for this field, where the status has one that a rule can hold.
+/// The value of a rule for this field, if the status has one that a rule can hold.
 fn value(field: Field, status: &ServerStatus) -> Option<WireText<'_>> {
     match field {
         Field::Version => {
@@ -307,7 +307,7 @@ impl<'a> WireText<'a> {
         Self::encoded(&text.decoded())
     }
 
-    /// With 8 bits a character where that is enough.
+    /// With 8 bits a character if that is enough.
     fn encoded(text: &str) -> Self {
         let is_wide = text.chars().any(|c| u32::from(c) > 0xFF);
         let charset = if is_wide {

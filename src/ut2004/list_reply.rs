@@ -165,7 +165,7 @@ impl ListReply {
         self.datagrams.iter().flat_map(Datagram::players)
     }
 
-    /// Keeps the first version of each datagram, where several replies were captured. Two versions
+    /// Keeps the first version of each datagram, if several replies were captured. Two versions
     /// begin with the same entry, or both are the end, with rules of the same names.
     pub(super) fn keep_first_versions(&mut self) {
         let mut first_entries = BTreeSet::new();
@@ -230,7 +230,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// Those whom the server counts: the players in teams, where it has teams.
+    /// Those whom the server counts: the players in teams, if it has teams.
     const fn counted(&self) -> usize {
         if self.in_teams > 0 {
             self.in_teams
@@ -256,7 +256,7 @@ struct Entry<'a> {
 }
 
 impl<'a> Entry<'a> {
-    /// A player by number, and by name where all players have the number 0.
+    /// A player by number, and by name if all players have the number 0.
     fn identity(player: PlayerRecord<'a>) -> Self {
         let name = if player.player_num == 0 {
             player.name.raw()

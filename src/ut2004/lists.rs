@@ -12,7 +12,7 @@
 //!
 //! Nothing proves a reply with fewer entries than an earlier one.
 //!
-//! The info does not count spectators. So where it counts nobody, an empty list of players still
+//! The info does not count spectators. So if it counts nobody, an empty list of players still
 //! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
 //! silence.
 //!
@@ -192,7 +192,7 @@ fn check_size(size: Size, limits: &Limits) -> Result<(), ParseError> {
     bound(size.bytes, limits.max_answer_bytes(), "bytes of one answer")
 }
 
-/// An error where there is more of `what` than a limit allows.
+/// An error if there is more of `what` than a limit allows.
 fn bound(size: usize, max: usize, what: &'static str) -> Result<(), ParseError> {
     if size > max {
         Err(ParseError::limit(what, max, 0))
@@ -336,7 +336,7 @@ impl List {
         self.earlier.iter().chain([&self.reply])
     }
 
-    /// An error where the current reply and these entries exceed the limits.
+    /// An error if the current reply and `new` more entries exceed the limits.
     fn check_entries(&self, new: usize, limits: &Limits) -> Result<(), ParseError> {
         let entries = self.reply.entries().saturating_add(new);
         match self.kind {
@@ -366,7 +366,7 @@ impl List {
         }
     }
 
-    /// The datagrams of the answer: of the last reply where it is proved, else of the largest.
+    /// The datagrams of the answer: of the last reply if it is proved, else of the largest.
     pub(super) fn into_datagrams(self) -> Vec<Datagram> {
         if self.state == State::Proved {
             return self.reply.into_ordered();

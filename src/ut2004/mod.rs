@@ -63,7 +63,7 @@
 //! Nothing proves a reply with fewer entries than an earlier one.
 //!
 //! A list that is not proved is requested again, at most twice. An empty list of players is
-//! requested again together with the rules, or where the reply was silence. The last reply is the
+//! requested again together with the rules, or if the reply was silence. The last reply is the
 //! answer; replies are never merged. Where nothing proves a list, its largest reply is the answer,
 //! and [`Part::End`](crate::Part::End) is missing.
 //!
@@ -74,7 +74,7 @@
 //!
 //! - a datagram that was lost from two replies;
 //! - the only datagram of players of an idle server: spectators, who are listed but not counted;
-//! - players, where the reply lists exactly as many spectators in their place;
+//! - players, if the reply lists exactly as many spectators in their place;
 //! - a datagram that a late copy of an earlier reply replaced.
 //!
 //! # Traps

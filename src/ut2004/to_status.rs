@@ -33,7 +33,7 @@ impl ToStatus for Answer {
         let some_text =
             |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
         let count = |count: i32| info.and_then(|_| u32::try_from(count).ok());
-        // Servers send the password's rule only where there is a password, and list all their
+        // Servers send the password's rule only if there is a password, and list all their
         // mutators.
         let names_all = profile.names_all && self.has_all_rules();
         ServerStatus {
@@ -201,7 +201,7 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     }
 }
 
-/// Whether the text is `yes`; `None` where it is not `no` either.
+/// Whether the text is `yes`; `None` if it is not `no` either.
 fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
     let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
     (is(yes) || is(no)).then(|| is(yes))
@@ -265,7 +265,7 @@ fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
     }
 }
 
-/// The teams named by a player's bits or by a team score, with names and scores where the list has
+/// The teams named by a player's bits or by a team score, with names and scores if the list has
 /// team scores.
 fn teams(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Team> {
     let mut teams = [None, None];

@@ -89,7 +89,7 @@ pub struct Answer {
 
 /// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
 ///
-/// This is evidence only where fragments have neither numbers nor end marks. UT2004 counts bots
+/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
 /// that it does not list, and Medal of Honor lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);

@@ -230,7 +230,7 @@ impl Answer {
             .chain(unread)
     }
 
-    /// Minecraft's basic reply, where it is one.
+    /// Minecraft's basic reply, if it is one.
     pub(crate) fn minecraft_basic(&self) -> Option<Basic<'_>> {
         let body = self
             .bytes
@@ -239,7 +239,7 @@ impl Answer {
         minecraft::basic(body?)
     }
 
-    /// Just Cause 2's players, where it is such an answer.
+    /// Just Cause 2's players, if it is such an answer.
     pub(crate) fn just_cause_2(&self) -> Option<Vec<JustCause2Player<'_>>> {
         let body = self
             .bytes
@@ -270,7 +270,7 @@ impl Answer {
         self.missing.into()
     }
 
-    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] where no request
+    /// Whether it quotes the request id of a query; [`Verification::Unavailable`] if no request
     /// is known.
     pub const fn verification(&self) -> Verification {
         self.verification

@@ -197,7 +197,7 @@ impl<'a, 'l> Legacy<'a, 'l> {
                 .cursor
                 .cells(|input| rows_without_count(input, fields.len())),
         };
-        // The number of rows has two bytes, where it is there; else one NUL precedes the names.
+        // The number of rows has two bytes, if it is there; else one NUL precedes the names.
         let mut name_at = head_at.saturating_add(if count.is_some() { 2 } else { 1 });
         for (column, name) in fields.iter().enumerate() {
             self.index

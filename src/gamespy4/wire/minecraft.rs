@@ -118,7 +118,7 @@ const MAX_TITLE_ENDS: usize = 32;
 pub(crate) struct Basic<'a> {
     /// Title, game type, map, number of players, most players.
     pub(crate) texts: [&'a [u8]; 5],
-    /// `None` where no address follows it, so that nothing proves that the two bytes are the port.
+    /// `None` if no address follows it, so that nothing proves that the two bytes are the port.
     pub(crate) port: Option<u16>,
     pub(crate) address: &'a [u8],
     /// Whether the reply has the layout of Minecraft's own server.
@@ -213,7 +213,7 @@ pub(crate) struct Full<'a> {
     pub(crate) spans: Vec<Span>,
     /// Whether the end of the pairs is there.
     pub(crate) has_pairs_end: bool,
-    /// `None` where the reply ends before the players.
+    /// `None` if the reply ends before the players.
     pub(crate) players: Option<Players<'a>>,
 }
 
@@ -437,7 +437,7 @@ impl<'a> PairReader<'a> {
         })
     }
 
-    /// Extends the value before this NUL up to it. `false` where there is no value.
+    /// Extends the value before this NUL up to it. `false` if there is no value.
     fn extend(&mut self, end: usize) -> bool {
         let last_known = self.known.iter().flatten().max().copied();
         if last_known.is_some() && last_known == self.title() {

@@ -117,7 +117,7 @@ pub struct RequestId(pub [u8; 4]);
 pub struct Selection<'a>(pub &'a [u8]);
 
 impl Selection<'static> {
-    /// Every key of the server, the players and the teams, in several datagrams where needed.
+    /// Every key of the server, the players and the teams, in several datagrams if needed.
     pub const ALL: Self = Self(&[0xFF, 0xFF, 0xFF, 0x01]);
     /// Every key of the server, the players and the teams, in one datagram: GameSpy v2, which knows
     /// no flags.

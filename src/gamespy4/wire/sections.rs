@@ -96,7 +96,7 @@ pub(crate) fn is_field_name(text: &[u8]) -> bool {
 /// The head of a table row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LegacyHead<'a> {
-    /// The number of rows; `None` where the server leaves it out.
+    /// The number of rows; `None` if the server leaves it out.
     pub(crate) count: Option<u16>,
     /// The names of the columns.
     pub(crate) fields: Vec<&'a [u8]>,

@@ -9,7 +9,7 @@ use super::request::Selection;
 use crate::grammar::Parsed;
 
 impl<'a> Selection<'a> {
-    /// The lists and the flag. `None` where a list is cut. Bytes after the flags are ignored, as
+    /// The lists and the flag. `None` if a list is cut. Bytes after the flags are ignored, as
     /// GameSpy's own code ignores them (QR2 SDK, qr2.c, `qr_process_query`): the Ruby client
     /// `gamespy_query` ends each request with `0a`.
     pub(crate) fn keys(self) -> Option<Keys<'a>> {

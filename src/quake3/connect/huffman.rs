@@ -150,7 +150,7 @@ impl Tree {
     }
 
     /// Reads a byte: turns from the root to its leaf, or to the NYT node and eight bits. Returns
-    /// the leaf, too, where there is one.
+    /// the leaf, too, if there is one.
     fn read(&self, bits: &mut impl Iterator<Item = bool>) -> Option<(Option<usize>, u8)> {
         let mut index = 0;
         loop {

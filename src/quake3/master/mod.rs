@@ -24,7 +24,7 @@
 //!  last    5C "EOT" 00 00 00                last    5C "EOT" 00 00 00
 //! ```
 //!
-//! # What is known and from where
+//! # Facts and their sources
 //! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are
 //!   not split at separators (dpmaster, doc/techinfo.txt).
 //! - dpmaster since 2.0 puts the end mark into the last datagram only, before that into every one
@@ -339,7 +339,7 @@ impl Master {
             .saturating_add(size_of::<Self>())
     }
 
-    /// A heartbeat: asks the server for its description. `None`: it is refused.
+    /// Answers a heartbeat with a `getinfo`. `None` if the heartbeat is refused.
     fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
         let tag = registry::tags(&self.options.tags).find(|known| known.text.as_bytes() == tag)?;
         let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
@@ -358,7 +358,7 @@ impl Master {
         Some(())
     }
 
-    /// A request for the list. `None`: it is refused.
+    /// Queues the list that a client requests. `None` if the request is refused.
     fn send_list(
         &mut self,
         now: Instant,
@@ -420,7 +420,7 @@ impl Master {
     }
 }
 
-/// Options of a master. The defaults are dpmaster's where it has the same setting.
+/// Options of a master. The defaults are dpmaster's if it has the same setting.
 ///
 /// ```
 /// use queryport::quake3::master::Options;

@@ -209,7 +209,7 @@ impl Outbox {
         Some(to)
     }
 
-    /// The earliest moment for the next datagram, where there is one: `now` or later.
+    /// The earliest moment for the next datagram, if there is one: `now` or later.
     pub(super) fn ready_at(&self, now: Instant) -> Option<Instant> {
         (!self.lists.is_empty()).then(|| self.sent.ready_at(now, &self.rate, MAX_PART as u64))
     }

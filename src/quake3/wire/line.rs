@@ -37,7 +37,7 @@ fn head(datagram: &[u8]) -> Parsed<'_, Option<u8>> {
     preceded(tag(&MARK[..]), opt(extra)).parse(datagram)
 }
 
-/// The byte after the mark, where there is one, and the text after it.
+/// The byte after the mark, if there is one, and the text after it.
 ///
 /// # Errors
 /// [`ParseErrorKind::NotThisProtocol`] without the mark.
@@ -109,7 +109,7 @@ fn block_comment(line: &[u8]) -> IResult<&[u8], &[u8]> {
     .parse(line)
 }
 
-/// Appends the mark, the byte after it where one is wanted, and a word.
+/// Appends the mark, the byte after it if one is wanted, and a word.
 pub(crate) fn put(extra: Option<u8>, word: &[u8], out: &mut impl BufMut) {
     out.put_slice(&MARK);
     if let Some(extra) = extra {

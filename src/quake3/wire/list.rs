@@ -210,7 +210,7 @@ pub struct ListPart<'a> {
     pub has_end: bool,
     /// Whether the datagram ends after an address, a separator or an end mark.
     pub intact: bool,
-    /// The datagram's place in the list, where the master numbers them.
+    /// The datagram's place in the list, if the master numbers them.
     pub numbering: Option<Numbering<'a>>,
     entries: &'a [u8],
 }

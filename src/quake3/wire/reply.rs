@@ -34,7 +34,7 @@ pub enum Reply<'a> {
         /// The server's challenge: decimal digits with a sign in Quake 3's family, eleven printable
         /// characters on DarkPlaces.
         challenge: &'a [u8],
-        /// The client's own challenge, quoted (ioquake3; 0 where the client sent none). ET: Legacy
+        /// The client's own challenge, quoted (ioquake3; 0 if the client sent none). ET: Legacy
         /// has its setting `sv_onlyVisibleClients` instead, 0 or 1 (src/server/sv_client.c);
         /// iortcw's, before both numbers, is skipped.
         client: Option<&'a [u8]>,
@@ -119,7 +119,7 @@ impl<'a> Reply<'a> {
     /// Reads a short reply.
     ///
     /// # Errors
-    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for a word of no message.
+    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for an unknown word.
     /// - [`ParseErrorKind::Unexpected`] for other messages.
     /// - [`ParseErrorKind::CutShort`] for a missing challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {

@@ -33,7 +33,7 @@ use crate::text::{lower_case, number};
 /// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c;
 /// id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
-/// Length of our challenges: what dpmaster sends at most, and every server accepts.
+/// Length of our challenges: the longest that dpmaster sends, which every server accepts.
 pub(crate) const CHALLENGE: usize = 11;
 
 /// A request to a server or a master.

@@ -59,7 +59,7 @@ impl<'a> Response<'a> {
     /// Reads a reply. Parts that some servers leave out may be missing, see [`Self::problems`].
     ///
     /// # Errors
-    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for a word of no message.
+    /// - [`ParseErrorKind::NotThisProtocol`] without the mark, or for an unknown word.
     /// - [`ParseErrorKind::Unexpected`] for other messages.
     /// - [`ParseErrorKind::CutShort`] without an infostring.
     /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
@@ -252,7 +252,7 @@ impl<'a> Response<'a> {
         each(self.player_text(), player::line)
     }
 
-    /// Whether a line feed ends the last player line, where there is one.
+    /// Whether a line feed ends the last player line, if there is one.
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
         // After it comes only what some servers leave there.

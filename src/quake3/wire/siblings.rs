@@ -114,7 +114,7 @@ pub struct QuakeWorldLine<'a> {
     pub id: &'a [u8],
     /// The score; `S` or −9999 for a spectator.
     pub frags: &'a [u8],
-    /// Minutes since the player came.
+    /// Minutes since the player joined.
     pub minutes: &'a [u8],
     /// The ping in milliseconds; negative for a spectator whose frags are −9999.
     pub ping: &'a [u8],

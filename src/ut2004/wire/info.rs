@@ -75,7 +75,7 @@ pub struct Info<'a> {
     pub skill_level: Option<FString<'a>>,
     /// The record's own pairs and players, empty in every capture.
     pub lists: Option<(RuleList<'a>, PlayerList<'a>)>,
-    /// Everything after `max_players`, where no known layout fits.
+    /// Everything after `max_players`, if no known layout fits.
     pub trailing: &'a [u8],
     /// Whether the record was read one byte later than it should be, see
     /// [`Response::parse`](super::Response::parse).

@@ -172,7 +172,7 @@ pub struct PlayerRecord<'a> {
     /// Unreal II XMP, in datagrams of version 0x7E: `PlayerID`, and the pairs of `PlayerInfo`, such
     /// as `team` and `class` (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`;
     /// `Unity-Technologies/qstat`, `qstat.c`; no capture). [`Self::encode`] writes the record of
-    /// that game where it is `Some`.
+    /// that game if it is `Some`.
     pub xmp: Option<(i32, RuleList<'a>)>,
 }
 
@@ -209,7 +209,7 @@ impl<'a> PlayerRecord<'a> {
         stats_id & !(RED | BLUE) | bit
     }
 
-    /// The team whose score this record holds, where it is not a player: number, ping and stats id
+    /// The team whose score this record holds, if it is not a player: number, ping and stats id
     /// 0 and a name that begins with `Red Team` or `Blue Team`. Some modifications (3SPN) list
     /// their teams like this.
     pub fn pseudo_team(self) -> Option<u8> {
