@@ -171,7 +171,8 @@ impl Answer {
             },
             (Detail::Full, _) => {
                 let cut = !self.layout.info_closed;
-                let is_short = clients
+                let counted = clients.filter(|_| self.form() == Form::Quake3);
+                let is_short = counted
                     .and_then(number)
                     .is_some_and(|clients: usize| listed < clients);
                 MissingParts {
@@ -259,6 +260,12 @@ mod tests {
             !is_complete(b"statusResponse\n\\a\\1\\clients\\1\n\0"),
             "a player is missing"
         );
+    }
+
+    #[test]
+    fn servers_of_quake_2_and_quakeworld_do_not_count_their_clients() {
+        assert!(is_complete(b"print\n\\clients\\2\n1 2 \"a\"\n"));
+        assert!(is_complete(b"n\\clients\\2\n1 2 3 4 \"a\" \"\" 0 0\n\0"));
     }
 
     #[test]

@@ -216,16 +216,14 @@ pub fn quake3(data: &[u8]) {
     let kind: u8 = u.arbitrary().unwrap_or_default();
     let states = states(&mut u);
     let steps = super::script::steps(&mut u);
-    let engine = [
-        Engine::Quake3,
-        Engine::DarkPlaces,
-        Engine::Warsow,
-        Engine::MedalOfHonor,
-    ][usize::from(kind & 3)];
-    let client = if kind & 3 == 3 {
-        Dialect::MedalOfHonor
-    } else {
-        Dialect::NoChallenge
+    let (client, engine) = match (kind >> 6, kind & 3) {
+        (1, _) => (Dialect::Quake2, Engine::Quake2),
+        (2, _) => (Dialect::QuakeWorld, Engine::QuakeWorld),
+        (3, _) => (Dialect::HexenWorld, Engine::HexenWorld),
+        (_, 0) => (Dialect::NoChallenge, Engine::Quake3),
+        (_, 1) => (Dialect::NoChallenge, Engine::DarkPlaces),
+        (_, 2) => (Dialect::NoChallenge, Engine::Warsow),
+        (_, _) => (Dialect::MedalOfHonor, Engine::MedalOfHonor),
     };
     let ended = play(
         quake3::StatusQuery::new(
@@ -255,6 +253,10 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
         quake3_datagram(datagram);
     }
     let Some(answer) = &ended.answer else { return };
+    if answer.form() == quake3::Form::QuakeWorld {
+        quake_world_compare(answer, &ended.received);
+        return;
+    }
     // One of the datagrams is the answer.
     let readings: Vec<Reading> = ended
         .received
@@ -263,7 +265,10 @@ fn quake3_compare(ended: &Ended<quake3::Answer>) {
             quake3::Answer::from_datagrams([Bytes::copy_from_slice(datagram)], &Limits::default())
                 .is_ok_and(|other| other.raw() == answer.raw())
         })
-        .map(|datagram| naive::quake3::read(datagram, naive::quake3::Asked::Status))
+        .map(|datagram| match answer.form() {
+            quake3::Form::Quake2 => naive::siblings::quake2(datagram),
+            _ => naive::quake3::read(datagram, naive::quake3::Asked::Status),
+        })
         .collect();
     let reading = readings.first().expect("an answer came in a datagram");
     compare(
@@ -283,7 +288,13 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
         Some(Detail::Short) => naive::quake3::Asked::Info,
         _ => naive::quake3::Asked::Status,
     };
-    let reading = naive::quake3::read(datagram, asked);
+    let reading = if datagram.starts_with(QUAKE_2) {
+        naive::siblings::quake2(datagram)
+    } else if let Some(head) = quake_world_head(&received) {
+        naive::siblings::quake_world(&received, head)
+    } else {
+        naive::quake3::read(datagram, asked)
+    };
     let is_complete = answer
         .as_ref()
         .map(|answer| answer.completeness().is_complete());
@@ -296,8 +307,78 @@ pub fn quake3_datagram(datagram: &[u8]) -> bool {
     )
 }
 
+/// The beginning of a Quake 2 status.
+const QUAKE_2: &[u8] = b"\xff\xff\xff\xffprint\n\\";
+/// The beginnings of the datagrams of QuakeWorld and HexenWorld.
+const QUAKE_WORLD: &[&[u8]] = &[b"\xff\xff\xff\xffn", b"\xff\xff\xff\xff\xffn"];
+
+/// The beginning that a QuakeWorld reply among these datagrams has.
+fn quake_world_head(datagrams: &[Text]) -> Option<&'static [u8]> {
+    let begins = |head: &&&[u8]| {
+        let first = [**head, b"\\"].concat();
+        datagrams
+            .iter()
+            .any(|datagram| datagram.starts_with(&first))
+    };
+    QUAKE_WORLD.iter().find(begins).copied()
+}
+
+/// The datagrams of a QuakeWorld reply in order of arrival, without a request.
+pub fn quake_world_datagrams(datagrams: &[Text]) -> bool {
+    let Ok(answer) = quake3::Answer::from_datagrams(bytes(datagrams), &Limits::default()) else {
+        return false;
+    };
+    answer.form() == quake3::Form::QuakeWorld && quake_world_compare(&answer, datagrams)
+}
+
+fn quake_world_compare(answer: &quake3::Answer, received: &[Text]) -> bool {
+    let is_marked = |datagram: &&Text| datagram.starts_with(b"\xff\xff\xff\xff");
+    let marked: Vec<Text> = received.iter().filter(is_marked).cloned().collect();
+    let Some(head) = quake_world_head(&marked) else {
+        return false;
+    };
+    let reading = naive::siblings::quake_world(&marked, head);
+    let is_complete = answer.completeness().is_complete();
+    compare(&marked, Some(quake3_fields(answer)), is_complete, &reading)
+}
+
+/// The texts of a player line of Quake 2 or QuakeWorld, under the names of the naive reader.
+fn sibling_player(line: quake3::PlayerLine<'_>) -> Pairs {
+    let named = |(name, value): (&str, Option<&[u8]>)| {
+        value.map(|value| (name.as_bytes().to_vec(), value.to_vec()))
+    };
+    let Some(line) = line.quake_world() else {
+        let fields = [
+            ("score", line.score_text()),
+            ("ping", line.ping_text()),
+            ("name", Some(line.name())),
+            ("address", line.address()),
+            ("team", line.team_text()),
+        ];
+        return fields.into_iter().filter_map(named).collect();
+    };
+    let fields = [
+        ("id", Some(line.id)),
+        ("score", Some(line.frags)),
+        ("minutes", Some(line.minutes)),
+        ("ping", Some(line.ping)),
+        ("name", Some(line.name)),
+        ("skin", Some(line.skin)),
+        ("top", Some(line.top)),
+        ("bottom", Some(line.bottom)),
+        ("team", line.team),
+        ("login", line.login),
+        ("kind", line.kind),
+    ];
+    fields.into_iter().filter_map(named).collect()
+}
+
 fn quake3_fields(answer: &quake3::Answer) -> Fields {
+    let is_sibling = answer.form() != quake3::Form::Quake3;
     let player = |line: quake3::PlayerLine<'_>| {
+        if is_sibling {
+            return sibling_player(line);
+        }
         let mut player = vec![(b"name".to_vec(), line.name().to_vec())];
         for (field, value) in [
             ("score", line.score_text()),

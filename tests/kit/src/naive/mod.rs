@@ -8,6 +8,7 @@
 pub mod gamespy1;
 pub mod gamespy4;
 pub mod quake3;
+pub mod siblings;
 pub mod ut2004;
 
 /// Owned bytes.
