@@ -61,7 +61,7 @@ struct Arguments {
     /// The timeout of each query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
-    /// Most retries; those that do not fit into the timeout are not sent.
+    /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
     /// Send from this address of this machine, and from this port where there is one.

@@ -71,10 +71,10 @@ struct Serve {
     /// Another heartbeat tag and its game; may be given more than once.
     #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
     tag: Vec<(String, String)>,
-    /// Most servers in the list.
+    /// The maximum number of servers in the list.
     #[arg(long, default_value_t = Options::default().max_servers)]
     max_servers: usize,
-    /// Most servers of one IP address.
+    /// The maximum number of servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address)]
     max_per_address: usize,
     /// Lists that one client gets in a row; then one in three seconds. A client requests each list
@@ -107,7 +107,7 @@ struct List {
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// Most requests. A list is settled when two replies contain each address.
+    /// The maximum number of requests. A list is settled when two replies contain each address.
     #[arg(long, default_value_t = 2)]
     passes: u8,
     /// Ask a GameSpy v1 master, over TCP, with this key.
@@ -160,7 +160,7 @@ struct Watched {
     known: BTreeSet<(SocketAddr, String)>,
 }
 
-/// Most heartbeats that are kept.
+/// The maximum number of heartbeats that are kept.
 const MAX_REFUSED: usize = 256;
 
 impl Machine for Watched {

@@ -1,4 +1,4 @@
-//! Finding the servers of a local network by broadcast, without sockets and clock.
+//! Finds the servers of a local network by broadcast, without sockets and clock.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;

@@ -1,14 +1,14 @@
 //! The bounds of one answer, each with its default and the reason for it.
 
-/// Most bytes of a list over TCP: enough for about 60,000 servers with names, 170,000 as text or
-/// 700,000 as six bytes each.
+/// The maximum size of a list over TCP, in bytes: enough for about 60,000 servers with names,
+/// 170,000 as text or 700,000 as six bytes each.
 pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;
 
-/// Most servers that one search of the local network finds. Any machine there can answer in the
-/// name of any address.
+/// The maximum number of servers that one search of the local network finds. Any machine there can
+/// answer in the name of any address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS: usize = 4096;
-/// Most of them at one address.
+/// The maximum number of them at one address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 
@@ -46,50 +46,50 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Most key/value pairs of one answer.
+    /// The maximum number of key/value pairs in one answer.
     pub const fn max_rules(&self) -> usize {
         self.rules as usize
     }
 
-    /// Most players, and most teams, of one answer.
+    /// The maximum number of players, and of teams, in one answer.
     pub const fn max_players(&self) -> usize {
         self.players as usize
     }
 
-    /// Most datagrams of one answer.
+    /// The maximum number of datagrams of one answer.
     pub const fn max_fragments(&self) -> usize {
         self.fragments as usize
     }
 
-    /// Most bytes of one answer.
+    /// The maximum size of one answer, in bytes.
     pub const fn max_answer_bytes(&self) -> usize {
         self.answer_bytes as usize
     }
 
-    /// Most servers of one list from a master.
+    /// The maximum number of servers in one list from a master.
     pub const fn max_servers(&self) -> usize {
         self.servers as usize
     }
 
     setters! {
-        /// Sets the most key/value pairs of one answer: 1–16,384, default 4,096 (the largest
-        /// captured answer has about 150).
+        /// Sets the maximum number of key/value pairs in one answer: 1–16,384, default 4,096 (the
+        /// largest captured answer has about 150).
         with_max_rules(rules: u16) rules = rules.clamp(1, 16_384);
 
-        /// Sets the most players, and most teams, of one answer: 1–16,384, default 1,024 (no known
-        /// game has more than 256 players).
+        /// Sets the maximum number of players, and of teams, in one answer: 1–16,384, default 1,024
+        /// (no known game has more than 256 players).
         with_max_players(players: u16) players = players.clamp(1, 16_384);
 
-        /// Sets the most datagrams of one answer: 1–1,024, default 256 (Unreal 227 sends one
-        /// datagram for each player).
+        /// Sets the maximum number of datagrams of one answer: 1–1,024, default 256 (Unreal 227
+        /// sends one datagram for each player).
         with_max_fragments(fragments: u16) fragments = fragments.clamp(1, 1024);
 
-        /// Sets the most bytes of one answer, over all its datagrams: 2 KiB–16 MiB, default 256
-        /// KiB. UT2004's info record, one datagram, is taken whatever its size.
+        /// Sets the maximum number of bytes of one answer, over all its datagrams: 2 KiB–16 MiB,
+        /// default 256 KiB. UT2004's info record, one datagram, is taken whatever its size.
         with_max_answer_bytes(bytes: u32) answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
 
-        /// Sets the most servers of one list from a master: 1–1,048,576, default 65,536 (the
-        /// largest public list has about 15,000).
+        /// Sets the maximum number of servers in one list from a master: 1–1,048,576, default
+        /// 65,536 (the largest public list has about 15,000).
         with_max_servers(servers: u32) servers = servers.clamp(1, 1_048_576);
     }
 }

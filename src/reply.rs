@@ -113,11 +113,12 @@ pub(crate) fn datagrams<K>(
     datagrams.into_iter().map(Bytes::from).collect()
 }
 
-/// Most datagrams of one reply.
+/// The maximum number of datagrams of one reply.
 const MAX_DATAGRAMS: usize = 128;
 /// Longest [`Patch`], in bytes: the longest challenge of Quake 3 that is quoted.
 const MAX_PATCH: usize = 128;
-/// Most templates that are kept, and most bytes of them. A larger one is encoded for every reply.
+/// The maximum number of cached templates, and of their bytes. A larger one is encoded for every
+/// reply.
 const MAX_TEMPLATES: usize = 64;
 const MAX_BYTES: usize = 256 << 10;
 

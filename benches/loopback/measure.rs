@@ -71,7 +71,8 @@ struct ScanArguments {
     port: u16,
     #[arg(long, default_value_t = 10_000)]
     servers: u32,
-    /// Most queries in flight. The lower bound always has this many, by default 64.
+    /// The maximum number of queries in flight. The lower bound always has this many, by default
+    /// 64.
     #[arg(long)]
     window: Option<usize>,
     /// Milliseconds to wait for an answer, and the number of retries.
@@ -79,7 +80,7 @@ struct ScanArguments {
     timeout: u64,
     #[arg(long, default_value_t = 0)]
     retries: u8,
-    /// Most datagrams per second; by default the scan finds the rate.
+    /// The maximum number of datagrams per second; by default the scan finds the rate.
     #[arg(long)]
     rate: Option<u32>,
     /// Bytes of the receive buffer.

@@ -12,7 +12,7 @@ use super::progress::Progress;
 use super::server::{Query, Server};
 use super::target::Target;
 
-/// Most characters of a search.
+/// The maximum number of characters of a search.
 const LONGEST_SEARCH: usize = 100;
 
 /// An answer, or why there is none.

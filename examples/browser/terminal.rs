@@ -32,7 +32,7 @@ const FRAME: Duration = Duration::from_millis(50);
 const CLOCK: Duration = Duration::from_millis(250);
 /// Without a signal, a closed terminal is noticed within this time.
 const CHECK: Duration = Duration::from_secs(1);
-/// Most events that are taken between two looks at the keys.
+/// The maximum number of events that are taken between two looks at the keys.
 const BATCH: usize = 512;
 
 /// Whether any thread has panicked.

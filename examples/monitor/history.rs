@@ -15,7 +15,7 @@ pub(crate) enum Sample {
     Down,
     /// The server answered, without a count of players.
     Up,
-    /// The most players of these answers.
+    /// The maximum number of players of these answers.
     Players(u32),
 }
 

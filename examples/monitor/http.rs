@@ -22,7 +22,7 @@ use tokio::task::{JoinHandle, spawn_local};
 use super::watch::{Shared, now};
 use super::{metrics, status_page};
 
-/// Most connections at a time.
+/// The maximum number of connections at a time.
 const MOST_CONNECTIONS: usize = 64;
 /// The longest time of a connection.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -64,7 +64,7 @@ use tokio::task::{LocalSet, spawn_local};
 use check::{State, Thresholds};
 use watch::{Sender, Server, Watched, WatchedGame};
 
-/// Most servers that are watched one by one: each has a dozen series.
+/// The maximum number of servers that are watched one by one: each has a dozen series.
 const MOST_SERVERS: usize = 500;
 
 /// The exit codes for `--help`: those of monitoring plug-ins with `--once`.
@@ -123,7 +123,7 @@ pub(crate) struct Arguments {
     /// query at a time.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
-    /// Most retries; those that do not fit into the timeout are not sent.
+    /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
 }

@@ -10,7 +10,7 @@ use super::watch::{Server, Watched};
 
 /// The content type of the page.
 pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
-/// Most characters of a text that a server chose.
+/// The maximum number of characters of a text that a server chose.
 const LONGEST_TEXT: usize = 100;
 
 /// The page. The number of series is bounded: ten and the kinds of failure for each watched server.

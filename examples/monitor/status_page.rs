@@ -15,9 +15,9 @@ use super::watch::{Server, Watched, WatchedGame};
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 /// The page loads itself again after this time.
 const REFRESH: Duration = Duration::from_secs(30);
-/// Most characters of a text that a server chose.
+/// The maximum number of characters of a text that a server chose.
 const MAX_TEXT: usize = 80;
-/// Most characters of the reason why a server is down.
+/// The maximum number of characters of the reason why a server is down.
 const MAX_MESSAGE: usize = 300;
 /// The height of a chart. It is as wide as a day has samples.
 const CHART_HEIGHT: u64 = 28;

@@ -104,7 +104,7 @@ pub(crate) struct Arguments {
     /// `windows-1252` or `latin-1`.
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
-    /// Most retries; those that do not fit into the timeout are not sent.
+    /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
 }

@@ -119,13 +119,13 @@ pub(crate) struct Arguments {
     /// Name the servers without a usable answer on standard error.
     #[arg(long, conflicts_with = "json")]
     failures: bool,
-    /// Most queries at once. It bounds the memory, not the speed.
+    /// The maximum number of queries at once. It bounds the memory, not the speed.
     #[arg(long, default_value_t = 32_768)]
     window: usize,
-    /// Most datagrams sent a second.
+    /// The maximum number of datagrams sent a second.
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
     rate: Option<u32>,
-    /// Most bytes a second, sent and received together.
+    /// The maximum number of bytes a second, sent and received together.
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     bytes_per_second: Option<u64>,
     /// Do not query addresses of this network; may be repeated. A host name of the list is not

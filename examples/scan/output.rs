@@ -9,7 +9,7 @@ use super::safe_text::fit;
 
 /// The line of progress is drawn again no sooner.
 const DRAWN_AFTER: Duration = Duration::from_millis(100);
-/// Most bytes of results that are held back.
+/// The maximum number of bytes of results that are held back.
 const MOST_HELD: usize = 32 * 1024;
 
 /// Results and progress may share a terminal, so each byte goes through here.

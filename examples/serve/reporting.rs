@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use queryport::serve::Responder;
 use queryport::session::{Handled, Machine, Transmit};
 
-/// Most lines in a second.
+/// The maximum number of lines in a second.
 const LINES: u32 = 10;
 
 /// A responder that writes a line for each datagram, and for no more than ten in a second.

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use queryport::model::{Style, TextRef};
 use unicode_width::UnicodeWidthChar;
 
-/// Most characters without a width in a row. This allows accents and prevents towers of them.
+/// The maximum number of characters without a width in a row. This allows accents and prevents
+/// towers of them.
 const MOST_MARKS: usize = 2;
 
 /// The plain text without towers of accents, and without the skin tones of emoji, which a terminal

@@ -69,7 +69,7 @@ fn total() -> u64 {
 pub enum Cost {
     /// Edges and blocks.
     Work,
-    /// Most bytes on the heap at one time.
+    /// The maximum number of bytes on the heap at one time.
     Memory,
 }
 

@@ -8,7 +8,7 @@ use kit::worst::targets::{Kind, Target};
 
 /// The number of shapes to keep.
 const POPULATION: usize = 24;
-/// Most bytes of a head, a unit or a tail.
+/// The maximum length of a head, a unit or a tail, in bytes.
 const LONGEST: usize = 400;
 /// The placeholders for numbers in a text.
 const NUMBERS: [&[u8]; 14] = [

@@ -15,12 +15,12 @@ use crate::quake3;
 use crate::quake3::engines::Profile;
 use crate::quake3::keys::Known;
 
-/// Least likeness of a suggestion (Jaro-Winkler, 0 to 1).
+/// The minimum likeness of a suggestion (Jaro-Winkler, 0 to 1).
 const LIKE: f64 = 0.8;
 /// Longest text that is compared with the names, in bytes. The cost grows with its length times
 /// that of every name.
 const MAX_NAME: usize = 128;
-/// Most games that an error suggests.
+/// The maximum number of games that an error suggests.
 const SUGGESTIONS: usize = 3;
 
 impl Game {

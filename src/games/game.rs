@@ -59,8 +59,8 @@ pub struct Game {
     pub(crate) marks: &'static [Mark],
     /// The ports of further servers on the same host.
     pub(crate) further: Further,
-    /// The ports on which its servers answer broadcasts, in addition to those from the default
-    /// query port on.
+    /// Ports on which its servers answer broadcasts, besides the default query port and the ports
+    /// after it.
     pub(crate) lan: &'static [Lan],
     /// Peculiarities of its servers or lists, in words; empty if there are none.
     pub quirks: &'static str,

@@ -121,10 +121,10 @@
 //! | `password` | `password`, `needpass`, `gamepassword` | |
 //! | `dedicated` | `dedicated`, `ded`, `listenserver` | 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
 //! | `anti_cheat`, `private_slots` | `sv_punkbuster`, `reservedslots` | Battlefield 1942 |
-//! | `player_count` | `numplayers` | bots are added on OpenMoHAA, and on UT99 where the other rows are as many as it counts |
+//! | `player_count` | `numplayers` | bots are added on OpenMoHAA, and on UT99 if it counts as many players as it lists people |
 //! | `bot_count` | `numbots`, `minplayers` | OpenMoHAA: `minplayers` less `numplayers`; else the rows with `ngsecret` `bot`, where every row has the key |
-//! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. Elsewhere than in the rows of the table the unit is unknown |
-//! | `time_left` | `roundTimeRemain`, `timeleft`, `remainingtime` | seconds: Battlefield 1942, SWAT 4, UT99 on request; `None` where there is no limit |
+//! | `time_limit` | `timelimit`, `time_limit`, `roundTime` | minutes; `roundTime`: seconds. In games without a row, the unit is unknown |
+//! | `time_left` | `roundTimeRemain`, `timeleft`, `remainingtime` | seconds: Battlefield 1942, SWAT 4, UT99 on request; `None` if there is no limit |
 //! | `score_limit` | `goalteamscore`, `goalscore`, `scorelimit`, `fraglimit` | not `fraglimit` of Descent 3, which sends 0 for a limit in force |
 //! | `teams` | `teamone`, `teamtwo`, `teamonescore`, `teamtwoscore`, `tickets1`, `tickets2`, `swatscore`, `suspectsscore` | or rows `teamname_N`, `name_tN`, and `team_N` in the answer to `\teams\`, whose scores are fractions |
 //!

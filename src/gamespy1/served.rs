@@ -22,7 +22,7 @@ pub(crate) enum EndMark {
 /// How an engine writes its replies. The serving side imitates it.
 #[derive(Debug)]
 pub(crate) struct ReplyForm {
-    /// Most bytes of a datagram, the trailer included.
+    /// The maximum size of a datagram, in bytes, the trailer included.
     pub(crate) max_datagram: usize,
     pub(crate) order: CommandOrder,
     pub(crate) end_mark: EndMark,

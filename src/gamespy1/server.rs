@@ -14,7 +14,8 @@ use crate::text::{number, split};
 
 /// Longest text that `\echo\` returns, in bytes.
 const MAX_ECHO: usize = 50;
-/// Most datagrams of a reply: qstat joins no more (Unity-Technologies/qstat, gps.c).
+/// The maximum number of datagrams of a reply: qstat joins no more (Unity-Technologies/qstat,
+/// gps.c).
 const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
@@ -138,7 +139,7 @@ fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>
     Some(Some(ReplyKind::Commands(numbers)))
 }
 
-/// Highest number of a command without a value.
+/// The highest number of a command without a value.
 const WITHOUT_VALUE: u32 = 7;
 /// The number of `\info\` if it repeats the versions of the first section.
 const INFO_WITH_VERSIONS: u32 = 15;
@@ -309,7 +310,7 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
 /// Datagrams of a reply, still without trailers.
 struct Packed {
     datagrams: Template,
-    /// The most bytes of a datagram.
+    /// The maximum size of a datagram, in bytes.
     limit: usize,
     /// The bytes that still fit into the current datagram.
     left: usize,

@@ -93,9 +93,9 @@ enum Stage {
 /// The verdict on a datagram, or why it is rejected.
 type Received = Result<Verdict<Answer>, ParseError>;
 
-/// Most attempts whose replies count: the current one, one before it in the same form, and one in
-/// the other form (with or without a challenge). Otherwise a slow server's reply to the first
-/// request would not count.
+/// The maximum number of attempts whose replies count: the current one, one before it in the same
+/// form, and one in the other form (with or without a challenge). Otherwise a slow server's reply
+/// to the first request would not count.
 const MAX_ATTEMPTS: usize = 3;
 
 impl StatusQuery {

@@ -12,7 +12,8 @@ use crate::options::Engine;
 use crate::reply::Template;
 use crate::text::number as numbers;
 
-/// Most rows in several datagrams: a continued column has its row number in one byte.
+/// The maximum number of rows in several datagrams: a continued column has its row number in one
+/// byte.
 const MAX_ROWS: usize = 255;
 /// Longest key, cell and value written, in bytes; longer ones are cut. Far above what games send.
 const MAX_KEY: usize = 100;

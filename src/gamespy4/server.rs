@@ -52,7 +52,7 @@ pub(crate) enum ReplyKind {
     /// The status's content for the lists.
     Content,
 }
-/// Most bytes of a datagram over IPv4.
+/// The maximum size of a datagram over IPv4, in bytes.
 const MAX_UDP_PAYLOAD: usize = 65_507;
 
 /// Answers a challenge request, and a data request that quotes a valid token:

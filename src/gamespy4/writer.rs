@@ -169,8 +169,8 @@ impl<'a> Content<'a> {
     }
 }
 
-/// Least space in which a section begins; otherwise it opens the next datagram, as in GameSpy's own
-/// code.
+/// The minimum space in which a section begins; otherwise it opens the next datagram, as in
+/// GameSpy's own code.
 const MIN_ROOM: usize = 100;
 
 /// Writes datagrams.
@@ -178,7 +178,7 @@ struct Writer<'t> {
     template: &'t mut Template,
     /// The start of the body of the current datagram.
     body_at: usize,
-    /// Most bytes of a body.
+    /// The maximum length of a body, in bytes.
     max_body: usize,
 }
 

@@ -22,9 +22,9 @@ const END: &[u8] = br"\final\";
 const SECURE: &[u8] = br"\secure\";
 /// The usual length of a challenge, in bytes.
 const USUAL_CHALLENGE: usize = 6;
-/// Most bytes of a key or a value. Addresses are far shorter.
+/// The maximum length of a key or a value, in bytes. Addresses are far shorter.
 const MAX_TEXT: usize = 1024;
-/// Most bytes of a greeting.
+/// The maximum length of a greeting, in bytes.
 const MAX_GREETING: usize = 512;
 /// Text that some list servers send after the end mark, some of them without the last byte.
 const QUERY_ID: &[u8] = br"\queryid\1.1\";

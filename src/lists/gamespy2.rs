@@ -18,10 +18,11 @@ use crate::grammar::Parsed;
 use crate::limits::MAX_LIST_BYTES;
 use crate::model::Rules;
 
-/// Most bytes of a name or value with its NUL. Replies of GameSpy v4 are not longer.
+/// The maximum length of a name or value with its NUL, in bytes. Replies of GameSpy v4 are not
+/// longer.
 const MAX_TEXT: usize = 4096;
-/// Most memory for all names and values. One byte of a list can refer to a long popular value, so
-/// the size of the list does not bound it.
+/// The maximum memory for all names and values. One byte of a list can refer to a long popular
+/// value, so the size of the list does not bound it.
 const MAX_VALUES: usize = 2 * MAX_LIST_BYTES as usize;
 /// Memory of an entry besides its texts.
 const ENTRY_BYTES: usize = 24;
@@ -35,9 +36,10 @@ const HAS_PRIVATE_PORT: u8 = 0x20;
 const HAS_PING_ADDRESS: u8 = 0x08;
 const HAS_VALUES: u8 = 0x40;
 const HAS_PAIRS: u8 = 0x80;
-/// Most bytes of the condition and of the list of fields, as in the SDK (`sb_internal.h`).
+/// The maximum length of the condition and of the list of fields, in bytes, as in the SDK
+/// (`sb_internal.h`).
 const MAX_FILTER: usize = 256;
-/// Most bytes of a name or key.
+/// The maximum length of a name or key, in bytes.
 const MAX_NAME: usize = 64;
 /// Options: send the fields of all servers; a maximum follows.
 const FIELDS_FOR_ALL: u32 = 1;
@@ -69,7 +71,7 @@ pub struct GameSpy2List {
     ///
     /// Default `hostname`, because some list servers do not answer requests without a field.
     pub fields: Vec<String>,
-    /// Most servers to list; default no limit.
+    /// The maximum number of servers to list; default no limit.
     pub maximum: Option<u32>,
 }
 

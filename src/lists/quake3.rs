@@ -123,7 +123,7 @@ impl Numbers {
 /// A longer datagram has no room for another server. dpmaster before 2.0 and Tremulous' master
 /// write an end mark there and begin another datagram.
 const FULL: usize = MAX_PART - 19;
-/// Most passes of a query.
+/// The maximum number of passes of a query.
 const MAX_PASSES: u8 = 8;
 
 impl Quake3List {

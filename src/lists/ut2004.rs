@@ -17,14 +17,14 @@ use crate::grammar::Parsed;
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
-/// Most bytes of a message, as in MSQuery (`CVSoft/MSQuery`). Known messages are shorter than 1,300
-/// bytes (qstat).
+/// The maximum length of a message, in bytes, as in MSQuery (`CVSoft/MSQuery`). Known messages are
+/// shorter than 1,300 bytes (qstat).
 const MAX_FRAME: u32 = 65_535;
 
-/// Most conditions of a request. OpenSpy reads their number as one byte, and a compact index of one
-/// byte is at most 63.
+/// The maximum number of conditions of a request. OpenSpy reads their number as one byte, and a
+/// compact index of one byte is at most 63.
 const MAX_CONDITIONS: usize = 63;
-/// Most bytes of a condition's key or value.
+/// The maximum length of a condition's key or value, in bytes.
 const MAX_CONDITION: usize = 255;
 /// The 32 characters after the approval in UT2004's conversation. List servers accept any; these
 /// are pyut2serverlist's.

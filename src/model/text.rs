@@ -213,7 +213,7 @@ impl Borrow<str> for Text {
     }
 }
 
-/// A text equals a string that is its plain text, and is displayed as it.
+/// A text equals the string that is its plain text, and is displayed as its plain text.
 macro_rules! plain {
     ($text:ty: $($string:ty),*) => {
         impl fmt::Display for $text {

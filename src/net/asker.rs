@@ -212,9 +212,9 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// The range of deadlines.
 pub(super) const MIN_DEADLINE: Duration = Duration::from_millis(10);
 pub(super) const MAX_DEADLINE: Duration = Duration::from_secs(600);
-/// Most addresses of one name to try.
+/// The maximum number of addresses of one name to try.
 const MAX_ADDRESSES: usize = 32;
-/// The least time for one of several addresses: a round trip around the world and one fast retry.
+/// The minimum time for one of several addresses: a round trip around the world and one fast retry.
 /// Addresses for which no time is left are not tried.
 const MIN_SHARE: Duration = Duration::from_millis(500);
 

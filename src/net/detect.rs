@@ -239,7 +239,7 @@ impl Asker {
 /// How long to wait for one port before the next is tried.
 #[cfg(feature = "games")]
 const STAGGER: Duration = Duration::from_millis(600);
-/// Most requests to different ports and addresses of a host.
+/// The maximum number of requests to different ports and addresses of a host.
 #[cfg(feature = "games")]
 const MAX_ATTEMPTS: usize = 32;
 

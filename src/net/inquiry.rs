@@ -20,7 +20,8 @@ use crate::session::{Session, Timing};
 /// Longer than OpenSpy has taken for a list: 30 s (openspy/openspy-core#12).
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
-/// Most servers per host, so that a list cannot direct a scan at a victim. dpmaster accepts 32.
+/// The maximum number of servers per host, so that a list cannot direct a scan at a victim.
+/// dpmaster accepts 32.
 const MAX_PER_HOST: usize = 256;
 
 /// A server in a list.
@@ -389,7 +390,7 @@ impl Inquiry {
     }
 }
 
-/// The error for a list server that accepts no connection, as over UDP.
+/// The error for a list server that accepts no connection: the same as over UDP.
 fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error {
     let error = match Fault::of(&source) {
         Fault::Unreachable => QueryError::Unreachable,

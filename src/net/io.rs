@@ -9,9 +9,9 @@ use super::error::Error;
 /// The size of a receive buffer, which no UDP datagram exceeds.
 pub(super) const MAX_DATAGRAM: usize = 65_535;
 
-/// Most datagrams per system call.
+/// The maximum number of datagrams per system call.
 pub(super) const BATCH: usize = 32;
-/// Most batches to receive in a row without sending.
+/// The maximum number of batches to receive in a row without sending.
 pub(super) const MAX_BATCHES: usize = 8;
 
 /// Clock, resolver and sockets of tokio or of the standard library.

@@ -89,7 +89,7 @@ use crate::session::{Conversation, Outcome};
 /// ```
 #[async_trait]
 pub trait Query: Send + Sync {
-    /// The server's display name, usually the host and port it was given as.
+    /// The server's display name, usually its host and port as given by the caller.
     fn name(&self) -> &str;
 
     /// Queries the server and waits for the answer. Dropping the future cancels the query.

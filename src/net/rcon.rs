@@ -15,7 +15,7 @@ use crate::quake3::{Password, RconAnswer, RconError, RconMode, RconQuery};
 use crate::session::{Outcome, Timing};
 use crate::time::after;
 
-/// Least time to wait for the beginning of an answer: a map change takes some time.
+/// The minimum time to wait for the beginning of an answer: a map change takes some time.
 const MIN_WAIT: Duration = Duration::from_secs(3);
 
 /// Runs console commands on one Quake 3 server, no faster than servers allow.

@@ -172,7 +172,7 @@ impl<'s> Datagram<'s> {
     }
 }
 
-/// Most requests whose socket and address are remembered.
+/// The maximum number of requests whose socket and address are remembered.
 const MAX_RECENT: usize = 1024;
 
 /// Datagrams to send together, in one buffer.

@@ -53,7 +53,7 @@ pub struct StatusQuery {
 /// their score, teams, bots.
 const FLAGS: &[u8] = b"159";
 
-/// Most bytes that are sent back on a server's demand; known servers demand 87.
+/// The maximum number of bytes that are sent back on a server's demand; known servers demand 87.
 const MAX_ECHO: usize = 128;
 
 impl StatusQuery {

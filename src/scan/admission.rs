@@ -12,7 +12,8 @@ use crate::time::{Duration, Instant, after};
 pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Linux's default receive buffer, in bytes.
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
-/// The fewest slots. With fewer, requests would be sent one by one instead of in batches.
+/// The minimum number of slots. With fewer, requests would be sent one by one instead of in
+/// batches.
 const MIN_SLOTS: f64 = 16.0;
 /// A request without a reply holds its slot for at least this long.
 const MIN_HOLD: Duration = Duration::from_micros(500);
@@ -39,9 +40,9 @@ const MAX_RATE: f64 = 1.25e9;
 const BYTES_PER_REQUEST: f64 = 800.0;
 /// At the current rate, the requests of this much time may be sent at once.
 const BURST: Duration = Duration::from_millis(20);
-/// The least time between two reviews of the rate.
+/// The minimum time between two reviews of the rate.
 const MIN_REVIEW: Duration = Duration::from_millis(5);
-/// The most time between two reviews of the rate, except after a cut.
+/// The maximum time between two reviews of the rate, except after a cut.
 const MAX_REVIEW: Duration = Duration::from_millis(250);
 /// The time between two reviews while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);

@@ -194,7 +194,7 @@ struct Query<C: Conversation> {
     request: u64,
 }
 
-/// Most targets that wait for their host.
+/// The maximum number of targets that wait for their host.
 const MAX_WAITING: usize = 4096;
 
 /// The bits of an IPv4 and of an IPv6 address that identify a host.

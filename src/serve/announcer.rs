@@ -15,7 +15,7 @@ use crate::time::{Duration, Instant, after};
 
 /// Shortest time between two heartbeats to one master.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
-/// Most masters.
+/// The maximum number of masters.
 const MAX_MASTERS: usize = 32;
 
 /// Sends heartbeats to masters, so that they list a server.

@@ -217,7 +217,8 @@ impl Guard {
     }
 }
 
-/// Most regular sources. Each has a 64th of the reserved half, so a byte to it counts 64 times.
+/// The maximum number of regular sources. Each has a 64th of the reserved half, so a byte to it
+/// counts 64 times.
 pub(super) const REGULARS: u32 = 64;
 /// Sources that can become regular.
 const CANDIDATES: usize = 0x1000;
@@ -245,7 +246,7 @@ struct Regular {
 }
 
 impl Regulars {
-    /// Most memory, in bytes.
+    /// The maximum memory, in bytes.
     pub(super) const BYTES: usize =
         REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
 

@@ -90,7 +90,7 @@ pub struct Responder {
     started: Instant,
     secret: Secret,
     guard: Option<Guard>,
-    /// Most bytes of one reply.
+    /// The maximum size of one reply, in bytes.
     max_reply: usize,
     /// Datagrams that wait to be sent.
     queue: VecDeque<Queued>,

@@ -153,7 +153,7 @@ impl RoundTrip {
 /// jitter exceeds the round trip.
 const MIN_GRACE: Duration = Duration::from_millis(20);
 
-/// Most bytes of a UDP datagram over IPv4.
+/// The maximum size of a UDP datagram over IPv4, in bytes.
 const MAX_REQUEST: usize = 65_507;
 
 impl<C: Conversation> Session<C> {

@@ -32,8 +32,8 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// The most timeouts that a server may take once it has answered a request. If it then falls
-    /// silent, the query ends after the retries of that step.
+    /// The maximum number of timeouts that a server may take once it has answered a request. If it
+    /// then falls silent, the query ends after the retries of that step.
     pub(crate) patience: u8,
 }
 
@@ -97,7 +97,8 @@ impl Timing {
         self.retry_after.get()
     }
 
-    /// Most retries of one request: 0–20, default 2. Each request of a conversation has this many.
+    /// The maximum number of retries of one request: 0–20, default 2. Each request of a
+    /// conversation has this many.
     pub const fn retries(&self) -> u8 {
         self.retries
     }
@@ -112,7 +113,7 @@ impl Timing {
         self.grace.get()
     }
 
-    /// Most request/reply steps of one conversation: 1–64, default 16.
+    /// The maximum number of request/reply steps of one conversation: 1–64, default 16.
     ///
     /// Real conversations have at most three; retries can repeat them.
     pub const fn max_steps(&self) -> u8 {

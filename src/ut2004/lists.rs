@@ -27,7 +27,7 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::MissingParts;
 
-/// Most replies to one list. Some real lists change with every reply.
+/// The maximum number of replies to one list. Some real lists change with every reply.
 const MAX_REPLIES: usize = 3;
 
 /// The info record and both lists.

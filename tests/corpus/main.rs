@@ -20,7 +20,7 @@ use kit::fuzz::{
 
 use std::path::Path;
 
-/// Most bytes of a datagram over IPv4.
+/// The maximum size of a datagram over IPv4, in bytes.
 const LARGEST: usize = 65_507;
 /// Bytes of the stack that inputs of every length are read on.
 const STACK: usize = 256 << 10;

@@ -8,7 +8,8 @@ use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{ParseError, ParseErrorKind};
 use queryport::{Protocol, QueryOptions, ScanOptions, StatusQuery, Timing};
 
-/// Most bytes of a running query, without the bytes of its answer. A span of `tracing` takes 40.
+/// The maximum memory of a running query, in bytes, without the bytes of its answer. A span of
+/// `tracing` takes 40.
 const BYTES_A_QUERY: u64 = if cfg!(feature = "tracing") { 768 } else { 728 };
 /// The same in a long list, with the ended queries that are remembered.
 const BYTES_IN_A_LIST: u64 = 896;

@@ -4,12 +4,12 @@ use allocation_counter::measure;
 use kit::worst::found;
 use kit::worst::targets::TARGETS;
 
-/// Most bytes on the heap for each byte that arrived, headers included.
+/// The maximum number of bytes on the heap for each byte that arrived, headers included.
 const PER_BYTE: u64 = 96;
-/// Most bytes in addition to those.
+/// The maximum number of bytes in addition to those.
 const FIXED: u64 = 64 << 10;
-/// Most bytes on the heap for a list of 4 MiB, the longest that is read: the list twice, since it
-/// grows, and 65,536 servers with their entries.
+/// The maximum number of bytes on the heap for a list of 4 MiB, the longest that is read. They hold
+/// the list twice, since it grows, and 65,536 servers with their entries.
 const LIST: u64 = 36 << 20;
 
 #[test]

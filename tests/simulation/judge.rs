@@ -149,8 +149,8 @@ fn sorted(mut status: ServerStatus) -> ServerStatus {
     status
 }
 
-/// Most bytes that a session may use: its own, plus all received bytes three times, for the
-/// datagrams, the joined reply and the tables of the answer.
+/// The maximum number of bytes that a session may use: its own, plus all received bytes three
+/// times, for the datagrams, the joined reply and the tables of the answer.
 fn most_memory(played: &Played) -> u64 {
     let arrived: usize = played.log.iter().map(|datagram| datagram.bytes.len()).sum();
     32 * 1024 + 4 * arrived as u64

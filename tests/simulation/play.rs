@@ -141,7 +141,7 @@ pub struct Played {
 }
 
 impl Played {
-    /// The most bytes that the session held at once.
+    /// The maximum number of bytes that the session held at once.
     pub fn memory(&self, client: &Client) -> u64 {
         let events = self.events(|_| false);
         allocation_counter::measure(|| {

@@ -87,7 +87,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Most sessions to run for shrinking one.
+/// The maximum number of sessions to run for shrinking one.
 const TRIES: u32 = 400;
 
 /// The largest cut with which the session still fails. `faulty` runs it and returns its datagrams

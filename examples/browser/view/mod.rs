@@ -19,9 +19,9 @@ use super::safe_text::{counted, fit, width};
 use super::state::{Browser, Mode, Screen};
 use colour::Depth;
 
-/// Least columns of a screen with table and details side by side.
+/// The minimum number of columns of a screen with table and details side by side.
 const WIDE: u16 = 100;
-/// Least lines of a screen with a line of progress.
+/// The minimum number of lines of a screen with a line of progress.
 const HIGH: u16 = 8;
 
 pub(crate) const BOLD: Style = Style::new().add_modifier(Modifier::BOLD);

@@ -70,9 +70,9 @@ pub(super) fn draw(frame: &mut Frame<'_>, browser: &Browser, depth: Depth, area:
     frame.render_widget(widget, area);
 }
 
-/// Least width of a table with full names of games; narrower tables abbreviate them.
+/// The minimum width of a table with full names of games; narrower tables abbreviate them.
 const NAMES_OF_GAMES: u16 = 120;
-/// Least width of a table with a column for addresses.
+/// The minimum width of a table with a column for addresses.
 const ADDRESSES: u16 = 104;
 
 /// The columns of a table.

@@ -150,7 +150,7 @@ fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     map(token, |value| (key, value)).parse(input)
 }
 
-/// Most texts of a name among which the next key of a row is searched.
+/// The maximum number of texts of a name that are searched for the next key of a row.
 const MAX_NAME_PARTS: usize = 8;
 
 /// `long-name = text 1*8( separator text )`: a name that contains separators, up to the next key of

@@ -453,7 +453,7 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
     (body, trailer)
 }
 
-/// The most separators of a trailer: `\queryid\AMv1\final\\eof\`.
+/// The maximum number of separators of a trailer: `\queryid\AMv1\final\\eof\`.
 const MAX_SEPARATORS: usize = 7;
 
 /// Splits a text before the longest end that `production` parses and `is_end` accepts. `is_end`

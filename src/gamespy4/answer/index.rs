@@ -7,7 +7,7 @@ use crate::grammar::Parsed;
 use crate::limits::Limits;
 use crate::model::MissingParts;
 
-/// Most columns of one reply; real ones have at most ten.
+/// The maximum number of columns of one reply; real ones have at most ten.
 pub(super) const MAX_COLUMNS: usize = 64;
 
 /// A reply that has been read.

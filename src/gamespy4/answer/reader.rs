@@ -1,8 +1,8 @@
 //! Reads the joined parts of a numbered reply as one body: the server's pairs, then two tables.
 //!
-//! The wire has one NUL for an empty value, the end of a column and the end of a section:
+//! An empty value, the end of a column and the end of a section are the same byte, NUL:
 //! [`Reader::empties`] has the rules that tell them apart. A datagram that was shortened in transit
-//! must not pass for complete: [`Reader::check_end`].
+//! must not count as complete: see [`Reader::check_end`].
 
 use super::index::{Cell, Column, Cursor, Index, Reading};
 use super::join::{Part, Seam};

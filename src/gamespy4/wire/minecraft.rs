@@ -110,7 +110,7 @@ fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
     (name, version)
 }
 
-/// Most ends of a title that are tried. A real title has one or a few.
+/// The maximum number of ends of a title that are tried. A real title has one or a few.
 const MAX_TITLE_ENDS: usize = 32;
 
 /// The basic reply.

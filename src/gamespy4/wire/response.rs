@@ -38,7 +38,8 @@ pub(crate) const BODY_AT: usize = 15;
 pub(crate) const LAST: u8 = 0x80;
 /// Longest datagram of GameSpy's own server code (QR2 SDK, qr2.c).
 pub(crate) const MAX_DATAGRAM: usize = 1400;
-/// Most datagrams of a reply. GameSpy's own code stops at eight, other servers might not.
+/// The maximum number of datagrams of a reply. GameSpy's own code stops at eight, other servers
+/// might not.
 pub(crate) const MAX_DATAGRAMS: usize = 32;
 
 /// One datagram from a server, viewed without copying.

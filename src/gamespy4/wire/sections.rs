@@ -103,8 +103,8 @@ pub(crate) struct LegacyHead<'a> {
 }
 
 /// `legacy-head = ( count / %x00 &first-name ) *word NUL`, where `count = 2OCTET`, big-endian: the
-/// head of a table of a reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The
-/// rows follow it, value by value.
+/// head of a table in a reply of one datagram, which is `*pair NUL 2( legacy-head *text )`. The
+/// rows follow the head, value by value.
 ///
 /// A part that was not requested is absent. GameSpy's own code cuts the reply at 1,400 bytes
 /// without a mark (QR2 SDK, qr2.c). America's Army leaves the second byte of the count out

@@ -21,7 +21,7 @@ use crate::scan::{ScanStats, Scanned};
 use crate::session::Machine;
 use crate::status_query::{Answer, StatusQuery};
 
-/// The least receive buffer on systems other than Linux.
+/// The minimum receive buffer on systems other than Linux.
 const RECEIVE_BUFFER: usize = 64 * 1024;
 
 /// The time after which a list is slow. Sockets are then read between its targets.

@@ -157,7 +157,8 @@ impl FamilySocket {
     }
 }
 
-/// Most errors about earlier datagrams to read before a request counts as not sent.
+/// The maximum number of errors about earlier datagrams to read before a request counts as not
+/// sent.
 const MAX_PENDING_ERRORS: usize = 8;
 
 /// Requests a receive buffer of this size, but never less than the system's default. Returns the

@@ -33,7 +33,7 @@ const RECEIVE_BUFFER: u32 = 8 * 1024 * 1024;
 /// The space for one datagram. An odd number of cache lines spreads the beginnings over different
 /// cache sets.
 const PART: usize = 65_536 + 33 * 64;
-/// Most batches before other tasks of the runtime get a turn.
+/// The maximum number of batches before other tasks of the runtime get a turn.
 const MAX_ROUNDS: usize = 64;
 /// Shorter waits for space in the receive buffer are spent polling, because the runtime's timers
 /// are not finer.
@@ -325,7 +325,7 @@ impl<C: Conversation> fmt::Debug for Scan<'_, C> {
     }
 }
 
-/// Most host names to look up at a time.
+/// The maximum number of host names to look up at a time.
 const MAX_LOOKUPS: usize = 32;
 
 /// Looks up the targets of a scan and numbers them. Lookups may finish in any order.

@@ -19,7 +19,7 @@ use bytes::BufMut;
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 
-/// Most bytes one coded region can hold: its length field has two bytes.
+/// The maximum number of bytes one coded region can hold: its length field has two bytes.
 const MAX_CODED: usize = 65_535;
 
 /// Appends `plain` in coded form: length, then bits.

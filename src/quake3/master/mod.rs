@@ -75,9 +75,9 @@ use crate::token::TokenIssuer;
 const CHALLENGE_WINDOW: Duration = Duration::from_secs(2);
 /// Interval at which expired servers are removed. They are left out of lists before that.
 const SWEEP: Duration = Duration::from_secs(10);
-/// Most requests to servers that wait to be sent.
+/// The maximum number of requests to servers that wait to be sent.
 const MAX_REQUESTS: usize = 256;
-/// Most events that wait to be taken. The oldest is dropped.
+/// The maximum number of events that wait to be taken. The oldest is dropped.
 const MAX_EVENTS: usize = 256;
 /// Length of a challenge, in bytes. The heartbeat's length decides (dpmaster has the same range).
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
@@ -325,7 +325,7 @@ impl Master {
         self.stats
     }
 
-    /// Most memory that this master can hold with its options, in bytes.
+    /// The maximum memory that this master can hold with its options, in bytes.
     pub fn memory_bound(&self) -> usize {
         let servers = self.options.max_servers.saturating_mul(BYTES_PER_SERVER);
         // Queues grow by doubling.
@@ -432,10 +432,10 @@ impl Master {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Most servers listed at a time; default 16,384. Further servers are refused, and listed
-    /// servers stay.
+    /// The maximum number of servers listed at a time; default 16,384. Further servers are refused,
+    /// and listed servers stay.
     pub max_servers: usize,
-    /// Most servers of one IPv4 address or one IPv6 /64; default 32.
+    /// The maximum number of servers of one IPv4 address or one IPv6 /64; default 32.
     pub max_per_address: usize,
     /// Time that a server stays listed after it proved its address; default 15 min.
     pub lifetime: Duration,
@@ -453,7 +453,8 @@ pub struct Options {
     pub lists_in_a_row: u16,
     /// Time until the next list after those; default 3 s.
     pub list_decay: Duration,
-    /// Most bytes of lists per second, to all clients together; default 4 MiB, at least 64 KiB.
+    /// The maximum number of bytes of lists per second, to all clients together; default 4 MiB, at
+    /// least 64 KiB.
     ///
     /// The sender of a request can be forged, and the list is thousands of times longer. So this
     /// bounds the traffic that an attacker can direct at a victim. When more is requested, each

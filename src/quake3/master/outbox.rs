@@ -12,11 +12,12 @@ use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
 use crate::time::{Duration, Instant};
 
-/// Most lists that are being sent or waiting.
+/// The maximum number of lists that are being sent or waiting.
 const MAX_LISTS: usize = 64;
-/// Most lists that are waiting: all but the first.
+/// The maximum number of lists that are waiting: all but the first.
 const WAITING: u64 = (MAX_LISTS - 1) as u64;
-/// Most bytes sent at once: about 46 datagrams, which a receiver's usual buffer of 208 KiB holds.
+/// The maximum number of bytes sent at once: about 46 datagrams, which a receiver's usual buffer of
+/// 208 KiB holds.
 const BURST: u64 = 64 * 1024;
 /// Bytes of an IPv4 address in a list.
 const ADDRESS: u64 = 7;

@@ -17,7 +17,7 @@ use crate::service::Service;
 use crate::text::number;
 use crate::time::Instant;
 
-/// Most memory that one listed server takes: at most 284 bytes for keys and entry, in tree nodes
+/// The maximum memory of one listed server: at most 284 bytes for keys and entry, in tree nodes
 /// that may be half empty.
 pub(super) const BYTES_PER_SERVER: usize = 704;
 

@@ -89,7 +89,7 @@ fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
 pub(crate) struct InfoStringBuilder {
     /// The infostring so far.
     pub(crate) bytes: Vec<u8>,
-    /// The most that may be written, in bytes.
+    /// The maximum length, in bytes.
     pub(crate) limit: usize,
 }
 

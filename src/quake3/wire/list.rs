@@ -17,7 +17,7 @@ use super::siblings::Form;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::text::{each, number};
 
-/// Most bytes of a datagram that this crate writes, as dpmaster does.
+/// The maximum size of a datagram that this crate writes, in bytes, as dpmaster does.
 pub(crate) const MAX_PART: usize = 1400;
 /// The end mark of a list.
 const END: &[u8] = b"\\EOT\0\0\0";

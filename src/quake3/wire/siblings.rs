@@ -30,14 +30,14 @@ pub enum Form {
     QuakeWorld,
 }
 
-/// Most bytes of a Quake 2 status: a line that would pass it is left out (id-Software/Quake-2,
-/// server/sv_main.c).
+/// The maximum length of a Quake 2 status, in bytes: a line that would pass it is left out
+/// (id-Software/Quake-2, server/sv_main.c).
 pub(crate) const MAX_STATUS: usize = 1384;
 /// The same for Alien Arena, whose lines have an address (alienarena/alienarena,
 /// source/server/sv_main.c).
 const MAX_ALIEN_ARENA_STATUS: usize = 2784;
-/// Most bytes of text in a datagram of MVDSV: text that would pass it goes into the next one
-/// (QW-Group/mvdsv, src/sv_send.c).
+/// The maximum size of text in a datagram of MVDSV, in bytes: text that would pass it goes into the
+/// next one (QW-Group/mvdsv, src/sv_send.c).
 pub(crate) const MAX_PART: usize = 1340;
 /// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
 const MAX_LONG_PART: usize = 8000;

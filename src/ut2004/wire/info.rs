@@ -62,7 +62,7 @@ pub struct Info<'a> {
     pub game_type: FString<'a>,
     /// Players as the server counts them. The list holds spectators too and leaves out bots.
     pub current_players: i32,
-    /// Most players.
+    /// The maximum number of players.
     pub max_players: i32,
     /// Killing Floor: the current wave and the last one.
     pub waves: Option<(i32, i32)>,

@@ -24,8 +24,8 @@ pub(crate) const PLAYERS: u8 = 2;
 /// its last (GameQ's captures, `Austinb/GameQ`, `tests/Protocols/Providers/{Ut2004,Killingfloor}`).
 pub(crate) const FLUSH_LENGTH: usize = 450;
 
-/// Most pairs of a player: qstat reads their number as one byte, and a compact index of one byte
-/// ends at 63.
+/// The maximum number of pairs of a player: qstat reads their number as one byte, and a compact
+/// index of one byte ends at 63.
 const MAX_PAIRS: usize = 63;
 
 /// Names of a player's fields in the script source.

@@ -11,7 +11,7 @@ use queryport::{Limits, Protocol, QueryOptions, ServerStatus, Service, ToStatus}
 
 use crate::common::requester;
 
-/// Most bytes of a datagram over IPv4.
+/// The maximum size of a datagram over IPv4, in bytes.
 const LARGEST: usize = 65_507;
 /// Bytes of the stack. 16,000 nested calls of the smallest kind need twenty times as many.
 const STACK: usize = 64 << 10;

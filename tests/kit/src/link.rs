@@ -13,7 +13,7 @@ pub struct Conditions {
     /// The chance that one bit of a datagram changes.
     pub corruption: f64,
     pub delay: Duration,
-    /// The most extra delay of a datagram, which reorders datagrams.
+    /// The maximum extra delay of a datagram, which reorders datagrams.
     pub jitter: Duration,
 }
 

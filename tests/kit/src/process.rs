@@ -6,7 +6,7 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most time that a program of a test may take.
+/// The maximum time that a program of a test may take.
 const LONGEST: Duration = Duration::from_secs(120);
 
 /// A command that reacts to interrupts. Background jobs of a shell ignore them, and children

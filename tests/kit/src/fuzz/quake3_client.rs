@@ -19,9 +19,9 @@ const PASSWORD: &str = "word";
 const COMMAND: &str = "status";
 const MAX_FRAGMENTS: u16 = 8;
 const MAX_SERVERS: u32 = 500;
-/// Most requests of a conversation: two steps or passes, each with its retries.
+/// The maximum number of requests of a conversation: two steps or passes, each with its retries.
 const MAX_REQUESTS: u32 = 6;
-/// Most timers that fire after the last datagram.
+/// The maximum number of timers that fire after the last datagram.
 const MAX_TIMERS: usize = 40;
 
 /// Datagrams arrive at a query for a list. It ends, and has no server twice.

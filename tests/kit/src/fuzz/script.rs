@@ -5,7 +5,7 @@ use std::time::Duration;
 use arbitrary::{Result, Unstructured};
 use queryport::{Player, ServerStatus, Team};
 
-/// Most bytes of a datagram over IPv4.
+/// The maximum size of a datagram over IPv4, in bytes.
 const LARGEST: usize = 65_507;
 
 /// A step of a script.

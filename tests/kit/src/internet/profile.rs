@@ -36,8 +36,8 @@ pub struct Server {
     pub protocol: Protocol,
     /// The time from a request to its reply.
     pub delay: Duration,
-    /// The most replies in a row: one per second for DarkPlaces, ten and then one per second for
-    /// ioquake3. `None` for no limit.
+    /// The maximum number of replies in a row: one per second for DarkPlaces, ten and then one per
+    /// second for ioquake3. `None` for no limit.
     pub burst: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use tokio::net::UdpSocket;
 /// The known games.
 const GAMES: [&str; 6] = ["IW4", "IW5", "IW6", "IW7", "S1", "T7"];
 const CHALLENGE: &str = "c7a1e5b2";
-/// Most entries of a datagram: 200 have 1,400 bytes.
+/// The maximum number of entries of a datagram: 200 have 1,400 bytes.
 const ENTRIES: usize = 200;
 
 /// A listed server: the game, the protocol number and the address.

@@ -42,7 +42,7 @@ pub struct Input {
 /// The length of the IPv4 and UDP headers, which makes an empty datagram cost something.
 pub const HEADERS: usize = 28;
 
-/// Most bytes of a datagram over IPv4.
+/// The maximum size of a datagram over IPv4, in bytes.
 pub const LARGEST: usize = 65_507;
 
 pub fn template(head: &[u8], unit: &[u8], tail: &[u8], length: usize) -> Template {
