@@ -64,7 +64,7 @@ struct Arguments {
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
 }

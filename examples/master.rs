@@ -116,7 +116,7 @@ struct List {
     /// The game or program that the key belongs to; default: the game.
     #[arg(long, requires = "key")]
     login: Option<String>,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
 }

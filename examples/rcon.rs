@@ -57,7 +57,7 @@ pub(crate) struct Arguments {
     /// The timeout of a command in seconds.
     #[arg(long, default_value_t = 10.0, value_parser = seconds(0.1..=600.0))]
     timeout: f64,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
 }
@@ -132,8 +132,8 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
 }
 
 /// Asks for the password on the terminal. On Ctrl-C, `rpassword` raises the signal while the
-/// terminal is in raw mode: the signal is caught, so that the program ends after the terminal is as
-/// it was. After the password it ends the program at once.
+/// terminal is in raw mode: the signal is caught, so that the program restores the terminal before
+/// it ends. After the password, the signal ends the program at once.
 fn ask_for_password() -> io::Result<io::Result<String>> {
     #[cfg(unix)]
     let mut interrupts = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt())?;

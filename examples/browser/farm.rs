@@ -553,7 +553,7 @@ impl Random {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        // The low bits of a small seed are poor.
+        // The low bits of a small seed are hardly random.
         ((self.0 >> 11) % u64::from(bound.max(1))) as u32
     }
 }

@@ -15,7 +15,7 @@
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of
 //! settings (XDG_CONFIG_HOME), one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line. NO_COLOR and
-//! COLORTERM are heeded.
+//! COLORTERM are respected.
 //!
 //! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or
 //! something failed, 2 for a wrong command line.
@@ -104,7 +104,7 @@ pub(crate) struct Arguments {
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2)]
     retries: u8,
-    /// Send from this address of this machine, and from this port where there is one: then
+    /// Send from this address of this machine, and from this port if there is one: then
     /// refreshes wait for the scan to end.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,

@@ -218,7 +218,7 @@ impl Browser {
         self.servers.get_mut(number)
     }
 
-    /// Carries out what a key means.
+    /// Carries out the action of a key.
     pub(crate) fn act(&mut self, action: Action) -> Option<Command> {
         self.note = None;
         match action {

@@ -399,7 +399,7 @@ fn hostile_names_stay_in_their_column() {
             buffer
         };
         let buffer = plain(&mut browser);
-        // The counts of players are one below the other.
+        // The counts of players are aligned.
         let ends: BTreeSet<u16> = (2..rows - 1)
             .filter_map(|y| {
                 (3..columns).find(|x| {
@@ -514,7 +514,7 @@ fn the_selection_follows_its_server() {
     let mut browser = some();
     let _ = drawn(&mut browser, 80, 24);
     assert_eq!(browser.selected().unwrap().keys[0], "green leaf");
-    // Nobody has moved: the first row is selected, whichever that is.
+    // The user has not moved: the first row is selected, whichever server it shows.
     let crowd = |number, players| {
         Event::Scanned(
             target(number),

@@ -40,7 +40,8 @@ impl Port {
         }
     }
 
-    /// A client for lists, which several servers send at once: from the address, and from any port.
+    /// A client for lists. It sends from the address, but from any port, because several list
+    /// servers can answer at once.
     pub(crate) fn any(&self, client: Client) -> Client {
         match self.local {
             Some(local) => client.with_local_address(SocketAddr::new(local.ip(), 0)),

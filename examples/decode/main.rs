@@ -53,7 +53,7 @@ const EXAMPLES: &[&str] = &[
     "decode --normalised -          from standard input",
 ];
 
-/// The exit codes, as `--help` says them.
+/// The exit codes, as `--help` lists them.
 const EXIT_STATUS: &str = "Exit status: 0 success, 1 a line has an `error`, 2 wrong command line";
 
 /// Decode datagrams of game servers, and describe each.
@@ -65,8 +65,8 @@ pub(crate) struct Arguments {
     /// is standard input.
     #[arg(required = true)]
     files: Vec<String>,
-    /// Add `status`, the normalised status, and `game`, the id of the game that answered, as far as
-    /// the answer tells.
+    /// Add `status`, the normalised status, and `game`, the id of the game, if the answer
+    /// identifies it.
     #[arg(long)]
     normalised: bool,
 }

@@ -31,7 +31,7 @@ const EXAMPLES: &[&str] = &[
     "games --protocol quake3 --listed --json",
 ];
 
-/// The exit codes, as `--help` says them.
+/// The exit codes, as `--help` lists them.
 const EXIT_STATUS: &str =
     "Exit status: 0 success, 1 the output cannot be written, 2 wrong command line";
 

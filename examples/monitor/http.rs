@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A connection, which serves one request.
 struct Connection {
     task: JoinHandle<()>,
-    /// Whether the request has come.
+    /// Whether the request has arrived.
     has_request: Rc<Cell<bool>>,
 }
 

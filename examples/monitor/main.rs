@@ -119,7 +119,7 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
-    /// Send from this address of this machine, and from this port where there is one: then one
+    /// Send from this address of this machine, and from this port if there is one: then one
     /// query at a time.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,

@@ -97,7 +97,7 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,
@@ -174,7 +174,7 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     Ok(asked)
 }
 
-/// The reason why a name is unknown, and advice where there is no better one.
+/// The reason why a name is unknown, with advice for the user.
 fn unknown(name: &str, server: &str, why: &str) -> String {
     if What::parse(server).is_ok() {
         return format!("the game or protocol comes first: queryport query {server} {name}");

@@ -1,4 +1,4 @@
-//! Asks a whole list of servers, thousands at a time, and prints what each says as it comes.
+//! Queries a whole list of servers, thousands at a time, and prints each answer as it arrives.
 //!
 //! ```text
 //! cargo run -p queryport-cli -- scan servers.txt                                    one IP:PORT a line, # comments
@@ -64,7 +64,7 @@ const EXAMPLES: &[&str] = &[
     "scan --rate 500 -      a list from standard input, slowly",
 ];
 
-/// The exit codes, as `--help` says them.
+/// The exit codes, as `--help` lists them.
 const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a line of the list was rejected,\n2 wrong command line, \
                            130 after Ctrl-C";
 
@@ -157,7 +157,7 @@ pub(crate) struct Arguments {
     /// `windows-1252` or `latin-1`.
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
-    /// Send from this address of this machine, and from this port where there is one.
+    /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
 }

@@ -55,7 +55,7 @@ const EXAMPLES: &[&str] = &[
     "serve --list  the protocols and games",
 ];
 
-/// The exit codes, as `--help` says them.
+/// The exit codes, as `--help` lists them.
 const EXIT_STATUS: &str =
     "Exit status: 0 after Ctrl-C or --seconds, 1 failure, 2 wrong command line";
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use queryport::UnknownProtocol;
 
-/// The exit codes of every program, as `--help` says them.
+/// The exit codes of every program, as `--help` lists them.
 pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
 
 /// The exit code after Ctrl-C, as in shells.

@@ -127,8 +127,8 @@ fn replies_from_elsewhere_change_nothing() {
     }
 }
 
-/// Where UT2004's datagrams come twice, node gamedig lists 14 players of 7. Where GameSpy v1's come
-/// in reverse, qstat lists 2 of 11.
+/// If UT2004's datagrams come twice, node gamedig lists 14 players instead of 7. If GameSpy v1's
+/// come in reverse, qstat lists 2 of 11.
 #[test]
 fn any_order_and_any_number_of_copies_give_the_same_answer() {
     for protocol in Protocol::ALL {
@@ -152,8 +152,8 @@ fn any_order_and_any_number_of_copies_give_the_same_answer() {
     }
 }
 
-/// qstat, rust gamedig and opengsq have no total deadline, and an endless stream keeps them for
-/// ever.
+/// qstat, rust gamedig and opengsq have no total deadline: an endless stream keeps them waiting
+/// for ever.
 #[test]
 fn an_endless_reply_ends_at_the_deadline_within_the_limits() {
     for protocol in Protocol::ALL {

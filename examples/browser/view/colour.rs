@@ -16,7 +16,7 @@ pub(crate) enum Depth {
 }
 
 impl Depth {
-    /// As NO_COLOR and COLORTERM say.
+    /// According to NO_COLOR and COLORTERM.
     pub(crate) fn of_terminal() -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let is_true =

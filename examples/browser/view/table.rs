@@ -196,7 +196,8 @@ fn cell(
             Some(bots) => plain(&bots.to_string()),
             None => Vec::new(),
         },
-        // The row shows the reason if the server never answered and the address has a place.
+        // If the server never answered and the table has a column for addresses, the column of
+        // names shows the reason.
         Column::Ping if server.failure.is_some() && !is_answered && table.has_address => Vec::new(),
         Column::Ping if server.failure.is_some() => {
             vec![Span::styled("lost", Style::new().fg(Color::LightRed))]

@@ -10,7 +10,7 @@ pub fn describe(answer: &gamespy4::Answer, line: &mut Map<String, Value>) {
     let pair = |key: &[u8], value: &[u8]| json!([text(key), text(value)]);
     let status = answer.to_status();
     let rules: Vec<Value> = match answer.form() {
-        // No keys on the wire here: these are the full reply's for the same fields.
+        // This reply has no keys: these are the full reply's keys for the same fields.
         Form::MinecraftBasic => status
             .rules
             .iter()

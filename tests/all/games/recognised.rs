@@ -25,7 +25,7 @@ const NAMES: [(&str, Option<&str>); 11] = [
     ("urbanterror-seed", Some("urbanterror")),
 ];
 
-/// Least number of the 47 third-party captures that are named right.
+/// The minimum number of the 47 third-party captures that must be named correctly.
 const LEAST_RIGHT: usize = 44;
 
 /// The id of the game that the capture's own file names.
@@ -296,7 +296,7 @@ fn an_info_tells_the_game() {
             Some("spearmint"),
         ),
         (r"\gamename\Warfork\hostname\x\protocol\27", Some("warfork")),
-        // id's own and Quake3e: nothing in them tells the game (ec-/Quake3e,
+        // id's own server and Quake3e: nothing in these infos identifies the game (ec-/Quake3e,
         // code/server/sv_main.c).
         (
             r"\hostname\x\mapname\q3dm17\clients\0\sv_maxclients\8\gametype\0\pure\1\protocol\68",

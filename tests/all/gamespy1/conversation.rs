@@ -144,7 +144,7 @@ fn lacks(answer: &Answer, part: Part) -> bool {
     answer.completeness().lacks(part)
 }
 
-/// Known from other tools: GS1 fragments of another reply number: qstat, opengsq, GameQ merge them.
+/// qstat, opengsq and GameQ merge fragments with different reply numbers.
 #[test]
 fn fragments_of_another_reply_are_not_merged() {
     let mut rig = Rig::new();
@@ -160,8 +160,8 @@ fn fragments_of_another_reply_are_not_merged() {
     );
 }
 
-/// Known from other tools: fragments reversed: qstat 2 of 11 players, opengsq loses all server
-/// keys, rust gamedig fails.
+/// If fragments arrive in reverse, qstat shows 2 of 11 players, opengsq loses all server keys, and
+/// rust gamedig fails.
 #[test]
 fn reversed_fragments_are_put_in_order() {
     let mut rig = Rig::new();
@@ -174,7 +174,7 @@ fn reversed_fragments_are_put_in_order() {
     assert_eq!(outcome.answer.get("hostname"), Some(&b"Srv"[..]));
 }
 
-/// Known from other tools: last GS1 fragment missing: qstat and GameQ 9 of 11 players, no error.
+/// Without the last fragment, qstat and GameQ show 9 of 11 players and no error.
 #[test]
 fn a_missing_last_fragment_makes_the_answer_incomplete() {
     let mut rig = Rig::new();
@@ -217,8 +217,7 @@ fn a_retry_without_reply_numbers_starts_a_new_reply() {
     assert_eq!(names(&outcome.answer), ["new"]);
 }
 
-/// Known from other tools: empty datagram; `player_4000000000`: rust gamedig panics, aborts the
-/// process.
+/// rust gamedig panics on an empty datagram, and `player_4000000000` aborts its process.
 #[test]
 fn hostile_numbers_allocate_nothing_and_are_no_players() {
     let mut rig = Rig::new();
@@ -342,7 +341,7 @@ fn vector(name: &str) -> Vec<bytes::Bytes> {
         .packets
 }
 
-/// Serious Sam numbers none of the parts of a long reply but the last, which is always 333.1.
+/// Serious Sam numbers only the last part of a long reply, always 333.1.
 #[test]
 fn parts_without_numbers_are_whole_when_all_players_are_here() {
     let parts = vector("serioussam-64");

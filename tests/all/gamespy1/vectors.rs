@@ -242,7 +242,7 @@ fn a_cut_reply_invents_nothing() {
     }
 }
 
-/// Known from other tools: names with a quote: qstat, node gamedig, GameQ cut or merge lines.
+/// qstat, node gamedig and GameQ cut or merge lines if a name contains a quote.
 #[test]
 fn names_with_quotes_stay_in_one_piece() {
     let packet = Bytes::from_static(
@@ -447,8 +447,7 @@ mod mapping {
         assert_eq!(reply.teams[1].extra.get("size").unwrap().raw(), b"4");
     }
 
-    /// Known from other tools: any byte ≥ 0x80: rust gamedig fails the query; qstat drops or
-    /// mangles it.
+    /// rust gamedig fails the query at any byte of 0x80 or more, and qstat drops or mangles it.
     #[test]
     fn windows_1252_and_utf_8_are_read() {
         assert_eq!(status("high-bytes").players[0].name.plain(), "© Jörg±");

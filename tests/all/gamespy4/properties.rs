@@ -161,7 +161,8 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
     for case in cases("gamespy4") {
         for number in 0..case.packets.len() {
             for (round, flipped) in flips(&case.packets[number]).enumerate() {
-                // Every seventh, which meets every kind of flip: seven is prime to their number.
+                // Every seventh: seven is coprime to the number of kinds of flips, so that each
+                // kind occurs.
                 if round % 7 != 0 {
                     continue;
                 }

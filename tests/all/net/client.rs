@@ -386,8 +386,7 @@ async fn detect_tries_the_usual_ports_of_games() {
     );
 }
 
-/// A known problem elsewhere: «reply from another address or port; spoofed reply first: rust
-/// gamedig accepts it».
+/// rust gamedig accepts a reply from another address or port, also a forged one that arrives first.
 #[tokio::test]
 async fn a_reply_from_another_port_is_ignored() {
     let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();

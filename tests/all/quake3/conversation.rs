@@ -76,7 +76,7 @@ fn over_a_bad_link_an_answer_is_right_or_none() {
         }
         assert!(played.elapsed <= Duration::from_secs(4));
     }
-    // Each of three tries passes with about 0.6² (and duplicates help).
+    // Each of the three tries succeeds with a probability of about 0.6², and duplicates add to it.
     assert!(
         answered > 200 && silent > 10,
         "{answered} answered, {silent} silent"
@@ -300,6 +300,7 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         out.starts_with(b"\xff\xff\xff\xffgetstatus "),
         "a retry asks again"
     );
-    // Our server side never demands or answers a challenge: two of ours never go on for ever.
+    // Our server side neither demands nor answers such an echo, so two of ours do not answer each
+    // other for ever.
     assert!(Request::parse(DEMAND).is_err() && Request::parse(ECHO).is_err());
 }

@@ -22,7 +22,7 @@ const MASTER: &str = "198.51.100.1:27950";
 const CLIENT: &str = "198.51.100.2:5000";
 
 fn server(number: u32) -> SocketAddr {
-    // Every address byte occurs, separators among them; two families in turn.
+    // Addresses of both families in turn, with every byte value, separators included.
     let mixed = number.wrapping_mul(2_654_435_761);
     let port = 27_960 + u16::try_from(number % 5).unwrap();
     if number.is_multiple_of(2) {

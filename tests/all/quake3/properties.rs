@@ -69,8 +69,8 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
             // its quotes.
             let listed = response.players().count();
             assert!(listed <= players, "{}", case.name);
-            // The model and the problems of every seventh, which meets every kind of flip: seven is
-            // prime to their number.
+            // The model and the problems of every seventh: seven is coprime to the number of kinds
+            // of flips, so that each kind occurs.
             if number % 7 == 0 {
                 assert_eq!(answer(&flipped).unwrap().to_status().players.len(), listed);
                 assert!(

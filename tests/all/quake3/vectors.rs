@@ -45,7 +45,7 @@ fn captures_keep_their_content_when_encoded() {
         let again =
             Answer::from_datagrams([Bytes::from(encoded.clone())], &Limits::default()).unwrap();
         assert_eq!(describe(&again), describe(&answer), "{}", case.name);
-        // Every capture but one with an extra empty line is exactly what the encoder writes. A
+        // The encoder writes the bytes of every capture, except one that has an extra empty line. A
         // reply of several datagrams is written as one.
         let joined = answer.raw();
         let original = joined

@@ -84,7 +84,7 @@ fn attack(subjects: Vec<Subject>) {
         for (number, (attacker, found)) in strongest.iter().enumerate() {
             let line = found.line(&subject.name, (NAMES[number], number), attacker);
             let figure = found.figures[number];
-            // In ten minutes a bucket that drains whole bytes is off by some.
+            // A bucket that drains whole bytes is off by a few of them after ten minutes.
             if BARS.get(number).is_some_and(|bar| figure > bar * 1.000_1) {
                 missed.push(line);
             } else if figure > 0.0 {

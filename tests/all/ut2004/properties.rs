@@ -40,7 +40,7 @@ fn hostile_packets_are_rejected() {
     }
 }
 
-/// node gamedig lists 14 players of 7 when every datagram comes twice.
+/// node gamedig lists 14 players instead of 7 when every datagram comes twice.
 #[test]
 fn order_and_copies_change_nothing() {
     for case in cases("ut2004") {
@@ -170,8 +170,8 @@ fn a_flipped_byte_never_panics_and_never_invents_bytes() {
                         _ => 0,
                     };
                 assert!(entries <= flipped.len(), "{}", case.name);
-                // The model of every seventh, which meets every kind of flip: seven is prime to
-                // their number.
+                // The model of every seventh: seven is coprime to the number of kinds of flips, so
+                // that each kind occurs.
                 if number % 7 == 0 {
                     let mut packets = case.packets.clone();
                     packets[place] = flipped.into();

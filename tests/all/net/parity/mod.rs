@@ -635,6 +635,6 @@ fn no_request_of_the_console_exceeds_an_mtu() {
         query.request(&mut request);
         longest = longest.max(request.len());
     }
-    // The least MTU of IPv6, without its header and that of UDP.
+    // The minimum MTU of IPv6, less the headers of IPv6 and UDP.
     assert!((500..=1280 - 48).contains(&longest), "{longest} bytes");
 }

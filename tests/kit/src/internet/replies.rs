@@ -43,8 +43,8 @@ pub fn shape(protocol: Protocol, request: &[u8]) -> Option<(u8, &[u8])> {
             // Some clients send a line feed instead of a challenge, or nothing.
             Some((0, rest.trim_ascii()))
         }
-        // A challenge request, or a data request, recognised by its length. Any token is accepted,
-        // but none is not.
+        // A challenge request, or a data request, recognised by its length. It must have a token,
+        // but any token is accepted.
         Protocol::GameSpy4 if matches!(request.len(), 7 | 15..) => {
             Some((request.len() as u8, &request[3..7]))
         }
