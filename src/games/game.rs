@@ -329,7 +329,7 @@ mod tests {
 mod master_tests {
     use crate::games::Game;
 
-    /// `games --json` and reports name forms by these words.
+    /// `games --json` and reports use these words for forms.
     #[test]
     fn every_form_in_the_table_has_a_name_of_its_own() {
         let forms = Game::all()

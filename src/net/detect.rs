@@ -199,9 +199,9 @@ impl Asker {
             .transpose()
     }
 
-    /// Tries ports one after the other, and goes on while one is silent. Returns the first answer,
-    /// else the error of the first port; `None` without any port. `asked_at`: when the caller's
-    /// wait began.
+    /// Tries ports one after the other, without waiting long for a silent one. Returns the first
+    /// answer, else the error of the first port; `None` without any port. `asked_at`: when the
+    /// caller's wait began.
     #[cfg(feature = "games")]
     async fn first_answer<I: Io>(
         &self,

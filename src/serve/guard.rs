@@ -122,7 +122,7 @@ pub(super) struct Guard {
     source: Rate,
     /// The rate of all unproved sources together, and that of all regular ones.
     total: Rate,
-    /// Bytes of the total that unproved and proved addresses were sent.
+    /// The bytes sent to all unproved addresses, and those sent to all proved ones.
     sent: [LeakyBucket; 2],
     regulars: Regulars,
     /// Sources become regular while this much of the total is left.

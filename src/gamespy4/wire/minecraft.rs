@@ -437,7 +437,7 @@ impl<'a> PairReader<'a> {
         })
     }
 
-    /// Extends the value before this NUL up to it. `false` if there is no value.
+    /// Extends the latest value, so that it ends at this NUL. `false` if there is no value.
     fn extend(&mut self, end: usize) -> bool {
         let last_known = self.known.iter().flatten().max().copied();
         if last_known.is_some() && last_known == self.title() {
