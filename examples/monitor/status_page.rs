@@ -278,7 +278,7 @@ pub(crate) fn style_sheet() -> String {
     }
     for number in 0..216_u32 {
         let [red, green, blue] = [number / 36, number / 6 % 6, number % 6];
-        // Dark colours are lighter than the game has them: the page is dark.
+        // Dark colours of games are lightened, because the page is dark.
         let lift = match red * 3 + green * 6 + blue {
             0..10 => 70,
             10..16 => 35,

@@ -65,7 +65,7 @@ pub(crate) fn text(responder: &Responder) -> String {
     let mut text = String::new();
     let stats = serde_json::to_value(responder.stats()).unwrap_or_default();
     for (name, value) in stats.as_object().into_iter().flatten() {
-        // `total` is what Prometheus calls the count, and not the total of all sources.
+        // In Prometheus, `total` marks a counter, not the total of all sources.
         let name = if name == "limited_by_total" {
             "limited_overall"
         } else {

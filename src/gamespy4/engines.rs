@@ -92,7 +92,7 @@ known!();
 pub(super) struct Profile {
     /// The name, for the table of fields on the protocol's page.
     pub(super) name: &'static str,
-    /// A reply with one of these is the engine's.
+    /// The marks of the engine: a reply with one of them was written by it.
     marks: &'static [Mark],
     /// The character set and the colour codes of its texts.
     pub(super) style: Style,

@@ -1,5 +1,4 @@
-//! Encodes a [`ServerStatus`] as the pairs of an infostring, and player lines, as the engine's row
-//! says.
+//! Encodes a [`ServerStatus`] as the pairs of an infostring and player lines, by the engine's row.
 //!
 //! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by
 //! nothing.

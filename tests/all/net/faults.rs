@@ -536,7 +536,7 @@ fn machines_go_on_after_the_time_has_jumped() {
             scanner.poll_transmit(start, &mut out);
             scanner.handle_timeout(jumped);
             assert_eq!(scanner.poll_answer().is_some(), ends, "{protocol}");
-            // Backwards and forwards again: it ends when it would have.
+            // The clock goes back and forth again: the scan ends when it would have without that.
             scanner.handle_timeout(start + hour);
             assert!(ends || scanner.poll_answer().is_some(), "{protocol}");
         }
