@@ -1,4 +1,7 @@
 //! The internals of a client: its settings, host names, and the conversation with one host.
+//!
+//! The client and the blocking client share it. `answer_over::<I>` and its like use the sockets,
+//! clock and resolver of `I`, see [`Io`].
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -17,7 +20,7 @@ use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 
-/// Asks servers: the settings of a client, and the numbers of its conversations.
+/// The settings of a client, and the counter of its nonces.
 #[derive(Debug, Clone)]
 pub(crate) struct Asker {
     secret: Secret,
@@ -145,7 +148,7 @@ impl Asker {
         addresses
     }
 
-    /// Runs a conversation on a socket of its own.
+    /// Runs a conversation with this timing, on a socket of its own.
     pub(super) async fn ask_within<I: Io, C: Conversation>(
         &self,
         server: SocketAddr,

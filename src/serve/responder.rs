@@ -202,6 +202,7 @@ impl Machine for Responder {
             },
             None => None,
         };
+        // Token windows count from the start of the responder.
         let mut requester = Requester::new(from, self.started, self.secret);
         requester.now = now;
         requester.number = self.stats.answered.saturating_add(1);

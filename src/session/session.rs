@@ -416,7 +416,8 @@ impl<C: Conversation> Session<C> {
         if let Some(asked_at) = self.step.unanswered_since.take() {
             self.rtt.answered(&self.step, asked_at, at);
         }
-        // Several datagrams can arrive before the next request is taken.
+        // Several datagrams can arrive before the caller takes a request that is due: the next
+        // step's, or a retry.
         let is_between_steps = self.has_request() && self.step.sends == 0;
         match verdict {
             Verdict::Partial(wait) if !self.has_request() => self.start(wait, at),
@@ -481,7 +482,8 @@ impl<C: Conversation> Session<C> {
 /// # Ok::<(), std::net::AddrParseError>(())
 /// ```
 ///
-/// # JSON With the feature `serde`, an outcome is an object, and can be read back. Its fields:
+/// # JSON
+/// With the feature `serde`, an outcome is an object, and can be read back. Its fields:
 ///
 /// - `answer`: see [`ServerStatus`](crate::ServerStatus#json)
 /// - `peer`: a text
