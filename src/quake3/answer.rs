@@ -189,11 +189,15 @@ impl Answer {
     /// Whether the server can have listed more players than have arrived.
     fn may_go_on(&self, listed: usize) -> bool {
         let response = self.response();
-        if self.has_open_end || self.form() != Form::Quake2 {
-            return self.has_open_end;
+        if self.has_open_end {
+            return true;
+        }
+        if self.form() != Form::Quake2 {
+            return false;
         }
         let slots: Option<usize> = response.info().get("maxclients").and_then(number);
         let is_full = slots.is_some_and(|slots| listed >= slots);
+        // Only Alien Arena writes addresses, and its limit is higher.
         let has_addresses = || response.players().any(|line| line.address().is_some());
         !is_full && may_lack_lines(response.text(), has_addresses())
     }

@@ -42,7 +42,7 @@ use crate::text::locate;
 #[derive(Debug, Clone)]
 pub struct StatusQuery {
     options: QueryOptions,
-    challenge: [u8; request::CHALLENGE],
+    challenge: [u8; request::CHALLENGE_LENGTH],
     /// The text that a server of [`Dialect::OpenJk`] has demanded, until it is sent back.
     echo: Option<Vec<u8>>,
     /// The datagrams of a QuakeWorld reply.
@@ -80,7 +80,8 @@ impl StatusQuery {
         (!has_none).then_some(&self.challenge)
     }
 
-    /// The verdict on a datagram of Quake 2 or QuakeWorld. Their servers answer the same request.
+    /// The verdict on a datagram of Quake 2 or QuakeWorld. Both answer `status`, so either form is
+    /// accepted, whatever the dialect.
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);
@@ -94,13 +95,12 @@ impl StatusQuery {
                 return Verdict::Rejected(rejected.err().unwrap_or(other));
             }
         };
-        match self.parts.end() {
-            End::Reached if self.parts.is_single() => {}
-            _ if answer.form() == Form::Quake2 => {}
+        let has_end = self.parts.is_single() && self.parts.end() == End::Reached;
+        if answer.form() == Form::QuakeWorld && !has_end {
             // A datagram that was overtaken may still arrive.
-            _ => return Verdict::Partial(Wait::Grace),
+            return Verdict::Partial(Wait::Grace);
         }
-        Verdict::Done(self.charset_of(answer))
+        Verdict::Done(self.with_charset(answer))
     }
 
     /// The answer from the datagrams that have arrived, when no more do.
@@ -108,13 +108,14 @@ impl StatusQuery {
         let parts = std::mem::take(&mut self.parts);
         let has_open_end = parts.end() != End::Reached;
         let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
-        Some(self.charset_of(Answer {
+        Some(self.with_charset(Answer {
             has_open_end,
             ..answer
         }))
     }
 
-    fn charset_of(&self, answer: Answer) -> Answer {
+    /// The answer with the character set of the options.
+    fn with_charset(&self, answer: Answer) -> Answer {
         Answer {
             charset: self.options.charset,
             ..answer
@@ -130,10 +131,10 @@ impl StatusQuery {
         }
         let verification = self.verify(response.info().get("challenge"), datagram)?;
         let asked = self.options.detail;
-        // A second reply counts only if it is verified: otherwise it could be a late reply to an
-        // earlier request.
-        let is_half = (asked, verification) == (Detail::Full, Verification::Verified);
-        if response.detail() != asked && !is_half {
+        // DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
+        // datagram. Without our challenge, it could be a late reply to an earlier `getinfo`.
+        let may_be_short = asked == Detail::Full && verification == Verification::Verified;
+        if response.detail() != asked && !may_be_short {
             return Err(ParseError::new(
                 ParseErrorKind::Unexpected(command_word(asked)),
                 4,
@@ -218,7 +219,7 @@ impl Conversation for StatusQuery {
             (_, Detail::Short) => Command::GetInfo { challenge },
             (_, Detail::Full) => Command::GetStatus { challenge },
         };
-        // Our challenges hold letters and digits.
+        // Our challenges hold only letters and digits, so they need no check.
         Request {
             direction_byte: dialect == Dialect::MedalOfHonor,
             hexen_world: dialect == Dialect::HexenWorld,

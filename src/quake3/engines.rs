@@ -175,7 +175,7 @@ pub(crate) struct Password {
     /// The keys.
     pub(crate) keys: &'static [Key],
     /// Whether an `infoResponse` without the keys is of a server without a password.
-    pub(crate) is_left_out_without: bool,
+    pub(crate) absence_means_none: bool,
     /// Whether bit 0 of the value is the password of players; other bits are those of spectators.
     pub(crate) is_bit_field: bool,
 }
@@ -464,7 +464,7 @@ pub(crate) const DEFAULT: Profile = Profile {
             Key::Password,
             Key::IsPrivate,
         ],
-        is_left_out_without: false,
+        absence_means_none: false,
         is_bit_field: false,
     },
     info_slots: InfoSlots::Public,
@@ -830,7 +830,7 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     game: Some("urbanterror"),
     colours: Colours::UrbanTerror,
     password: Password {
-        is_left_out_without: true,
+        absence_means_none: true,
         ..DEFAULT.password
     },
     matches: &[
@@ -1252,7 +1252,7 @@ pub(crate) const COD2: Profile = Profile {
     colours: Colours::CallOfDuty2,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     password: Password {
-        is_left_out_without: true,
+        absence_means_none: true,
         ..DEFAULT.password
     },
     written: Written {

@@ -36,9 +36,11 @@ pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile
     Profile::of_status(&known, engine)
 }
 
-/// The pairs of the status's fields, in a bounded number of bytes: for an `infoResponse`, or for a
-/// status without the key `clients`. Each key is written once.
-pub(super) fn named(
+/// The pairs of the status's fields, in a bounded number of bytes. Each key is written once.
+///
+/// A `statusResponse` still lacks `clients`: whether it is needed depends on the player lines that
+/// fit.
+pub(super) fn field_pairs(
     detail: Detail,
     status: &ServerStatus,
     service: &Service,
@@ -91,7 +93,7 @@ impl Writer<'_> {
             .all(|key| self.status.rules.get(key.as_str()).is_none())
     }
 
-    /// Writes the name, the map and the number of players.
+    /// Writes the name, the map, and the numbers of players and slots.
     fn put_counts(&mut self) {
         let (status, profile) = (self.status, self.profile);
         self.put(profile.written.name.of(self.is_info), owned(&status.name));
@@ -121,8 +123,8 @@ impl Writer<'_> {
     fn put_game(&mut self, service: &Service) {
         let (status, written) = (self.status, &self.profile.written);
         if written.teams != WrittenTeams::Qcstatus || status.game_type.is_none() {
-            let played = self.played();
-            self.put(written.game_type.of(self.is_info), played);
+            let game_type = self.game_type();
+            self.put(written.game_type.of(self.is_info), game_type);
         }
         if let Some(words) = written.game_words {
             let game_type = owned(&status.game_type);
@@ -152,18 +154,22 @@ impl Writer<'_> {
         self.put_number(Key::Protocol, Some(version));
     }
 
-    /// The type of match. A status that was read has the game's words in place of the number that
-    /// the engines write.
-    fn played(&self) -> Option<Vec<u8>> {
-        let played = owned(&self.status.game_type);
-        let number = played.clone().filter(|text| is_number(text));
-        let read = || {
-            self.rule(Key::GGametype)
-                .or_else(|| self.rule(Key::Gametype))
+    /// The type of match as the engines write it, a number if the status has one.
+    ///
+    /// A status that was read from a reply has the game's words in the field, and the number in a
+    /// rule.
+    fn game_type(&self) -> Option<Vec<u8>> {
+        let field = owned(&self.status.game_type);
+        let number_in_rule = || {
+            let rule = self.rule(Key::GGametype);
+            let rule = rule.or_else(|| self.rule(Key::Gametype));
+            rule.filter(|text| is_number(text))
         };
-        let read = number.or_else(|| read().filter(|text| is_number(text)));
-        let has_words = self.profile.written.game_words.is_some();
-        read.or_else(|| played.filter(|_| !has_words))
+        let number = field.clone().filter(|text| is_number(text));
+        let has_key_for_words = self.profile.written.game_words.is_some();
+        number
+            .or_else(number_in_rule)
+            .or_else(|| field.filter(|_| !has_key_for_words))
     }
 
     /// The `gamename` of a status that has `com_gamename` too: the modification. Other keys of a
@@ -183,12 +189,13 @@ impl Writer<'_> {
         owned(&self.status.mod_name).or_else(read)
     }
 
-    /// Writes whether a password is needed, and the number of people among the players.
+    /// Writes whether a password is needed, the numbers of people and bots, the version, `qcstatus`,
+    /// and the rules that an `infoResponse` repeats.
     fn put_access(&mut self) {
         let (status, written) = (self.status, &self.profile.written);
         let locked = status.password.map(u8::from);
         if self.is_info {
-            let is_left_out = self.profile.password.is_left_out_without;
+            let is_left_out = self.profile.password.absence_means_none;
             let locked = locked.filter(|locked| *locked == 1 || !is_left_out);
             for key in written.info_password {
                 self.put_number(*key, locked);
@@ -255,7 +262,7 @@ impl Writer<'_> {
         if let Some(key) = self.profile.written.score_limit {
             return Some(key);
         }
-        let number: u32 = number::number(&self.played()?)?;
+        let number: u32 = number::number(&self.game_type()?)?;
         let mut matches = self.profile.matches.iter();
         match matches.find(|each| each.number == number)?.limit {
             Limit::Key(key) => Some(key),
@@ -284,17 +291,17 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
     teams.iter().find(|team| team.id == Some(id))
 }
 
-/// Appends the status's own rules, up to `most` bytes of the infostring. A rule is left out if it
+/// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
 /// does not fit, has no value, or its key is already there. A key without a value makes ioquake3's
 /// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
-pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, most: usize) {
-    info.limit = most;
-    let named = info.bytes.clone();
+pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, limit: usize) {
+    info.limit = limit;
+    let fields = info.bytes.clone();
     for (key, value) in &status.rules {
         let (key, value) = (wire(key), wire(value));
         let (key, value) = (sanitise(&key), sanitise(&value));
         // A challenge among the rules belongs to another request.
-        let mut known = InfoString::new(&named)
+        let mut known = InfoString::new(&fields)
             .iter()
             .map(|(key, _)| key)
             .chain([&b"challenge"[..]]);
@@ -351,13 +358,13 @@ fn match_score(teams: &[Team]) -> Vec<u8> {
     scores
 }
 
-/// Player lines, each with its line feed, until they exceed `most` bytes.
-pub(super) fn lines(players: &[Player], line: Line, most: usize) -> Vec<u8> {
+/// Player lines, each with its line feed, until they exceed `limit` bytes.
+pub(super) fn player_lines(players: &[Player], line: Line, limit: usize) -> Vec<u8> {
     let has_teams = players.iter().any(|player| player.team.is_some());
-    let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(most));
+    let mut lines = Vec::with_capacity(players.len().saturating_mul(USUAL_LINE).min(limit));
     for player in players {
         put_line(player, line, has_teams, &mut lines);
-        if lines.len() > most {
+        if lines.len() > limit {
             break;
         }
     }

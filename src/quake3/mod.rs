@@ -34,7 +34,7 @@
 //!  offset  bytes
 //!  0       FF FF FF FF          out-of-band mark
 //!  4       [02 | 01]            Medal of Honor only: to the server, to the client
-//!  4       command word         requests: then blank and arguments, no terminator
+//!  4       command word         requests: then space and arguments, no terminator
 //!  …       0A \key\value…       replies: infostring to the next 0A or the end
 //!  …       0A player lines      statusResponse only, each ended by 0A
 //! ```

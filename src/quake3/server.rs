@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes};
 
 use super::engines::{Challenge, Profile};
-use super::from_status::{self, is_text, lines, named, put_rules, text};
+use super::from_status::{self, field_pairs, is_text, player_lines, put_rules, text};
 use super::siblings::{self, Wanted};
 use super::wire::infostring::{MAX_INFO_STRING, sanitise};
 use super::wire::line::TO_CLIENT;
@@ -131,7 +131,7 @@ fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> 
 fn encode(
     detail: Detail,
     direction_byte: bool,
-    challenge: usize,
+    challenge_length: usize,
     context: &Context<'_, ReplyKind>,
     template: &mut Template,
 ) {
@@ -140,20 +140,24 @@ fn encode(
     let form = Form::Quake3;
     let extra = direction_byte.then_some(TO_CLIENT);
     put_head(Word { form, detail }, extra, &mut head);
-    let quote: &[u8] = if challenge > 0 { br"\challenge\" } else { b"" };
+    let quote: &[u8] = if challenge_length > 0 {
+        br"\challenge\"
+    } else {
+        b""
+    };
     head.extend_from_slice(quote);
-    let before_info = head.len().saturating_add(challenge);
+    let before_info = head.len().saturating_add(challenge_length);
     let Some(left) = service.max_reply.checked_sub(before_info) else {
         return;
     };
-    let quoted = quote.len().saturating_add(challenge);
+    let quoted = quote.len().saturating_add(challenge_length);
     let space = Space {
         left,
         info: MAX_INFO_STRING.saturating_sub(quoted).min(left),
     };
     let body = match detail {
         Detail::Short => Body {
-            info: named(detail, status, service, space.info).bytes,
+            info: field_pairs(detail, status, service, space.info).bytes,
             lines: None,
         },
         Detail::Full => status_body(space, context),
@@ -195,16 +199,16 @@ struct Body {
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
     let written = &from_status::profile(status, service.engine).written;
+    // The fields leave room for `clients`.
     let room = space.info.saturating_sub(MAX_CLIENTS);
-    let mut info = named(Detail::Full, status, service, room);
+    let mut info = field_pairs(Detail::Full, status, service, room);
     info.limit = space.info;
-    let players = &status.players;
-    let mut lines = lines(players, written.line, service.max_reply);
+    let mut lines = player_lines(&status.players, written.line, service.max_reply);
     let fitting = whole_lines(&lines, space.for_lines(info.bytes.len()));
     let listed = lines.get(..fitting).unwrap_or_default();
-    let listed = memchr::memchr_iter(b'\n', listed).count();
-    // Only this key shows a reader that the list is incomplete.
-    let is_short = |online| u32::try_from(listed).is_ok_and(|listed| listed < online);
+    let count = memchr::memchr_iter(b'\n', listed).count();
+    // Only the key `clients` shows a reader that the list is incomplete.
+    let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
     let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
     let clients = status
         .online()
@@ -213,6 +217,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
         let clients = clients.to_string();
         info.push(b"clients", clients.as_bytes()).is_ok()
     });
+    // The key can take the place of a line.
     lines.truncate(whole_lines(&lines, space.for_lines(info.bytes.len())));
     put_rules(
         &mut info,

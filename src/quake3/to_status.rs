@@ -24,6 +24,8 @@ impl ToStatus for Answer {
     /// The normalised model. Its rules and its longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let info = self.response().info();
+        // The keys that identify the engine are not read yet, but all engines of a form have one
+        // character set.
         let usual = Profile::of_form(self.form()).charset;
         let charset = self.charset.unwrap_or(usual);
         let mut known = Known::default();
@@ -44,9 +46,14 @@ impl ToStatus for Answer {
         } else {
             reader.player_count(players.as_ref().map(Vec::len))
         };
-        let marked = players.as_deref().filter(|_| is_quake_world);
-        let bot_count = reader.bot_count(player_count);
-        let bot_count = bot_count.or_else(|| listed_bots(marked?));
+        // Only lines of QuakeWorld mark bots.
+        let marked_bots = || {
+            players
+                .as_deref()
+                .filter(|_| is_quake_world)
+                .and_then(listed_bots)
+        };
+        let bot_count = reader.bot_count(player_count).or_else(marked_bots);
         let (game, mod_name) = reader.game();
         ServerStatus {
             name: reader.text(&[Key::SvHostname, Key::Hostname]),
@@ -248,9 +255,8 @@ impl<'a> Reader<'a> {
 
     /// The server's own number of bots, or all players minus the people.
     fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
-        let said = self.known.first_filled(self.profile.bots);
-        if said.is_some() {
-            return said.and_then(number::number);
+        if let Some(bots) = self.known.first_filled(self.profile.bots) {
+            return number::number(bots);
         }
         let people = self.count(Key::GHumanPlayers);
         let people = people.or_else(|| self.count(Key::Humans))?;
@@ -273,8 +279,8 @@ impl<'a> Reader<'a> {
             return number::boolean(value);
         }
         let is_whole = self.answer.completeness().is_complete();
-        let says_none = password.is_left_out_without && self.is_info() && is_whole;
-        says_none.then_some(false)
+        let has_none = password.absence_means_none && self.is_info() && is_whole;
+        has_none.then_some(false)
     }
 
     /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
@@ -315,22 +321,23 @@ impl<'a> Reader<'a> {
         !(has_own_folder && has_own_name)
     }
 
-    /// A word of the server's, else the game's words for the number, else the number.
+    /// The server's words, else the game's words for the number, else the number, else the first
+    /// word of `qcstatus`.
     fn game_type(&self) -> Option<Text> {
-        let words = || {
+        let words_of_number = || {
             let current = self.current_match?;
             let is_its_own = !current.name.is_empty() && !self.is_modified();
             is_its_own.then(|| Text::new(current.name, self.style))
         };
-        let world = || {
+        let word_of_qcstatus = || {
             let status = self.known.get(Key::Qcstatus)?;
             let word = status.split(|byte| *byte == b':').next()?;
             (!word.is_empty()).then(|| self.text_of(word))
         };
         self.text(self.profile.match_words)
-            .or_else(words)
+            .or_else(words_of_number)
             .or_else(|| self.text(&[Key::GGametype, Key::Gametype]))
-            .or_else(world)
+            .or_else(word_of_qcstatus)
     }
 
     fn score_limit(&self) -> Option<i64> {
@@ -347,10 +354,10 @@ impl<'a> Reader<'a> {
     /// All teams, if the server names any.
     fn teams(&self) -> Vec<Team> {
         if let Some(status) = self.known.get(Key::Qcstatus) {
-            return in_qcstatus(status);
+            return teams_of_qcstatus(status);
         }
         if let Some(scores) = self.known.get(Key::MatchScore) {
-            return in_match_score(scores, self.answer.raw(), self.style);
+            return teams_of_match_score(scores, self.answer.raw(), self.style);
         }
         let red = self.team(
             1,
@@ -403,9 +410,11 @@ fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
     }
 }
 
-/// `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`: after `::` the names of a player's scores, those
-/// of a team's, then each team's number and scores. `!!` marks the score that decides.
-fn in_qcstatus(status: &[u8]) -> Vec<Team> {
+/// The teams of a `qcstatus`, such as `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`.
+///
+/// After `::` come the names of a player's scores, those of a team's, then each team's number and
+/// scores. `!!` marks the score that decides.
+fn teams_of_qcstatus(status: &[u8]) -> Vec<Team> {
     let Some(start) = status.windows(2).position(|pair| pair == b"::") else {
         return Vec::new();
     };
@@ -435,8 +444,8 @@ fn in_qcstatus(status: &[u8]) -> Vec<Team> {
     teams
 }
 
-/// ` ALPHA: 3 BETA: 14`.
-fn in_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
+/// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`.
+fn teams_of_match_score(scores: &[u8], bytes: &Bytes, style: Style) -> Vec<Team> {
     let mut parts = scores.split(|&byte| byte == b':');
     let mut name = parts.next().unwrap_or_default().trim_ascii();
     let mut teams = Vec::new();
@@ -477,11 +486,11 @@ mod tests {
         let none = String::new;
         // Recorded from Nexuiz 2.5.2.
         assert_eq!(
-            shown(&in_qcstatus(b"ctf:2.5.2::score!!:caps!!:5:0:14:3")),
+            shown(&teams_of_qcstatus(b"ctf:2.5.2::score!!:caps!!:5:0:14:3")),
             [(1, none(), Some(0)), (2, none(), Some(3))]
         );
         assert_eq!(
-            shown(&in_qcstatus(
+            shown(&teams_of_qcstatus(
                 b"ctf:0.8.6:P0:S9:F0:MXonotic::score!!:score,caps!!:13:40,-2:10:7"
             )),
             [(3, none(), Some(-2)), (4, none(), None)]
@@ -495,13 +504,19 @@ mod tests {
             "a::b:c:5",
             "a::b:c:6:1",
         ] {
-            assert_eq!(in_qcstatus(without.as_bytes()), [], "{without}");
+            assert_eq!(teams_of_qcstatus(without.as_bytes()), [], "{without}");
         }
     }
 
     #[test]
     fn scores_of_a_match_are_read() {
-        let read = |scores| shown(&in_match_score(scores, &Bytes::new(), Style::default()));
+        let read = |scores| {
+            shown(&teams_of_match_score(
+                scores,
+                &Bytes::new(),
+                Style::default(),
+            ))
+        };
         let (alpha, beta) = ("ALPHA".to_owned(), "THE BETA".to_owned());
         assert_eq!(
             read(b" ALPHA: 3 THE BETA: 14"),

@@ -80,7 +80,7 @@ const MAX_REQUESTS: usize = 256;
 /// The maximum number of events that wait to be taken. The oldest is dropped.
 const MAX_EVENTS: usize = 256;
 /// Length of a challenge, in bytes. The heartbeat's length decides (dpmaster has the same range).
-const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE;
+const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
 
@@ -148,7 +148,7 @@ pub struct Master {
 #[derive(Debug)]
 struct GetInfo {
     server: SocketAddr,
-    challenge: [u8; request::CHALLENGE],
+    challenge: [u8; request::CHALLENGE_LENGTH],
     /// Bytes of the challenge that are sent.
     length: usize,
 }

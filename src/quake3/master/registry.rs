@@ -10,7 +10,7 @@ use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
 use crate::options::Detail;
 use crate::quake3::engines::{self, HEARTBEATS};
-use crate::quake3::from_status::{self, named};
+use crate::quake3::from_status::{self, field_pairs};
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
 use crate::service::Service;
@@ -275,7 +275,7 @@ pub(crate) fn check_status(
     service: &Service,
 ) -> Result<Occupancy, AnnounceError> {
     let space = service.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
-    let info = named(Detail::Short, status, service, space);
+    let info = field_pairs(Detail::Short, status, service, space);
     let known = HEARTBEATS.iter().find(|known| known.tag == tag);
     let game = known.and_then(|known| known.game);
     Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)

@@ -6,7 +6,7 @@
 //!  offset  bytes
 //!  0       FF FF FF FF
 //!  4       "srcon HMAC-MD4 TIME "        or "srcon HMAC-MD4 CHALLENGE "
-//!  24|29   MAC, 16 raw bytes             HMAC-MD4(password, all that follows the blank after it)
+//!  24|29   MAC, 16 raw bytes             HMAC-MD4(password, all that follows the space after it)
 //!  40|45   20
 //!  41|46   <seconds>.<microseconds> 20 command    or    <challenge> 20 command
 //! ```
@@ -34,7 +34,7 @@ use crate::text::{lower_case, number};
 /// id's 1.32 has no limit).
 pub(crate) const MAX_CHALLENGE: usize = 128;
 /// Length of our challenges: the longest that dpmaster sends, which every server accepts.
-pub(crate) const CHALLENGE: usize = 11;
+pub(crate) const CHALLENGE_LENGTH: usize = 11;
 
 /// A request to a server or a master.
 ///
@@ -237,7 +237,7 @@ impl<'a> Request<'a> {
             Command::Status { flags } => {
                 flags.map_or(Ok(()), |flags| check_word("status flags", flags))
             }
-            // The words have no names: the first is the client's number.
+            // Servers tell the words apart by their order: a name alone would be read as a number.
             Command::GetChallenge {
                 client: None,
                 game: Some(_),
@@ -261,10 +261,10 @@ impl<'a> Request<'a> {
 
 /// A challenge made from a number. It holds letters and digits only, which no server refuses,
 /// replaces or splits.
-pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE] {
+pub(crate) fn challenge(number: u64) -> [u8; CHALLENGE_LENGTH] {
     const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     let mut rest = number;
-    [(); CHALLENGE].map(|()| {
+    [(); CHALLENGE_LENGTH].map(|()| {
         let digit = usize::try_from(rest % 62).unwrap_or_default();
         rest /= 62;
         ALPHABET.get(digit).copied().unwrap_or(b'0')

@@ -49,7 +49,9 @@ pub(crate) struct Layout {
     pub(crate) detail: Detail,
     /// The byte after the mark, which Medal of Honor's and HexenWorld's servers write.
     extra: Option<u8>,
+    /// Start and end of the infostring.
     info: (usize, usize),
+    /// Start of the lines after the infostring.
     players: usize,
     /// Whether a line feed ends the infostring; without it a status is cut there.
     pub(crate) info_closed: bool,
@@ -77,7 +79,7 @@ impl<'a> Response<'a> {
         let info_closed = !rest.is_empty();
         // Servers and tools leave CR at the end of an infostring, and NUL and a quote where no line
         // feed ends it.
-        let is_left = |byte: &u8| match byte {
+        let is_padding = |byte: &u8| match byte {
             b'\r' => true,
             b'"' => is_quoted || !info_closed,
             0 => !info_closed,
@@ -85,7 +87,7 @@ impl<'a> Response<'a> {
         };
         let length = info
             .iter()
-            .rposition(|byte| !is_left(byte))
+            .rposition(|byte| !is_padding(byte))
             .map_or(0, |last| last.saturating_add(1));
         let length = if form == Form::Quake2 && info_closed {
             without_separator(info, length)
@@ -162,6 +164,7 @@ impl<'a> Response<'a> {
         } = self.layout;
         let text = line::text(datagram).map_or(datagram, |(_, text)| text);
         let word_end = length.saturating_sub(word(text).map_or(text, |(rest, _)| rest).len());
+        // Between two parts there is nothing or one line feed.
         let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
         let error = |is_there: bool, kind, at| is_there.then(|| ParseError::new(kind, at));
@@ -255,7 +258,7 @@ impl<'a> Response<'a> {
     /// Whether a line feed ends the last player line, if there is one.
     pub(crate) fn closes_lines(&self) -> bool {
         let lines = self.player_text();
-        // After it comes only what some servers leave there.
+        // Some servers leave these bytes after the last line feed.
         let last = lines
             .iter()
             .rfind(|byte| !matches!(byte, b'\r' | 0 | b'"' | b' '));
