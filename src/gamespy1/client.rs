@@ -77,12 +77,13 @@ impl StatusQuery {
     /// a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         let status = Asked::new(&[Command::Status]);
+        // A reply without a description is incomplete: GameSpy's own code answers a request that it
+        // cannot read with an end mark alone.
         let short = Asked {
             status: true,
             ..Asked::default()
         };
         let (request, asked, plan): (&[u8], _, _) = match (options.detail, options.dialect) {
-            // QR1 answers a request that it cannot read with an end mark alone.
             (Detail::Short, _) => (br"\basic\\info\", short, Plan::StatusAfterShort),
             (Detail::Full, Dialect::XServerQuery) => {
                 (br"\status\xserverquery", status, Plan::Status)
@@ -197,21 +198,13 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let best = Answer::best(&self.replies, &self.asked).filter(|best| {
-            let length = Some(best.raw().len());
-            // The previous reply lacked the same, so another one would not help.
-            remaining != Remaining::Retry
-                || best.completeness().is_complete()
-                || (self.is_ended && std::mem::replace(&mut self.incomplete, length) == length)
-                || self.replies.lacks_end_mark()
-        });
-        match best {
-            Some(best) => OnTimeout::Done(best),
-            None => {
-                self.choose_request();
-                OnTimeout::Retry
-            }
+        if let Some(best) = Answer::best(&self.replies, &self.asked)
+            && (remaining != Remaining::Retry || self.is_final(&best))
+        {
+            return OnTimeout::Done(best);
         }
+        self.choose_request();
+        OnTimeout::Retry
     }
 
     /// Zero: servers answer every request.
@@ -221,6 +214,22 @@ impl Conversation for StatusQuery {
 }
 
 impl StatusQuery {
+    /// Whether another request would not improve this answer.
+    fn is_final(&mut self, best: &Answer) -> bool {
+        if best.completeness().is_complete() {
+            return true;
+        }
+        if self.is_ended {
+            let length = Some(best.raw().len());
+            let earlier = std::mem::replace(&mut self.incomplete, length);
+            if earlier == length {
+                // The previous reply lacked the same.
+                return true;
+            }
+        }
+        self.replies.lacks_end_mark()
+    }
+
     /// Chooses the request to send next.
     fn choose_request(&mut self) {
         let request = match self.plan {

@@ -70,20 +70,18 @@ impl<'a> Sections<'a> {
             known.insert(&rule.key, &rule.value);
         }
         let profile = Profile::find(&known, false).unwrap_or(form.usual_profile);
-        let mut sections = Self {
+        let listed = status.players.len();
+        let rules = rules.into_iter().filter(|rule| !is_row(&rule.key, listed));
+        Self {
             status,
             form,
             profile,
-            rules: Vec::new(),
-        };
-        sections.rules = rules;
-        let listed = status.players.len();
-        sections.rules.retain(|rule| !is_row(&rule.key, listed));
-        sections
+            rules: rules.collect(),
+        }
     }
 
-    /// A text of these keys.
-    pub(super) fn section(&self, keys: &[&str], out: &mut Template) {
+    /// Adds a text of the pairs with these keys.
+    pub(super) fn put_section(&self, keys: &[&str], out: &mut Template) {
         let pairs = self.pairs();
         out.begin();
         for key in keys {
@@ -96,7 +94,7 @@ impl<'a> Sections<'a> {
     }
 
     /// Adds a text for each pair that belongs to no other section.
-    pub(super) fn rules(&self, out: &mut Template) {
+    pub(super) fn put_rules(&self, out: &mut Template) {
         for pair in self.pairs() {
             if !BASIC.iter().chain(INFO).any(|key| pair.is(key)) {
                 put_text(&pair.key, &pair.value, out);
@@ -107,7 +105,7 @@ impl<'a> Sections<'a> {
     /// The rules, then the fields that no rule expresses. If rules contradict a field, the field
     /// wins: every rule that clients would read it from is left out.
     fn pairs(&self) -> Vec<Pair<'_>> {
-        let fields = self.unsaid_fields();
+        let fields = self.added_fields();
         let is_replaced = |rule: &&Pair<'_>| {
             let key = Key::find(&rule.key);
             key.is_some_and(|key| fields.iter().any(|field| field.replaced.contains(&key)))
@@ -124,9 +122,9 @@ impl<'a> Sections<'a> {
     }
 
     /// The fields that clients would not read from the rules.
-    fn unsaid_fields(&self) -> Vec<Field> {
+    fn added_fields(&self) -> Vec<Field> {
         let (status, profile) = (self.status, self.profile);
-        let mut fields = UnsaidFields::new(&self.rules);
+        let mut fields = AddedFields::new(&self.rules);
         fields.text(one(&[Key::GameName]), status.game.as_ref());
         fields.text(profile.version, status.version.as_ref());
         fields.number(profile.protocol_version, status.protocol_version);
@@ -146,7 +144,7 @@ impl<'a> Sections<'a> {
         fields.number(profile.score_limit, status.score_limit);
         fields.mutators(profile, status.mutators.as_deref());
         fields.mod_name(profile, status.mod_name.as_ref());
-        self.bots(&mut fields);
+        self.add_bots(&mut fields);
         for (id, team) in self.numbered_teams() {
             let row = usize::try_from(self.row_of(id)).ok();
             if let Some(side) = row.and_then(|row| profile.sides.get(row)) {
@@ -166,7 +164,8 @@ impl<'a> Sections<'a> {
         })
     }
 
-    fn bots(&self, fields: &mut UnsaidFields<'_>) {
+    /// Adds the number of bots under the key of the family.
+    fn add_bots(&self, fields: &mut AddedFields<'_>) {
         let (status, bots) = (self.status, self.status.bot_count);
         match self.profile.bots {
             BotCount::Counted { is_usual } => {
@@ -191,10 +190,10 @@ impl<'a> Sections<'a> {
     }
 
     /// Adds a text for each player, and one for the teams if they follow.
-    pub(super) fn players(&self, out: &mut Template) {
+    pub(super) fn put_players(&self, out: &mut Template) {
         for (index, player) in (0..).zip(&self.status.players) {
             out.begin();
-            self.player(index, player, &mut out.bytes);
+            self.put_player(index, player, &mut out.bytes);
         }
         let has_scores = match self.profile.team_place {
             TeamPlace::NamesAfterPlayers => false,
@@ -214,7 +213,7 @@ impl<'a> Sections<'a> {
         }
     }
 
-    fn player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
+    fn put_player(&self, index: i32, player: &Player, out: &mut Vec<u8>) {
         let fields = &self.profile.players;
         put_row(
             fields.name_field,
@@ -257,7 +256,7 @@ impl<'a> Sections<'a> {
     }
 
     /// Adds a text for each team, as in the answer to `\teams\`.
-    pub(super) fn teams(&self, out: &mut Template) {
+    pub(super) fn put_teams(&self, out: &mut Template) {
         for (id, team) in self.numbered_teams() {
             out.begin();
             let (row, out) = (self.row_of(id), &mut out.bytes);
@@ -328,13 +327,13 @@ struct Field {
 }
 
 /// Collects the fields that clients would not read from the rules.
-struct UnsaidFields<'a> {
+struct AddedFields<'a> {
     rules: &'a [Pair<'a>],
     known: Known<'a>,
     list: Vec<Field>,
 }
 
-impl<'a> UnsaidFields<'a> {
+impl<'a> AddedFields<'a> {
     fn new(rules: &'a [Pair<'a>]) -> Self {
         let mut known = Known::new();
         for rule in rules {
@@ -349,23 +348,23 @@ impl<'a> UnsaidFields<'a> {
 
     fn text(&mut self, keys: Keys, text: Option<&Text>) {
         let text = text.map(|text| encoded(text.as_ref()));
-        let is_said = self.known.text(keys.all) == text.as_deref();
-        if let Some(text) = text.filter(|_| !is_said) {
+        let is_in_rules = self.known.text(keys.all) == text.as_deref();
+        if let Some(text) = text.filter(|_| !is_in_rules) {
             self.push(keys, text.into_owned());
         }
     }
 
     fn number(&mut self, keys: Keys, number: Option<impl Into<i64>>) {
         let number: Option<i64> = number.map(Into::into);
-        let is_said = self.known.number(keys.all) == number;
-        if let Some(number) = number.filter(|_| !is_said) {
+        let is_in_rules = self.known.number(keys.all) == number;
+        if let Some(number) = number.filter(|_| !is_in_rules) {
             self.push(keys, number.to_string().into_bytes());
         }
     }
 
     fn flag(&mut self, keys: Keys, flag: Option<bool>, profile: &Profile) {
-        let is_said = self.known.flag(keys.all) == flag;
-        let Some(flag) = flag.filter(|_| !is_said) else {
+        let is_in_rules = self.known.flag(keys.all) == flag;
+        let Some(flag) = flag.filter(|_| !is_in_rules) else {
             return;
         };
         let is_inverted = self.key_of(keys).is_some_and(Key::is_inverted);
@@ -378,8 +377,8 @@ impl<'a> UnsaidFields<'a> {
     }
 
     fn time(&mut self, keys: &[TimeKey], time: Option<Duration>) {
-        let is_said = self.known.time(keys) == time;
-        let Some(time) = time.filter(|_| !is_said) else {
+        let is_in_rules = self.known.time(keys) == time;
+        let Some(time) = time.filter(|_| !is_in_rules) else {
             return;
         };
         let mut candidates = keys.iter();
@@ -397,10 +396,16 @@ impl<'a> UnsaidFields<'a> {
         let keys = profile.mutators;
         let rules = self.rules;
         let pairs = || rules.iter().map(|rule| (&*rule.key, &*rule.value));
-        let said = mutators(&keys, &self.known, pairs);
         let Some(names) = names else { return };
         let names: Vec<_> = names.iter().map(|name| encoded(name.as_ref())).collect();
-        if said.is_some_and(|said| said.iter().copied().eq(names.iter().map(|name| &**name))) {
+        let in_rules = mutators(&keys, &self.known, pairs);
+        let is_in_rules = in_rules.is_some_and(|in_rules| {
+            in_rules
+                .iter()
+                .copied()
+                .eq(names.iter().map(|name| &**name))
+        });
+        if is_in_rules {
             return;
         }
         let among_rules = self.key_of(keys.lists);
@@ -420,8 +425,8 @@ impl<'a> UnsaidFields<'a> {
 
     fn mod_name(&mut self, profile: &Profile, name: Option<&Text>) {
         let name = name.map(|name| encoded(name.as_ref()));
-        let is_said = profile.mod_name(&self.known) == name.as_deref();
-        if let Some(name) = name.filter(|_| !is_said) {
+        let is_in_rules = profile.mod_name(&self.known) == name.as_deref();
+        if let Some(name) = name.filter(|_| !is_in_rules) {
             self.push(profile.mod_name, name.into_owned());
         }
     }

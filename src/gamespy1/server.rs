@@ -72,7 +72,8 @@ pub(crate) fn respond_from_templates(
         service, requester, ..
     } = *context;
     let form = ReplyForm::of(service.engine);
-    let kind = kind_of(request, service)?;
+    answered(request, service).next()?;
+    let kind = kept_kind(request, service);
     let template = context.template(kind, |context, template| {
         let parts = parts(request, form, context);
         write(&parts, form.max_datagram, form.end_mark, template);
@@ -113,35 +114,34 @@ fn parts(
     parts
 }
 
-/// The kind of a reply. Replies of the same kind differ in their numbers only.
+/// The kind of a reply that is kept. Replies of the same kind differ in their numbers only.
+///
+/// A command is known by its position in [`Command::known`], counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
-    /// The reply to the commands of these numbers, in this order.
+    /// The reply to the commands of these numbers, in this order, then zeros.
     Commands([u32; WITHOUT_VALUE as usize]),
     /// The texts of the command of this number.
     Texts(u32),
 }
 
-/// The kind of the reply to a request; `None` if no command is answered.
-///
-/// `Some(None)` is a reply that is not cached, because it answers a command with a value.
-fn kind_of(request: &Request<'_>, service: &Service) -> Option<Option<ReplyKind>> {
+/// The kind of the reply to a request; `None` if it is not kept, because it answers a command with
+/// a value.
+fn kept_kind(request: &Request<'_>, service: &Service) -> Option<ReplyKind> {
     let mut numbers = [0; WITHOUT_VALUE as usize];
-    let mut commands = answered(request, service).peekable();
-    commands.peek()?;
     let mut free = numbers.iter_mut();
-    for (number, _) in commands {
+    for (number, _) in answered(request, service) {
         if number > WITHOUT_VALUE {
-            return Some(None);
+            return None;
         }
         *free.next()? = number;
     }
-    Some(Some(ReplyKind::Commands(numbers)))
+    Some(ReplyKind::Commands(numbers))
 }
 
-/// The highest number of a command without a value.
+/// The number of the last command without a value: they come first in [`Command::known`].
 const WITHOUT_VALUE: u32 = 7;
-/// The number of `\info\` if it repeats the versions of the first section.
+/// The number of `\info\` if it repeats the versions of the first section. No command has it.
 const INFO_WITH_VERSIONS: u32 = 15;
 /// The commands that make up a status, and their numbers.
 const SECTIONS: [(u32, Command<'_>); 4] = [
@@ -237,14 +237,14 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
     let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
     let kind = is_kept.then_some(ReplyKind::Texts(number));
     let encoded = context.template(kind, |_, out| match command {
-        Command::Basic => sections().section(BASIC, out),
+        Command::Basic => sections().put_section(BASIC, out),
         Command::Info if number == INFO_WITH_VERSIONS => {
-            sections().section(&[INFO, VERSIONS].concat(), out);
+            sections().put_section(&[INFO, VERSIONS].concat(), out);
         }
-        Command::Info => sections().section(INFO, out),
-        Command::Rules => sections().rules(out),
-        Command::Players => sections().players(out),
-        Command::Teams => sections().teams(out),
+        Command::Info => sections().put_section(INFO, out),
+        Command::Rules => sections().put_rules(out),
+        Command::Players => sections().put_players(out),
+        Command::Teams => sections().put_teams(out),
         Command::PlayerProperty(name) => player_property(status, name, out),
         Command::LevelProperty(name) => {
             put_text(
@@ -283,9 +283,10 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
     if packed.datagrams.len() > MAX_FRAGMENTS {
-        // Rules in this many datagrams can push the rest back by one more datagram.
-        let others = Packed::new(parts, limit, Some(0)).datagrams.len();
-        let room = MAX_FRAGMENTS.saturating_sub(others).saturating_sub(1);
+        // Rules may begin the datagrams that the rest leaves, except one: the rules in the last
+        // datagram can push a text of the rest into another one.
+        let rest = Packed::new(parts, limit, Some(0)).datagrams.len();
+        let room = MAX_FRAGMENTS.saturating_sub(rest).saturating_sub(1);
         packed = Packed::new(parts, limit, Some(room));
         packed.is_cut = true;
     }

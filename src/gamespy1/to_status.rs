@@ -20,21 +20,21 @@ impl ToStatus for Answer {
         let parts = Parts::of(self);
         let known = &parts.known;
         let profile = Profile::of(known, parts.has_named_sides());
-        let mut rows = RowReader::new(self, profile, known, parts.field_count);
-        let mut teams = rows.teams(parts.team_rows());
+        let mut reader = RowReader::new(self, profile, known, parts.field_count);
+        let mut teams = reader.teams(parts.team_rows());
         let mut players = parts
             .lists_players
-            .then(|| rows.players(parts.player_rows()));
-        rows.share_extras(players.as_deref_mut().unwrap_or_default(), &mut teams);
-        rows.add_sides(&mut teams);
+            .then(|| reader.players(parts.player_rows()));
+        reader.share_extras(players.as_deref_mut().unwrap_or_default(), &mut teams);
+        reader.add_sides(&mut teams);
 
         let listed = players.as_deref().unwrap_or_default();
         let counts = Counts::of(known, profile, listed);
         let former_players = players
             .as_mut()
-            .map(|players| rows.take_former(players))
+            .map(|players| reader.take_former(players))
             .unwrap_or_default();
-        let style = rows.style;
+        let style = reader.style;
         let text = |value: &[u8]| Text::part(self.raw(), value, style);
         let text_of = |keys: &[Key]| known.text(keys).map(text);
         ServerStatus {
@@ -270,7 +270,7 @@ struct RowReader<'a> {
     bytes: &'a Bytes,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
-    /// The numbers of the players' rows.
+    /// The numbers of the players' rows, in the order of the players.
     numbers: Vec<u32>,
     /// How many rows are of players on the server, if rows of players who left can follow.
     present: Option<usize>,

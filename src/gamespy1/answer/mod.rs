@@ -87,40 +87,17 @@ pub struct Answer {
     asked: Asked,
 }
 
-/// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
-///
-/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
-/// that it does not list, and Medal of Honor lists fewer rows than it counts.
-fn lacks_players(fields: Fields<'_>, are_asked: bool) -> bool {
-    let keys = || fields.pairs().map(|(key, _)| key);
-    let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
-    rows.sort_unstable();
-    rows.dedup();
-    let repeats = has_repeats(keys().filter_map(RowKey::name_index));
-    let count = || fields.get("numplayers").and_then(number::number::<usize>);
-    repeats || ((are_asked || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
-}
-
-/// Whether these pairs answer `\status\` and not just `\info\`, which has neither the game nor
-/// players.
-fn is_of_status(fields: Fields<'_>) -> bool {
-    fields
-        .pairs()
-        .any(|(key, _)| key.eq_ignore_ascii_case(b"gamename") || RowKey::name_index(key).is_some())
-}
-
 impl Answer {
     /// The best reply to a query: the one with the best evidence. Of several, a complete one, then
     /// the longest, then the first.
     pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
-        // Numbers are better evidence than missing rows.
+        // Of equals, the last counts, which is the first that arrived.
         answers.max_by_key(|answer| {
-            (
-                answer.body.rank,
-                !answer.body.rank.0 && answer.completeness().is_complete(),
-                answer.raw().len(),
-            )
+            let rank = answer.body.rank;
+            // Numbers are better evidence than missing rows.
+            let is_complete = !rank.shows_losses && answer.completeness().is_complete();
+            (rank, is_complete, answer.raw().len())
         })
     }
 
@@ -291,6 +268,29 @@ impl Answer {
     pub(crate) fn fields(&self) -> Fields<'_> {
         self.body.fields()
     }
+}
+
+/// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
+///
+/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
+/// that it does not list, and Medal of Honor lists fewer rows than it counts.
+fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
+    let keys = || fields.pairs().map(|(key, _)| key);
+    let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let repeats = has_repeats(keys().filter_map(RowKey::name_index));
+    let count = || fields.get("numplayers").and_then(number::number::<usize>);
+    repeats
+        || ((were_requested || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
+}
+
+/// Whether these pairs answer `\status\` and not just `\info\`, which has neither the game nor
+/// players.
+fn is_of_status(fields: Fields<'_>) -> bool {
+    fields
+        .pairs()
+        .any(|(key, _)| key.eq_ignore_ascii_case(b"gamename") || RowKey::name_index(key).is_some())
 }
 
 /// The part of the world in the rule `location` of a status. See [`Answer::region`].

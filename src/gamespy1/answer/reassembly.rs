@@ -22,9 +22,16 @@ pub(crate) struct Body {
     pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
     pub(crate) is_proven: bool,
-    /// Ranks replies: whether the datagrams can show a loss by numbers, then whether all fragments
-    /// have arrived.
-    pub(crate) rank: (bool, bool),
+    pub(crate) rank: Rank,
+}
+
+/// The rank of a reply among the replies to one query: the greatest is the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// Whether the datagrams can show a loss, by numbers.
+    pub(crate) shows_losses: bool,
+    /// Whether all fragments have arrived, judging by numbers and end marks.
+    pub(crate) is_whole: bool,
 }
 
 impl Body {
@@ -120,9 +127,11 @@ impl Reassembly {
         })?;
         let trailer = response.trailer;
         let body = datagram.slice(response.range());
-        let tail = constant_reply(trailer)
+        // Serious Sam numbers only the last datagram of a reply, always alike. If that one has the
+        // description or nothing, it is the whole reply, and its number is like any other.
+        let constant = constant_reply(trailer)
             .filter(|_| !body.is_empty() && !is_described(Fields::new(&body)));
-        let number = trailer.fragment().filter(|_| tail.is_none());
+        let number = trailer.fragment().filter(|_| constant.is_none());
         let order = match number {
             Some(_) => Order::Numbers(trailer.reply()),
             None => Order::Arrival,
@@ -130,7 +139,7 @@ impl Reassembly {
         let reply = self.reply(order, response.end())?;
         reply.zero_based |= trailer.is_zero_based();
         reply.ends_each &= trailer.is_open_mark();
-        reply.is_described |= tail == Some(ConstantReply::Status);
+        reply.is_described |= constant == Some(ConstantReply::Status);
         reply.insert(number, body, trailer.is_last())
     }
 
@@ -148,6 +157,7 @@ impl Reassembly {
             .iter()
             .filter(|reply| reply.is_numbered())
             .count();
+        // A server numbers all its datagrams or none, so the number of this one was lost.
         if order == Order::Arrival && numbered > 0 {
             return Err(ParseError::new(
                 ParseErrorKind::Malformed("queryid"),
@@ -219,6 +229,8 @@ impl Reply {
         is_last: bool,
     ) -> Result<Option<Wait>, ParseError> {
         let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
+        // Without a number, the end comes last, a copy has the number of the original, and others
+        // are numbered by arrival.
         let number = match number {
             Some(number) => number,
             None if is_last && self.order == Order::Arrival => u32::MAX,
@@ -305,10 +317,10 @@ impl Reply {
                 ..MissingParts::NOTHING
             },
             is_proven: self.is_proven(),
-            rank: (
-                self.order != Order::Arrival,
-                self.is_whole() && self.order != Order::Sections,
-            ),
+            rank: Rank {
+                shows_losses: self.order != Order::Arrival,
+                is_whole: self.is_whole() && self.order != Order::Sections,
+            },
         }
     }
 
@@ -331,10 +343,11 @@ impl Reply {
 
     /// The start of the first key in a fragment whose predecessor is missing.
     ///
-    /// A server can cut between a key and its value. The keys are then the odd or the even tokens,
-    /// whichever contain more keys of rows.
+    /// SWAT 4's AdminMod, the only dialect with M alone from 0, cuts between a key and its value.
+    /// The keys are then the odd or the even tokens, whichever contain more keys of rows.
     fn first_key(&self, body: &[u8]) -> usize {
-        if !self.zero_based || self.order != Order::Numbers(None) {
+        let cuts_pairs = self.zero_based && self.order == Order::Numbers(None);
+        if !cuts_pairs {
             return 0;
         }
         let Ok((rest, _)) = token(body) else { return 0 };

@@ -484,9 +484,11 @@ fn split_end<'a, T>(
 fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
     match trailer {
         Trailer::Mark => {
-            // A key has an even number of tokens before it.
+            // A key has an even number of tokens before it. The first may lack its separator.
             let is_bare = body.first().is_some_and(|first| *first != b'\\');
-            memchr::memchr_iter(b'\\', body).count().is_multiple_of(2) != is_bare
+            let separators = memchr::memchr_iter(b'\\', body).count();
+            let tokens = separators.saturating_add(usize::from(is_bare));
+            tokens.is_multiple_of(2)
         }
         _ if text
             .get(body.len()..)
