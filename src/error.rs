@@ -530,7 +530,7 @@ mod tests {
         }
     }
 
-    /// Logs and stored JSON name kinds by these words.
+    /// Logs and stored JSON use these words for kinds.
     #[test]
     fn every_kind_has_a_word_of_its_own() {
         use ErrorKind::{BadAddress, Io, Malformed, NameResolution, NotThisProtocol};

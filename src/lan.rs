@@ -41,7 +41,7 @@ pub(crate) struct Discovery {
     round: usize,
     timing: Timing,
     next_send: Instant,
-    /// The end of the search, when nobody new has answered for long enough.
+    /// When the search ends if no new server answers.
     quiet_at: Instant,
     deadline: Instant,
     found: BTreeSet<SocketAddr>,

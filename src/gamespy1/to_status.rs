@@ -155,7 +155,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The rules, and the rows of neither players nor teams under their full keys.
+/// The rules, then the fields of rows that belong to neither players nor teams, under their full
+/// keys.
 fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_>) -> RulesBuilder {
     let named = rows.iter().filter(|row| row.name().is_some());
     let mut numbers: Vec<u32> = named.map(Row::index).collect();

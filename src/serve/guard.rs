@@ -250,8 +250,8 @@ impl Regulars {
     pub(super) const BYTES: usize =
         REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
 
-    /// The bytes sent to a regular source; `None` if the source is not regular. Notes that it asks
-    /// now.
+    /// The bytes sent to a regular source; `None` if the source is not regular. Records that it has
+    /// sent a request.
     pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
         let regular = self
             .sources
