@@ -155,8 +155,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The rules, in wire order. Fields of rows that belong to neither players nor teams are among them,
-/// under their full keys.
+/// The rules, in wire order. Fields of rows that belong to neither players nor teams are among
+/// them, under their full keys.
 fn rules_and_other_rows(answer: &Answer, rows: &[Row<'_>], own_echo: &OwnEcho<'_>) -> RulesBuilder {
     let named = rows.iter().filter(|row| row.name().is_some());
     let mut numbers: Vec<u32> = named.map(Row::index).collect();
