@@ -152,8 +152,8 @@
 //!
 //! There are two representations of data. A *view* borrows a datagram: it is validated once,
 //! allocates nothing, and keeps the keys, values and order of the wire. A [`ServerStatus`] is owned
-//! and normalised. [`ToStatus`] makes it from an answer; its rules and long texts share the bytes
-//! of the answer.
+//! and normalised. [`ToStatus`] makes it from an answer. The rules and long texts of a status share
+//! the bytes of the answer.
 //!
 //! # Security
 //! - A reply is accepted only from the server's address. If the protocol has a challenge, a reply
@@ -174,8 +174,8 @@
 //!   fields.
 //! - A patch can change messages and `Debug` texts, the data of [`games`], and the mapping from
 //!   keys of a reply to fields of a status.
-//! - A patch can change private dependencies, such as nom. It cannot change those whose types are
-//!   in public signatures: bytes, and with their features futures-core, tokio, async-trait and
+//! - A patch can change a private dependency, such as nom. It cannot change a dependency that
+//!   public signatures use: bytes, and with their features futures-core, tokio, async-trait and
 //!   serde.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
