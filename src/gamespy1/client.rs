@@ -154,8 +154,9 @@ impl StatusQuery {
     /// [`Self::commands`] with `\echo\` added at the end.
     ///
     /// UT99 sends nothing at all if it does not know the last command, and it knows `\echo\`. Use
-    /// this for commands of mods, and always for ServQuery's `\maplist\`: as the last command, it
-    /// puts an end mark into every datagram (elmuerte/UT2004-ServerExt, Classes/ServQuery.uc).
+    /// this for commands of mods, and always for ServQuery's `\maplist\`: if that is the last
+    /// command, every datagram of the reply has an end mark (elmuerte/UT2004-ServerExt,
+    /// Classes/ServQuery.uc).
     ///
     /// # Errors
     /// As [`Request::encode`].
@@ -214,7 +215,7 @@ impl Conversation for StatusQuery {
 }
 
 impl StatusQuery {
-    /// Whether another request would not improve this answer.
+    /// Whether this answer is final: another request would not improve it.
     fn is_final(&mut self, best: &Answer) -> bool {
         if best.completeness().is_complete() {
             return true;

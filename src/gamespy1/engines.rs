@@ -683,7 +683,7 @@ pub(crate) const REGIONS: [&str; 13] = [
     "Central and South America",
 ];
 
-/// A reply whose last datagram alone has a number, always the same.
+/// A reply in which only the last datagram has a number, and always the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ConstantReply {
     Status,

@@ -8,7 +8,7 @@ use crate::options::Engine;
 pub(crate) enum CommandOrder {
     /// As in the request.
     Request,
-    /// As in a table; each command is searched anywhere in the request.
+    /// The order of a fixed table: the server searches the request for each command.
     Table,
 }
 

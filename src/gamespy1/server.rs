@@ -20,7 +20,7 @@ const MAX_FRAGMENTS: usize = 32;
 /// Room for the longest trailer, `\queryid\4294967295.32\final\`.
 const TRAILER: usize = 30;
 
-/// Answers a request. It gets no reply if this server answers none of its commands.
+/// Answers a request. A request gets no reply if this server answers none of its commands.
 ///
 /// The `queryid` is derived from [`Requester::number`].
 ///
@@ -119,7 +119,7 @@ fn parts(
 /// A command is known by its position in [`Command::known`], counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum ReplyKind {
-    /// The reply to the commands of these numbers, in this order, then zeros.
+    /// The reply to the commands with these numbers, in this order; the array ends with zeros.
     Commands([u32; WITHOUT_VALUE as usize]),
     /// The texts of the command of this number.
     Texts(u32),
@@ -271,7 +271,8 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
     encoded.template
 }
 
-/// Writes the datagrams of a reply. Its number in `queryid` is the patch.
+/// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one
+/// request.
 ///
 /// If the datagrams are too few, rules are left out from the last one on, then whatever follows
 /// them. A reply that was cut has no end mark, so that no client takes it for complete.

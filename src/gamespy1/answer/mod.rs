@@ -195,7 +195,7 @@ impl Answer {
 
     /// The server's number of this reply, if it sends one.
     ///
-    /// Servers count up, some from 1 to 100 and again.
+    /// Servers count up, some from 1 to 100 and then from 1 again.
     pub const fn reply_number(&self) -> Option<u64> {
         self.body.reply
     }
@@ -389,7 +389,7 @@ pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
 /// and fields.
 ///
 /// A player's `team_N` follows the name with that number, and is a number or the name of a side. A
-/// team's has `size_N` after it, or it follows no such name and is not a number.
+/// team's `team_N` has `size_N` after it; or no such name precedes it, and it is not a number.
 fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
     let mut named: Option<u32> = None;
     let mut is_team = false;
@@ -406,7 +406,8 @@ fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
     }
 }
 
-/// The positions of each `team_N` that `size_N` follows before the next name or `team_N`.
+/// The positions of each `team_N` that has `size_N` after it, without a name or another `team_N` in
+/// between.
 fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
     let mut positions = Vec::new();
     let mut open: Option<(usize, u32)> = None;

@@ -70,7 +70,8 @@ enum Order {
 #[derive(Debug, Clone)]
 struct Reply {
     order: Order,
-    /// Whether more datagrams may join. If the reply has no number, those after a retry must not.
+    /// Whether more datagrams may join. If the reply has no number, datagrams after a retry must
+    /// not join.
     is_open: bool,
     parts: Fragments,
     zero_based: bool,
@@ -149,8 +150,8 @@ impl Reassembly {
             .any(|reply| reply.is_open && reply.order == order)
     }
 
-    /// The reply that a datagram of this order joins; a new one if another is expected. `offset` is
-    /// the position for an error.
+    /// The reply that a datagram of this order joins; a new reply if another is expected. `offset`
+    /// is the position for an error.
     fn reply(&mut self, order: Order, offset: usize) -> Result<&mut Reply, ParseError> {
         let numbered = self
             .replies
@@ -343,8 +344,9 @@ impl Reply {
 
     /// The start of the first key in a fragment whose predecessor is missing.
     ///
-    /// SWAT 4's AdminMod, the only dialect with M alone from 0, cuts between a key and its value.
-    /// The keys are then the odd or the even tokens, whichever contain more keys of rows.
+    /// SWAT 4's AdminMod cuts between a key and its value. No other dialect numbers fragments with
+    /// M alone, from 0. The keys are then the odd or the even tokens, whichever contain more keys
+    /// of rows.
     fn first_key(&self, body: &[u8]) -> usize {
         let cuts_pairs = self.zero_based && self.order == Order::Numbers(None);
         if !cuts_pairs {

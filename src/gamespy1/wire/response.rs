@@ -240,8 +240,9 @@ pub(crate) struct Counts {
 impl Counts {
     /// Adds a datagram and checks the sums against the limits.
     ///
-    /// Rows are counted by tokens, whether keys or values. They are counted only if there are more
-    /// pairs than rows are allowed, then in all datagrams so far.
+    /// Every token that looks like the key of a row counts as one, keys and values alike. Rows are
+    /// counted only once there are more pairs than the limit of rows; then those of earlier
+    /// datagrams are counted too.
     pub(crate) fn add<'a>(
         mut self,
         body: &'a [u8],
@@ -411,8 +412,8 @@ enum Id {
 
 /// Splits a datagram into its pairs and its trailer.
 ///
-/// Its keys are recognised only where a server writes them. A player called `final` does not end a
-/// reply.
+/// Keys of a trailer are recognised only where a server writes them. A player called `final` does
+/// not end a reply.
 pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
     match status_response(text) {
