@@ -118,7 +118,8 @@ impl StatusQuery {
         query
     }
 
-    /// Begins an attempt. An attempt before the last one is forgotten, first one without data.
+    /// Begins an attempt. If there are too many, drops the oldest one without data, else the
+    /// oldest.
     fn begin(&mut self, stage: Stage) {
         self.attempts.push(Attempt {
             id: self.id(self.begun),
@@ -133,7 +134,8 @@ impl StatusQuery {
         }
     }
 
-    /// The id of an attempt: another one for each, and every byte at most 0x7F, see [`RequestId`].
+    /// The id of an attempt. Each attempt has a different one, and every byte is at most 0x7F, see
+    /// [`RequestId`].
     fn id(&self, attempt: u8) -> RequestId {
         let [a, b, c, d, ..] = self.nonce.to_le_bytes();
         RequestId([a, b, c, d.wrapping_add(attempt)].map(|byte| byte & 0x7F))

@@ -534,8 +534,9 @@ static BATTLEFIELD_2142: Profile = Profile {
     ..BATTLEFIELD
 };
 
-/// The keys of Battlefield 2 and 2142, in the order of the wire. The names of eight begin with the
-/// game's: dedicated, anti-cheat, score limit, both teams, bots, reserved slots, number of bots.
+/// The keys of Battlefield 2 and 2142, in the order of the wire. The names of eight keys begin with
+/// the name of the game: dedicated, anti-cheat, score limit, both teams, bots, reserved slots,
+/// number of bots.
 const fn battlefield(named: [Key; 8]) -> [Entry; 21] {
     let [
         dedicated,

@@ -8,8 +8,8 @@
 //! probability of 2⁻³⁰, and sends one reply to the forged address.
 //!
 //! A client whose reply was lost can quote a token again; GameSpy's own code accepts each token
-//! once (QR2 SDK, qr2.c). Both replies then have one id. If the status changed between them, and
-//! each loses exactly the datagrams that arrive of the other, a client joins parts of both.
+//! once (QR2 SDK, qr2.c). Both replies then have one id. If the status changed between them, and a
+//! client gets exactly those datagrams of one that it misses of the other, it joins parts of both.
 
 use bytes::{BufMut, Bytes};
 
@@ -59,7 +59,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// | selection | reply |
 /// |---|---|
-/// | no bytes; to [`Engine::Minecraft`] any number of bytes but four | Minecraft's basic reply |
+/// | no bytes; to [`Engine::Minecraft`] any number of bytes except four | Minecraft's basic reply |
 /// | four bytes, to [`Engine::Minecraft`] | everything, in one datagram |
 /// | three lists with flag 01 | everything, in as many datagrams as it needs |
 /// | three lists without it | the keys of the lists, by name or by id, in one datagram of fewer than 1,400 bytes |
@@ -67,7 +67,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 /// Other requests get no reply.
 ///
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
-/// do: GameQ (Bf2.php) and qstat (`-gs3`) send no other. Such a request is read with
+/// do: GameQ (Bf2.php) and qstat (`-gs3`) send only such requests. Such a request is read with
 /// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers no other request, and always
 /// with one datagram. These replies go to addresses that have not proved that they can receive.
 ///

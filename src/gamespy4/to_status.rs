@@ -227,7 +227,7 @@ fn player_count(fields: &Fields<'_>) -> Option<u32> {
     everyone.or_else(|| fields.number(Field::Players))
 }
 
-/// The bots: those of a complete list, else the server's own count.
+/// The number of bots: counted in a complete list, else the server's own count.
 fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -> Option<u32> {
     let listed = u32::try_from(answer.players().len()).unwrap_or(u32::MAX);
     let counted = fields.first(&[Field::Players, Field::People]);

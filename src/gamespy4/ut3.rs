@@ -195,7 +195,7 @@ pub(super) fn names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 const VERSION_1: &str = "BigHead FriendlyFire Handicap Instagib LowGrav NoOrbs NoPowerups NoTranslocator Slomo \
     SlowTimeKills SpeedFreak SuperBerserk - WeaponReplacement WeaponsRespawn";
 
-/// Official mutators by bit in version 2 and the Titan pack, which sort them anew.
+/// Official mutators by bit in version 2 and the Titan pack, which have another order.
 const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Instagib LowGrav NoPowerups NoTranslocator \
     Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
 

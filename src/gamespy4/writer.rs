@@ -25,7 +25,7 @@ pub(super) struct Content<'a> {
     /// Columns: the name and the values, each with its NUL.
     players: Vec<&'a [u8]>,
     teams: Vec<&'a [u8]>,
-    /// Whether a part of the status is not in it.
+    /// Whether the content lacks a part of the status.
     cut: bool,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Content<'a> {
 pub(super) struct Portion {
     /// The number of players: the first ones.
     pub(super) players: usize,
-    /// Bytes of rules: each rule in turn that still fits.
+    /// The space for rules, in bytes: each rule that still fits is written.
     pub(super) rule_bytes: usize,
 }
 
@@ -103,7 +103,7 @@ impl<'a> Content<'a> {
     /// Writes the requested lists in one datagram (QR2 SDK, qr2.c, `qr_build_partial_query_reply`).
     /// Keys and columns by name are `*pair NUL legacy-table legacy-table`; those by id have neither
     /// names nor ends. If not everything fits, rules are left out first, then the end of the last
-    /// list, which the counts of rows reveal. An unknown id has an empty value.
+    /// list: its count of rows shows that rows are missing. An unknown id has an empty value.
     pub(super) fn encode_legacy(&self, keys: &Keys<'_>, max_bytes: usize, template: &mut Template) {
         put_head(DATA, template);
         // A full datagram counts as cut.

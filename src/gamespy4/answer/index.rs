@@ -27,7 +27,7 @@ impl Reading {
         }
     }
 
-    /// Marks sections of these types as missing, or in part.
+    /// Marks the sections of these types as missing, in whole or in part.
     pub(super) fn lose(&mut self, first: u8, last: u8) {
         let range = first..=last.max(first);
         self.missing.rules |= range.contains(&SERVER);
@@ -129,8 +129,8 @@ pub(super) struct Column {
     /// The index of its first cell in [`Index::cells`].
     pub(super) first: usize,
     pub(super) rows: usize,
-    /// Whether its end was seen. Cells that such a column lacks are empty: at the end of a datagram
-    /// the wire does not tell a last empty value from the column's end.
+    /// Whether its end was seen. If its end was seen, missing cells are empty: at the end of a
+    /// datagram, a last empty value looks like the column's end.
     pub(super) closed: bool,
 }
 

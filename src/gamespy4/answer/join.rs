@@ -179,7 +179,7 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Whether this part ends with the first rows of a column, this many.
+    /// Whether this part ends with the first `rows` rows of a column.
     fn rows_of(&self, bytes: &[u8], name: &[u8], section: u8, rows: usize) -> bool {
         let body = self.body(bytes);
         if self.opening.section == section && self.opening.name == name {

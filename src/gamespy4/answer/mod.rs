@@ -277,8 +277,8 @@ impl Answer {
     }
 }
 
-/// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends eight datagrams at
-/// most, and then none of them is the last.
+/// Whether the sender has stopped: GameSpy's own code (QR2 SDK, qr2.c) sends at most eight
+/// datagrams of a longer reply, and marks none of them as the last.
 pub(crate) fn is_at_senders_limit(fragments: &Fragments) -> bool {
     fragments.last().is_none() && fragments.len() >= 8 && fragments.missing(0) == 0
 }

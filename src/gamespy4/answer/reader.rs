@@ -253,9 +253,9 @@ impl<'a> Reader<'a, '_> {
     /// |---|---|
     /// | anything, and the number of rows is known from a column before | as many as rows are missing |
     /// | the end of the datagram | see [`Self::empties_before_end`] |
-    /// | the type of a later section | all but the ends of column and section |
-    /// | a header | all but the column's end |
-    /// | a text that is cut with its datagram | all but the column's end: too few rows rather than too many |
+    /// | the type of a later section | all except the ends of column and section |
+    /// | a header | all except the column's end |
+    /// | a text that is cut with its datagram | all except the column's end: too few rows rather than too many |
     /// | a value | all |
     fn empties(&self, run: usize, after: &[u8]) -> usize {
         let rows = self.reading.index.rows();

@@ -6,13 +6,12 @@
 //! full  = %x00 *pair NUL %x01 "player_" NUL NUL *name NUL        ; `server` and `table` of other servers
 //! ```
 //!
-//! The basic reply has no marks: it is recognised because its address is an address and its counts
-//! are numbers. A port that is written as text is accepted. The answer is then marked incomplete,
-//! and so is one that does not end in an address; anything else is an error. The full reply has
-//! keys for the same values, and [`to_status`](crate::ToStatus::to_status) uses them for both:
-//! `hostname` (the title), `gametype`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`. It
-//! adds `game_id`, `version` and `plugins` (see [`plugins`]), and on PocketMine `whitelist` and
-//! `server_engine`.
+//! The basic reply has no marks: it is recognised by its counts, which are numbers, and by the
+//! address at its end. If the port is written as text, or the end is not an address, the answer is
+//! marked incomplete; anything else is an error. The full reply has keys for the same values, and
+//! [`to_status`](crate::ToStatus::to_status) uses them for both: `hostname` (the title),
+//! `gametype`, `map`, `numplayers`, `maxplayers`, `hostport`, `hostip`. It adds `game_id`,
+//! `version` and `plugins` (see [`plugins`]), and on PocketMine `whitelist` and `server_engine`.
 //!
 //! Mojang's server writes the low byte of each character of its title, so that U+xx00 becomes NUL
 //! (bugs.mojang.com, MC-221987); others write UTF-8. A NUL inside the title shifts every key after
@@ -255,7 +254,7 @@ impl<'a> Full<'a> {
         })
     }
 
-    /// The position after the names of the players: that of the rest of a name, if one was cut.
+    /// The position after the names of the players. If a name was cut, the rest of it starts here.
     pub(crate) fn names_end(&self) -> usize {
         let rest = self
             .players
@@ -335,7 +334,7 @@ pub(crate) struct Span {
     pub(crate) end: usize,
 }
 
-/// Reads pairs one by one. Only where that breaks, a value holds a NUL:
+/// Reads pairs one by one. A value holds a NUL only where this fails:
 ///
 /// - **An empty key before the end**: the value before it continues up to the next known key.
 /// - **A known key in the place of a value**, with no key after it: the text before it belongs to

@@ -14,7 +14,7 @@ use crate::grammar::{self, Parsed, expect};
 const MAGIC: [u8; 2] = [0xFE, 0xFD];
 /// Bytes before the id: the two bytes and the type.
 const ID_AT: usize = 3;
-/// Bytes before the challenge: the same and the id.
+/// Bytes before the challenge: the two bytes, the type and the id.
 const CHALLENGE_AT: usize = 7;
 /// Type byte of the data request and of its reply.
 pub(crate) const DATA: u8 = 0x00;

@@ -32,7 +32,7 @@ const FIRST_KEYS: [&[u8]; 7] = [
 ];
 /// Bytes before the number: type, id, filler.
 pub(crate) const NUMBER_AT: usize = 14;
-/// Bytes before the first section: the same and the number.
+/// Bytes before the first section: type, id, filler and number.
 pub(crate) const BODY_AT: usize = 15;
 /// Set in the number of the last datagram.
 pub(crate) const LAST: u8 = 0x80;

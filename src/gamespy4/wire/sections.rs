@@ -93,7 +93,7 @@ pub(crate) fn is_field_name(text: &[u8]) -> bool {
     })
 }
 
-/// The head of a table row by row.
+/// The head of a table that is written row by row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LegacyHead<'a> {
     /// The number of rows; `None` if the server leaves it out.
