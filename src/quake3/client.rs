@@ -103,7 +103,7 @@ impl StatusQuery {
         Verdict::Done(self.with_charset(answer))
     }
 
-    /// The answer from the datagrams that have arrived, when no more do.
+    /// The answer from the datagrams that have arrived, when no more arrive.
     fn finish(&mut self) -> Option<Answer> {
         let parts = std::mem::take(&mut self.parts);
         let has_open_end = parts.end() != End::Reached;

@@ -87,8 +87,8 @@ impl PartialEq for Profile {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signature {
     marks: &'static [Mark],
-    /// The first letter of a text among the marks, see [`letter`]; every letter without such a text.
-    /// A reply whose values all begin with other letters lacks the mark.
+    /// The bit of the first letter of a text among the marks, see [`letter`]; all bits if no mark
+    /// has a text. A reply without a value that begins with this letter lacks the mark.
     letters: u32,
 }
 
@@ -137,7 +137,7 @@ fn letters(known: &Known<'_>) -> u32 {
     values.fold(ANY_LETTER, |letters, value| letters | letter(value))
 }
 
-/// The bit of no letter and no digit, so that signatures without a text fit.
+/// The bit that belongs to no letter or digit, so that signatures without a text fit.
 const ANY_LETTER: u32 = 1;
 
 /// A condition on the keys of a reply. Values are compared without regard to ASCII case.
@@ -165,7 +165,7 @@ pub(crate) enum Clients {
     /// As [`Self::Everyone`], but an `infoResponse` of an empty server lacks the key. A complete
     /// `infoResponse` has all of these keys.
     LeftOutAtZero(&'static [Key]),
-    /// In an `infoResponse`, people only: add the number of bots.
+    /// In an `infoResponse`, only people: the reader adds the number of bots.
     People,
 }
 
@@ -176,7 +176,8 @@ pub(crate) struct Password {
     pub(crate) keys: &'static [Key],
     /// Whether an `infoResponse` without the keys is of a server without a password.
     pub(crate) absence_means_none: bool,
-    /// Whether bit 0 of the value is the password of players; other bits are those of spectators.
+    /// Whether bit 0 of the value shows that players need a password; other bits are for
+    /// spectators.
     pub(crate) is_bit_field: bool,
 }
 
@@ -391,8 +392,8 @@ impl Profile {
         }
     }
 
-    /// The engine that the server side imitates for a status with these keys: a game on it, if they
-    /// name one.
+    /// The row that the server side imitates for a status with these keys: that of a game on the
+    /// engine, if the keys name one.
     pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
         let letters = letters(known);
         let fits = |profile: &&Self| profile.engine == engine && profile.fits(known, letters);
@@ -1597,7 +1598,8 @@ pub(crate) struct Heartbeat {
 /// The form of a list of servers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ListRule {
-    /// Whether clients expect empty and full servers, even if they do not ask for them.
+    /// Whether clients expect empty and full servers in the list, even if the request does not name
+    /// them.
     pub(crate) has_all: bool,
     /// Whether the addresses of a short list are in hexadecimal digits.
     pub(crate) is_hexadecimal: bool,

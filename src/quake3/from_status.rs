@@ -1,7 +1,7 @@
 //! Encodes a [`ServerStatus`] as the pairs of an infostring and player lines, by the engine's row.
 //!
-//! Bytes that the format cannot carry are replaced: `\ ; "` by look-alikes, control bytes by
-//! nothing.
+//! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
+//! removed.
 
 use std::borrow::Cow;
 
@@ -69,8 +69,8 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Appends a pair, if there is a value. One that does not fit is left out: the next one may be
-    /// shorter.
+    /// Appends a pair, if there is a value. A pair that does not fit is left out: the next pair may
+    /// be shorter.
     fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
             let _ = self.info.push(key.as_str().as_bytes(), &value);
@@ -311,7 +311,8 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, lim
     }
 }
 
-/// The value of `qcstatus`: as it was read, or made from the type of game and the teams' scores.
+/// The value of `qcstatus`: the one in the rules, or one made from the type of game and the teams'
+/// scores.
 fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
     if let Some(read) = status.rules.get("qcstatus") {
         return Some(sanitise(&wire(read)).into_owned());
@@ -402,7 +403,7 @@ pub(super) fn text(text: &Text) -> Vec<u8> {
     sanitise(&wire(text.as_ref())).into_owned()
 }
 
-/// Whether [`text`] makes these bytes of a text.
+/// Whether [`text`] converts a text to these bytes.
 pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
     *sanitise(&wire(text.as_ref())) == *bytes
 }

@@ -50,7 +50,7 @@ pub enum RefusalReason {
 pub(crate) struct Phrase {
     /// The words in lower case.
     pub(crate) words: &'static str,
-    /// Whether they may be anywhere in the text, and need not begin it.
+    /// Whether the words may be anywhere in the text, not only at its beginning.
     pub(crate) is_anywhere: bool,
     pub(crate) reason: RefusalReason,
 }
@@ -87,11 +87,11 @@ impl Phrase {
 /// How an engine answers console commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RconRule {
-    /// The whole line that refuses a password, in lower case.
+    /// The server's whole line when it refuses a password, in lower case.
     pub(crate) wrong_password: &'static [&'static str],
-    /// The beginning of a line that refuses a password, in lower case.
+    /// The beginning of the server's line when it refuses a password, in lower case.
     pub(crate) wrong_password_begins: &'static [&'static str],
-    /// The beginning of a line for a server without a password, in lower case.
+    /// The beginning of the line when the server has no password, in lower case.
     pub(crate) no_password: &'static [&'static str],
     /// The whole line of another refusal, in lower case.
     pub(crate) refused: &'static [&'static str],
@@ -109,7 +109,8 @@ pub(crate) struct RconRule {
 /// The form of a `connect`.
 ///
 /// The clients of Modern Warfare 2 and later (IW4x, IW6x, S1x, H1-Mod, iw7-mod, BOIII) send a
-/// signature of the player's account, FTE the request of QuakeWorld: neither can be sent.
+/// signature of the player's account. FTE sends the request of QuakeWorld. This crate can send
+/// neither.
 ///
 /// ```
 /// use queryport::quake3::{ConnectForm, ConnectQuery};

@@ -53,7 +53,8 @@
 //!
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
 //! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
-//!   (id-Software/Quake-2, server/sv_main.c). Near that length the end counts as missing.
+//!   (id-Software/Quake-2, server/sv_main.c). If a status is nearly that long, its end counts as
+//!   missing.
 //! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line
 //!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. If the last one has
 //!   nearly 1,340 bytes, the end counts as missing. A datagram lost in the middle is noticed only
@@ -65,7 +66,7 @@
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
 //!
 //! # Traps
-//! - Requests carry no terminator: DarkPlaces takes everything up to NUL for the challenge
+//! - Requests carry no terminator: DarkPlaces reads everything up to NUL as the challenge
 //!   (xonotic/darkplaces, netconn.c).
 //! - A challenge comes back under the key `challenge`, unless it is empty or holds `\ ; "` (reply
 //!   without the key). ioquake3, Quake3e and ET: Legacy do not answer one of more than 128 bytes
@@ -90,9 +91,9 @@
 //!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
 //! - Some servers of Jedi Academy demand that the client sends a text back before they answer, see
 //!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
-//! - Do not send `getinfo` and `getstatus` back to back, and do not retry within a second.
-//!   DarkPlaces answers one of them per second and address, ioquake3 ten at once and then one per
-//!   second (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c).
+//! - Do not send `getstatus` right after `getinfo`, and do not retry within a second. DarkPlaces
+//!   answers one of them per second and address, ioquake3 ten at once and then one per second
+//!   (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c).
 //!
 //! # Sources
 //! - ioquake3's `getchallenge` carries the client's own challenge and the game's name. The reply

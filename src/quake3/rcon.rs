@@ -12,8 +12,8 @@
 //!
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
 //! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
-//! has byte 02 before the word of the request, which its servers skip unread, and 01 before that of
-//! the reply (openmoh/openmohaa, code/server/sv_main.c).
+//! has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
+//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c).
 //!
 //! The password travels in plain text, and replies are not authenticated: anyone on the path can
 //! read and forge both. DarkPlaces' signed form keeps the password secret.
@@ -52,7 +52,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
-    /// In plain text: every server but Medal of Honor's and Black Ops III's.
+    /// In plain text: every server except those of Medal of Honor and Black Ops III.
     #[default]
     Plain,
     /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See
@@ -152,9 +152,9 @@ impl RconQuery {
     /// - [`EncodeError::Forbidden`] for a password with a quote or a control byte, and for a
     ///   command with a line end. Without quotes or a signature, also for a password with a space,
     ///   `;` or a comment.
-    /// - [`EncodeError::Empty`] without a password, and in the signed modes for one that begins
-    ///   with a space, where its key ends.
-    /// - [`EncodeError::TooLong`] for more than servers read.
+    /// - [`EncodeError::Empty`] without a password. In the signed modes also for one that begins
+    ///   with a space, because the key is the part before the first space.
+    /// - [`EncodeError::TooLong`] for a command line longer than servers read.
     pub fn new(
         password: Password,
         command: &str,
@@ -333,8 +333,8 @@ impl Output {
 
     /// Removes the byte before each message, if each datagram holds one message of the console.
     ///
-    /// Two signs show that: all datagrams begin with the byte, and one of them, not the last, is
-    /// too short to be a piece of a longer text.
+    /// It does so if all datagrams begin with the byte, and one before the last is too short to be
+    /// a piece of a longer text.
     fn remove_separators(&mut self) {
         /// No known server cuts a text into pieces of fewer bytes (id-Software/RTCW-MP,
         /// src/server/sv_main.c).
@@ -458,7 +458,7 @@ pub struct RconAnswer {
     /// The number of datagrams of the output.
     pub datagrams: u16,
     /// Whether the deadline or a limit ended the answer while the server was still sending. `false`
-    /// means that the server fell silent, and not that every piece arrived.
+    /// means that the server stopped sending; pieces can still be lost.
     pub is_cut: bool,
 }
 
@@ -514,7 +514,7 @@ impl RconError {
         }
     }
 
-    /// Recognises known error texts. A command that prints the same text is taken for an error too.
+    /// Recognises known error texts. A command that prints the same text counts as an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
         /// Longest of them, in bytes. Commands print longer texts.
         const MAX_ERROR: usize = 160;

@@ -20,9 +20,9 @@ pub(super) struct Parts {
 /// Whether datagrams of a reply are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// The first one is missing, or the rest of a line.
+    /// The first datagram or the rest of a line is missing.
     Missing,
-    /// Another one may follow, or have been overtaken.
+    /// Another datagram may follow, or may arrive late.
     Unknown,
     /// No further datagram can follow.
     Reached,

@@ -1,4 +1,4 @@
-//! The server's side, pure: a request and a status in, a reply out.
+//! The server's side, without a socket: makes a reply from a request and a status.
 
 use bytes::{BufMut, Bytes};
 
@@ -354,7 +354,7 @@ fn challenge_reply(
     Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
 }
 
-/// The reply to `connect`: there is no game to play here.
+/// The reply to `connect`: a refusal, because this server has no game.
 fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let dark_places = form != Challenge::Response;

@@ -158,8 +158,7 @@ fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -
     info.bytes
 }
 
-/// The bits of the passwords: those of the rules, if the bit of the players' password agrees with
-/// the status.
+/// The bits of `needpass`: those in the rules, if the bit for players agrees with the status.
 fn needpass(status: &ServerStatus) -> Option<u32> {
     let password = u32::from(status.password?);
     let read = status.rules.get(Key::Needpass.as_str());
@@ -186,7 +185,7 @@ impl Info {
         }
     }
 
-    /// Appends a pair, unless it is too long or lacks a value, which no engine writes.
+    /// Appends a pair, unless it is too long or has no value: no engine writes such a pair.
     fn put(&mut self, key: &[u8], value: &[u8]) {
         let added = key.len().saturating_add(value.len()).saturating_add(2);
         let fits = self.bytes.len().saturating_add(added) <= MAX_INFO;

@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of players. The server's own number is preferred to that of the lines.
+    /// The number of players. The server's own number counts, else the number of lines.
     fn player_count(&self, listed: Option<usize>) -> Option<u32> {
         let clients = self.count(Key::Clients);
         let counted = match self.profile.clients {
@@ -284,7 +284,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
-    /// modification. Otherwise `gamename` is the game, or the folder if that is missing.
+    /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing.
     fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
         if let Names::Modification(keys) = self.profile.names {
             let name = self.known.first_filled(keys);

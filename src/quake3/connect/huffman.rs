@@ -1,10 +1,10 @@
 //! The adaptive Huffman coding of `connect` packets.
 //!
-//! Both ends build the same tree as they go. It starts as a single node, "not yet transmitted"
-//! (NYT). A byte that was seen before is written as its path through the tree, 0 for left and 1 for
-//! right. A new byte is written as the path to the NYT node, followed by its eight bits, most
-//! significant first. Bits fill each output byte from its least significant end. After each byte
-//! the tree is rearranged, so that frequent bytes get short paths.
+//! Both ends build the same tree while they read or write the text. It starts as a single node,
+//! "not yet transmitted" (NYT). A byte that was seen before is written as its path through the
+//! tree, 0 for left and 1 for right. A new byte is written as the path to the NYT node, followed by
+//! its eight bits, most significant first. Bits fill each output byte from its least significant
+//! end. After each byte the tree is rearranged, so that frequent bytes get short paths.
 //!
 //! ```text
 //!  offset  bytes
@@ -12,7 +12,7 @@
 //!  2       bits; with one spare zero byte where they end on a byte's edge (id, ioquake3), or without (Quake3e)
 //! ```
 //!
-//! ioquake3's encoder stops at the size of the plain text since 2017, so a text that grows in
+//! Since 2017, ioquake3's encoder stops at the size of the plain text, so a text that grows in
 //! coding loses its end. This encoder writes all of it.
 
 use bytes::BufMut;

@@ -27,14 +27,15 @@
 //! # Facts and their sources
 //! - Addresses and ports are big-endian and may hold 5C and 2F: entries have fixed lengths and are
 //!   not split at separators (dpmaster, doc/techinfo.txt).
-//! - dpmaster since 2.0 puts the end mark into the last datagram only, before that into every one
-//!   (dpmaster, doc/techinfo.txt). Other masters write `\EOT` without the NULs, `\EOF`, or nothing
-//!   (qstat). Activision's put theirs into every datagram (cetteup/pyq3serverlist, reader.py).
+//! - dpmaster since 2.0 puts the end mark only into the last datagram; before 2.0, it put it into
+//!   every datagram (dpmaster, doc/techinfo.txt). Other masters write `\EOT` without the NULs,
+//!   `\EOF`, or nothing (qstat). Activision's masters put `\EOT` into every datagram
+//!   (cetteup/pyq3serverlist, reader.py).
 //! - 69.79.84.5:27961 is written `EOT 05 6D 39`: only the complete mark ends a list. id's own
-//!   client stops there.
+//!   client stops at such an address.
 //! - id's and ioquake3's clients read an address only when a separator follows it (ioquake3,
 //!   code/client/cl_main.c): datagrams that are not the last end with a lone `\`.
-//! - Star Trek: Elite Force's list has twelve hexadecimal digits an address (qstat), and its
+//! - Star Trek: Elite Force's list has twelve hexadecimal digits per address (qstat), and its
 //!   servers' heartbeat is `\heartbeat\PORT\gamename\STEF1\` (Chomenor/ioef-cmod,
 //!   code/server/sv_main.c).
 //! - The masters of Tremulous and Unvanquished number the datagrams of an extended list: NUL,
@@ -42,10 +43,11 @@
 //!   Unvanquished/unvanquished-master: master.py).
 //! - The keys that a server needs to be listed, the heartbeat tags of games, the times, the limits
 //!   per address and per client: dpmaster, doc/techinfo.txt and testsuite. Unlike dpmaster,
-//!   [`Master`] keeps nothing of a server before it has proved its address, and it paces its lists.
+//!   [`Master`] keeps nothing about a server that has not proved its address, and it limits the
+//!   rate of its lists.
 //!
-//! A client's side is [`Quake3List`](crate::lists::Quake3List), a game server's
-//! [`Announcer`](crate::serve::Announcer), a master's [`Master`].
+//! A client uses [`Quake3List`](crate::lists::Quake3List), a game server
+//! [`Announcer`](crate::serve::Announcer), and a master [`Master`].
 
 mod outbox;
 mod registry;
@@ -79,7 +81,8 @@ const SWEEP: Duration = Duration::from_secs(10);
 const MAX_REQUESTS: usize = 256;
 /// The maximum number of events that wait to be taken. The oldest is dropped.
 const MAX_EVENTS: usize = 256;
-/// Length of a challenge, in bytes. The heartbeat's length decides (dpmaster has the same range).
+/// Length of a challenge, in bytes. It depends on the heartbeat's length (dpmaster has the same
+/// range).
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
@@ -173,7 +176,7 @@ struct GetInfo {
 pub enum MasterEvent {
     /// A server proved its address and is listed from now on.
     Listed(SocketAddr),
-    /// A server has not proved its address for [`Options::lifetime`] and is listed no more.
+    /// A server has not proved its address for [`Options::lifetime`] and is no longer listed.
     Expired(SocketAddr),
 }
 
@@ -238,8 +241,8 @@ impl Master {
 }
 
 impl Machine for Master {
-    /// Appends the next datagram to `out` and returns its destination. `None` when there is none,
-    /// or not yet: lists are paced, see [`Self::poll_timeout`].
+    /// Appends the next datagram to `out` and returns its destination. `None` when there is none
+    /// now: lists are sent at a limited rate, see [`Self::poll_timeout`].
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit> {
         self.now = self.now.max(now);
         let before = out.len();
@@ -286,7 +289,7 @@ impl Machine for Master {
         handled
     }
 
-    /// `None` when nothing is due. Lists are paced.
+    /// When the next datagram or expiry is due; `None` when nothing is.
     fn poll_timeout(&self) -> Option<Instant> {
         let request = (!self.requests.is_empty()).then_some(self.now);
         let sweep = (self.servers.len() > 0).then_some(self.next_sweep);
@@ -439,7 +442,7 @@ pub struct Options {
     pub max_per_address: usize,
     /// Time that a server stays listed after it proved its address; default 15 min.
     pub lifetime: Duration,
-    /// Addresses that may be listed; default [`Scope::Lan`]: all but the machine itself.
+    /// Addresses that may be listed; default [`Scope::Lan`]: all except those of this machine.
     pub scope: Scope,
     /// The games whose servers are listed, empty for all; default empty.
     pub only: Vec<String>,

@@ -1,4 +1,4 @@
-//! The lists that are being sent: paced, bounded, and written datagram by datagram.
+//! The lists that are being sent: with a limited rate and number, and written datagram by datagram.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use crate::time::{Duration, Instant};
 
 /// The maximum number of lists that are being sent or waiting.
 const MAX_LISTS: usize = 64;
-/// The maximum number of lists that are waiting: all but the first.
+/// The maximum number of lists that are waiting: all except the first.
 const WAITING: u64 = (MAX_LISTS - 1) as u64;
 /// The maximum number of bytes sent at once: about 46 datagrams, which a receiver's usual buffer of
 /// 208 KiB holds.
@@ -27,8 +27,8 @@ pub(super) const BYTES: usize = (MAX_LISTS * size_of::<Sending>())
     .saturating_mul(2)
     .saturating_add(Sketch::BYTES);
 
-/// One client's list: how far it was sent, without its servers. The table is read when a datagram
-/// is written.
+/// One client's list: how far it was sent, without its servers. They are read from the table when a
+/// datagram is written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sending {
     to: SocketAddr,
@@ -91,7 +91,7 @@ impl ListRule {
     }
 }
 
-/// The lists under way, their pace, and the share of each source: a number at once, then one for
+/// The lists under way, their rate, and the share of each source: some lists at once, then one in
 /// each `list_decay`. A source is an IPv4 address or an IPv6 /64.
 #[derive(Debug)]
 pub(super) struct Outbox {
@@ -121,11 +121,12 @@ impl Outbox {
         }
     }
 
-    /// Queues a client's request for the servers of a game; `None` if that drops a request.
+    /// Queues a client's request for the servers of a game; `None` if this or another request is
+    /// dropped.
     ///
-    /// A request is dropped if its source has had its share, if a list to it is under way, or if no
-    /// server can match. When too many requests wait, the new one displaces a random one, so that
-    /// each has the same chance.
+    /// A request is dropped if its source has had its share, if a list to the source is under way,
+    /// or if no server can match. When too many requests wait, the new one takes the place of a
+    /// random one, so that each has the same chance.
     pub(super) fn push(
         &mut self,
         now: Instant,

@@ -1,5 +1,5 @@
-//! The behaviours that dpmaster's own test suite checks; in addition forged packets, replayed
-//! packets and bounds.
+//! The checks of dpmaster's own test suite, and checks of forged packets, replayed packets and
+//! bounds.
 #![allow(
     clippy::disallowed_methods,
     clippy::arithmetic_side_effects,

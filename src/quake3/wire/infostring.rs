@@ -44,7 +44,7 @@ impl<'a> InfoString<'a> {
         self.raw
     }
 
-    /// Every pair in order. A last key without a value comes with an empty one.
+    /// Every pair in order. A last key without a value gets an empty value.
     pub fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         each(self.raw, pair)
     }
@@ -134,8 +134,8 @@ const fn is_forbidden(byte: u8) -> bool {
     matches!(byte, b'\\' | b';' | b'"' | 0..=0x1F | 0x7F)
 }
 
-/// The nearest text an infostring can carry: look-alikes for its three special characters, no
-/// control bytes.
+/// A text as an infostring can carry it: similar characters replace its three special characters,
+/// and control bytes are left out.
 #[cfg(any(test, feature = "serve"))]
 pub(crate) fn sanitise(text: &[u8]) -> Cow<'_, [u8]> {
     if !text.iter().any(|&byte| is_forbidden(byte)) {
@@ -195,7 +195,7 @@ mod tests {
         }
     }
 
-    /// Values that read as the wanted key, over several blocks: only a key counts.
+    /// Values that have the text of the wanted key, over several blocks: only a key counts.
     #[test]
     fn a_value_is_not_taken_for_a_key() {
         for pairs in [1, 9, 10, 11, 500] {

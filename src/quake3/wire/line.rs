@@ -19,7 +19,7 @@ pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.
 pub(crate) const TO_CLIENT: u8 = 0x01;
 
-/// HexenWorld's byte after the mark, in requests and replies: one more of the mark
+/// HexenWorld's byte after the mark, in requests and replies: a fifth byte of the same value
 /// (gamedig/node-gamedig, protocols/hexen2.js).
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 /// The words that messages of this protocol begin with.
@@ -127,7 +127,7 @@ pub(crate) fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
     }
 }
 
-/// Checks that every tokenizer takes an argument for one word.
+/// Checks that every tokenizer reads an argument as one word.
 pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeError> {
     // The beginning of a comment would hide it.
     if word.starts_with(b"//") || word.starts_with(b"/*") {

@@ -63,7 +63,8 @@ pub struct GetServers<'a> {
     /// `gametype=…`: only servers with this type of game; `ffa`, `tourney`, `team` and `ctf` are 0,
     /// 1, 3 and 4.
     pub game_type: Option<&'a [u8]>,
-    /// `ipv4`: IPv4 servers, in an extended request; neither this nor the next one means both.
+    /// `ipv4`: IPv4 servers, in an extended request. If neither this nor `ipv6` is set, both are
+    /// meant.
     pub ipv4: bool,
     /// `ipv6`: IPv6 servers, in an extended request.
     pub ipv6: bool,
@@ -244,7 +245,7 @@ impl<'a> ListPart<'a> {
     /// # Errors
     /// [`NotThisProtocol`](crate::ParseErrorKind::NotThisProtocol) without the mark or for a word
     /// that is not of this protocol, [`Unexpected`](crate::ParseErrorKind::Unexpected) for another
-    /// message. A datagram that is cut or damaged is read up to there, see [`Self::intact`].
+    /// message. A cut or damaged datagram is read up to the damage, see [`Self::intact`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
         let (_, text) = line::text(datagram)?;
         if let Ok((entries, form)) = sibling_word(text) {
@@ -512,7 +513,7 @@ pub(crate) fn put_part(
 mod tests {
     use super::*;
 
-    /// A form of the masters' replies with both separators, and every cut.
+    /// A reply with both separators, cut at each byte.
     #[test]
     fn lists_of_quake_2_and_quake_world() {
         for (head, form) in [

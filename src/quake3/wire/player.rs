@@ -217,8 +217,8 @@ fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
 /// A quoted team, and the name.
 type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 
-/// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. A name cannot hold a quote by the rules;
-/// where one does, the last quote is the closing one. Of two quoted strings with a space between
+/// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. By the rules, a name cannot hold a
+/// quote. If one does, the last quote closes the name. Of two quoted strings with a space between
 /// them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {

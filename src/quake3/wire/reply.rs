@@ -35,8 +35,8 @@ pub enum Reply<'a> {
         /// characters on DarkPlaces.
         challenge: &'a [u8],
         /// The client's own challenge, quoted (ioquake3; 0 if the client sent none). ET: Legacy
-        /// has its setting `sv_onlyVisibleClients` instead, 0 or 1 (src/server/sv_client.c);
-        /// iortcw's, before both numbers, is skipped.
+        /// writes its setting `sv_onlyVisibleClients` here, 0 or 1 (src/server/sv_client.c). iortcw
+        /// writes that setting before both numbers; it is skipped.
         client: Option<&'a [u8]>,
         /// The server's protocol number (ioquake3).
         protocol: Option<&'a [u8]>,

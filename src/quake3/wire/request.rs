@@ -1,6 +1,7 @@
 //! Requests of a client: four bytes 0xFF and a line of text.
 //!
-//! DarkPlaces' signed `rcon`: the password keys a hash over the command and never travels.
+//! DarkPlaces' signed `rcon`: the password is the key of a hash over the command, and is never
+//! sent.
 //!
 //! ```text
 //!  offset  bytes
@@ -50,8 +51,8 @@ pub(crate) const CHALLENGE_LENGTH: usize = 11;
 pub struct Request<'a> {
     /// The command.
     pub command: Command<'a>,
-    /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 takes it
-    /// for a space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
+    /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 reads it
+    /// as a space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
     /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it.
     pub hexen_world: bool,
@@ -169,12 +170,12 @@ impl<'a> Request<'a> {
     }
 
     /// Appends the request. Nothing follows the last word of `getinfo` and `getstatus`: DarkPlaces
-    /// would take a line feed or NUL for part of the challenge.
+    /// would read a line feed or NUL as part of the challenge.
     ///
     /// # Errors
-    /// When an argument is empty, too long, or holds a byte that a server would cut at, refuse to
-    /// quote, or replace. A challenge has at most 128 bytes, all of them printable ASCII except
-    /// `\ / ; " %`. Nothing is written on an error.
+    /// When an argument is empty, is too long, or holds a byte at which a server cuts, or that it
+    /// replaces or does not quote. A challenge has at most 128 bytes, all of them printable ASCII
+    /// except `\ / ; " %`. Nothing is written on an error.
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         self.check()?;
         self.put(out);
@@ -514,8 +515,9 @@ pub struct RconRequest<'a> {
     pub password: &'a [u8],
     /// The command line; it may hold spaces, quotes and `;`.
     pub command: &'a [u8],
-    /// Whether the password is in quotes, which lets it hold spaces. Quake3e and CoD4x read that;
-    /// id's and ioquake3's servers then run a garbled command, and DarkPlaces does not answer.
+    /// Whether the password is in quotes, which lets it hold spaces. Quake3e and CoD4x read such a
+    /// password. id's and ioquake3's servers run a wrong command instead, and DarkPlaces does not
+    /// answer.
     pub quoted: bool,
 }
 

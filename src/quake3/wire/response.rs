@@ -135,8 +135,8 @@ impl<'a> Response<'a> {
         InfoString::new(self.datagram.get(start..end).unwrap_or_default())
     }
 
-    /// The player lines, in the server's order; none in an `infoResponse`. Lines on which no quoted
-    /// name closes are skipped, see [`Self::problems`].
+    /// The player lines, in the server's order; none in an `infoResponse`. Lines without a quoted
+    /// name are skipped, see [`Self::problems`].
     pub fn players(&self) -> impl Iterator<Item = PlayerLine<'a>> + use<'a> {
         let form = self.layout.form;
         self.text_lines()
