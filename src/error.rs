@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::limits::MAX_LIST_BYTES;
 
-/// The reason that a datagram was rejected, and the byte.
+/// The reason that a datagram was rejected, and the position of the byte.
 ///
 /// Small and `Copy`: rejecting a datagram allocates nothing.
 ///

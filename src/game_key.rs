@@ -3,9 +3,10 @@
 //! Servers prove to masters, and clients to list servers, that they know the key of their game. It
 //! has six characters, is the same in every copy, and has long been public.
 //!
-//! The proof is a stream cipher keyed like RC4 whose output depends on the plain text, written as
-//! base64. It authenticates nobody: a key of six characters can be found by trial within hours. The
-//! key therefore comes from the caller, and a server without one does not answer.
+//! The proof is the challenge, encrypted and written as base64. The stream cipher is keyed like
+//! RC4, but its output also depends on the plain text. The proof authenticates nobody: trying all
+//! keys of six characters takes hours. The key therefore comes from the caller, and a server
+//! without one does not answer.
 //!
 //! Sources: 333networks' masters (Masterserver-Perl, lib/MasterServer/Core/Secure.pm) and OpenSpy
 //! compute the proof like this. Clients that announce an *enctype* use two more steps, which no

@@ -26,7 +26,7 @@ const BEACON_PORTS: u16 = 10;
 const BEACON_REQUEST: &[u8] = b"REPORTQUERY";
 /// Between two rounds.
 const BETWEEN_ROUNDS: Duration = Duration::from_millis(100);
-/// Requests to one network that leave together, and the pause after them.
+/// Requests to one network that are sent together, and the pause after them.
 const BURST: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -59,8 +59,8 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// The ports to send it to. A port that all servers of a host share has a rule, which gives the
-    /// query port for the game port in an answer.
+    /// The ports to send the request to. If all servers of a host share a port, its answers name a
+    /// game port; the rule then gives the query port.
     ports: Vec<(u16, Option<QueryPort>)>,
 }
 
@@ -171,8 +171,8 @@ impl Discovery {
         }
     }
 
-    /// Whether everything was sent, and nobody new has answered for [`Timing::with_retry_after`];
-    /// at the latest [`Timing::timeout`] after the last request.
+    /// Whether everything was sent, and no new server has answered for
+    /// [`Timing::with_retry_after`]; at the latest [`Timing::timeout`] after the last request.
     pub(crate) fn is_finished(&self, now: Instant) -> bool {
         self.waiting.is_empty() && now >= self.poll_timeout()
     }
@@ -236,8 +236,8 @@ impl Probe {
     }
 }
 
-/// The ports at which servers of a game listen. Each is marked as a beacon's or not, and a shared
-/// port has the rule for the query port.
+/// The ports at which servers of a game listen: whether they are a beacon's, the ports, and for a
+/// shared port the rule for the query port.
 fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
     let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
     let usual = game

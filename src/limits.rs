@@ -5,7 +5,7 @@
 pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;
 
 /// The maximum number of servers that one search of the local network finds. Any machine there can
-/// answer in the name of any address.
+/// answer with any address as sender.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS: usize = 4096;
 /// The maximum number of them at one address.
@@ -85,7 +85,7 @@ impl Limits {
         with_max_fragments(fragments: u16) fragments = fragments.clamp(1, 1024);
 
         /// Sets the maximum number of bytes of one answer, over all its datagrams: 2 KiB–16 MiB,
-        /// default 256 KiB. UT2004's info record, one datagram, is taken whatever its size.
+        /// default 256 KiB. UT2004's info record is one datagram, and is accepted at any size.
         with_max_answer_bytes(bytes: u32) answer_bytes = bytes.clamp(2048, 16 * 1024 * 1024);
 
         /// Sets the maximum number of servers in one list from a master: 1–1,048,576, default

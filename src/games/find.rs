@@ -242,7 +242,7 @@ fn begins(text: &str, start: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// The public client that 333networks and OpenSpy let list any game, and its key
+/// The name and key of a public client: 333networks and OpenSpy list any game for it
 /// (molycode/lookout-games, protocols/gamespy1.lua; 333networks/Masterserver-Qt5,
 /// data/SupportedGames.json).
 const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");

@@ -41,8 +41,8 @@ pub struct Game {
     pub query_port: QueryPort,
     /// Other ports and protocols in which its servers have been seen to answer.
     pub also_at: &'static [(Protocol, QueryPort)],
-    /// The name in GameSpy's protocols, or that under which Quake 3 masters of the named and long
-    /// forms list it.
+    /// The game's name in GameSpy's protocols, or its name on Quake 3 masters of the named and long
+    /// forms.
     pub gamename: Option<&'static str>,
     /// The public key of `gamename`, for list servers of
     /// [`MasterForm::GameSpy2`](super::MasterForm::GameSpy2) (333networks/Masterserver-Qt5,
@@ -200,7 +200,7 @@ impl QueryPort {
         }
     }
 
-    /// The query port, if the game port may not be known.
+    /// The query port, where the game port can be unknown.
     pub(crate) fn at(self, game_port: Option<u16>) -> Option<u16> {
         match self {
             Self::Fixed(port) => Some(port),

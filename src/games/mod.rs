@@ -1,8 +1,8 @@
 //! Games by name: their protocol, ports and list servers; and the game of an answer.
 //!
 //! People know games, not protocols. [`Game::find`] takes the ids of node-gamedig (present and
-//! former), names, and some common short names; `Client::query_game` and `Client::servers` take
-//! what it returns.
+//! former), names, and some common short names; `Client::query_game` and `Client::servers` take the
+//! game that it returns.
 //!
 //! ```
 //! use queryport::games::{Game, QueryPort};

@@ -9,7 +9,8 @@ use crate::quake3::engines;
 use Certainty::{Listed, Living, Unverified};
 
 /// The common fields of a protocol's rows. In Quake 3, game and queries share a port, and a client
-/// on a local network asks the first four (id-Software/Quake-III-Arena, code/client/cl_main.c).
+/// on a local network asks the first four ports (id-Software/Quake-III-Arena,
+/// code/client/cl_main.c).
 const QUAKE3: Game = Game {
     id: "",
     old_ids: &[],
@@ -33,7 +34,7 @@ const QUAKE3: Game = Game {
     certainty: Certainty::Unknown,
     source: "",
 };
-/// The protocols whose further servers of a host have no ports of their own.
+/// For protocols in which a host's second server has no usual port.
 const NO_FURTHER: Further = Further { count: 0, step: 0 };
 const GAMESPY1: Game = Game {
     protocol: GameSpy1,

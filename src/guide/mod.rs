@@ -10,16 +10,16 @@
 //! | [A game that answers](answering) | a responder on the game's socket |
 //! | [Being listed](heartbeats) | heartbeats to masters |
 //! | [Console commands](rcon) | rcon |
-//! | [A monitor](monitor) | the same servers at an interval |
+//! | [A monitor](monitor) | queries of the same servers at an interval |
 //! | [Decoding a capture](captures) | from bytes to a status |
 //! | [A fifth protocol](new_protocol) | a conversation of your own |
 //! | [Testing](testing) | mocks, loopback, virtual time |
 //! | [Etiquette](etiquette) | how often to query, and other good behaviour |
 //! | [Threat model](threat_model) | attacks, defences and the remaining risks |
 //! | [Migrating](migration) | from rust gamedig, node gamedig, GameQ and qstat |
-//! | [Other programs](other_programs) | a comparison with other libraries; other clients with this crate's servers |
-//! | [Known wrong descriptions](wrong_descriptions) | statements of documents that servers contradict |
-//! | [Glossary](glossary) | the words |
+//! | [Other programs](other_programs) | a comparison with other libraries; tests of other clients with this crate's servers |
+//! | [Known wrong descriptions](wrong_descriptions) | common mistakes in documents about the protocols |
+//! | [Glossary](glossary) | the words of this documentation |
 //!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
 

@@ -203,7 +203,7 @@ struct Dialogue {
 enum State {
     /// The greeting is being received.
     Greeting,
-    /// The request is about to be sent. The greeting had an end mark, or did not.
+    /// The request is about to be sent. Its value shows whether the greeting had an end mark.
     Request(EndMarks),
     /// The list is being received.
     List(EndMarks),
@@ -216,7 +216,8 @@ enum EndMarks {
     None,
     /// The greeting's.
     Greeting,
-    /// One after the request and before any server: the greeting's, or that of an empty list.
+    /// One end mark after the request and before any server: it is the greeting's, or that of an
+    /// empty list.
     Ambiguous,
     /// That of an empty list.
     List,

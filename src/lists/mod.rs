@@ -30,8 +30,9 @@
 //! encrypted.
 //!
 //! Traps:
-//! - A greeting can have an end mark of its own, which can arrive after the request. If it did not
-//!   arrive before, one end mark without servers is an empty list only if the server closes.
+//! - A greeting can have an end mark of its own, which can arrive after the request. If none
+//!   arrived before the request, one end mark without servers is an empty list only if the server
+//!   closes the connection.
 //! - Some list servers send an empty challenge and require no proof (garncarz/nogamespy-vietcong).
 //! - netPanzer's list server sends no greeting, see [`GameSpy1List::without_login`]. It writes the
 //!   port under a key of its own, `\ip\a.b.c.d\port\p` (netpanzer/netpanzer,

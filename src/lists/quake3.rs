@@ -1,4 +1,4 @@
-//! Lists of servers from Quake 3 masters over UDP, and from `CoD4X`'s over TCP.
+//! Lists of servers from Quake 3 masters over UDP, and from `CoD4X`'s master over TCP.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -120,8 +120,8 @@ impl Numbers {
     }
 }
 
-/// A longer datagram has no room for another server. dpmaster before 2.0 and Tremulous' master
-/// write an end mark there and begin another datagram.
+/// A longer datagram has no room for another server. dpmaster before 2.0 and Tremulous' master end
+/// such a datagram with an end mark, and begin another one.
 const FULL: usize = MAX_PART - 19;
 /// The maximum number of passes of a query.
 const MAX_PASSES: u8 = 8;

@@ -200,7 +200,7 @@ pub enum ListCompleteness {
 impl ListCompleteness {
     /// Whether the list is known to be complete.
     ///
-    /// A list over UDP is so only with numbered datagrams.
+    /// For a list over UDP, this needs numbered datagrams.
     pub const fn is_complete(self) -> bool {
         matches!(self, Self::Complete)
     }

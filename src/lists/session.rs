@@ -10,7 +10,8 @@ use crate::limits::{Limits, MAX_LIST_BYTES};
 use crate::session::Timing;
 use crate::time::{Duration, Instant, after};
 
-/// The silence after which a list that looks complete is complete, if its server does not close.
+/// If the server does not close the connection, a list that looks complete is complete after this
+/// silence.
 const SETTLE: Duration = Duration::from_millis(500);
 
 /// A conversation with a list server over a TCP stream, without a socket.

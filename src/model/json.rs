@@ -370,7 +370,7 @@ mod tests {
         }
     }
 
-    /// Parts of a status that a caller writes on their own read as in the status.
+    /// A part of a status that a caller writes alone has the same JSON as in the status.
     #[test]
     fn parts_of_a_status_are_written_as_in_it() {
         let status = full();

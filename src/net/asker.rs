@@ -54,7 +54,7 @@ impl Asker {
         )
     }
 
-    /// The status of a server, in the protocol's own words.
+    /// The status of a server, as the protocol's own answer.
     pub(super) async fn answer_over<I: Io>(
         &self,
         protocol: Protocol,

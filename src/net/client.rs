@@ -136,8 +136,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if neither
-    /// the game has a default port nor `server` a port.
+    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
+    /// has no port and the game has no default port.
     #[cfg(feature = "games")]
     pub async fn query_game(
         &self,
@@ -265,8 +265,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key that
-    /// they need. Failures of list servers are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key for a
+    /// request. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Ok(Servers::new(Gathering::of_game(&self.asker, game)?))

@@ -46,7 +46,7 @@ use crate::status_query::Answer;
 pub struct Client(Asker);
 
 impl client::Client {
-    /// The client with these settings whose calls block, feature `blocking`.
+    /// A client with these settings whose calls block (feature `blocking`).
     ///
     /// ```
     /// use std::time::Duration;
@@ -179,8 +179,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if neither
-    /// the game has a default port nor `server` a port.
+    /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
+    /// has no port and the game has no default port.
     #[cfg(feature = "games")]
     pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
         block(self.0.query_game_over::<Std>(game, &server.into()))
@@ -243,8 +243,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key that
-    /// they need. Failures of list servers are in [`Servers::masters`].
+    /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key for a
+    /// request. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
     pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
         Gathering::of_game(&self.0, game).map(Servers::new)
