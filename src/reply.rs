@@ -94,7 +94,7 @@ impl<'a, K> Context<'a, K> {
     }
 }
 
-/// The datagrams of a reply whose templates are not kept.
+/// The datagrams of a reply, encoded without keeping its templates.
 pub(crate) fn datagrams<K>(
     status: &ServerStatus,
     service: &Service,
@@ -131,7 +131,7 @@ pub(crate) struct Template {
     starts: Vec<Start>,
 }
 
-/// Where a datagram of a template starts in its bytes, and where its patch goes: at the same place,
+/// Where a datagram starts in the bytes of its template, and where its patch goes: to its start,
 /// unless [`Template::patch_here`] is called.
 #[derive(Debug, Clone, Copy)]
 struct Start {
@@ -162,7 +162,7 @@ impl Template {
             .unwrap_or_default()
     }
 
-    /// The patch follows what was written of the current datagram.
+    /// Puts the patch after the bytes of the current datagram that were written so far.
     pub(crate) fn patch_here(&mut self) {
         if let Some(start) = self.starts.last_mut() {
             start.patch = self.bytes.len();
@@ -294,8 +294,8 @@ impl Encoded {
 /// The latest templates of one status in one protocol, so that the replies of an unchanged status
 /// are encoded once.
 ///
-/// The one used last comes first. The engine and the kind identify a template: of two services
-/// with the same engine, only the first one answers.
+/// The one used last comes first. The engine and the kind identify a template, because of two
+/// services with the same engine, only the first one answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Cache<K> {
     entries: VecDeque<Entry<K>>,
@@ -347,8 +347,8 @@ impl<K: PartialEq> Cache<K> {
 }
 
 impl<K: PartialEq> Context<'_, K> {
-    /// The template of this kind of reply: the one in the cache, or what `encode` writes. Without a
-    /// kind it is not kept. `encode` may use other templates.
+    /// The template of this kind of reply: the one in the cache, or what `encode` writes. A
+    /// template without a kind is not cached. `encode` may use other templates.
     pub(crate) fn template(
         &mut self,
         kind: impl Into<Option<K>>,

@@ -20,8 +20,8 @@ pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u
 /// A count-min sketch of leaky buckets, which has one bucket per row for each key.
 ///
 /// The emptiest of a key's buckets counts. Keys that share buckets limit each other, so the result
-/// is never emptier than the key's own bucket would be. Nothing is evicted, so a flood of keys
-/// cannot reset another key's bucket.
+/// is never emptier than the key's own bucket would be. No bucket is ever dropped, so a flood of
+/// keys cannot reset another key's bucket.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sketch {
     buckets: Vec<LeakyBucket>,
@@ -37,7 +37,8 @@ impl Sketch {
         buckets.min().flatten().unwrap_or_default()
     }
 
-    /// Adds units to a key's bucket, whether they fit or not. Fuller shared buckets do not change.
+    /// Adds units to a key's bucket, whether they fit or not. Other keys can have filled some of
+    /// its buckets further; those do not change.
     pub(crate) fn add(&mut self, key: u64, now: Instant, rate: &Rate, units: u64) {
         self.buckets.resize(ROWS * WIDTH, LeakyBucket::default());
         let mut sum = self.get(key);
@@ -50,7 +51,7 @@ impl Sketch {
     }
 }
 
-/// The positions of a key's buckets: in each row, given by twelve bits of the key.
+/// The positions of a key's buckets. In each row, twelve other bits of the key give the position.
 fn positions(key: u64) -> impl Iterator<Item = usize> {
     let [a, b, c, d, e, f, g, h] = key.to_le_bytes();
     let rows = [[a, b], [c, d], [e, f], [g, h]]
@@ -91,7 +92,8 @@ mod tests {
         assert_ne!(of("2001:db8::1", (32, 64)), of("2001:db8:0:1::1", (32, 64)));
     }
 
-    /// As a dual-stack socket reports senders: IPv4 addresses must not all fall into one /64.
+    /// A dual-stack socket reports IPv4 senders as IPv6 addresses, which must not all count as one
+    /// /64.
     #[test]
     fn v4_mapped_addresses_have_the_keys_of_their_ipv4_addresses() {
         for prefix in [(32, 64), (24, 48)] {

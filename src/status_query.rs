@@ -12,9 +12,10 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Matches on the protocol and evaluates the expression with its value.
+/// Matches on the protocol and evaluates the expression with the value of that protocol.
 ///
-/// With a method, calls it on the result, with the function that wraps an answer in [`Answer`].
+/// If a method is given, calls it on the result. The argument is the function that wraps an answer
+/// in [`Answer`].
 macro_rules! each {
     ($value:expr, $inner:ident => $result:expr $(, $method:ident)?) => {
         match $value {
@@ -123,7 +124,7 @@ impl Answer {
     /// The request is not known, so challenges and request ids are not verified.
     ///
     /// # Errors
-    /// Why the datagrams were rejected, if all of them were, or which limit is exceeded.
+    /// If all datagrams were rejected, why; or the limit that is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
         datagrams: impl IntoIterator<Item = Bytes>,

@@ -8,7 +8,8 @@ use super::options::ScanOptions;
 use crate::time::{Duration, Instant, after};
 
 /// Bytes of the receive buffer that a full datagram takes. Linux charges 2,304 for about 1,400
-/// bytes of payload, and frees the space of read datagrams only once it is a quarter of the buffer.
+/// bytes of payload, and frees the space of read datagrams only after this space has become a
+/// quarter of the buffer.
 pub(crate) const DATAGRAM: usize = 2304 * 4 / 3;
 /// Linux's default receive buffer, in bytes.
 const DEFAULT_RECEIVE_BUFFER: usize = 212_992;
@@ -22,14 +23,14 @@ const MIN_HOLD: Duration = Duration::from_micros(500);
 const INITIAL_DATAGRAMS: f64 = 4.0;
 /// Requests in one measurement of the datagrams of a request.
 const REQUESTS_PER_SAMPLE: u32 = 64;
-/// With fewer datagrams per request than this, a silence shows nothing.
+/// With fewer datagrams per request than this, a silence does not show a pause.
 const USUAL_DATAGRAMS: f64 = 0.3;
 /// The longest silence that counts as a pause of this machine, while few servers have answered.
 const MAX_PAUSE_AT_START: Duration = Duration::from_millis(10);
 /// The same once [`REQUESTS_PER_SAMPLE`] servers have answered.
 const MAX_PAUSE: Duration = Duration::from_millis(50);
 
-/// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line survives
+/// Bytes a second at the start of a scan, both directions: 160 Mbit/s, which a home line tolerates
 /// for the first round trip.
 const INITIAL_RATE: f64 = 20e6;
 /// Bytes a second: 2 Mbit/s.
@@ -38,7 +39,7 @@ const MIN_RATE: f64 = 256e3;
 const MAX_RATE: f64 = 1.25e9;
 /// Bytes of a request and its replies: a Quake 3 server with ten players.
 const BYTES_PER_REQUEST: f64 = 800.0;
-/// At the current rate, the requests of this much time may be sent at once.
+/// As many requests as the current rate allows in this time may be sent at once.
 const BURST: Duration = Duration::from_millis(20);
 /// The minimum time between two reviews of the rate.
 const MIN_REVIEW: Duration = Duration::from_millis(5);
@@ -46,7 +47,7 @@ const MIN_REVIEW: Duration = Duration::from_millis(5);
 const MAX_REVIEW: Duration = Duration::from_millis(250);
 /// The time between two reviews while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
-/// A line is full if its queue makes every round trip longer by this. RFC 6817 (LEDBAT) allows
+/// A line is full if its queue makes every round trip this much longer. RFC 6817 (LEDBAT) allows
 /// twice as much, but a scan is short.
 const MAX_QUEUE_DELAY: Duration = Duration::from_millis(50);
 /// The shortest of this many round trips shows the delay of the queue.
@@ -55,8 +56,8 @@ const RTT_WINDOW: u32 = 16;
 /// Admits requests: a window of slots, and a rate at which silent requests free them.
 ///
 /// A request holds a slot until its reply has arrived. Without a reply, it frees the slot after the
-/// *hold*, which is slots ÷ rate. So servers that answer within the hold are bounded by the receive
-/// buffer alone, and all others by the rate as well: a token bucket whose tokens are the slots.
+/// *hold*, which is slots ÷ rate. So only the receive buffer bounds servers that answer within the
+/// hold. The rate bounds all others too, like a token bucket whose tokens are the slots.
 ///
 /// ```text
 ///   poll_transmit ──▶ [ slot ][ slot ][ slot ][      ] ── reply within the hold ──▶ free at once
@@ -117,7 +118,7 @@ impl Admission {
         self.frees_at().filter(|&end| end > now)
     }
 
-    /// Accounts for a request, and returns its number.
+    /// Counts a request, and returns its number.
     pub(super) fn sent(&mut self, now: Instant) -> u64 {
         self.silence.since.get_or_insert(now);
         let request = self.slots.hold(now);
@@ -133,7 +134,7 @@ impl Admission {
         self.slots.release(request);
     }
 
-    /// Accounts for a datagram of this many bytes, headers included, and for the number of the
+    /// Counts a datagram of this many bytes, headers included. `request` is the number of the
     /// request that it answers, or 0.
     pub(super) fn received(&mut self, now: Instant, bytes: u64, request: u64) {
         self.silence.since = Some(now);
@@ -185,7 +186,8 @@ impl Admission {
         self.slots.held.len() as f64 >= self.allowed_slots()
     }
 
-    /// Requests that may hold a slot: those that fit the buffer, within the burst of the rate.
+    /// How many requests may hold a slot: as many as fit the buffer, and no more than the burst of
+    /// the rate.
     fn allowed_slots(&self) -> f64 {
         let fitting = self.slots.fitting();
         let allowed = match &self.rate {
@@ -212,7 +214,7 @@ struct Silence {
 struct Slots {
     /// Datagrams that the receive buffer holds.
     capacity: f64,
-    /// How many of them are used: fewer after the kernel dropped datagrams.
+    /// How many of the slots are used: fewer after the kernel dropped datagrams.
     usable: f64,
     /// Whether the kernel dropped datagrams since the latest review of the rate.
     dropped: bool,
@@ -404,7 +406,7 @@ impl RateControl {
         self.rate / BYTES_PER_REQUEST * BURST.as_secs_f64()
     }
 
-    /// The time in which this many requests may leave.
+    /// The time in which this many requests may be sent.
     fn time_for(&self, requests: f64) -> Duration {
         Duration::from_secs_f64(requests * BYTES_PER_REQUEST / self.rate)
     }
@@ -416,9 +418,9 @@ struct RttWindow {
     /// `None` before the first answer.
     estimate: Option<RttEstimate>,
     samples: u32,
-    /// The shortest of the window so far; `None` at its beginning.
+    /// The shortest round trip of the window so far; `None` at its beginning.
     shortest_so_far: Option<Duration>,
-    /// The shortest of the latest complete window; `None` once a review has used it.
+    /// The shortest round trip of the latest complete window; `None` after a review has used it.
     shortest: Option<Duration>,
 }
 
@@ -474,7 +476,7 @@ const RTT_FACTOR: u32 = 4;
 #[derive(Debug)]
 pub(super) struct RttEstimator {
     min_wait: Duration,
-    /// How many took up to this many microseconds, in four steps per doubling.
+    /// How many round trips took up to this many microseconds, in four steps per doubling.
     counts: BTreeMap<u32, u64>,
     samples: u64,
     /// The longest wait for a reply; `None` until enough is known.

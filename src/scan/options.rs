@@ -56,10 +56,10 @@ impl ScanOptions {
         /// Sets the maximum number of datagrams sent per second: 1–10,000,000, default `None`.
         ///
         /// With `None`, the scan learns its rate. It begins with 20 MB per second, sent and
-        /// received together: about 25,000 Quake 3 servers. The rate doubles while the line carries
-        /// it. It halves when all round trips become 50 ms longer, because a queue on the path is
-        /// filling up, or when the kernel drops a datagram. Servers that answer within a few
-        /// milliseconds are not held back.
+        /// received together: about 25,000 Quake 3 servers. The rate doubles as long as the line
+        /// can carry it. It halves when all round trips become 50 ms longer, because a queue on the
+        /// path is filling up, or when the kernel drops a datagram. The rate does not delay queries
+        /// of servers that answer within a few milliseconds.
         ///
         /// With a number, nothing is learned. With 10,000,000, only the receive buffer bounds the
         /// rate.
@@ -90,7 +90,7 @@ impl ScanOptions {
         /// Shortens the waits for a reply when servers answer fast; `least` is the shortest wait.
         ///
         /// The range is 10 ms–1 min. With `None`, the default, waits follow
-        /// [`Timing`](crate::Timing). 100 ms is a sound value: game servers answer once per tick,
+        /// [`Timing`](crate::Timing). 100 ms is a good value: game servers answer once per tick,
         /// and an idle one may sleep for several ticks.
         ///
         /// When 64 servers have answered, a wait becomes four times the round trip that one answer

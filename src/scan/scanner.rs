@@ -18,13 +18,13 @@ use crate::time::{Duration, Instant};
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
 /// space, with the same five methods.
 ///
-/// Targets are pulled from an iterator when there is space for them, so the list may be longer than
-/// memory. The caller pulls results with [`Self::poll_answer`]; those not taken yet count as under
-/// way, so a slow caller slows the scan and no queue grows.
+/// The scan takes targets from an iterator when there is space for them, so the list need not fit
+/// into memory. The caller takes results with [`Self::poll_answer`]. Results not taken yet count as
+/// queries under way, so a slow caller slows the scan, and no queue grows.
 ///
 /// # Speed
-/// A scan takes one timeout, whatever share of its list is silent, as long as the list fits
-/// [`ScanOptions::with_window`]. Three things hold a request back:
+/// If the list fits [`ScanOptions::with_window`], a scan takes one timeout, even if most servers
+/// are silent. Three things delay a request:
 ///
 /// - The receive buffer ([`Self::set_receive_buffer`]). A request holds a slot in it until its
 ///   answer arrives. Without an answer, it frees the slot after half a millisecond, or later if the
@@ -32,7 +32,7 @@ use crate::time::{Duration, Instant};
 /// - The rate ([`ScanOptions::with_rate`], [`ScanOptions::with_bytes_per_second`]), learned from
 ///   the replies unless it is set.
 /// - The servers: at most [`ScanOptions::with_per_host`] queries are under way to one host. Targets
-///   that wait for their host are passed over, at most 4,096 of them.
+///   that wait for their host are skipped, at most 4,096 of them.
 ///
 /// With [`ScanOptions::with_adaptive_wait`] unanswered queries end sooner. A server that has
 /// started to answer gets up to four timeouts. The wait after each of its requests is one and a
@@ -85,7 +85,7 @@ pub struct Scanner<C: Conversation> {
     options: ScanOptions,
     admission: Admission,
     bounds: Bounds,
-    /// The time of the latest call. Anything due at once is due then.
+    /// The time of the latest call. Work that is due at once has this time.
     now: Instant,
     /// Targets that wait for their host, by their address.
     waiting: BTreeMap<SocketAddr, Target<C>>,
@@ -97,7 +97,7 @@ pub struct Scanner<C: Conversation> {
     free: Vec<u32>,
     /// The id of the query to each address.
     addresses: HashMap<SocketAddr, u32>,
-    /// The number of queries under way or ready to start, for each host that has some, by its first
+    /// The number of queries that are under way or ready to start, for each host, by its first
     /// address.
     hosts: HashMap<IpAddr, u16>,
     /// One timer for each query that has not ended.
@@ -117,7 +117,7 @@ pub struct Scanner<C: Conversation> {
 
 /// Where targets come from.
 enum Source<C> {
-    /// An iterator, which is pulled when there is space.
+    /// An iterator, which is asked for a target when there is space.
     Pulled(Exclusive<Box<dyn Iterator<Item = Target<C>> + Send>>),
     /// The caller pushes them.
     Pushed,
@@ -333,8 +333,8 @@ impl<C: Conversation> Machine for Scanner<C> {
 }
 
 impl<C: Conversation> Scanner<C> {
-    /// The network reported this address as unreachable (ICMP): ends its query. Nothing else is
-    /// touched.
+    /// The network reported this address as unreachable (ICMP): ends its query. Other queries do
+    /// not change.
     pub fn handle_unreachable(&mut self, now: Instant, peer: SocketAddr) {
         if let Some(&id) = self.addresses.get(&canonical(peer)) {
             self.update(id, |query, _| query.session.handle_unreachable(now));

@@ -405,7 +405,8 @@ fn the_rate_bounds_first_tries_and_retries() {
     );
 }
 
-/// Some servers never answer, scattered over the list or all at its start; the default options.
+/// Some servers never answer: scattered over the list, or all at its start. The options are the
+/// defaults.
 #[test]
 fn a_scan_takes_one_timeout_whatever_is_silent() {
     for (dead_percent, first) in [
@@ -451,7 +452,7 @@ fn a_scan_takes_one_timeout_whatever_is_silent() {
     }
 }
 
-/// With the rate opened, only the receive buffer holds a scan back.
+/// Without a limit of the rate, only the receive buffer delays a scan.
 #[test]
 fn an_open_rate_is_bounded_by_the_receive_buffer_alone() {
     let options = options().with_per_host(None).with_rate(Some(10_000_000));
@@ -665,7 +666,7 @@ fn pushed_targets_are_wanted_while_there_is_room() {
     assert!(scanner.is_finished() && !scanner.wants_target());
 }
 
-/// A list in order of its addresses must not wait for each busy host in turn.
+/// A list that is sorted by address must not wait for one busy host after the other.
 #[test]
 fn a_pushed_target_that_waits_for_its_host_makes_way_for_the_next() {
     let now = Instant::now();

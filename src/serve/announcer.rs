@@ -1,4 +1,4 @@
-//! A game server on the lists of masters: heartbeats.
+//! Heartbeats, which put a game server on the lists of masters.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
@@ -33,7 +33,7 @@ const MAX_MASTERS: usize = 32;
 /// - The time of the latest heartbeats. A change of the status is announced at least ten seconds
 ///   after them. A new announcer sends its first heartbeats at once.
 /// - The masters that asked for the status, until [`Self::poll_event`] reports them.
-/// - The end after [`Self::close`]. It is final.
+/// - That [`Self::close`] was called: it cannot be undone.
 ///
 /// ```
 /// use std::time::Instant;
@@ -92,7 +92,7 @@ enum Phase {
 /// When heartbeats are due, and the state that the next ones report.
 #[derive(Debug, Clone)]
 struct Schedule {
-    /// When the latest ones became due; before the first ones, the start.
+    /// When the latest heartbeats became due; before the first ones, when the announcer started.
     last: Instant,
     next: Instant,
     report: ServerState,
@@ -134,8 +134,8 @@ impl Announcer {
         )
     }
 
-    /// The tag for [`Self::quake3`]: that of the game's own servers, if masters list this status
-    /// with it, else `DarkPlaces`.
+    /// The tag for [`Self::quake3`]: the one that the game's own servers send, if masters list this
+    /// status with it; else `DarkPlaces`.
     ///
     /// ```
     /// use queryport::serve::Announcer;
@@ -229,8 +229,8 @@ impl Announcer {
 
     /// Announces a new status.
     ///
-    /// If the server has become empty or full, or has stopped being so, the masters get a heartbeat
-    /// at once, but no more than one every ten seconds.
+    /// If the server has become empty or full, or is no longer empty or full, the masters get a
+    /// heartbeat at once, but no more than one every ten seconds.
     ///
     /// # Errors
     /// [`AnnounceError`]: why masters would not list the server with this status. Heartbeats go on
@@ -315,8 +315,8 @@ impl Machine for Announcer {
         })
     }
 
-    /// Handles a datagram that arrived at the server's socket. Requests of its masters are noted;
-    /// the server must still answer them.
+    /// Handles a datagram that arrived at the server's socket. The announcer only records that a
+    /// master queried the server; the server must still answer.
     fn handle_datagram(&mut self, _now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
         if matches!(self.phase, Phase::Closing { .. } | Phase::Closed) {
             return Handled::Ignored;
@@ -356,7 +356,7 @@ impl Machine for Announcer {
 }
 
 impl Announcer {
-    /// The next master that received a heartbeat: it has queried the server.
+    /// The next master that has queried the server, so it has received a heartbeat.
     ///
     /// Call it after each datagram. A master that queries several times between two calls is
     /// reported once.
@@ -366,7 +366,7 @@ impl Announcer {
 }
 
 impl Protocol {
-    /// Checks that masters accept a status, and keeps its values for heartbeats.
+    /// Checks that masters accept a status, and keeps the values of the status for heartbeats.
     fn set_status(&mut self, status: &ServerStatus) -> Result<Occupancy, AnnounceError> {
         match self {
             Self::Quake3 { tag, service } => quake3::master::check_status(tag, status, service),
@@ -738,7 +738,7 @@ mod tests {
         }
     }
 
-    /// As a driver of [`Machine`] sees it: the interval is kept within what masters allow.
+    /// Through the methods of [`Machine`]: the interval stays within the range that masters allow.
     #[test]
     fn the_interval_is_between_half_a_minute_and_a_quarter_of_an_hour() {
         let start = Instant::now();

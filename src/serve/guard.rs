@@ -1,6 +1,6 @@
 //! Admission of requests: bounds on replies, so that a responder is useless as a reflector.
 //!
-//! Every reply fills leaky buckets, in bytes. A request is admitted while all of its buckets have
+//! Every reply adds its bytes to several leaky buckets. A request is admitted if all of them have
 //! space.
 //!
 //! ```text
@@ -10,9 +10,9 @@
 //!
 //! - [`Guard::admit`] looks at the buckets and changes none; [`Guard::charge`] adds the reply, so a
 //!   first reply always fits.
-//! - The buckets of sources and networks are a [`Sketch`]: fixed memory, nothing is evicted.
-//!   Collisions make a bound stricter.
-//! - Addresses that proved themselves have the same buckets once more, eight times as large.
+//! - The buckets of sources and networks are a [`Sketch`]: it has fixed memory, and never drops a
+//!   bucket. Collisions make a bound stricter.
+//! - Proved addresses have a second set of these buckets, eight times as large.
 //! - [`GuardOptions`] lists the bounds, and the attacks that remain.
 
 use std::net::IpAddr;
@@ -32,9 +32,9 @@ const PROVED: u64 = 8;
 ///
 /// A UDP request does not prove who sent it: with a forged sender, the reply goes to a victim. The
 /// bounds make a responder useless for that. Every bound is a leaky bucket in bytes. A request that
-/// finds a bucket full gets no reply. A reply may overdraw its bucket once, so the first query of a
-/// client always fits. A reply that has to be encoded, because the status or the request is new,
-/// counts as at least 1 KiB.
+/// finds a bucket full gets no reply. A bucket that is not full accepts a whole reply, so the first
+/// query of a client always gets a reply. A reply that has to be encoded, because the status or the
+/// request is new, counts as at least 1 KiB.
 ///
 /// - A source is an IPv4 address or an IPv6 /64. It receives a burst and then a rate.
 /// - A network is a /24 or a /48. It receives four times as much as a source.
@@ -49,8 +49,8 @@ const PROVED: u64 = 8;
 ///
 /// The tables have a fixed size, see [`Self::MEMORY`], and no flood resets a bucket. Sources whose
 /// keyed hashes collide share a bucket, which makes their bound stricter. The total should be at
-/// most 1,000 times [`Self::bytes_per_second`]: with more, a flood of many sources fills the
-/// buckets of everybody.
+/// most 1,000 times [`Self::bytes_per_second`]. With a larger total, a flood of many sources fills
+/// everybody's buckets.
 ///
 /// Forged requests can still silence a client or keep new clients from an answer. The chapter
 /// `guide::threat_model` has the figures.
@@ -71,8 +71,8 @@ pub struct GuardOptions {
     pub bytes_per_second: u32,
     /// Bytes to one source at once, default 64 KiB.
     ///
-    /// It is also the maximum of one reply. A larger reply is cut after a whole datagram, but not
-    /// before its first.
+    /// It is also the maximum of one reply. A larger reply is cut after a whole datagram; its first
+    /// datagram is always sent.
     pub burst: u32,
     /// Bytes per second to all sources, default 1 MiB.
     ///
@@ -146,8 +146,8 @@ impl Guard {
         }
     }
 
-    /// Whether a request from this address may be answered. `is_proved`: the reply goes out only if
-    /// the client proved its address.
+    /// Whether a request from this address may be answered. `is_proved`: the request gets a reply
+    /// only if the client has proved its address.
     pub(super) fn admit(
         &mut self,
         now: Instant,
@@ -226,15 +226,15 @@ const CANDIDATES: usize = 0x1000;
 const REGULAR_AFTER: Duration = Duration::from_secs(30);
 /// Another source can replace a candidate this long after its first answer.
 const CANDIDATE_FOR: Duration = Duration::from_secs(60);
-/// Another source can replace a regular one that has not asked for this time.
+/// Another source can replace a regular source that has not sent a request for this time.
 const ABSENT_AFTER: Duration = Duration::from_secs(600);
 
-/// Sources that were answered twice, some time apart. No other source displaces one that goes on
-/// sending requests.
+/// Sources that were answered twice, some time apart. A source that keeps sending requests keeps
+/// its place.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
     sources: Vec<Regular>,
-    /// Each with its first answer. A source has one position.
+    /// Each candidate with the time of its first answer. A source has one position.
     candidates: Vec<Option<(u64, Instant)>>,
 }
 
@@ -324,8 +324,8 @@ mod tests {
         reply
     }
 
-    /// Bytes that requests from these addresses draw in ten seconds, each address 100 times a
-    /// second, in replies of 1 KiB.
+    /// Bytes of replies in ten seconds, if each of these addresses sends 100 requests a second and
+    /// each reply has 1 KiB.
     fn drawn(guard: &mut Guard, start: Instant, is_proved: bool, addresses: &[IpAddr]) -> u64 {
         let times = (0..1000).map(|step| start + Duration::from_millis(10 * step));
         times
@@ -338,7 +338,7 @@ mod tests {
             .sum()
     }
 
-    /// Addresses of one network and the next ones.
+    /// Addresses of one network and of the networks after it.
     fn addresses(network: [u8; 3], count: u32) -> Vec<IpAddr> {
         let [a, b, c] = network;
         let first = u32::from_be_bytes([a, b, c, 0]);
@@ -391,8 +391,8 @@ mod tests {
         assert_eq!(received, 4 * 64 * KIB);
     }
 
-    /// A quarter of a second's total at once: half of it for anybody, the other half for regular
-    /// sources.
+    /// At once, a quarter of the total per second: half of it for anybody, the other half for
+    /// regular sources.
     #[test]
     fn all_sources_together_receive_a_quarter_of_a_second_at_once() {
         let networks: Vec<IpAddr> = (0..200)

@@ -14,8 +14,8 @@ use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
 
-/// Replies that may wait to be sent, in datagrams. A slow socket loses the newest, as a full kernel
-/// buffer would.
+/// Replies that may wait to be sent, in datagrams. If the socket is slow, the newest datagrams are
+/// dropped, as by a full kernel buffer.
 const MAX_QUEUED: usize = 1024;
 /// Cost of encoding a reply, in bytes. Otherwise varied short requests could exhaust the CPU.
 const ENCODING: usize = 1024;
@@ -106,7 +106,7 @@ struct Queued {
 }
 
 impl Responder {
-    /// A responder for one protocol. Tokens follow from `secret`, see [`Secret::from_os`].
+    /// A responder for one protocol. Tokens derive from `secret`, see [`Secret::from_os`].
     pub fn new(
         service: impl Into<Service>,
         status: impl Into<Arc<ServerStatus>>,
@@ -130,7 +130,7 @@ impl Responder {
     }
 
     /// Replaces the default bounds on replies. `None`: no bounds, for tests and for networks
-    /// without forged addresses. Anybody can then make this responder flood a victim.
+    /// without forged addresses. Without bounds, anybody can make this responder flood a victim.
     #[must_use]
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
         self.max_reply = options.map_or(usize::MAX, |options| {
@@ -153,8 +153,8 @@ impl Responder {
         &self.status
     }
 
-    /// Replaces the status being served. An `Arc` is shared, not copied. An equal status changes
-    /// nothing: its replies stay encoded.
+    /// Replaces the status being served. An `Arc` is shared, not copied. A status that equals the
+    /// old one changes nothing: the encoded replies stay.
     pub fn set_status(&mut self, status: impl Into<Arc<ServerStatus>>) {
         let status = status.into();
         if status != self.status {

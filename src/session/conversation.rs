@@ -54,7 +54,7 @@ pub trait Conversation {
 
     /// How soon servers of this protocol answer a repeated request; default 1 s.
     ///
-    /// The default fits DarkPlaces, which answers each address once a second
+    /// The default is right for DarkPlaces, which answers each address once a second
     /// (DarkPlacesEngine/darkplaces, `netconn.c`). A scan with adaptive waits retries no sooner
     /// than this, see [`ScanOptions::with_adaptive_wait`](crate::ScanOptions::with_adaptive_wait).
     /// A single [`Session`](super::Session) waits for

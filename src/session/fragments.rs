@@ -93,7 +93,8 @@ impl Fragments {
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// Whether the fragment with this number has arrived. An end mark alone does not count.
+    /// Whether the fragment with this number has arrived. A datagram with only an end mark does not
+    /// count.
     pub(crate) fn contains(&self, number: u32) -> bool {
         self.parts
             .iter()

@@ -25,7 +25,7 @@ macro_rules! event {
 /// The [module](super) describes its methods and their order.
 ///
 /// # After a failure
-/// A session ends with its failure. Make a new one, with a new conversation, for another try.
+/// A session ends with its failure. To query again, make a new session with a new conversation.
 ///
 /// ```
 /// use std::time::Instant;
@@ -70,7 +70,7 @@ pub struct Session<C: Conversation> {
 enum State<A> {
     /// The request of the current step waits to be taken.
     Sending,
-    /// The request was sent. A new timer replaces this one: there is no queue.
+    /// The request was sent. A new timer replaces this one: a session has only one.
     Waiting(Timer),
     /// The query has ended, and its result waits to be taken. It is boxed, because few of thousands
     /// of queries are in this state.

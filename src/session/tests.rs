@@ -218,7 +218,7 @@ fn parts_do_not_extend_the_query_past_its_deadline() {
     assert_eq!(rig.session.poll_answer(), Some(Err(expected)));
 }
 
-/// A busy caller reads a reply after the deadline, but it arrived before.
+/// A reply arrived before the deadline, but a busy caller reads it after the deadline.
 #[test]
 fn a_reply_that_is_read_late_counts() {
     let mut rig = Rig::new(Script::default(), timing());
@@ -242,7 +242,7 @@ fn a_session_has_one_timer() {
     assert!(rig.send() && !rig.send(), "one retry, not a thousand");
 }
 
-/// A step must not end at the timer of the step before it.
+/// A step must not end because of the timer of the step before it.
 #[test]
 fn a_replaced_timer_does_not_expire() {
     let mut rig = Rig::new(Script::default(), timing());

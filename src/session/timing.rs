@@ -32,8 +32,8 @@ pub struct Timing {
     grace: Micros,
     retries: u8,
     max_steps: u8,
-    /// The maximum number of timeouts that a server may take once it has answered a request. If it
-    /// then falls silent, the query ends after the retries of that step.
+    /// The maximum number of timeouts that a server may take once it has answered a request. If the
+    /// server then stops answering, the query ends after the retries of that step.
     pub(crate) patience: u8,
 }
 

@@ -285,7 +285,7 @@ impl Client {
 ///
 /// # After a failure
 /// The other list servers' lists continue. The failure is in [`Self::masters`]; requests are not
-/// sent again. Make a new `Servers` for another try.
+/// sent again. To request the lists again, make a new `Servers`.
 #[derive(Debug)]
 pub struct Servers {
     gathering: Gathering,

@@ -51,9 +51,9 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// scan down, and an ICMP error ends the query it is about. Elsewhere, queries of servers that do
 /// not exist time out, because an unconnected socket does not report the address of an ICMP error.
 ///
-/// Everything received is handled before more is sent. A request is sent only when the receive
-/// buffer has space for its reply, see [`Scanner`](crate::scan::Scanner). Linux's default receive
-/// buffer of 212,992 bytes is enough.
+/// The scan handles all received datagrams before it sends more. A request is sent only when the
+/// receive buffer has space for its reply, see [`Scanner`](crate::scan::Scanner). Linux's default
+/// receive buffer of 212,992 bytes is enough.
 ///
 /// Unroutable servers are reported as unreachable. A request too large for a datagram fails alone.
 /// After any other failure to send, the scan repeats the datagram every 10 ms for a second, then
