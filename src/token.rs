@@ -11,7 +11,7 @@ pub(crate) const WINDOW: Duration = Duration::from_secs(15);
 /// Issues and verifies tokens bound to an address with its port, a purpose and a time window.
 ///
 /// A token is a keyed hash, so no table is needed, and a flood of requests uses no memory. A client
-/// cannot compute a token for an address at which it does not receive. A token is valid in its own
+/// cannot compute the token of an address, so it must receive there. A token is valid in its own
 /// window and the next one: for one to two windows.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TokenIssuer {
@@ -23,8 +23,8 @@ pub(crate) struct TokenIssuer {
 }
 
 impl TokenIssuer {
-    /// The token of this address and port for a purpose in the current window: 64 bits, which the
-    /// protocol shortens or formats.
+    /// The token of this address and port for a purpose in the current window: 64 bits, which each
+    /// protocol shortens or writes in its own form.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {
         self.valid(now, address, purpose).next().unwrap_or_default()
     }

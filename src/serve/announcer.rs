@@ -134,8 +134,8 @@ impl Announcer {
         )
     }
 
-    /// The tag for [`Self::quake3`]: the one that the game's own servers send, if masters list this
-    /// status with it; else `DarkPlaces`.
+    /// The tag for [`Self::quake3`]. It is the tag of the game's own servers if masters list this
+    /// status with it, else `DarkPlaces`.
     ///
     /// ```
     /// use queryport::serve::Announcer;

@@ -67,7 +67,8 @@ enum Other {
     Link,
     /// `U` and four hexadecimal digits, or `{`, up to six of them and `}`: a Unicode character.
     Unicode,
-    /// An icon: this character, three characters of size, and a name as long as the third one says.
+    /// An icon: this character, three more characters, and a name. The third character is the
+    /// length of the name.
     Icon(char),
 }
 
@@ -333,11 +334,11 @@ pub(super) const INFINITE_WARFARE: CaretRule = CaretRule {
     ..PLAIN
 };
 
-/// Codes inside a code, at most: more are text.
+/// The maximum number of codes inside a code; further ones are text.
 const MAX_NESTED: usize = 16;
-/// Bytes of a link, at most: a longer one is text.
+/// The maximum length of a link, in bytes; a longer one is text.
 const MAX_LINK: usize = 512;
-/// Digits of a Unicode character between braces, at most.
+/// The maximum number of digits of a Unicode character between braces.
 const MAX_DIGITS: usize = 6;
 
 impl CaretRule {
@@ -375,7 +376,7 @@ impl CaretRule {
         ))
     }
 
-    /// `code = "^" *code character`, as an engine sees it that removes codes until none is left.
+    /// `code = "^" *code character`, for an engine that removes codes until none is left.
     fn nested<'a>(&self, text: &'a str) -> Option<Code<'a>> {
         let mut open = 0_usize;
         for (at, character) in text.char_indices() {

@@ -105,12 +105,12 @@ fn quake(byte: u8) -> char {
 }
 
 impl Charset {
-    /// The other set, if there is one and this is not UTF-16.
+    /// `other`, if it is set and this is not UTF-16; else this set.
     pub(crate) fn or(self, other: Option<Self>) -> Self {
         other.filter(|_| self != Self::Utf16Le).unwrap_or(self)
     }
 
-    /// Decodes bytes. Borrows if they are valid UTF-8 of the result.
+    /// Decodes bytes. Borrows them if they already are the result in UTF-8.
     pub(crate) fn decode(self, raw: &[u8]) -> Cow<'_, str> {
         let is_utf8 = matches!(
             self,

@@ -15,7 +15,7 @@ pub enum Colour {
     /// An entry of the game's palette.
     ///
     /// In games of the Quake 3 family, 0–7 are black, red, green, yellow, blue, cyan, magenta and
-    /// white, or shades of these. The kind of codes decides how many more there are. In a
+    /// white, or shades of these. How many more there are depends on the kind of codes. In a
     /// [`Colours::SectionSign`](crate::model::Colours::SectionSign) text, 0–15 are Minecraft's
     /// colours in the order of their codes. [`Colours::rgb`](crate::model::Colours::rgb) has their
     /// values.
@@ -37,7 +37,7 @@ pub(super) enum Effect<'a> {
     None,
     /// This text shows instead.
     Shown(Cow<'a, str>),
-    /// The text of a link shows instead. It may have codes of its own.
+    /// The text of a link is shown instead. It may contain codes.
     Link(&'a str),
     /// The colour from here on; `None` is the default of the game.
     Colour(Option<Colour>),
@@ -48,7 +48,7 @@ impl<'a> Code<'a> {
         Self { length, effect }
     }
 
-    /// The code, with this many bytes before it counted as part of it.
+    /// The code, made longer by this many bytes before it.
     pub(super) fn after(self, length: usize) -> Self {
         Self {
             length: self.length.saturating_add(length),

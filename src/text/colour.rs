@@ -1,4 +1,5 @@
-//! Colour codes in the texts of games: which kinds there are, and a text in parts of one colour.
+//! Colour codes in the texts of games: their kinds, and the division of a text into parts of one
+//! colour.
 
 use std::borrow::Cow;
 
@@ -73,10 +74,11 @@ pub enum Colours {
     DarkPlaces,
     /// `^0`–`^9`, and `^^` for a caret: Warsow, Warfork.
     Warsow,
-    /// As [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link, `^Uxxxx` and `^{x}`
-    /// for a Unicode character in hexadecimal, and the formats `^b ^d ^m ^a ^h ^s ^r`: FTE.
+    /// The codes of [`Self::DarkPlaces`], and `^&` with two characters, `^[…^]` for a link,
+    /// `^Uxxxx` and `^{x}` for a Unicode character in hexadecimal, and the formats
+    /// `^b ^d ^m ^a ^h ^s ^r`: FTE.
     Fte,
-    /// `^0`–`^@`, removed again until none is left, so that `^^11` is a code: Call of Duty 2.
+    /// `^0`–`^@`. Codes are removed until none is left, so `^^11` is a code: Call of Duty 2.
     CallOfDuty2,
     /// `^0`–`^K` and icons: Call of Duty: Modern Warfare 2 with IW4x.
     ModernWarfare2,
@@ -94,7 +96,7 @@ pub enum Colours {
     /// The letters `k`–`o` are formats and `r` is the reset; the others from `g` on are colours of
     /// the Bedrock Edition. The letters `m` and `n` are formats in the Java Edition and colours in
     /// Bedrock, and switch no colour here (minecraft.wiki/w/Formatting_codes). The long form is
-    /// BungeeCord's. Clients show nothing of a `§x` without its digits.
+    /// BungeeCord's. Clients do not show a `§x` without its digits.
     SectionSign,
     /// SWAT 4: `[c=RRGGBB]`, `[b]`, `[i]`, `[u]` and their end marks `[\c]`, `[\b]`, `[\i]`,
     /// `[\u]`, either case.
@@ -206,8 +208,8 @@ pub(crate) struct Segment<'a> {
     pub(crate) text: Cow<'a, str>,
 }
 
-/// The parts of a text between its codes, each with its colour. Codes are searched for in the
-/// decoded text, so that no byte of a letter is taken for one.
+/// The parts of a text between its codes, each with its colour. The search for codes is in the
+/// decoded text, so that no byte of a letter counts as a code.
 pub(crate) fn segments(raw: &[u8], charset: Charset, colours: Colours) -> Vec<Segment<'_>> {
     if colours == Colours::UnrealEscape {
         return unreal_segments(raw, charset);
@@ -313,7 +315,8 @@ impl<'a> Iterator for Segments<'a> {
     }
 }
 
-/// Bytes from the start of a code unit on: of one byte each, or of two, little-endian.
+/// The rest of a text, from the start of a code unit. Units have one byte, or two in little-endian
+/// order.
 struct Units<'a> {
     raw: &'a [u8],
     size: usize,
@@ -374,7 +377,8 @@ fn ezquake(text: &str) -> Option<Code<'_>> {
     Some(Code::new(5, Effect::Colour(Some(colour))))
 }
 
-/// A code includes a fixed number of characters, whatever they are; at the end of a text, fewer.
+/// A code includes a fixed number of characters, of any kind. At the end of a text it can have
+/// fewer.
 fn serious_sam(text: &str) -> Option<Code<'_>> {
     let after = text.strip_prefix('^')?;
     let (count, effect) = match after.chars().next()? {
@@ -496,7 +500,7 @@ mod tests {
             .collect()
     }
 
-    /// The characters before `_` are codes of this kind, and no others.
+    /// Only the characters before `_` are codes of this kind.
     #[test]
     fn each_kind_of_caret_codes_has_its_characters() {
         const ANY: &str = "0189:;<?@AKLOPZ[_`alopz~ é";

@@ -1,6 +1,6 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
-/// Declares `Key` from each key's name in the code and the key as servers write it.
+/// Declares `Key`: each key has a name in the code, and the text that servers write.
 macro_rules! keys {
     ($($key:ident = $text:literal,)+) => {
         /// A key with a known meaning.

@@ -40,7 +40,7 @@ pub(crate) fn each<'a, T, E>(
     })
 }
 
-/// `until = *OCTET`, up to one of two byte values, which are not part of it, or to the end.
+/// `until = *OCTET`, up to one of two byte values or to the end. The value is not part of it.
 #[inline(always)]
 pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
     Ok(split(input, length_until::<A, B>(input)))
@@ -48,8 +48,8 @@ pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u
 
 /// The length of the text before one of two byte values, or of the whole input.
 ///
-/// Keys, values and names have some ten bytes each. For these, eight bytes at once need half the
-/// instructions of `memchr`.
+/// Keys, values and names have some ten bytes each. For these, a search of eight bytes at once
+/// needs half the instructions of `memchr`.
 #[inline(always)]
 pub(crate) fn length_until<const A: u8, const B: u8>(input: &[u8]) -> usize {
     let (chunks, last) = input.as_chunks::<8>();
@@ -67,8 +67,9 @@ pub(crate) fn length_until<const A: u8, const B: u8>(input: &[u8]) -> usize {
     before_last.wrapping_add(end)
 }
 
-/// Marks the first byte of this value by its highest bit, and perhaps bytes after it; 0 if none of
-/// the eight has the value. Subtracting 1 borrows from the next byte only where a byte is 0.
+/// Sets the highest bit of the first byte that has this value, and perhaps that of later bytes;
+/// returns 0 if none of the eight has the value. Subtracting 1 borrows from the next byte only
+/// where a byte is 0.
 const fn marks_of(byte: u8, eight: u64) -> u64 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
     const HIGHEST_BITS: u64 = u64::from_le_bytes([0x80; 8]);

@@ -62,7 +62,7 @@ pub(crate) fn minutes(text: &[u8]) -> Option<Duration> {
     Duration::try_from_secs_f64((minutes * 60_000.0).round() / 1000.0).ok()
 }
 
-/// Appends a decimal number, as much of it as there is room for.
+/// Appends a decimal number, cut where the space ends.
 pub(crate) fn put(value: i64, out: &mut impl BufMut) {
     let (mut text, mut rest) = ([b'-'; 20], value.unsigned_abs());
     let mut start = text.len().saturating_sub((value < 0).into());
