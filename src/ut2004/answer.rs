@@ -89,14 +89,14 @@ impl Answer {
     /// Reads captured datagrams, in order of arrival, whose request is unknown. Datagrams that are
     /// not a reply are skipped; the first info record counts.
     ///
-    /// The answer is complete only if one reply can prove it. The rules must be one short
-    /// datagram that begins as the stock game's does, and as many players must be listed as the
-    /// info record counts. A datagram of another list may have been lost without a trace: then
+    /// The answer is complete only if one reply can prove it. The rules must be one short datagram
+    /// that begins like that of the stock game, and the list must have as many players as the info
+    /// record counts. In any other list, a datagram can be lost and nothing shows it: then
     /// [`Part::End`](crate::Part::End) is missing. Where several replies were captured, the first
     /// version of each datagram counts.
     ///
     /// # Errors
-    /// That of the last datagram, if no datagram is a reply.
+    /// The error of the last datagram, if no datagram is a reply.
     pub fn from_datagrams(
         datagrams: impl IntoIterator<Item = Bytes>,
         limits: &Limits,
@@ -182,17 +182,17 @@ impl Answer {
     /// The parts that are missing or not confirmed.
     ///
     /// - [`Part::Info`](crate::Part::Info): no info arrived, so name, map and counts are unknown.
-    ///   Or the info of version 0x80 ends too soon, or with bytes that no known layout has.
+    ///   Or the info of version 0x80 ends too early, or with bytes that no known layout has.
     /// - [`Part::Rules`](crate::Part::Rules) and [`Part::Players`](crate::Part::Players): that list
     ///   did not arrive, or part of it is known to be missing. For example, fewer players are
     ///   listed than the server counts.
-    /// - [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or every
-    ///   reply ended with a datagram that others could follow.
+    /// - [`Part::End`](crate::Part::End): a list looks complete and nothing confirms it, or further
+    ///   datagrams could follow the last one of every reply.
     pub fn completeness(&self) -> Completeness {
         self.missing.into()
     }
 
-    /// Always [`Verification::Unavailable`]: a request holds nothing that a server could quote.
+    /// Always [`Verification::Unavailable`]: a request contains nothing that a reply could quote.
     pub const fn verification(&self) -> Verification {
         Verification::Unavailable
     }

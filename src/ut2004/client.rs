@@ -50,15 +50,16 @@ const UNEXPECTED: ParseError =
 pub struct StatusQuery {
     options: QueryOptions,
     lists: Lists,
-    /// The request under way; `None` before the first, and once its reply has ended.
+    /// The request whose reply is awaited; `None` before the first request and after its reply has
+    /// ended.
     asked: Option<Command>,
     /// Whether each list has a request of its own.
     is_separate: bool,
 }
 
 impl StatusQuery {
-    /// The protocol has nothing to quote, so the nonce is not used: the sender's address is all
-    /// that ties a reply to its request.
+    /// The protocol has nothing to quote, so the nonce is not used: only the sender's address ties
+    /// a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
         Self {
             options: *options,
@@ -68,7 +69,7 @@ impl StatusQuery {
         }
     }
 
-    /// The command of the next request; `None` when nothing is open.
+    /// The command of the next request; `None` when no further request is needed.
     fn next_command(&self) -> Option<Command> {
         let Lists {
             info,
@@ -96,7 +97,7 @@ impl StatusQuery {
         }
     }
 
-    /// The open lists of the request under way.
+    /// The lists that the current request is for, and that can still receive datagrams.
     fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
         let (rules, players) = match self.asked {
             Some(Command::Rules) => (true, false),

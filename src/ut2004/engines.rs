@@ -1,14 +1,13 @@
-//! The engines that speak this protocol: one row each, with the facts in which their replies
-//! differ.
+//! The engines that speak this protocol: one row each, with the differences between their replies.
 //!
-//! A reply is read by the first row with one of its marks, and written by the row of the engine
-//! that is imitated.
+//! The first row with a mark of a reply determines how it is read. A reply is written with the row
+//! of the imitated engine.
 
 use std::ops::RangeInclusive;
 
 use crate::text::number;
 
-/// The versions that games send. The first is a demo of Pariah, whose records no source shows
+/// The versions that games send. The first is that of a demo of Pariah. No source shows its records
 /// (`Unity-Technologies/qstat`, `qstat.c`).
 pub(super) const VERSIONS: RangeInclusive<u32> = 0x77..=0x80;
 
@@ -37,8 +36,8 @@ pub(super) struct Profile {
     pub(super) flags: Option<Flags>,
     /// Rules that have a field in the model, besides [`STOCK_KEYS`].
     own_keys: &'static [Key],
-    /// Whether the rules name every mutator, and a password if there is one, so that an absent
-    /// rule means none.
+    /// Whether the rules name every mutator, and a password if there is one: then an absent rule
+    /// means that there is none.
     pub(super) names_all: bool,
     #[cfg(test)]
     source: &'static str,
@@ -61,7 +60,7 @@ enum Mark {
 pub(crate) enum InfoEnd {
     /// Ping, flags, skill level and two lists.
     Standard,
-    /// The current and the last wave, then as above.
+    /// The current and the last wave, then the fields of the standard layout.
     Waves,
     /// Ping and two lists.
     Older,
@@ -73,7 +72,7 @@ pub(super) enum PlayerForm {
     /// Number, name, ping, score and stats id.
     #[default]
     Standard,
-    /// A second number after the first, and pairs at the end.
+    /// A player's record has a second number after the first, and pairs at the end.
     WithPairs,
 }
 
@@ -218,8 +217,8 @@ const FLAGS: Flags = Flags {
     anti_cheat: Some(16),
 };
 
-/// An engine without a row. An absent rule means nothing, and neither does a flag whose meaning
-/// differs between games.
+/// An engine without a row. An absent rule has no meaning, nor has a flag that means different
+/// things in different games.
 const UNKNOWN: Profile = Profile {
     marks: &[],
     info: InfoEnd::Standard,
@@ -261,8 +260,8 @@ pub(super) const KILLING_FLOOR: Profile = Profile {
     source: "InsultingPros/KillingFloor, Engine/Classes/GameInfo.uc",
 };
 
-/// With Darkest Hour and Mare Nostrum. UT2004 has the same version, and neither the rule nor flags
-/// in its replies.
+/// Red Orchestra, Darkest Hour and Mare Nostrum. UT2004's replies have the same version, but
+/// neither the rule nor flags.
 const RED_ORCHESTRA: Profile = Profile {
     marks: &[Mark::Rule("IsVacSecured"), Mark::AnyFlag],
     info: InfoEnd::Standard,
@@ -298,7 +297,7 @@ pub(super) const UT2003: Profile = Profile {
     source: "openspy/wireshark-dissectors, ut2004/main.c; Unity-Technologies/qstat, qstat.c",
 };
 
-/// With its demo. AntiTCC adds rules of its own.
+/// UT2004 and its demo. The mod AntiTCC adds rules.
 pub(super) const UT2004: Profile = Profile {
     marks: &[Mark::Version(0x7F..=UT2004_VERSION)],
     info: InfoEnd::Standard,
@@ -352,8 +351,8 @@ mod tests {
         assert_eq!(known.count(), 3);
     }
 
-    /// The table of fields on the protocol's page names the keys of the rows, each in the line of
-    /// its field, and no others.
+    /// The table of fields on the protocol's page has exactly the keys of the rows, each in the
+    /// line of its field.
     #[test]
     fn the_page_has_the_keys_of_the_rows_in_the_lines_of_their_fields() {
         let page = include_str!("mod.rs");

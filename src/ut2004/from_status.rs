@@ -16,8 +16,8 @@ use crate::text::number;
 /// Longest text that is written, in code units; longer ones are cut.
 const MAX_TEXT: usize = 400;
 
-/// The rules that go into the info record, the last of each name. A value that is not a number
-/// stays in the list, and so does one wave without the other.
+/// The rules that go into the info record: of each name the last rule. A value that is not a number
+/// stays in the list, and so does a wave number if the other one is missing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InfoRules<'a> {
     skill_level: Option<Found<TextRef<'a>>>,
@@ -215,14 +215,14 @@ fn value(field: Field, status: &ServerStatus) -> Option<WireText<'_>> {
     }
 }
 
-/// A time limit in minutes. A limit with seconds has no rule.
+/// A time limit in minutes. A limit that is not whole minutes has no rule.
 fn minutes(limit: Duration) -> Option<i64> {
     let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
     let minutes = i64::try_from(limit.as_secs() / 60).ok();
     minutes.filter(|_| is_whole)
 }
 
-/// The players: their names, and their records without them.
+/// The players: their names, and their records without the names.
 pub(super) fn players(
     status: &ServerStatus,
 ) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
@@ -235,7 +235,7 @@ pub(super) fn players(
     })
 }
 
-/// The record of a player. A player without a number gets that of the position.
+/// The record of a player. A player without a number gets its position as the number.
 fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
     let extra = |key: &str| player.extra.get(key).map(TextRef::raw);
     let stats_id = extra(STATS_ID).and_then(number::number).unwrap_or(0);
@@ -289,8 +289,8 @@ impl<'a> WireText<'a> {
         text
     }
 
-    /// Units that are the engine's already stay as they are. Other texts are written anew, without
-    /// other games' colour codes.
+    /// Units that are in the engine's form already are not changed. Other texts are written anew,
+    /// without other games' colour codes.
     fn of_any_length(text: TextRef<'a>) -> Self {
         let style = text.style();
         if !matches!(style.colours, Colours::UnrealEscape | Colours::None) {
@@ -307,7 +307,7 @@ impl<'a> WireText<'a> {
         Self::encoded(&text.decoded())
     }
 
-    /// With 8 bits a character if that is enough.
+    /// A text in 8-bit units if they can hold every character, else in 16-bit units.
     fn encoded(text: &str) -> Self {
         let is_wide = text.chars().any(|c| u32::from(c) > 0xFF);
         let charset = if is_wide {

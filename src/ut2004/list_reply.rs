@@ -60,12 +60,12 @@ impl ListReply {
         }
     }
 
-    /// Whether it has a datagram that can be the last, or none at all.
+    /// Whether the reply has a datagram that can be the last, or no datagram at all.
     pub(super) fn is_ended(&self) -> bool {
         self.datagrams.is_empty() || self.datagrams.iter().any(Datagram::is_end)
     }
 
-    /// Whether its one datagram begins and ends the rules, as those of the stock game do.
+    /// Whether its only datagram is both the first and the last of the rules, as in the stock game.
     pub(super) fn is_stock_rules(&self) -> bool {
         match self.datagrams.as_slice() {
             [only] => only.is_first() && only.is_end() && !only.is_cut,
@@ -104,7 +104,7 @@ impl ListReply {
         !self.datagrams.iter().any(|part| part.is_cut)
     }
 
-    /// Whether it has datagrams of two replies: two last ones, or a player in two of them.
+    /// Whether it has datagrams of two replies: two last datagrams, or one player in two datagrams.
     fn is_mixed(&self) -> bool {
         let ends = self.datagrams.iter().filter(|part| part.is_end()).count();
         ends > 1 || (self.datagrams.len() > 1 && self.has_player_in_two_datagrams())
@@ -129,7 +129,7 @@ impl ListReply {
         self.datagrams == other.datagrams || self.sorted_entries() == other.sorted_entries()
     }
 
-    /// Whether it has every rule or player of another reply, by name and number.
+    /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
         let entries = self.sorted_entries();
         let has = |other: &Entry<'_>| {
@@ -140,9 +140,9 @@ impl ListReply {
         other.sorted_entries().iter().all(has)
     }
 
-    /// The entries, in a form for comparing two replies. They are sorted, because datagrams
-    /// overtake each other, and lack values, pings and scores, which change at any time. Rules of
-    /// one name, such as mutators, keep their values.
+    /// The entries, in a form for comparing two replies. They are sorted, because datagrams can
+    /// arrive in any order. They lack values, pings and scores, which can change at any time. Rules
+    /// of one name, such as mutators, keep their values.
     fn sorted_entries(&self) -> Vec<Entry<'_>> {
         let rules = self.datagrams.iter().flat_map(Datagram::rules);
         let players = self.players().map(|player| Entry {
@@ -165,8 +165,9 @@ impl ListReply {
         self.datagrams.iter().flat_map(Datagram::players)
     }
 
-    /// Keeps the first version of each datagram, if several replies were captured. Two versions
-    /// begin with the same entry, or both are the end, with rules of the same names.
+    /// Keeps the first version of each datagram, if several replies were captured. Two datagrams
+    /// are versions of one if they begin with the same entry, or if both can be the last one and
+    /// have rules of the same names.
     pub(super) fn keep_first_versions(&mut self) {
         let mut first_entries = BTreeSet::new();
         let mut rules_of_ends = BTreeSet::new();
@@ -183,8 +184,8 @@ impl ListReply {
     }
 
     /// The datagrams in the order of the list, as far as that is known. The datagram with the first
-    /// rule is first, and the short one is last. The others are sorted by falling player numbers
-    /// where the numbers of each datagram fall: the newest player is first in every capture.
+    /// rule is first, and the short one is last. If the player numbers fall within each datagram,
+    /// the others are sorted by falling numbers: the newest player is first in every capture.
     /// Otherwise they stay in order of arrival.
     pub(super) fn into_ordered(mut self) -> Vec<Datagram> {
         if self.datagrams.len() > 1 {
@@ -198,8 +199,8 @@ impl ListReply {
     }
 }
 
-/// The worth of a reply as an answer: larger is better. One with parts of two replies can have
-/// players twice, so it is worth less than any other.
+/// The rank of a reply: the greatest makes the best answer. A reply that has parts of two can have
+/// players twice, so its rank is below all others.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Worth {
     is_one_reply: bool,
@@ -230,7 +231,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// Those whom the server counts: the players in teams, if it has teams.
+    /// The number of players that the server counts: those in teams, if the game has teams.
     const fn counted(&self) -> usize {
         if self.in_teams > 0 {
             self.in_teams
@@ -322,7 +323,7 @@ impl Datagram {
         first_player.or_else(|| self.rules().next())
     }
 
-    /// Its rules if it can be the last, else none.
+    /// The rules of this datagram if it can be the last, else none.
     fn rules_of_end(&self) -> impl Iterator<Item = Entry<'_>> {
         let end = self.is_end().then_some(self);
         end.into_iter().flat_map(Self::rules)

@@ -1,24 +1,25 @@
 //! The lists of one query: their replies, and the proof that they are complete.
 //!
-//! A list has no count, no numbers and no end mark. Three facts can prove one:
+//! A list has no count, no numbers and no end mark. Three facts can prove that it is complete:
 //!
 //! - Players: exactly as many are listed as the info counts, apart from rows with number 0. Either
-//!   all of them or none are in a team. A list with more has spectators, and others may be missing.
+//!   all players are in a team, or none is. A list with more has spectators, and others may be
+//!   missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
 //! - Either: two replies have the same entries, and one of them has a datagram of at most 450
 //!   bytes. A reply between the two has no other entries. A list without such a datagram looks like
 //!   one whose last datagrams never arrive. Two replies without any datagram of players prove
-//!   nothing where the info counts some.
+//!   nothing if the info counts players.
 //!
-//! Nothing proves a reply with fewer entries than an earlier one.
+//! A reply with fewer entries than an earlier one is never proved.
 //!
-//! The info does not count spectators. So if it counts nobody, an empty list of players still
-//! needs a second reply in two cases: the rules are requested again anyway, or the first reply was
+//! The info does not count spectators. So if the info counts no players, an empty list still needs
+//! a second reply in two cases: the rules are requested again anyway, or the first reply was
 //! silence.
 //!
 //! The last reply is the list. Replies are never merged: a datagram of another moment can
-//! contradict the rest. Where nothing proves a list, its largest reply is the answer, and the end
-//! of it counts as missing.
+//! contradict the rest. If a list is not proved, its largest reply is the answer, and the end of
+//! the list counts as missing.
 
 use super::list_reply::{Datagram, ListReply, Size};
 use super::wire::lists::{PLAYERS, RULES};
@@ -68,7 +69,7 @@ pub(super) enum State {
     OverLimit,
 }
 
-/// The part that an answer lacks of a list.
+/// The part of a list that an answer lacks.
 enum Missing {
     Nothing,
     End,
@@ -90,7 +91,8 @@ impl Lists {
     /// Takes a datagram of a requested list, or the info if it is awaited.
     ///
     /// # Errors
-    /// That of the datagram. After [`ParseErrorKind::Limit`], the list takes no more.
+    /// The error of the datagram. After [`ParseErrorKind::Limit`], the list takes no more
+    /// datagrams.
     pub(super) fn take(
         &mut self,
         datagram: &[u8],
@@ -158,7 +160,7 @@ impl Lists {
         lists.plus(info.unwrap_or_default())
     }
 
-    /// The parts of the answer that are missing, the info aside.
+    /// The parts of the answer that are missing, except the info.
     pub(super) fn missing(&self) -> MissingParts {
         let rules = self.rules.missing(None);
         let players = self.players.missing(self.count);
@@ -218,8 +220,8 @@ impl List {
         }
     }
 
-    /// Ends a reply without any datagram. An empty list has none, but the first silence may be a
-    /// loss.
+    /// Ends a reply without any datagram. An empty list has no datagram, but the first time the
+    /// datagram may be lost.
     pub(super) fn end_empty_reply(&mut self, count: Option<usize>) {
         self.set_answered();
         self.end_reply(count);
@@ -230,7 +232,7 @@ impl List {
         self.state = State::GivenUp;
     }
 
-    /// Whether a reply is awaited or still to be requested.
+    /// Whether a reply is awaited, or must still be requested.
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.state, State::NotAsked | State::Asked)
     }
@@ -289,7 +291,7 @@ impl List {
         Ok(())
     }
 
-    /// Opens an empty list again, once: a datagram of spectators may have been lost.
+    /// Requests an empty list again, once: a datagram of spectators may have been lost.
     pub(super) fn ask_again_if_empty(&mut self) {
         if self.state == State::Proved && self.earlier.is_empty() && self.is_empty() {
             self.earlier.push(std::mem::take(&mut self.reply));
@@ -306,15 +308,15 @@ impl List {
         }
     }
 
-    /// Whether the server counts players and no datagram of them has arrived. Two such replies are
-    /// two losses rather than an empty list.
+    /// Whether the server counts players and no datagram of them has arrived. Two such replies
+    /// count as two losses, not as an empty list.
     fn lacks_counted_players(&self, count: Option<usize>) -> bool {
         let are_counted = self.kind == Kind::Players && count.is_some_and(|count| count > 0);
         are_counted && !self.reply.has_datagrams()
     }
 
     /// Whether the current reply has the same entries as an earlier one, and no reply had more. A
-    /// reply between the two may only lack entries: a datagram of it was lost.
+    /// reply between the two may lack entries, if a datagram was lost, but not have others.
     fn is_repeated(&self) -> bool {
         let is_same = |earlier: &ListReply| earlier.has_same_entries(&self.reply);
         let Some(same_at) = self.earlier.iter().rposition(is_same) else {

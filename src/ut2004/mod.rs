@@ -50,22 +50,24 @@
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
 //! longer than 450 bytes, so the last datagram of a list is usually a shorter one (every capture
-//! agrees). A datagram lost from the middle leaves no trace. Three things prove a list:
+//! agrees). If a datagram in the middle is lost, nothing shows it. Three things prove that a list
+//! is complete:
 //!
 //! - Players: exactly as many are listed as the info record counts, apart from team scores. Either
-//!   all of them or none are in a team. A list with more has spectators, and others may be missing.
+//!   all players are in a team, or none is. A list with more has spectators, and others may be
+//!   missing.
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
 //! - Either: two replies have the same entries (pings, scores and values may differ), and one of
-//!   them has a datagram that can be the last. A reply between the two has no other entries. Where
-//!   the info counts players, at least one datagram of them must have arrived.
+//!   them has a datagram that can be the last. A reply between the two has no other entries. If the
+//!   info counts players, at least one datagram of players must have arrived.
 //!
-//! Nothing proves a reply with fewer entries than an earlier one.
+//! A reply with fewer entries than an earlier one is never proved.
 //!
 //! A list that is not proved is requested again, at most twice. An empty list of players is
-//! requested again together with the rules, or if the reply was silence. The last reply is the
-//! answer; replies are never merged. Where nothing proves a list, its largest reply is the answer,
-//! and [`Part::End`](crate::Part::End) is missing.
+//! requested again together with the rules, or if no datagram came at all. The last reply is the
+//! answer; replies are never merged. If a list is not proved, its largest reply is the answer, and
+//! [`Part::End`](crate::Part::End) is missing.
 //!
 //! About one list in fifteen ends with a longer datagram. It looks like a list whose last datagrams
 //! never arrived, so its end counts as missing too.
@@ -78,12 +80,12 @@
 //! - a datagram that a late copy of an earlier reply replaced.
 //!
 //! # Traps
-//! - The length of a string includes its NUL; an empty string is `00` (captures). Tools that take
-//!   the length for one byte break at 64 units.
+//! - The length of a string includes its NUL; an empty string is `00` (captures). Tools that read
+//!   the length as one byte fail from 64 units on.
 //! - Keys of rules repeat (`Mutator`, `Veterancy`), values may be empty (captures).
 //! - The list of players has spectators and no bots (`Engine/GameInfo.uc`, `GetServerPlayers`); it
-//!   may be longer than the count (captures), and shorter where a modification counts others. Some
-//!   modifications list their teams' scores as players with number 0: see
+//!   may be longer than the count (captures), and shorter if a modification counts other people
+//!   too. Some modifications list their teams' scores as players with number 0: see
 //!   [`PlayerRecord::pseudo_team`].
 //! - Version 0x7E, Unreal II XMP, has another record for players: [`PlayerRecord::xmp`]. Its
 //!   players have no team bits (`jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`,
@@ -120,9 +122,9 @@
 //! | `player_count` | `CurrentPlayers`: the game's `NumPlayers`, without bots and spectators | the same |
 //! | `max_players` | `MaxPlayers` | the same |
 //! | `version` | rule `ServerVersion`: the engine's version; `Server Version` (KFTurbo) | `Engine/GameInfo.uc`, `GetServerDetails`; `KFPilot/KFTurbo`, `KFTurboServer/Classes/KFTurboMasterServerUplink.uc` |
-//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false where all rules are here and none is it, except in KFTurbo | the same |
+//! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false if all rules have arrived without one of these, except in KFTurbo | the same |
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
-//! | `mutators` | each rule `Mutator`; empty where all rules are here and none is one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
+//! | `mutators` | each rule `Mutator`; empty if all rules have arrived without one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
 //! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 means no limit | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
@@ -132,8 +134,8 @@
 //! One table, `src/ut2004/engines.rs`, has the keys and flags of each engine, and how its replies
 //! are recognised. Flags count only if one is set, because a UT2004 server always sends 0. Nothing
 //! names the game, a modification or the network protocol: the version in the header is that of
-//! this protocol. Where `MinPlayers` is set, bots fill up the server. No list has them and no rule
-//! counts them; modifications that list bots do not mark them.
+//! this protocol. If `MinPlayers` is set, bots fill up the server. The list does not contain them,
+//! and no rule counts them; modifications that list bots do not mark them.
 //!
 //! # Reading a datagram
 //! ```

@@ -1,4 +1,4 @@
-//! The server's side: a request and a status in, reply datagrams out.
+//! The server's side: makes the datagrams of a reply from a request and a status.
 
 use bytes::Bytes;
 
@@ -12,8 +12,8 @@ use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
 use crate::service::Service;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as
-/// they need: a new one begins whenever the last is longer than 450 bytes. A request for both gets
-/// the rules first. An empty list of players has no datagram.
+/// they need: a new datagram begins when the last one is longer than 450 bytes. A request for both
+/// gets the rules first. An empty list of players has no datagram.
 ///
 /// An empty rule list is sent as a header-only datagram, five bytes like a request. It is sent only
 /// to clients whose version is lower than this server's, compared byte by byte. Otherwise two
@@ -25,8 +25,8 @@ use crate::service::Service;
 /// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` in whole minutes, and for Killing Floor
 /// `IsVacSecured`.
 ///
-/// Texts of more than 400 characters are cut to that. An entry is never split, and never left out
-/// because of its length.
+/// Texts are cut at 400 characters. An entry is never split, and never left out because of its
+/// length.
 ///
 /// ```
 /// use std::time::Instant;
@@ -85,9 +85,9 @@ pub(crate) struct ReplyKind {
     takes_header: bool,
 }
 
-/// Whether a header-only datagram may answer this request. Another server may take that datagram
-/// for a request. It replies only if its own version bytes are higher, so two servers exchange at
-/// most one reply each.
+/// Whether a header-only datagram may answer this request. Another server may read that datagram as
+/// a request. It replies only if its own version bytes are higher, so two servers exchange at most
+/// one reply each.
 fn takes_header(request: &Request, service: &Service) -> bool {
     request.version.to_le_bytes() < service.protocol_version.to_le_bytes()
 }
@@ -151,8 +151,8 @@ impl Writer<'_> {
         response.encode(&mut self.template.bytes)
     }
 
-    /// Writes entries into datagrams as the engine does: it looks at the length before it adds an
-    /// entry.
+    /// Writes entries into datagrams as the engine does: before each entry, it checks the length of
+    /// the datagram.
     fn list<T>(
         &mut self,
         code: u8,

@@ -78,13 +78,13 @@ fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
 }
 
 impl Answer {
-    /// Whether all rules are here, as far as that is known. An empty list does not count.
+    /// Whether all rules have arrived, as far as that is known. An empty list does not count.
     fn has_all_rules(&self) -> bool {
         self.count(RULES) > 0 && !self.missing.rules && !self.missing.end
     }
 
-    /// Whether the players are known. An empty server sends none: then the rules show that it was
-    /// asked.
+    /// Whether the players are known. An empty server sends no datagram of players: then the rules
+    /// show that it was asked.
     fn lists_players(&self) -> bool {
         let has = |kind| self.entries(kind).next().is_some();
         has(PLAYERS) || (has(RULES) && !self.missing.players)
@@ -142,8 +142,8 @@ fn set<T>(field: &mut Option<T>, value: Option<T>) {
     }
 }
 
-/// The fields that the flags of the info record fill. A server that sets none of them sends no
-/// flags at all.
+/// The fields that the flags of the info record fill. If no flag is set, the record counts as one
+/// without flags.
 #[derive(Default)]
 struct KnownFlags {
     password: Option<bool>,
@@ -201,7 +201,7 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     }
 }
 
-/// Whether the text is `yes`; `None` if it is not `no` either.
+/// `true` for the text `yes`, `false` for `no`, `None` for any other text.
 fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
     let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
     (is(yes) || is(no)).then(|| is(yes))
@@ -254,7 +254,7 @@ fn extra_numbers(records: &[PlayerRecord<'_>]) -> Vec<u8> {
     numbers
 }
 
-/// The second number and the pairs, of players that have them.
+/// Adds the second number and the pairs of a player that has them.
 fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
     let Some((player_id, pairs)) = record.xmp else {
         return;

@@ -21,7 +21,7 @@ pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not fro
 /// unchanged.
 ///
 /// The fields after `max_players` differ between games. The layout that ends exactly where the
-/// datagram ends is taken:
+/// datagram ends is used:
 ///
 /// | games | fields |
 /// |---|---|
@@ -48,11 +48,11 @@ pub(super) const PORT: ParseErrorKind = ParseErrorKind::Malformed("Port: not fro
 pub struct Info<'a> {
     /// 0 in direct replies.
     pub server_id: i32,
-    /// Empty in direct replies: the sender's address counts.
+    /// Empty in direct replies: use the sender's address.
     pub ip: FString<'a>,
     /// The port that players connect to. Address translation may change it.
     pub port: i32,
-    /// 0 in direct replies: the port of the request counts.
+    /// 0 in direct replies: use the port that was queried.
     pub query_port: i32,
     /// The server's name, which may hold colour codes.
     pub server_name: FString<'a>,
@@ -89,8 +89,8 @@ pub(crate) const CURRENT_WAVE: &str = "CurrentWave";
 pub(crate) const FINAL_WAVE: &str = "FinalWave";
 
 impl<'a> Info<'a> {
-    /// Reads the record of a datagram, or the record one byte later if only that one is plausible:
-    /// see [`Response::parse`](super::Response::parse).
+    /// Reads the record of a datagram, or a record that starts one byte later, if only that one is
+    /// plausible: see [`Response::parse`](super::Response::parse).
     pub(super) fn read(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let body = datagram.get(HEADER..).unwrap_or_default();
         let record = context("the info record", |input| info(input, limits));
@@ -200,8 +200,9 @@ fn standard<'a>(input: &'a [u8], common: Info<'a>, limits: &Limits) -> Parsed<'a
         .parse(input)
 }
 
-/// `lists = counted-rules counted-players`. Unreal II XMP empties both (`jmarshall23/Unreal2XMP`,
-/// `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are those of the other games.
+/// `lists = counted-rules counted-players`. In Unreal II XMP both are empty
+/// (`jmarshall23/Unreal2XMP`, `IpDrv/Src/MasterServerUplink.cpp`, `SendPing`), so the players are
+/// those of the other games.
 fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, PlayerList<'a>)> {
     let players = counted(limits.max_players(), standard_player);
     (
@@ -211,7 +212,8 @@ fn lists<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, (RuleList<'a>, Play
         .parse(input)
 }
 
-/// The record one byte later, if it is plausible: see [`Response::parse`](super::Response::parse).
+/// The record that starts one byte later, if it is plausible: see
+/// [`Response::parse`](super::Response::parse).
 fn repaired<'a>(body: &'a [u8], limits: &Limits) -> Option<Info<'a>> {
     let (_, info) = info(body.get(1..)?, limits).ok()?;
     let names = [info.server_name, info.map_name, info.game_type];

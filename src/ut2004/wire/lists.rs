@@ -74,7 +74,8 @@ impl fmt::Debug for PlayerList<'_> {
 /// Entries and how many of them are whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Entries<'a> {
-    /// The rest of a datagram with them, or their bytes in an info record.
+    /// The rest of a datagram, from the first entry on; or the bytes of the entries in an info
+    /// record.
     pub(super) bytes: &'a [u8],
     pub(crate) count: usize,
     /// The form of the entries, if they are players.
@@ -82,8 +83,8 @@ pub(crate) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    /// The first `count` entries of a datagram of this type that was read before; none of another
-    /// type.
+    /// The first `count` entries of a datagram that was read before; none if its type is not
+    /// `kind`.
     pub(crate) fn of(datagram: &'a [u8], kind: u8, count: usize) -> Self {
         match datagram.split_at_checked(HEADER) {
             Some(([version, .., found], bytes)) if *found == kind => Self {
@@ -159,7 +160,7 @@ impl<'a> Entries<'a> {
 #[non_exhaustive]
 pub struct PlayerRecord<'a> {
     /// The player's id: unique and not 0 on stock servers. Modifications list their teams' scores
-    /// with 0, and one captured server a real player.
+    /// with 0, and one captured server lists a real player with 0.
     pub player_num: i32,
     /// The name, with colour codes.
     pub name: FString<'a>,
@@ -259,7 +260,7 @@ pub(super) fn rule(input: &[u8]) -> Parsed<'_, (FString<'_>, FString<'_>)> {
     Ok((rest, (key, value)))
 }
 
-/// `counted = index *entry`, as many as the index says, which is no more than `most`
+/// `counted = index *entry`: the index is the number of entries, at most `most`
 pub(super) fn counted<'a, T>(
     most: usize,
     entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,

@@ -156,9 +156,9 @@ pub struct Response<'a> {
 pub enum Body<'a> {
     /// Type 0: the server's description, always one datagram.
     Info(Info<'a>),
-    /// Type 1: some of the rules, in no known place of the list.
+    /// Type 1: some of the rules; their place in the list is not known.
     Rules(RuleList<'a>),
-    /// Type 2: some of the players, in no known place of the list.
+    /// Type 2: some of the players; their place in the list is not known.
     Players(PlayerList<'a>),
     /// Type 4: whatever follows; believed to be the letter `P`.
     SmallPing(&'a [u8]),
@@ -174,16 +174,16 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Reads what it can of a reply. [`Self::problems`] lists what it passed over:
+    /// Reads what it can of a reply. [`Self::problems`] lists what it skipped:
     ///
     /// - a version that no known game has, up to 255. Known are 0x77 to 0x80
     ///   (`Unity-Technologies/qstat`, `qstat.c`);
-    /// - an end of the info record in none of the known layouts: see [`Info::trailing`];
+    /// - an info record whose end fits no known layout: see [`Info::trailing`];
     /// - a last rule or player that is cut short;
     /// - six zero bytes before the port of an info record in place of five, as in some packets made
-    ///   by hand. If the record read one byte later has a port from 1 to 65,535, a name, a map and
-    ///   a game type, it is read so and marked with [`Info::repaired`]. A server's own packet is
-    ///   never changed, because its port is valid as it is.
+    ///   by hand. The record that starts one byte later is read instead if it has a port from 1 to
+    ///   65,535, a name, a map and a game type. It is marked with [`Info::repaired`]. A server's
+    ///   own packet is never read like this, because its port is valid.
     ///
     /// # Errors
     /// - [`ParseErrorKind::NotThisProtocol`] for a version of 0 or above 255.
@@ -270,8 +270,8 @@ impl<'a> Response<'a> {
         self.problem.is_some() && !is_exempt
     }
 
-    /// Appends the reply. A reply that was read is written with the same bytes. For an info record
-    /// this needs a server that writes lengths in their shortest form.
+    /// Appends the reply. A reply that was read is written with the same bytes. For an info record,
+    /// this is so only if the server wrote lengths in their shortest form.
     ///
     /// # Errors
     /// As [`FString::encode`].
@@ -291,8 +291,8 @@ impl<'a> Response<'a> {
     }
 }
 
-/// `list = *entry [trailing]`: the entries, and the problem with the rest: the beginning of an
-/// entry that does not end. `names`: of the entries and of one.
+/// `list = *entry [trailing]`: the entries, and the problem if the last entry is cut. `names`: the
+/// names of the entries in the plural and in the singular.
 fn list<'a, T>(
     input: &'a [u8],
     entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
@@ -443,7 +443,7 @@ mod tests {
         .concat()
     }
 
-    /// A packet made by hand with a zero byte too many, and as a server would send it.
+    /// A packet made by hand with one zero byte too many, and the same packet as a server sends it.
     #[test]
     fn the_repair_is_for_one_kind_of_packet_only() {
         let start = &b"\x80\0\0\0\0\0\0\0\0\0\0\x6c\x1e\0\0\0\0\0\0"[..];

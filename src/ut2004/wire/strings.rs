@@ -130,8 +130,8 @@ impl fmt::Debug for FString<'_> {
 }
 
 /// `string = index *OCTET`: the number of bytes in the index, or of pairs of bytes if it is
-/// negative. Both forms of the empty string are read: `00` and a counted NUL alone. Where no NUL
-/// ends the units, all of them are text.
+/// negative. Both forms of the empty string are read: `00` and a counted NUL alone. If no NUL ends
+/// the units, all of them are text.
 #[inline]
 pub(crate) fn string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     // The usual string: 8-bit units, and a length of one byte.
@@ -170,7 +170,7 @@ fn any_string(input: &[u8]) -> Parsed<'_, FString<'_>> {
     ))
 }
 
-/// `index = OCTET *4OCTET`, see the module. One of more than 31 bits is an error.
+/// `index = OCTET *4OCTET`, see the module. An index of more than 31 bits is an error.
 #[inline]
 pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
     let Some((&first, mut rest)) = input.split_first() else {
