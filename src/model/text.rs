@@ -76,6 +76,9 @@ impl Style {
 /// # Equality and order
 /// Texts are equal, ordered and hashed by their plain text, as a `str`: `^1Ann` equals `Ann`.
 /// Compare [`Self::raw`] and [`Self::style`] to tell them apart.
+///
+/// `Debug` shows [`Self::decoded`], so a failed `assert_eq!` with a `str` can print the same text
+/// twice: compare [`Self::plain`] or [`Self::raw`].
 #[derive(Clone, Default)]
 pub struct Text {
     raw: Bytes,

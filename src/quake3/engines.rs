@@ -1910,8 +1910,13 @@ mod tests {
                 .iter()
                 .any(|(_, name, _)| *name == profile.name);
             // The keys of HexenWorld are QuakeWorld's: only the request tells them apart.
-            assert!(is_tested || *profile == HEXEN_WORLD, "{}", profile.name);
-            assert!(!profile.source.is_empty(), "{}", profile.name);
+            let name = profile.name;
+            let is_tested = is_tested || *profile == HEXEN_WORLD;
+            assert!(is_tested, "SIBLING_REPLIES has no reply of {name}");
+            assert!(
+                !profile.source.is_empty(),
+                "the row of {name} has no source"
+            );
         }
     }
 
@@ -1922,8 +1927,9 @@ mod tests {
         }
         for profile in ALL.iter().chain([&DEFAULT]) {
             let is_tested = REPLIES.iter().any(|(name, _)| *name == profile.name);
-            assert!(is_tested, "{}", profile.name);
-            assert_eq!(profile.source.is_empty(), profile.name == "unknown");
+            assert!(is_tested, "REPLIES has no reply of {}", profile.name);
+            let has_source = !profile.source.is_empty() || profile.name == "unknown";
+            assert!(has_source, "the row of {} has no source", profile.name);
         }
     }
 
@@ -1932,8 +1938,9 @@ mod tests {
         for signature in Profile::all().flat_map(|profile| profile.signatures) {
             for mark in signature.marks {
                 if let Is(key, text) | Begins(key, text) = mark {
-                    assert!(TEXT_KEYS.contains(key), "{key:?}");
-                    assert_ne!(letter(text.as_bytes()), ANY_LETTER, "{text}");
+                    assert!(TEXT_KEYS.contains(key), "TEXT_KEYS lacks {key:?}");
+                    let first = letter(text.as_bytes());
+                    assert_ne!(first, ANY_LETTER, "{text:?} begins with no letter or digit");
                 }
             }
         }
@@ -1988,7 +1995,10 @@ mod tests {
             };
             let Profile { name, colours, .. } = profile;
             let row = format!("//! | {name} | `{colours:?}` | {clients} | {slots} |\n");
-            assert!(PAGE.contains(&row), "{row}");
+            assert!(
+                PAGE.contains(&row),
+                "the table of engines in mod.rs lacks {row}"
+            );
             let row_of = |field: &str| {
                 let mut lines = PAGE.lines();
                 lines.find(|line| line.starts_with(&format!("//! | `{field}` |")))
@@ -2010,7 +2020,10 @@ mod tests {
                 let row = row_of(field).unwrap();
                 for key in keys {
                     let key = format!("`{}`", key.as_str());
-                    assert!(row.contains(&key), "{field}: {key}");
+                    assert!(
+                        row.contains(&key),
+                        "the row of {field} in mod.rs lacks {key}"
+                    );
                 }
             }
         }

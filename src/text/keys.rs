@@ -1,6 +1,7 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
 /// Declares `Key`: each key has a name in the code, and the text that servers write.
+/// A key has at most 24 bytes, as many as `Key::find` compares.
 macro_rules! keys {
     ($($key:ident = $text:literal,)+) => {
         /// A key with a known meaning.

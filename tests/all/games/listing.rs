@@ -18,7 +18,11 @@ fn every_cell_is_the_listed_one() {
             differences.push(format!("{}\t{cells}", game.id));
         }
     }
-    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "listing.tsv lacks these lines, or has others:\n{}",
+        differences.join("\n")
+    );
     assert_eq!(listed.len(), Game::all().len());
 }
 

@@ -699,7 +699,8 @@ async fn a_list_of_one_victim_a_hundred_thousand_times_is_cut_to_256_addresses()
     let reports = servers.masters();
     assert_eq!(
         (reports[0].servers, reports[0].left_out, reports[1].left_out),
-        (65_535, 65_535 - 256, 0)
+        (65_535, 65_535 - 256, 0),
+        "fewer if this machine is too slow for the deadline of a list"
     );
 }
 
@@ -718,7 +719,11 @@ async fn a_list_of_a_hundred_thousand_servers_is_read_up_to_the_limit() {
         let cod4 = game("cod4", vec![master(MasterForm::Cod4x, cod4x(list()).await)]);
         let client = client().with_options(QueryOptions::default().with_limits(limits));
         let (listed, servers) = listed(&client, &cod4).await;
-        assert_eq!(listed.len(), expected);
+        assert_eq!(
+            listed.len(),
+            expected,
+            "fewer if this machine is too slow for the deadline of a list"
+        );
         let list = servers.masters()[0]
             .list
             .as_ref()
