@@ -225,19 +225,20 @@ impl<'s> Outbox<'s> {
             let bytes = start..self.bytes.len();
             let to = transmit.to;
             let is_from = |request: &Request<'_>| canonical(request.from) == canonical(to);
-            let request = request.filter(is_from);
-            if request.is_none() && machine.announces_to(to) {
+            let answered = request.filter(is_from);
+            if answered.is_none() && machine.announces_to(to) {
                 let routes = routes(self.sockets, to);
                 self.datagrams
                     .extend(routes.map(|route| Datagram::new(route, None, bytes.clone())));
                 continue;
             }
-            // A part of a long reply, or a request of the machine's own.
-            let request = request.or_else(|| self.recent.iter().rev().copied().find(is_from));
-            let datagram = match request {
-                Some(request) => {
-                    let route = (request.socket, request.from);
-                    Some(Datagram::new(route, request.local, bytes))
+            // A part of a long reply answers an earlier request. A request of the machine's own
+            // answers none.
+            let earlier = || self.recent.iter().rev().copied().find(is_from);
+            let datagram = match answered.or_else(earlier) {
+                Some(answered) => {
+                    let route = (answered.socket, answered.from);
+                    Some(Datagram::new(route, answered.local, bytes))
                 }
                 None => {
                     let route = routes(self.sockets, to).next();

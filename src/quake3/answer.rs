@@ -149,8 +149,8 @@ impl Answer {
         self.missing(listed, has_odd_line, self.get("clients"))
     }
 
-    /// Reports the missing parts, from the number of player lines and whether a line with text was
-    /// skipped.
+    /// Reports the missing parts, from the number of player lines, whether a line with text was
+    /// skipped, and the value of the key `clients`.
     pub(super) fn missing(
         &self,
         listed: usize,
