@@ -370,7 +370,8 @@ mod tests {
         }
     }
 
-    /// A game of an engine of its own is recognised by the engine's marks, others by their own.
+    /// A game with its own engine is recognised by the engine's marks, other games by marks of the
+    /// game.
     #[test]
     fn each_mark_is_in_one_place() {
         for profile in Profile::all() {
@@ -425,7 +426,7 @@ mod tests {
         );
     }
 
-    /// Comparing costs the length of the text times that of every name.
+    /// The cost of a comparison is the product of the lengths of the text and the name.
     #[test]
     fn a_long_text_has_no_suggestions() {
         let unknown = Game::find(&format!("{:<200}", "urban teror").replace(' ', "x")).unwrap_err();

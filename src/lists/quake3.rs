@@ -547,8 +547,8 @@ mod tests {
         }
     }
 
-    /// Activision's masters end every datagram with `\EOT`, dpmaster before 2.0 with NULs after it.
-    /// The first would end the list.
+    /// Activision's masters end every datagram with `\EOT`; dpmaster before 2.0 adds NULs. The
+    /// first such datagram must not end the list.
     #[test]
     fn a_mark_in_every_datagram_does_not_end_the_list() {
         for (nuls, first) in [(0, Wait::Quiet), (3, Wait::Grace)] {
@@ -821,7 +821,8 @@ mod tests {
         );
     }
 
-    /// Each pass lost a different datagram. Together they have all, but neither alone does.
+    /// Each pass lost a different datagram. The two passes together have all datagrams, but neither
+    /// of them alone.
     #[test]
     fn two_incomplete_numbered_passes_are_not_a_complete_list() {
         let mut query = query(2);

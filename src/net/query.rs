@@ -57,8 +57,8 @@ use crate::session::{Conversation, Outcome};
 /// # }
 /// ```
 ///
-/// `Box`, `Arc` and references of an implementation implement it too, so a cache can wrap any of
-/// them:
+/// A `Box`, an `Arc` or a reference of an implementation implements the trait too, so a cache can
+/// wrap any of them:
 ///
 /// ```
 /// use std::sync::Mutex;

@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Of FTE's 93257c1a (fte-team/fteqw), without and with a player.
+    /// Replies of FTE at commit 93257c1a (fte-team/fteqw), without and with a player.
     #[test]
     fn a_nul_instead_of_player_lines_ends_a_status() {
         assert!(is_complete(b"statusResponse\n\\a\\1\n\0"));

@@ -318,7 +318,7 @@ mod tests {
         assert!(answer.completeness().is_complete(), "it has nothing else");
     }
 
-    /// DarkPlaces, when its status does not fit into its buffer.
+    /// DarkPlaces sends this when its status does not fit into its buffer.
     #[test]
     fn an_info_response_to_getstatus_is_half_an_answer() {
         let mut query = StatusQuery::new(1, &QueryOptions::default());

@@ -102,7 +102,7 @@ pub(crate) struct RconRule {
     pub(crate) before_message: Option<u8>,
     /// Whether a wrong password has no answer.
     pub(crate) is_silent_on_wrong_password: bool,
-    /// Whether a command that prints nothing has no answer.
+    /// Whether the server sends no answer to a command that prints nothing.
     pub(crate) is_silent_without_output: bool,
 }
 

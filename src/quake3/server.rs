@@ -493,7 +493,7 @@ mod tests {
     }
 
     /// OpenJK (codemp/client/cl_main.cpp) and ET: Legacy (src/client/cl_main.c) read `needpass`,
-    /// the latter `humans` too; ioquake3 and iortcw the keys with `g_`.
+    /// and ET: Legacy reads `humans`. ioquake3 and iortcw read the keys with `g_`.
     #[test]
     fn an_info_says_password_and_people_in_the_keys_that_each_client_reads() {
         let status = ServerStatus {

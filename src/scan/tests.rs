@@ -168,7 +168,7 @@ fn the_window_bounds_queries_under_way_and_results_not_taken() {
     assert_eq!(drain(&mut scanner, now), [at(3)]);
 }
 
-/// Answers in flight at once: 17 of four datagrams fit the default receive buffer of 69.
+/// Answers in flight at once: the default receive buffer holds 69 datagrams, or 17 answers of four.
 #[test]
 fn a_request_reserves_room_until_its_answer_or_for_a_while() {
     let mut scanner = scanner_with(targets(100), options());
@@ -550,7 +550,8 @@ fn nothing_is_left_behind() {
     assert!(ids <= 100 && known <= 200, "{ids} ids, {known} addresses");
 }
 
-/// Trap: every accepted fragment pushed a timer entry. Here a query is one entry, whatever arrives.
+/// Trap: every accepted fragment pushed a timer entry. A query must have one entry, for any number
+/// of fragments.
 #[test]
 fn memory_follows_the_window_and_not_the_datagrams() {
     let mut scanner = scanner_with(targets(10), options());
@@ -605,7 +606,7 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
     );
 }
 
-/// The documented order, and nothing else: a million targets that never answer all get their
+/// With only the documented calls, in the documented order, all of many silent targets get a
 /// result.
 #[test]
 fn many_silent_targets_in_the_documented_order() {

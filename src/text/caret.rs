@@ -205,7 +205,7 @@ pub(super) const JEDI_OUTCAST_102: CaretRule = CaretRule {
     ..PLAIN
 };
 
-/// GrangerHub/tremulous, src/qcommon/q_shared.h and q_math.c, which has 52 more colours.
+/// GrangerHub/tremulous, src/qcommon/q_shared.h and q_math.c. The latter has 52 more colours.
 pub(super) const TREMULOUS_13: CaretRule = CaretRule {
     characters: Characters::Alphanumeric,
     entry: Entry::DigitThenCase,

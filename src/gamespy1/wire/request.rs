@@ -98,8 +98,8 @@ impl<'a> Command<'a> {
 
     /// All named commands, in the order in which GameSpy's own code answers them.
     ///
-    /// That code does not know those between `packets` and `echo`, or between `echo` and `secure`
-    /// (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
+    /// GameSpy's code does not know the commands between `packets` and `echo`, and between `echo`
+    /// and `secure` (OpenMoHAA, code/gamespy/sv_gqueryreporting.c).
     pub(crate) const fn known(value: &'a [u8]) -> [Self; 12] {
         [
             Self::Basic,

@@ -139,7 +139,8 @@ pub(crate) fn drops_until_now(socket: &UdpSocket) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A scan sends again after such an error, and must not do so forever.
+    /// If the kernel refuses a long datagram, a scan allows fragments and sends it again. It must
+    /// not repeat this forever.
     #[tokio::test]
     async fn a_socket_begins_to_fragment_once() {
         for local in ["127.0.0.1:0", "[::1]:0"] {

@@ -315,7 +315,7 @@ mod tests {
         );
     }
 
-    /// Written right after an infostring, it would be read as its next pair.
+    /// Right after an infostring, such a line would be read as the next pair.
     #[test]
     fn a_backslash_before_the_name_makes_it_a_pair() {
         assert_eq!(PlayerLine::parse(br#"\motd\4 "Allied""#), None);

@@ -232,7 +232,7 @@ fn tail(input: &[u8]) -> IResult<&[u8], &[u8]> {
 mod tests {
     use super::*;
 
-    /// Of the format strings of id's `SV_StatusString` and Alien Arena's.
+    /// The lines follow the format strings in `SV_StatusString` of id and of Alien Arena.
     #[test]
     fn lines_of_quake_2() {
         let read = |line| quake2_line(line).map(|(_, line)| line).ok();
@@ -252,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Written right after an infostring, it would be read as its next pair.
+    /// Right after an infostring, such a line would be read as the next pair.
     #[test]
     fn a_backslash_before_the_name_makes_it_a_pair() {
         assert!(quake2_line(br#"2 0 "B\ob""#).is_ok());
