@@ -449,7 +449,7 @@ pub enum AnnounceError {
         /// The field of the status that it is made from.
         field: &'static str,
     },
-    /// The heartbeat tag belongs to a different game from that of the status.
+    /// The heartbeat tag belongs to another game than the status.
     #[error("the heartbeat tag is that of another game than the status's game")]
     OtherGame,
 }

@@ -31,7 +31,8 @@ const BURST: usize = 8;
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// The requests to broadcast, and the addresses that have answered them. An address counts once,
-/// whatever it sends, and their number is bounded: anybody can answer a broadcast.
+/// for any number of answers. The number of addresses is bounded, because anybody can answer a
+/// broadcast.
 #[derive(Debug)]
 pub(crate) struct Discovery {
     probes: Vec<Probe>,

@@ -8,7 +8,7 @@ pub(crate) const MAX_LIST_BYTES: u32 = 4 * 1024 * 1024;
 /// answer with any address as sender.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS: usize = 4096;
-/// The maximum number of them at one address.
+/// The maximum number of such servers at one address.
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub(crate) const MAX_LAN_SERVERS_PER_HOST: usize = 128;
 

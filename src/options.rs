@@ -126,8 +126,8 @@ pub enum Dialect {
     /// GameSpy v4 of Just Cause 2 Multiplayer: the request has another flag, and the reply is one
     /// datagram that is not marked as the last.
     JustCause2,
-    /// Quake 3 of Medal of Honor: a direction byte of 0x02 follows the four 0xFF of a request, 0x01
-    /// that of a reply.
+    /// Quake 3 of Medal of Honor: a direction byte follows the four 0xFF, 0x02 in a request and
+    /// 0x01 in a reply.
     MedalOfHonor,
     /// Quake 3 servers that drop requests with a challenge. None is sent, so answers cannot be
     /// verified.

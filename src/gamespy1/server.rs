@@ -25,12 +25,12 @@ const TRAILER: usize = 30;
 /// The `queryid` is derived from [`Requester::number`].
 ///
 /// The format cannot carry `\` and control bytes: they are removed from keys and values. Rules that
-/// a client would take for the row of a player (`player_8`) or team (`teamname_0`) are left out,
-/// and so are rules too long for a datagram.
+/// a client would read as the row of a player (`player_8`) or team (`teamname_0`) are left out, and
+/// so are rules too long for a datagram.
 ///
 /// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
 /// left out first, from the last one on, then players. Such a reply has no `final`, so that no
-/// client takes it for complete. The clients node-gamedig and rust-gamedig then report a failure.
+/// client counts it as complete. The clients node-gamedig and rust-gamedig then report a failure.
 /// qstat, GameQ and this crate return the part that has arrived; this crate marks it as incomplete.
 ///
 /// ```
@@ -274,8 +274,8 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
 /// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one
 /// request.
 ///
-/// If the datagrams are too few, rules are left out from the last one on, then whatever follows
-/// them. A reply that was cut has no end mark, so that no client takes it for complete.
+/// If the datagrams are too few, rules are left out from the last one on, then the parts after the
+/// rules. A reply that was cut has no end mark, so that no client counts it as complete.
 ///
 /// A rule too long for any datagram is left out, and the reply keeps its end mark: one long text
 /// must not make the server look broken. GameSpy's own servers lose such a pair too, and the rest

@@ -303,8 +303,8 @@ fn put_column<T>(
     }
 }
 
-/// A text as a table can carry it: tools take an empty value for a column's end, and a first byte
-/// below 3 for a section.
+/// A text as a table can carry it: tools read an empty value as a column's end, and a first byte
+/// below 3 as a section.
 fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
     let start = out.len();
     let cell = text.map(wire).unwrap_or_default();
@@ -315,7 +315,7 @@ fn put_cell(text: Option<TextRef<'_>>, empty: u8, out: &mut Vec<u8>) {
 }
 
 /// A title as Minecraft's own server of this version writes it: UTF-8 from 1.21.11 on (craftping,
-/// `shouldUseLegacyStringEncoding`), before that one byte a character if that is possible.
+/// `shouldUseLegacyStringEncoding`), in older versions one byte per character, if possible.
 fn minecraft_title<'a>(title: &Text, status: &ServerStatus) -> Cow<'a, [u8]> {
     let version = status.version.as_ref().map(Text::plain).unwrap_or_default();
     let numbers = version

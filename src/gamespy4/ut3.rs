@@ -2,7 +2,8 @@
 //!
 //! The server sends numbers in place of names. A setting is `s` and a number, and its value is a
 //! position in a list. A property is `p` and a number, with a value of its own. The key `mapname`
-//! is not the map but a list of all of them, which may be cut. The server's name is `hostname`.
+//! is not the map but a list of all settings and properties, which may be cut. The server's name is
+//! `hostname`.
 //!
 //! The lists are those of the game's scripts (UTGameSettingsCommon.uc). They agree with captures in
 //! github.com/Austinb/GameQ: `UTDeathmatch` is 0, `UTOnslaughtGame` 2, `UTVehicleCTFGame` 3. A
@@ -110,8 +111,8 @@ const TABLE: [Setting; 34] = [
 pub struct Settings<'a>(Vec<(&'static Setting, &'a [u8])>);
 
 impl<'a> Settings<'a> {
-    /// Takes the settings among these keys and values; the first of each key counts. With
-    /// [`Answer::rules`](super::Answer::rules) they are those of an answer.
+    /// Takes the settings among these keys and values; the first of each key counts. Pass
+    /// [`Answer::rules`](super::Answer::rules) for the settings of an answer.
     pub fn new(pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut settings = Self(Vec::new());
         for (key, value) in pairs {
@@ -200,8 +201,8 @@ const VERSION_2: &str = "SlowTimeKills BigHead NoOrbs FriendlyFire Handicap Inst
     Slomo SpeedFreak SuperBerserk WeaponReplacement WeaponsRespawn Survival Hero Arena";
 
 /// Bits and names of the official mutators in force; `None` for a bit without a known name. The
-/// bits of version 2 differ. Its replies list the class names of custom mutators, or its engine is
-/// 3786 or newer.
+/// bits of version 2 differ. A server has version 2 if its reply lists the class names of custom
+/// mutators, or if its engine is 3786 or newer.
 pub(super) fn mutators(
     mask: &[u8],
     engine_version: Option<&[u8]>,

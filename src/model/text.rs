@@ -458,8 +458,8 @@ fn printable(text: Cow<'_, str>, colours: Colours) -> Cow<'_, str> {
 }
 
 /// Control characters, line separators, annotation marks, and Unicode's
-/// `Default_Ignorable_Code_Point` (UAX 44, DerivedCoreProperties.txt). A name with one of them
-/// rearranges the line that it is printed in, or looks like another.
+/// `Default_Ignorable_Code_Point` (UAX 44, DerivedCoreProperties.txt). A name with such a character
+/// can change the order of the line in which it is printed, or look like another name.
 fn is_invisible(c: char) -> bool {
     c.is_control()
         || matches!(c,

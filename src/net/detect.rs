@@ -60,7 +60,7 @@ impl Detected {
     }
 }
 
-/// The time between two requests to one host. Few packet filters take this for a flood.
+/// The time between two requests to one host. Few packet filters count this as a flood.
 const GAP: Duration = Duration::from_millis(20);
 /// How long others may still answer after the first answer.
 const AFTER_FIRST: Duration = Duration::from_millis(500);
@@ -401,8 +401,8 @@ fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     }
 }
 
-/// Whether servers of this dialect need a request of their own: they do not answer that of their
-/// protocol's other dialects.
+/// Whether servers of this dialect need a request of their own: they do not answer the request of
+/// their protocol's other dialects.
 const fn is_sibling(dialect: Dialect) -> bool {
     matches!(
         dialect,

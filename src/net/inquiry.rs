@@ -17,7 +17,7 @@ use crate::games::{Game, Master};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::{Session, Timing};
 
-/// Longer than OpenSpy has taken for a list: 30 s (openspy/openspy-core#12).
+/// How long a list may take. OpenSpy has taken 30 s for one (openspy/openspy-core#12).
 #[cfg(feature = "games")]
 const LIST_TIMEOUT: Duration = Duration::from_secs(45);
 /// The maximum number of servers per host, so that a list cannot direct a scan at a victim.
@@ -44,7 +44,7 @@ pub struct MasterReport {
     requests: Vec<ListRequest>,
     /// How many servers it has listed.
     pub servers: usize,
-    /// How many of them were left out because the lists contain more than 256 ports at one host.
+    /// How many servers were left out because the lists contain more than 256 ports at one host.
     pub left_out: usize,
     /// Bytes of a list over TCP received so far.
     pub bytes: usize,

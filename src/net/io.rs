@@ -101,8 +101,8 @@ pub(super) fn local_address(wanted: Option<SocketAddr>, is_ipv4: bool) -> Socket
         .unwrap_or_else(|| SocketAddr::new(any, 0))
 }
 
-/// Opens a socket for IPv4 and one for IPv6. One family may be missing, but not that of the wanted
-/// address.
+/// Opens a socket for IPv4 and one for IPv6. One family may be missing, but not the family of the
+/// wanted address.
 pub(super) fn open_both_families<S>(
     wanted: Option<SocketAddr>,
     open: impl Fn(SocketAddr) -> Result<S, Error>,

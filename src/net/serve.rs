@@ -19,8 +19,8 @@ use crate::address::canonical;
 use crate::session::Machine;
 use crate::time::after;
 
-/// Longer than any request to a server or a master. A longer datagram is cut, and so is not a valid
-/// request.
+/// The length of the receive buffer: more than any request to a server or a master. A longer
+/// datagram is cut, and is then not a valid request.
 const MAX_REQUEST: usize = 2048;
 /// How long to wait if the machine has no timer.
 const MAX_WAIT: Duration = Duration::from_secs(3600);

@@ -81,7 +81,7 @@ impl StatusQuery {
     }
 
     /// The verdict on a datagram of Quake 2 or QuakeWorld. Both answer `status`, so either form is
-    /// accepted, whatever the dialect.
+    /// accepted in every dialect.
     fn accept_sibling(&mut self, datagram: &[u8]) -> Verdict<Answer> {
         let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);

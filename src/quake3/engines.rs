@@ -1616,8 +1616,8 @@ const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
     }
 }
 
-/// The heartbeats of each engine (dpmaster, src/games.c). Those of Elite Force are pairs, and its
-/// clients read lists in hexadecimal digits only (Chomenor/ioef-cmod, code/server/sv_main.c,
+/// The heartbeats of each engine (dpmaster, src/games.c). Elite Force's heartbeats are pairs, and
+/// its clients read only lists in hexadecimal digits (Chomenor/ioef-cmod, code/server/sv_main.c,
 /// code/client/cl_main.c).
 pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
     heartbeat("DarkPlaces", None),

@@ -87,8 +87,8 @@
 //! - Servers silently stop listing players where their buffer is full, Quake3e at 1,400 bytes
 //!   (code/server/sv_main.c). Fewer lines than the key `clients` counts make the answer incomplete.
 //!   DarkPlaces, Warsow and FTE send this key; the server side of this crate adds it to a status
-//!   that lists fewer. Other clients accept it: ioquake3 keeps a status's pairs as they are
-//!   (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
+//!   that lists only some of the players. Other clients accept it: ioquake3 keeps a status's pairs
+//!   as they are (code/client/cl_main.c), qstat 2.17 shows it as the number of players.
 //! - Some servers of Jedi Academy demand that the client sends a text back before they answer, see
 //!   [`Dialect::OpenJk`](crate::Dialect::OpenJk).
 //! - Do not send `getstatus` right after `getinfo`, and do not retry within a second. DarkPlaces

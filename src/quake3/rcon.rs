@@ -84,8 +84,8 @@ impl RconMode {
 /// Sends one console command and collects its output, until the server has been quiet for
 /// [`Timing::quiet`](crate::session::Timing::quiet).
 ///
-/// A command is sent once, however many retries are allowed. Its answer may be lost after it was
-/// run, and not every command may run twice. [`Self::repeatable`] allows retries.
+/// A command is sent once, even if the timing allows retries: the answer of a command that has run
+/// may be lost, and some commands must not run twice. [`Self::repeatable`] allows retries.
 ///
 /// ```
 /// use queryport::Limits;
@@ -516,7 +516,7 @@ impl RconError {
 
     /// Recognises known error texts. A command that prints the same text counts as an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
-        /// Longest of them, in bytes. Commands print longer texts.
+        /// The maximum length of these texts, in bytes. The output of commands is longer.
         const MAX_ERROR: usize = 160;
         if text.len() > MAX_ERROR {
             return None;

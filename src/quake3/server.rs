@@ -30,8 +30,8 @@ const PURPOSE: u16 = 0x5133;
 /// The names and counts are written first, then as many whole player lines as fit, then the
 /// status's own rules. A rule that is empty or does not fit is left out; later rules that fit are
 /// written. A status that lists only some of the players has their number under `clients`. If that
-/// does not fit either, the reply ends after its keys, without a line feed, so that clients can see
-/// that it is cut. The characters `\ ; "` are replaced by look-alikes, and control bytes are
+/// key does not fit, the reply ends after its other keys, without a line feed, so that clients can
+/// see that it is cut. The characters `\ ; "` are replaced by look-alikes, and control bytes are
 /// removed: the format cannot carry them.
 ///
 /// A `getchallenge` that names another game than the status does is refused, as by ioquake3. Check

@@ -203,8 +203,8 @@ const HOST_PREFIX: (u8, u8) = (32, 64);
 /// Number of ended queries that are remembered.
 const MEMORY: usize = 512;
 
-/// Timeouts that a server may take once it has answered. A UT2004 server that needs three seconds
-/// for each of three replies needs three of the default timeouts.
+/// The number of timeouts that a server may take after it has answered a first request. A UT2004
+/// server that needs three seconds for each of three replies needs three of the default timeouts.
 const PATIENCE: u8 = 4;
 
 /// Bytes on the line of a datagram of this payload, with the headers of UDP and IP.

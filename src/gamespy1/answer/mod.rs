@@ -335,7 +335,7 @@ pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
 #[derive(Clone)]
 pub struct Row<'a> {
     index: u32,
-    /// The fields of all rows. A range of them belongs to this one.
+    /// The fields of all rows. A range of them belongs to this row.
     all: Arc<Vec<Field<'a>>>,
     range: Range<usize>,
 }

@@ -157,7 +157,7 @@ const MAX_NAME_PARTS: usize = 8;
 /// a player's row.
 ///
 /// That can be a key of any row: some servers write column after column. If the first text after
-/// the name looks like a key, an even number of texts is taken for pairs.
+/// the name looks like a key, an even number of texts counts as pairs.
 #[inline(never)]
 fn long_name(input: &[u8]) -> Parsed<'_, ()> {
     let (mut rest, _) = text(input)?;
@@ -229,7 +229,7 @@ impl<'a> RowKey<'a> {
         self.field.eq_ignore_ascii_case(b"player") || self.field.eq_ignore_ascii_case(b"playername")
     }
 
-    /// The row's number if the key is a known field of players. The first two are names.
+    /// The row's number if the key is a known field of players. The first two fields are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
         match lower_case(key.field, &mut [0; 24]) {

@@ -41,7 +41,8 @@ pub enum Command<'a> {
     Players,
     /// All four in one reply.
     Status,
-    /// The first four, each in a datagram of its own. GameSpy's own code only.
+    /// The answers to the first four commands, each in a datagram of its own. GameSpy's own code
+    /// only.
     Packets,
     /// The teams. Patched UT99 servers and mods only. Do not combine it with players, see
     /// [`StatusQuery::commands`](crate::gamespy1::StatusQuery::commands).

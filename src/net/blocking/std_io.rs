@@ -112,7 +112,7 @@ impl Io for Std {
 }
 
 /// Whether a call ended with neither a datagram nor an error of the socket: nothing had arrived,
-/// the wait timed out, or a signal came. Systems report the first two differently.
+/// the wait timed out, or a signal came. Some systems report no data, others a timeout.
 fn has_nothing<T>(received: &io::Result<T>) -> bool {
     let passing = [
         ErrorKind::WouldBlock,

@@ -90,7 +90,7 @@ pub struct Scan<'a, C: Conversation = StatusQuery> {
     sockets: [Option<FamilySocket>; 2],
     buffer: Vec<u8>,
     sleep: Pin<Box<Sleep>>,
-    /// When a short wait was last spent polling.
+    /// When the scan last polled during a short wait.
     polled_at: Instant,
 }
 

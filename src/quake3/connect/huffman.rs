@@ -136,7 +136,7 @@ impl Tree {
         self.nodes.len().saturating_sub(1)
     }
 
-    /// The node at this index; every index in the tree is one of a node.
+    /// The node at this index; every index that the tree contains has a node.
     fn node(&self, index: usize) -> Node {
         self.nodes.get(index).copied().unwrap_or(NYT)
     }

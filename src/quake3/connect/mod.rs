@@ -137,10 +137,10 @@ impl ConnectQuery {
     ///
     /// # Errors
     /// [`EncodeError::Reserved`] for `challenge`, `qport` and `protocol` in any case, which the
-    /// query writes itself: id's engines take the first of several (id-Software/Quake-III-Arena,
-    /// code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`, `;`, `"` and control bytes,
-    /// [`EncodeError::Empty`] for an empty key, [`EncodeError::TooLong`] when the userinfo would
-    /// exceed 923 bytes.
+    /// query writes itself: of repeated keys, id's engines read the first
+    /// (id-Software/Quake-III-Arena, code/game/q_shared.c). [`EncodeError::Forbidden`] for `\`,
+    /// `;`, `"` and control bytes, [`EncodeError::Empty`] for an empty key,
+    /// [`EncodeError::TooLong`] when the userinfo would exceed 923 bytes.
     pub fn with(mut self, key: &str, value: &str) -> Result<Self, EncodeError> {
         let own = ["challenge", "qport", "protocol"]
             .into_iter()

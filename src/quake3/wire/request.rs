@@ -392,7 +392,7 @@ impl ConnectRequest<'_> {
 
 /// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the
 /// word at its offset, in lower case, before they read a line. A packed userinfo begins with its
-/// length, which is never that of the other forms.
+/// length, and no other form begins with such bytes.
 fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
     let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
     let in_quotes = preceded(tag(" "), quoted).map(ConnectRequest::Quoted);

@@ -160,7 +160,7 @@ pub enum Body<'a> {
     Rules(RuleList<'a>),
     /// Type 2: some of the players; their place in the list is not known.
     Players(PlayerList<'a>),
-    /// Type 4: whatever follows; believed to be the letter `P`.
+    /// Type 4: the bytes after the type; believed to be the letter `P`.
     SmallPing(&'a [u8]),
 }
 
