@@ -87,7 +87,11 @@ impl ListReply {
 
     fn listed(&self) -> Listed {
         let mut listed = Listed::default();
-        for player in self.players().filter(|player| player.player_num != 0) {
+        // Modifications list scores of teams, and others, with number 0 and ping 0.
+        let players = self
+            .players()
+            .filter(|player| (player.player_num, player.ping) != (0, 0));
+        for player in players {
             let is_in_team = player.team().is_some();
             listed.all = listed.all.saturating_add(1);
             listed.in_teams = listed.in_teams.saturating_add(is_in_team.into());
@@ -223,7 +227,7 @@ impl Size {
     }
 }
 
-/// The number of listed players. Team scores have the number 0 and are not players.
+/// The number of listed players, without team scores.
 #[derive(Default)]
 struct Listed {
     all: usize,

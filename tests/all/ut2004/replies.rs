@@ -173,6 +173,20 @@ fn more_players_than_counted_take_a_second_reply() {
     }
 }
 
+/// The first player of some servers has the number 0; a team score also has a ping of 0.
+#[test]
+fn a_player_with_number_0_and_a_ping_is_counted() {
+    for (ping, is_whole) in [(28, true), (0, false)] {
+        let mut row = PlayerRecord::new(0, FString::narrow(b"Ann"));
+        row.ping = ping;
+        let mut list = vec![0x80, 0, 0, 0, 2];
+        row.encode(&mut list).unwrap();
+        let datagrams = [info(1), whole_rules(), list.into()];
+        let answer = Answer::from_datagrams(datagrams, &Limits::default()).unwrap();
+        assert_eq!(answer.completeness() == WHOLE, is_whole, "{ping} ms");
+    }
+}
+
 /// The second reply has one player more than the first.
 #[test]
 fn rows_that_the_server_does_not_count_prove_nothing() {
