@@ -135,11 +135,10 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
         if responder.handle_datagram(Instant::now(), from, &buffer[..length]) == Handled::Ignored {
             moves += 1;
         }
-        while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
+        while let Some(to) = responder.poll_datagram(Instant::now(), &mut out) {
             // A datagram that a full socket does not take is lost, as on the network: the game does
             // not wait.
-            let _ = socket.send_to(&out, transmit.to);
-            out.clear();
+            let _ = socket.send_to(&out, to);
         }
     }
 }
@@ -148,14 +147,14 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
 /// where a heartbeat came from.
 fn send_heartbeats(sockets: &[UdpSocket], announcer: &mut Announcer) {
     let mut out = Vec::new();
-    while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut out) {
+    while let Some(to) = announcer.poll_datagram(Instant::now(), &mut out) {
         let is_same = |socket: &&UdpSocket| {
             socket
                 .local_addr()
-                .is_ok_and(|local| matches!(local.ip(), IpAddr::V4(_)) == transmit.to.is_ipv4())
+                .is_ok_and(|local| matches!(local.ip(), IpAddr::V4(_)) == to.is_ipv4())
         };
         if let Some(socket) = sockets.iter().find(is_same) {
-            let _ = socket.send_to(&out, transmit.to);
+            let _ = socket.send_to(&out, to);
         }
         out.clear();
     }

@@ -66,9 +66,8 @@ fn query(server: SocketAddr) -> Result<Outcome<quake3::Answer>, Box<dyn Error>> 
     let mut request = Vec::new();
     let mut buffer = vec![0; 65_535];
     loop {
-        while let Some(transmit) = session.poll_transmit(Instant::now(), &mut request) {
-            socket.send_to(&request, transmit.to)?;
-            request.clear();
+        while let Some(to) = session.poll_datagram(Instant::now(), &mut request) {
+            socket.send_to(&request, to)?;
         }
         if let Some(result) = session.poll_answer() {
             return Ok(result?);

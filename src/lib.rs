@@ -65,8 +65,8 @@
 //! [`Master`](quake3::master::Master) and [`Announcer`](serve::Announcer) have the same methods.
 //! Call them in this order:
 //!
-//! 1. `poll_transmit(now, &mut out)` until it returns `None`; send each datagram that it appends to
-//!    `out`.
+//! 1. `poll_datagram(now, &mut out)` until it returns `None`; send `out` to the address that it
+//!    returns. (`poll_transmit` appends instead, to collect several datagrams in one buffer.)
 //! 2. `poll_answer()` or `poll_event()`, if the machine has one, until it returns `None`.
 //! 3. `poll_timeout()`: wait until then, or until a datagram arrives.
 //! 4. `handle_datagram(now, from, bytes)` or `handle_timeout(now)`; then go to 1.
@@ -91,8 +91,8 @@
 //! #     let (length, from) = socket.recv_from(&mut buffer)?;
 //! #     responder.handle_datagram(Instant::now(), from, &buffer[..length]);
 //! #     let mut out = Vec::new();
-//! #     while let Some(transmit) = responder.poll_transmit(Instant::now(), &mut out) {
-//! #         socket.send_to(&out, transmit.to)?;
+//! #     while let Some(to) = responder.poll_datagram(Instant::now(), &mut out) {
+//! #         socket.send_to(&out, to)?;
 //! #     }
 //! #     Ok(())
 //! # }
@@ -106,8 +106,8 @@
 //! let socket = UdpSocket::bind("0.0.0.0:0")?;
 //! let (mut out, mut buffer) = (Vec::new(), [0; 65_535]);
 //! let outcome = loop {
-//!     while let Some(transmit) = session.poll_transmit(Instant::now(), &mut out) {
-//!         socket.send_to(&std::mem::take(&mut out), transmit.to)?;
+//!     while let Some(to) = session.poll_datagram(Instant::now(), &mut out) {
+//!         socket.send_to(&out, to)?;
 //!     }
 //!     if let Some(result) = session.poll_answer() {
 //!         break result?;

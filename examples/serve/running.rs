@@ -126,11 +126,10 @@ impl Server {
         };
         announcer.close();
         let mut heartbeat = Vec::new();
-        while let Some(transmit) = announcer.poll_transmit(Instant::now(), &mut heartbeat) {
-            if let Some(socket) = reaching(&self.sockets, transmit.to) {
-                let _ = socket.send_to(&heartbeat, transmit.to).await;
+        while let Some(to) = announcer.poll_datagram(Instant::now(), &mut heartbeat) {
+            if let Some(socket) = reaching(&self.sockets, to) {
+                let _ = socket.send_to(&heartbeat, to).await;
             }
-            heartbeat.clear();
         }
     }
 }

@@ -23,15 +23,25 @@ use crate::time::Instant;
 ///     let (length, from) = socket.recv_from(&mut buffer)?;
 ///     machine.handle_datagram(Instant::now(), from, &buffer[..length]);
 ///     let mut out = Vec::new();
-///     while let Some(transmit) = machine.poll_transmit(Instant::now(), &mut out) {
-///         socket.send_to(&std::mem::take(&mut out), transmit.to)?;
+///     while let Some(to) = machine.poll_datagram(Instant::now(), &mut out) {
+///         socket.send_to(&out, to)?;
 ///     }
 ///     Ok(())
 /// }
 /// ```
 pub trait Machine {
     /// Appends the next datagram to `out` and returns its destination; `None` if there is none now.
+    ///
+    /// Use it to collect several datagrams in one buffer, and [`Self::poll_datagram`] to send them
+    /// one by one.
     fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Transmit>;
+
+    /// Replaces the content of `out` with the next datagram, and returns its destination; `None` if
+    /// there is none now.
+    fn poll_datagram(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<SocketAddr> {
+        out.clear();
+        self.poll_transmit(now, out).map(|transmit| transmit.to)
+    }
 
     /// Handles a received datagram.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled;
@@ -220,5 +230,21 @@ mod tests {
             assert_eq!(pair.poll_timeout(), next.map(at));
         }
         assert_eq!((first.received, second.received), (1, 1));
+    }
+
+    #[test]
+    fn a_polled_datagram_replaces_the_one_before() {
+        let now = Instant::now();
+        let mut timer = Timer {
+            byte: 1,
+            due: None,
+            ready: true,
+            received: 0,
+        };
+        let mut out = vec![7; 9];
+        assert!(timer.poll_datagram(now, &mut out).is_some());
+        assert_eq!(out, [1]);
+        assert!(timer.poll_datagram(now, &mut out).is_none());
+        assert!(out.is_empty());
     }
 }
