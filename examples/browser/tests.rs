@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
-use queryport::games::{Game, Master, MasterForm};
+use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::model::{Charset, Colours, Style};
 use queryport::{Outcome, Player, Protocol, ServerStatus, Team, Text};
 use ratatui::Terminal;
@@ -711,8 +711,9 @@ async fn listed_game() -> &'static Game {
             let _ = master.send_to(&reply, from).await;
         }
     });
-    let entry =
-        |address: std::net::SocketAddr| Master::new(MasterForm::Short, address.to_string().leak());
+    let entry = |address: std::net::SocketAddr| {
+        MasterAddress::new(MasterForm::Short, address.to_string().leak())
+    };
     let mut game = *Game::find("openarena").unwrap();
     game.masters = vec![entry(address), entry(closed)].leak();
     Box::leak(Box::new(game))

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::rc::Rc;
 use std::time::Duration;
 
-use queryport::games::{Game, Master, MasterForm};
+use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::{
     Client, Completeness, Error, Outcome, Part, Protocol, QueryError, ServerStatus, Text, Timing,
 };
@@ -673,7 +673,7 @@ fn a_game_is_watched_through_its_list_servers() {
             }
         });
         let mut game = *Game::find("openarena").unwrap();
-        game.masters = vec![Master::new(MasterForm::Short, address)].leak();
+        game.masters = vec![MasterAddress::new(MasterForm::Short, address)].leak();
         let game: &'static Game = Box::leak(Box::new(game));
         let games = vec![WatchedGame {
             game,

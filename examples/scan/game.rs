@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use queryport::games::{Game, Master, MasterForm};
+use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::Scope;
 use queryport::net::Servers;
 use queryport::{Client, Error, Timing};
@@ -67,9 +67,9 @@ pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, Stri
         };
         let address = command_line::server(&address)?;
         // The table has static texts, and a program few of these.
-        Ok(Master::new(form, address.leak()))
+        Ok(MasterAddress::new(form, address.leak()))
     };
-    let masters: Result<Vec<Master>, String> = masters.iter().map(master).collect();
+    let masters: Result<Vec<MasterAddress>, String> = masters.iter().map(master).collect();
     let mut game = *game;
     game.masters = masters?.leak();
     Ok(game)

@@ -47,7 +47,7 @@ use ipnet::IpNet;
 use list::{Filter, Targets, UnderWay};
 use output::Shared;
 use printer::{End, Form, Printer};
-use queryport::games::{Game, Master, MasterForm};
+use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::Scope;
 use queryport::model::Charset;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, Timing};
@@ -243,7 +243,7 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
             let mut game = *Game::find("q3a")?;
             game.gamename = Some(arguments.game.clone().leak());
             game.numbers = vec![(arguments.game_protocol, "")].leak();
-            game.masters = const { &[Master::new(MasterForm::Long, "")] };
+            game.masters = const { &[MasterAddress::new(MasterForm::Long, "")] };
             game
         }
     };

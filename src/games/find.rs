@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::game::{Game, Mark, Master, MasterForm};
+use super::game::{Game, Mark, MasterAddress, MasterForm};
 use super::table::TABLE;
 use crate::game_key::GameKey;
 use crate::limits::Limits;
@@ -265,7 +265,7 @@ impl Game {
     /// }
     /// # Ok::<(), queryport::games::UnknownGame>(())
     /// ```
-    pub fn list_requests(&self, master: &Master, limits: &Limits) -> Vec<ListRequest> {
+    pub fn list_requests(&self, master: &MasterAddress, limits: &Limits) -> Vec<ListRequest> {
         let number = self.numbers.first().map(|(number, _)| *number);
         let quake3 = |name: Option<&str>, extended| {
             let game = name.map(str::as_bytes);

@@ -10,10 +10,10 @@ use crate::quake3::engines::Profile;
 /// A row can be copied and changed, for example to ask list servers of your own:
 ///
 /// ```
-/// use queryport::games::{Game, Master, MasterForm};
+/// use queryport::games::{Game, MasterAddress, MasterForm};
 ///
-/// const MINE: [Master; 1] =
-///     [Master::new(MasterForm::Long, "master.example.org:27950")];
+/// const MINE: [MasterAddress; 1] =
+///     [MasterAddress::new(MasterForm::Long, "master.example.org:27950")];
 /// let mut game = *Game::find("openarena")?;
 /// game.masters = &MINE;
 /// # Ok::<(), queryport::games::UnknownGame>(())
@@ -52,7 +52,7 @@ pub struct Game {
     /// masters list by number.
     pub numbers: &'static [(i32, &'static str)],
     /// Servers that list its servers.
-    pub masters: &'static [Master],
+    pub masters: &'static [MasterAddress],
     /// The engine of its servers, in Quake 3's protocol.
     pub(crate) profile: Option<&'static Profile>,
     /// Marks that only this game's answers have.
@@ -209,24 +209,24 @@ impl QueryPort {
     }
 }
 
-/// A server that lists the servers of a game.
+/// The address of a server that lists the servers of a game, and the form of its protocol.
 ///
 /// ```
-/// use queryport::games::{Master, MasterForm};
+/// use queryport::games::{MasterAddress, MasterForm};
 ///
-/// const MASTER: Master = Master::new(MasterForm::Long, "master.example.org:27950");
+/// const MASTER: MasterAddress = MasterAddress::new(MasterForm::Long, "master.example.org:27950");
 /// assert_eq!(MASTER.form.as_str(), "long");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Master {
+pub struct MasterAddress {
     /// The form of its protocol.
     pub form: MasterForm,
     /// `HOST:PORT`.
     pub address: &'static str,
 }
 
-impl Master {
+impl MasterAddress {
     /// A list server: `HOST:PORT`.
     pub const fn new(form: MasterForm, address: &'static str) -> Self {
         Self { form, address }

@@ -35,4 +35,4 @@ pub(crate) mod game;
 pub(crate) mod table;
 
 pub use find::UnknownGame;
-pub use game::{Certainty, Game, Master, MasterForm, QueryPort};
+pub use game::{Certainty, Game, MasterAddress, MasterForm, QueryPort};

@@ -2,7 +2,7 @@
 
 use super::game::Mark::{All, Exact, GameType, Has, Number, PlayerValue, Rule};
 use super::game::QueryPort::{self, Fixed, Offset, Same};
-use super::game::{Certainty, Further, Game, Lan, Master, MasterForm};
+use super::game::{Certainty, Further, Game, Lan, MasterAddress, MasterForm};
 use crate::options::Dialect::{self, InfoOnly, JustCause2, MedalOfHonor, Minecraft, OpenJk};
 use crate::protocol::Protocol::{self, GameSpy1, GameSpy4, Quake3, Ut2004};
 use crate::quake3::engines;
@@ -110,20 +110,20 @@ const TRIPWIRE_LAN: &[Lan] = &[Lan::Shared(10757)];
 const UNREAL_LAN: &[Lan] = &[Lan::Beacon(8777)];
 const SWAT4_LAN: &[Lan] = &[Lan::Beacon(10487)];
 
-const DEATHMASK: Master = long("dpmaster.deathmask.net:27950");
-const TCHR: Master = long("dpmaster.tchr.no:27950");
+const DEATHMASK: MasterAddress = long("dpmaster.deathmask.net:27950");
+const TCHR: MasterAddress = long("dpmaster.tchr.no:27950");
 const IOQUAKE3: &str = "master.ioquake3.org:27950";
-const N333: Master = gamespy1("master.333networks.com:28900");
-const OPENSPY: Master = gamespy1("master.openspy.net:28900");
-const ERRORIST: Master = gamespy1("master.errorist.eu:28900");
-const NEWBIES: Master = gamespy1("master.newbiesplayground.net:28900");
-const OLDUNREAL: Master = gamespy1("master.oldunreal.com:28900");
-const QTRACKER: Master = gamespy1("master2.qtracker.com:28900");
-const ALTERWARE: Master = named("server.alterware.dev:20810");
+const N333: MasterAddress = gamespy1("master.333networks.com:28900");
+const OPENSPY: MasterAddress = gamespy1("master.openspy.net:28900");
+const ERRORIST: MasterAddress = gamespy1("master.errorist.eu:28900");
+const NEWBIES: MasterAddress = gamespy1("master.newbiesplayground.net:28900");
+const OLDUNREAL: MasterAddress = gamespy1("master.oldunreal.com:28900");
+const QTRACKER: MasterAddress = gamespy1("master2.qtracker.com:28900");
+const ALTERWARE: MasterAddress = named("server.alterware.dev:20810");
 const LISTED_OVER_HTTP: &str = "IW4x itself lists its servers over HTTP";
 const PLUTONIUM: &str = "Plutonium lists its servers over HTTP (api/servers)";
 /// The servers' own list servers (Dragonade, da_gamespy.cpp).
-const RENEGADE: &[Master] = &[
+const RENEGADE: &[MasterAddress] = &[
     gamespy1("renmaster.cncirc.net:28900"),
     gamespy1("renmaster-backup.cncirc.net:28900"),
     gamespy1("renmaster-backup2.cncirc.net:28900"),
@@ -131,13 +131,13 @@ const RENEGADE: &[Master] = &[
     OPENSPY,
 ];
 /// Both accept the names of nearly all games.
-const BOTH: &[Master] = &[N333, OPENSPY];
-const COMMUNITY: &[Master] = &[N333, ERRORIST, NEWBIES, OLDUNREAL];
+const BOTH: &[MasterAddress] = &[N333, OPENSPY];
+const COMMUNITY: &[MasterAddress] = &[N333, ERRORIST, NEWBIES, OLDUNREAL];
 
 macro_rules! masters {
     ($($name:ident: $form:ident,)+) => {
-        $(const fn $name(address: &'static str) -> Master {
-            Master::new(MasterForm::$form, address)
+        $(const fn $name(address: &'static str) -> MasterAddress {
+            MasterAddress::new(MasterForm::$form, address)
         })+
     };
 }

@@ -13,7 +13,7 @@ use super::server::Server;
 use crate::address::network;
 use crate::error::{EncodeError, ErrorKind, QueryError};
 #[cfg(feature = "games")]
-use crate::games::{Game, Master};
+use crate::games::{Game, MasterAddress};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
 use crate::session::{Session, Timing};
 
@@ -102,7 +102,7 @@ impl Gathering {
     /// All list servers of a game.
     #[cfg(feature = "games")]
     pub(super) fn of_game(client: &Asker, game: &Game) -> Result<Self, Error> {
-        let report = |master: &Master| MasterReport {
+        let report = |master: &MasterAddress| MasterReport {
             address: master.address.to_owned(),
             requests: game.list_requests(master, &client.options.limits),
             ..MasterReport::default()

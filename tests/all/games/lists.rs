@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use queryport::games::{Game, Master as GameMaster, MasterForm};
+use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::{ListCompleteness, Scope};
 use queryport::net::{Listed, Servers, serve};
 use queryport::quake3::master::{Master, Options};
@@ -27,11 +27,11 @@ async fn socket() -> (UdpSocket, SocketAddr) {
     (socket, address)
 }
 
-fn master(form: MasterForm, address: SocketAddr) -> GameMaster {
-    GameMaster::new(form, address.to_string().leak())
+fn master(form: MasterForm, address: SocketAddr) -> MasterAddress {
+    MasterAddress::new(form, address.to_string().leak())
 }
 
-fn game(id: &str, masters: Vec<GameMaster>) -> Game {
+fn game(id: &str, masters: Vec<MasterAddress>) -> Game {
     let mut game = *Game::find(id).unwrap();
     game.masters = masters.leak();
     game
