@@ -233,15 +233,16 @@ fn coloured(text: &Text, html: &mut String) {
 
 /// The class of a colour in the style sheet; `None` for the colour of the page.
 fn class(colour: Colour, colours: Colours) -> Option<String> {
-    match colour {
-        Colour::Palette(index) if colours == Colours::SectionSign => Some(format!("m{index}")),
-        Colour::Palette(index) => Some(format!("q{index}")),
-        Colour::Rgb(red, green, blue) => {
-            let [red, green, blue] = [red, green, blue].map(digit);
-            Some(format!("c{red}{green}{blue}"))
+    let rgb = colours.rgb(colour)?;
+    let is_usual = Colours::Caret.rgb(colour) == Some(rgb);
+    Some(match colour {
+        Colour::Palette(index @ 0..16) if colours == Colours::SectionSign => format!("m{index}"),
+        Colour::Palette(index) if is_usual => format!("q{index}"),
+        _ => {
+            let [red, green, blue] = rgb.map(digit);
+            format!("c{red}{green}{blue}")
         }
-        _ => None,
-    }
+    })
 }
 
 /// The part of a colour in the cube of 6 × 6 × 6 colours of the style sheet.
@@ -280,7 +281,8 @@ pub(crate) fn style_sheet() -> String {
         let [red, green, blue] = [number / 36, number / 6 % 6, number % 6];
         // Dark colours of games are lightened, because the page is dark.
         let lift = match red * 3 + green * 6 + blue {
-            0..10 => 70,
+            0..5 => 130,
+            5..10 => 90,
             10..16 => 35,
             _ => 0,
         };
@@ -290,10 +292,9 @@ pub(crate) fn style_sheet() -> String {
     css
 }
 
-/// The palette of the Quake 3 family on a dark page; 8 and 9 are DarkPlaces'.
-const QUAKE: [&str; 10] = [
+/// The usual palette of the Quake 3 family on a dark page. Other colours have classes of the cube.
+const QUAKE: [&str; 8] = [
     "#8a8f98", "#ff6b6b", "#6fd86f", "#ffd866", "#7ba7ff", "#6fdfe8", "#e58bf0", "#ffffff",
-    "#c0c0c0", "#9a9a9a",
 ];
 
 /// Minecraft's formatting codes on a dark page.

@@ -787,6 +787,37 @@ fn the_status_page_keeps_colours_and_escapes_names() {
 }
 
 #[test]
+fn every_colour_of_a_name_has_a_class_in_the_style_sheet() {
+    use queryport::model::{Colours, Style};
+
+    let style_sheet = status_page::style_sheet();
+    let codes: Vec<char> = ('0'..='9').chain('a'..='z').chain('A'..='Z').collect();
+    for (colours, mark, least) in [
+        (Colours::Caret, '^', 8),
+        (Colours::EnemyTerritory, '^', 12),
+        (Colours::DarkPlaces, '^', 8),
+        (Colours::UrbanTerror, '^', 8),
+        (Colours::SectionSign, '§', 18),
+    ] {
+        let mut classes = BTreeSet::new();
+        for code in &codes {
+            let name = format!("{mark}{code}Srv");
+            let mut outcome = outcome(&name, "q3dm17");
+            let style = Style::new(Default::default(), colours);
+            outcome.answer.name = Some(Text::new(name.into_bytes(), style));
+            let page = status(server("192.0.2.1", vec![Ok(outcome)]), Duration::ZERO);
+            if let Some((_, rest)) = page.split_once("<span class=\"") {
+                classes.insert(rest.split('"').next().unwrap().to_owned());
+            }
+        }
+        assert!(classes.len() >= least, "{colours:?}: {classes:?}");
+        for class in classes {
+            assert!(style_sheet.contains(&format!(".{class}{{")), "{class}");
+        }
+    }
+}
+
+#[test]
 fn servers_share_a_fixed_port() {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
