@@ -52,7 +52,9 @@ async fn run(servers: Vec<(Protocol, String)>) -> Result<(), Error> {
         queries.spawn(async move {
             match client.query(protocol, &server).await {
                 Ok(outcome) => line(&outcome.answer),
-                Err(error) => format!("{server} does not answer: {error}"),
+                // The other errors name the server.
+                Err(queryport::Error::Query { error, .. }) => format!("{server}: {error}"),
+                Err(error) => error.to_string(),
             }
         });
     }

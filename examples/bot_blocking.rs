@@ -49,7 +49,9 @@ fn run(servers: &[(Protocol, String)]) -> Result<(), Error> {
         let (_, server) = servers.get(index).ok_or("a result of no target")?;
         let line = match scanned.result {
             Ok(outcome) => line(&outcome.answer),
-            Err(error) => format!("{server} does not answer: {error}"),
+            // The other errors name the server.
+            Err(queryport::Error::Query { error, .. }) => format!("{server}: {error}"),
+            Err(error) => error.to_string(),
         };
         writeln!(io::stdout(), "{line}")?;
     }

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use command_line::{WrongArgument, seconds};
+use command_line::{WrongArgument, number, seconds};
 use queryport::games::Game;
 use queryport::quake3::{ConnectForm, ConnectQuery};
 use queryport::{Client, Detail, Dialect, EncodeError, Error, Protocol, QueryOptions, Timing};
@@ -62,7 +62,7 @@ struct Arguments {
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
     /// Send from this address of this machine, and from this port if there is one.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]

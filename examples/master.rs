@@ -22,7 +22,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
-use command_line::WrongArgument;
+use command_line::{WrongArgument, number};
 use listen::listen;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
@@ -72,20 +72,20 @@ struct Serve {
     #[arg(long, value_name = "TAG=GAME", value_parser = tag)]
     tag: Vec<(String, String)>,
     /// The maximum number of servers in the list.
-    #[arg(long, default_value_t = Options::default().max_servers)]
+    #[arg(long, default_value_t = Options::default().max_servers, value_parser = number(0..=usize::MAX))]
     max_servers: usize,
     /// The maximum number of servers of one IP address.
-    #[arg(long, default_value_t = Options::default().max_per_address)]
+    #[arg(long, default_value_t = Options::default().max_per_address, value_parser = number(0..=usize::MAX))]
     max_per_address: usize,
     /// Lists that one client gets in a row; then one in three seconds. A client requests each list
     /// at least twice.
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, value_parser = number(0..=u16::MAX))]
     lists_in_a_row: u16,
     /// List servers on this machine too.
     #[arg(long)]
     loopback: bool,
     /// Stop after this many seconds; without it, after Ctrl-C.
-    #[arg(long)]
+    #[arg(long, value_parser = number(0..=u64::MAX))]
     seconds: Option<u64>,
 }
 
@@ -98,17 +98,17 @@ struct List {
     #[arg(required_unless_present = "plain")]
     game: Option<String>,
     /// The protocol number of the game.
-    #[arg(required_unless_present_any = ["plain", "key"])]
+    #[arg(required_unless_present_any = ["plain", "key"], allow_negative_numbers = true, value_parser = number(i32::MIN..=i32::MAX))]
     protocol: Option<i32>,
     /// Request with `getservers PROTOCOL`, without the name of a game; the default is
     /// `getserversExt GAME PROTOCOL`.
-    #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["game", "protocol"], allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROTOCOL", conflicts_with_all = ["game", "protocol"], allow_negative_numbers = true, value_parser = number(i32::MIN..=i32::MAX))]
     plain: Option<i32>,
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
     /// The maximum number of requests. A list is settled when two replies contain each address.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     passes: u8,
     /// Ask a GameSpy v1 master, over TCP, with this key.
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]

@@ -23,10 +23,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
-use command_line::seconds;
+use command_line::{WrongArgument, seconds};
 use queryport::net::Rcon;
 use queryport::quake3::{Password, RconAnswer, RconMode};
-use queryport::{Client, Error, ErrorKind};
+use queryport::{Client, Error, ErrorKind, Protocol};
 use shared::command_line;
 
 const VARIABLE: &str = "QUERYPORT_RCON_PASSWORD";
@@ -45,7 +45,8 @@ const EXIT_STATUS: &str = "Exit status: 0 answered, 1 no answer or refused, 2 wr
 #[derive(Debug, Parser)]
 #[command(name = "rcon", bin_name = "queryport rcon", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27960. Options come
+    /// before it.
     #[arg(value_parser = command_line::server)]
     server: String,
     /// The command and its arguments; without it, commands are read from standard input.
@@ -104,6 +105,7 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 }
 
 async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
+    check(arguments)?;
     let password = match std::env::var(VARIABLE) {
         Ok(password) => Ok(password),
         Err(_) => ask_for_password()?,
@@ -129,6 +131,24 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn std::error::Erro
         Ok(outcome) => Ok(print(&outcome.answer)?),
         Err(error) => Err(explained(&error, arguments.mode).into()),
     }
+}
+
+/// Refuses words that were meant for this program, and not for the server.
+fn check(arguments: &Arguments) -> Result<(), WrongArgument> {
+    let option = arguments.command.iter().find(|word| word.starts_with("--"));
+    if let Some(option) = option {
+        return Err(WrongArgument(format!(
+            "{option} after the server would be sent to it: options come first, as in \
+             queryport rcon --timeout 5 HOST status"
+        )));
+    }
+    if arguments.server.parse::<Protocol>().is_ok() {
+        return Err(WrongArgument(format!(
+            "\"{}\" is not a server: rcon takes no protocol, as in queryport rcon HOST status",
+            arguments.server
+        )));
+    }
+    Ok(())
 }
 
 /// Asks for the password on the terminal. On Ctrl-C, `rpassword` raises the signal while the

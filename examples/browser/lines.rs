@@ -17,11 +17,15 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let (search, columns) = (search.to_lowercase(), command_line::columns());
     let (mut asked, mut answered, mut has_rejected) = (0_u64, 0_u64, false);
+    let mut is_interrupted = false;
     source.scan();
     let mut events = Vec::new();
     'scan: loop {
         tokio::select! {
-            _ = &mut interrupted => break,
+            _ = &mut interrupted => {
+                is_interrupted = true;
+                break;
+            }
             _ = source.events.recv_many(&mut events, 256) => {}
         }
         for event in events.drain(..) {
@@ -51,10 +55,14 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
         out.flush()?;
     }
     out.flush()?;
-    command_line::complain(&format!(
-        "{answered} of {} answered",
-        counted(asked, "server")
-    ));
+    let asked = counted(asked, "server");
+    if is_interrupted {
+        command_line::complain(&format!(
+            "interrupted: {answered} of {asked} answered so far"
+        ));
+        return Ok(command_line::INTERRUPTED.into());
+    }
+    command_line::complain(&format!("{answered} of {asked} answered"));
     Ok(if answered > 0 && !has_rejected {
         ExitCode::SUCCESS
     } else {

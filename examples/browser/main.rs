@@ -50,12 +50,11 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use crate::command_line::{self, seconds};
+use crate::command_line::{self, number, seconds};
 use crate::port::{self, Port};
 use crate::{safe_text, target};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use queryport::Protocol;
-use queryport::games::Game;
 
 use farm::Farm;
 use favourites::Favourites;
@@ -102,7 +101,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.5..=600.0))]
     timeout: f64,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
     /// Send from this address of this machine, and from this port if there is one: then
     /// refreshes wait for the scan to end.
@@ -203,7 +202,7 @@ fn named(list: &str, protocol: Protocol) -> (String, List) {
     if list == "-" || Path::new(list).exists() {
         return (list.to_owned(), List::File(list.to_owned(), protocol));
     }
-    match Game::find(list) {
+    match command_line::game(list) {
         Ok(game) => (game.name.to_owned(), List::Game(game)),
         Err(error) => {
             let message = format!("no file {list:?}; as a game: {error}");

@@ -32,6 +32,8 @@ const FRAME: Duration = Duration::from_millis(50);
 const CLOCK: Duration = Duration::from_millis(250);
 /// Without a signal, a closed terminal is noticed within this time.
 const CHECK: Duration = Duration::from_secs(1);
+/// The time to end after a signal, before the program ends at once.
+const GRACE: Duration = Duration::from_secs(1);
 /// The maximum number of events that are taken between two looks at the keys.
 const BATCH: usize = 512;
 
@@ -229,12 +231,21 @@ fn ended() -> io::Result<impl Future<Output = ()>> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    Ok(async move {
+    let (sender, receiver) = tokio::sync::oneshot::channel();
+    tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
             _ = interrupt.recv() => {}
         }
+        let _ = sender.send(());
+        // The loop is blocked if the terminal takes no output.
+        tokio::time::sleep(GRACE).await;
+        let _ = disable_raw_mode();
+        std::process::exit(0);
+    });
+    Ok(async {
+        let _ = receiver.await;
     })
 }
 

@@ -52,13 +52,6 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-fn game(text: &str) -> Result<&'static Game, String> {
-    Game::find(text).map_err(|error| match command_line::other_name(text) {
-        Some(here) => format!("unknown game {text:?}: {here}"),
-        None => error.to_string(),
-    })
-}
-
 fn main() -> ExitCode {
     start(&command_line::parse())
 }
@@ -68,7 +61,7 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
-    let named = arguments.games.iter().map(|name| game(name));
+    let named = arguments.games.iter().map(|name| command_line::game(name));
     let mut games = match named.collect::<Result<Vec<&Game>, String>>() {
         Ok(games) => games,
         Err(why) => return unknown(arguments, why),
@@ -87,13 +80,13 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     // A program that reads the rows needs no header.
     if is_table && !arguments.json && columns.is_some() {
-        writeln!(out, "{}", fitted(HEADER, columns))?;
+        writeln!(out, "{}", fitted(header(columns), columns))?;
     }
     for game in &games {
         if arguments.json {
             writeln!(out, "{}", object(game))?;
         } else if is_table {
-            writeln!(out, "{}", fitted(&row(game), columns))?;
+            writeln!(out, "{}", fitted(&row(game, columns), columns))?;
         } else {
             describe(game, &mut out)?;
         }
@@ -102,10 +95,22 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-const HEADER: &str = "id                     protocol  port query  lists certainty  name";
+/// A table on a terminal with fewer columns has only ids and names.
+const LEAST_COLUMNS: usize = 70;
+
+/// The names of the columns.
+const fn header(columns: Option<usize>) -> &'static str {
+    match columns {
+        Some(..LEAST_COLUMNS) => "id                     name",
+        _ => "id                     protocol  port query  lists certainty  name",
+    }
+}
 
 /// A game in one line, in the columns of the header.
-fn row(game: &Game) -> String {
+fn row(game: &Game, columns: Option<usize>) -> String {
+    if let Some(..LEAST_COLUMNS) = columns {
+        return format!("{:<22} {}", game.id, game.name);
+    }
     let port = game
         .game_port
         .map_or_else(|| "-".to_owned(), |port| port.to_string());

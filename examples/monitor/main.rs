@@ -50,7 +50,7 @@ use std::process::ExitCode;
 use std::rc::Rc;
 use std::time::Duration;
 
-use crate::command_line::{self, seconds};
+use crate::command_line::{self, number, seconds};
 use crate::port::{self, Port};
 use crate::query::embedded;
 use crate::safe_text::{self, counted};
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     file: Option<PathBuf>,
     /// Watch all servers of this game, in sums; may be given more than once.
-    #[arg(long, value_parser = game, conflicts_with = "once")]
+    #[arg(long, value_parser = command_line::game, conflicts_with = "once")]
     game: Vec<&'static Game>,
     /// The address of the status page and of the metrics.
     #[arg(long, default_value = "127.0.0.1:9861", value_parser = command_line::socket_address)]
@@ -124,12 +124,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
-}
-
-fn game(text: &str) -> Result<&'static Game, String> {
-    Game::find(text).map_err(|error| error.to_string())
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {
@@ -253,11 +249,17 @@ async fn watch(arguments: &Arguments, mut watched: Watched) -> Result<ExitCode, 
         .map_err(|error: io::Error| cannot_listen(error))?;
     let address = listener.local_addr()?;
     let (servers, games) = (watched.servers.len(), watched.games.len());
+    let counts = match (
+        counted(servers as u64, "server"),
+        counted(games as u64, "game"),
+    ) {
+        (counts, _) if games == 0 => counts,
+        (_, counts) if servers == 0 => counts,
+        (servers, games) => format!("{servers} and {games}"),
+    };
     let said = writeln!(
         io::stdout(),
-        "watching {} and {}; status on http://{address}/, metrics on http://{address}/metrics",
-        counted(servers as u64, "server"),
-        counted(games as u64, "game")
+        "watching {counts}; status on http://{address}/, metrics on http://{address}/metrics"
     );
     // A service goes on when nobody reads its output.
     if let Err(error) = said

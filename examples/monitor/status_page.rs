@@ -328,7 +328,7 @@ a{color:#8fc1ff}
 footer{font-size:.8rem;color:#a9aeb8}
 @media(max-width:700px){
 .servers thead{display:none}
-.servers tr{display:grid;grid-template-columns:1fr auto;border-top:1px solid #2b2f38;padding:8px 0}
+.servers tr{display:grid;grid-template-columns:1fr auto;column-gap:10px;border-top:1px solid #2b2f38;padding:8px 0}
 .servers td{border:0;padding:2px 0;min-width:0;max-width:none}
 .servers .name,.servers .state,.servers .chart{grid-column:1/-1}
 .servers .players small{display:inline;margin-left:.5em}

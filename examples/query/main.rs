@@ -69,12 +69,15 @@ pub(crate) struct Arguments {
     /// port is looked up in the game's lists.
     #[arg(value_parser = target::server)]
     server: Option<String>,
+    /// Words after the server, which are an error.
+    #[arg(hide = true)]
+    rest: Vec<String>,
     /// Find the servers of this game, or of all games, on the local network.
     #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
     lan: Option<Option<String>>,
     /// The broadcast address of the network to search, as in 192.0.2.255; all networks of this
     /// machine without it.
-    #[arg(long, value_name = "ADDRESS", requires = "lan")]
+    #[arg(long, value_name = "ADDRESS", requires = "lan", value_parser = command_line::ip_address)]
     network: Vec<IpAddr>,
     /// GameSpy v1 only: send these commands, as in `players,echo=hello,secure=ABCDEF`, and print
     /// the pairs of the reply.
@@ -105,7 +108,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME", value_parser = command_line::charset)]
     charset: Option<Charset>,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 2, value_parser = command_line::number(0..=u8::MAX))]
     retries: u8,
 }
 
@@ -136,10 +139,13 @@ pub(crate) fn start(arguments: &Arguments) -> ExitCode {
 /// The target of a query. Refuses unknown names, and options that would have no effect.
 fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
     let is_secure = |command: &String| command.starts_with("secure=");
+    if let (Some(server), [word, ..]) = (&arguments.server, &arguments.rest[..]) {
+        return Err(surplus(server, word));
+    }
     let asked = match (&arguments.lan, &arguments.what, &arguments.server) {
         (Some(game), ..) => {
-            let game = game.as_deref().map(Game::find).transpose();
-            Asked::Network(game.map_err(|error| error.to_string())?)
+            let game = game.as_deref().map(command_line::game).transpose();
+            Asked::Network(game?)
         }
         (None, None, _) => Asked::Embedded,
         (None, Some(what), Some(server)) => {
@@ -172,6 +178,22 @@ fn asked(arguments: &Arguments) -> Result<Asked<'_>, String> {
         );
     }
     Ok(asked)
+}
+
+/// The reason why a word after the server is wrong.
+fn surplus(server: &str, word: &str) -> String {
+    let (host, port) = command_line::split(server);
+    if port.is_some() || word.parse::<u16>().is_err() {
+        return format!(
+            "{word:?} after the server: expected one server; `queryport scan` queries a list"
+        );
+    }
+    let server = if host.contains(':') {
+        format!("[{host}]:{word}")
+    } else {
+        format!("{host}:{word}")
+    };
+    format!("the port is a part of the server: write {server}")
 }
 
 /// The reason why a name is unknown, with advice for the user.
@@ -317,7 +339,7 @@ fn show(
                     print::json_error(Some(protocol), Some(server), error)
                 )?;
             } else {
-                let advice = advice(error, protocol.into());
+                let advice = advice(error, protocol.into(), server);
                 command_line::complain(&format!("{}{advice}", command_line::message(error)));
             }
             Ok(1)
@@ -458,7 +480,7 @@ async fn by_game(
                 command_line::complain(&format!(
                     "{}{}",
                     command_line::message(&error),
-                    advice(&error, What::Game(game))
+                    advice(&error, What::Game(game), server)
                 ));
             }
             Ok(ExitCode::FAILURE)
@@ -483,9 +505,10 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
 }
 
 /// Advice for the user after a failure.
-fn advice(error: &Error, what: What) -> String {
+fn advice(error: &Error, what: What, server: &str) -> String {
     let protocol = what.protocol();
-    match error.kind() {
+    let other_port = other_port(error, what, server).unwrap_or_default();
+    let advice = match error.kind() {
         ErrorKind::Timeout => {
             let port = match what {
                 What::Protocol(protocol) => Some(protocol.default_query_port()),
@@ -515,7 +538,22 @@ fn advice(error: &Error, what: What) -> String {
             )
         }
         _ => String::new(),
-    }
+    };
+    other_port + &advice
+}
+
+/// Why another port was queried than was given.
+fn other_port(error: &Error, what: What, server: &str) -> Option<String> {
+    let (What::Game(game), Error::Query { peer, .. }) = (what, error) else {
+        return None;
+    };
+    let (_, port) = command_line::split(server);
+    let given = port.filter(|port| port.parse() != Ok(peer.port()))?;
+    Some(format!(
+        "\n  {} is the query port of a server of {} at port {given}.",
+        peer.port(),
+        game.name
+    ))
 }
 
 type Answered = Outcome<ServerStatus>;
@@ -551,7 +589,7 @@ mod tests {
             ("--lan openarna", "did you mean openarena (OpenArena)"),
             ("--lan openarena example.org", "cannot be used with"),
             ("--network 192.0.2.255", "--lan"),
-            ("--lan --network 192.0.2", "invalid IP address syntax"),
+            ("--lan --network 192.0.2", "expected an IP address, as in"),
             ("--lan --short", "cannot be used with"),
         ] {
             let error = parse(line).unwrap_err();
@@ -602,6 +640,10 @@ mod tests {
                 "quake3 example.org --bind nowhere",
                 "expected an IP address",
             ),
+            ("quake3 example.org 27960", "write example.org:27960"),
+            ("quake3 2001:db8::1 27960", "write [2001:db8::1]:27960"),
+            ("quake3 example.org example.net", "expected one server"),
+            ("quake3 example.org --retries x", "from 0 to 255"),
             ("quake3", "the server is missing"),
             ("openarena", "the server is missing"),
             ("example.org --commands status", "required"),

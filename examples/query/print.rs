@@ -1,13 +1,13 @@
 //! Output of a status: text for a terminal, or JSON.
 
 use std::fmt::Write as _;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use queryport::games::Game;
 use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, ErrorKind, Player, Protocol, ServerStatus, Team, Text};
+use shared::command_line;
 use shared::safe_text::counted;
 
 use super::{Answered, json};
@@ -198,7 +198,7 @@ const MINECRAFT: [u8; 16] = [
 
 /// The plain text; on a terminal, with its colours.
 pub(crate) fn paint(text: TextRef<'_>) -> String {
-    if !std::io::stdout().is_terminal() || std::env::var_os("NO_COLOR").is_some() {
+    if !command_line::has_colours() {
         return text.plain().into_owned();
     }
     let mut out = String::new();

@@ -24,7 +24,10 @@ pub(crate) fn named(list: &str) -> Option<&'static Game> {
 
 /// The message for a list that is not a file.
 pub(crate) fn advice(list: &str) -> String {
-    Game::find(list)
+    if list.contains('.') && command_line::server(list).is_ok() {
+        return format!("; a single server: queryport query {list}");
+    }
+    command_line::game(list)
         .err()
         .map(|error| format!("; as a game: {error}"))
         .unwrap_or_default()

@@ -41,7 +41,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Parser;
-use command_line::{WrongArgument, seconds};
+use command_line::{WrongArgument, number, seconds};
 use game::Lists;
 use ipnet::IpNet;
 use list::{Filter, Targets, UnderWay};
@@ -95,16 +95,19 @@ pub(crate) struct Arguments {
     /// The game's protocol number.
     #[arg(
         long,
+        value_name = "NUMBER",
         requires = "master",
         conflicts_with = "list",
-        default_value_t = 68
+        default_value_t = 68,
+        allow_negative_numbers = true,
+        value_parser = number(i32::MIN..=i32::MAX)
     )]
     game_protocol: i32,
     /// With a game: use the last answers of its list servers again for this many seconds.
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, allow_negative_numbers = true, value_parser = number(0..=u64::MAX))]
     least_interval: u64,
     /// With a game: seconds to wait for a list over TCP.
-    #[arg(long, default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
     list_timeout: f64,
     /// With a game: the addresses to accept from lists: `public`, `lan` (private ones too) or `any`
     /// (those of this machine too).
@@ -120,13 +123,13 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "json")]
     failures: bool,
     /// The maximum number of queries at once. It bounds the memory, not the speed.
-    #[arg(long, default_value_t = 32_768)]
+    #[arg(long, value_name = "COUNT", default_value_t = 32_768, allow_negative_numbers = true, value_parser = number(1..=usize::MAX))]
     window: usize,
     /// The maximum number of datagrams sent a second.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", allow_negative_numbers = true, value_parser = number(1..=u32::MAX))]
     rate: Option<u32>,
     /// The maximum number of bytes a second, sent and received together.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = number(1..=u64::MAX))]
     bytes_per_second: Option<u64>,
     /// Do not query addresses of this network; may be repeated. A host name of the list is not
     /// looked up for this.
@@ -137,21 +140,21 @@ pub(crate) struct Arguments {
     shard: Option<(u64, u64)>,
     /// Skip this many targets at the start of the list. An earlier scan prints the number at its
     /// end.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "COUNT", default_value_t = 0, allow_negative_numbers = true, value_parser = number(0..=u64::MAX))]
     skip: u64,
     /// Maximum number of queries in flight to one host; 0 for no limit. Loopback is not limited.
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, value_name = "COUNT", default_value_t = 8, allow_negative_numbers = true, value_parser = number(0..=u16::MAX))]
     per_host: u16,
     /// Seconds to wait for an answer, retries included. A server that has begun to answer gets four
     /// times as long.
-    #[arg(long, default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 4.0, value_parser = seconds(0.01..=600.0))]
     timeout: f64,
     /// Number of retries.
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
     /// Stop waiting for a reply early: after four times a slow round trip of the other servers, but
     /// not before this many seconds.
-    #[arg(long, value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
     /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,
     /// `windows-1252` or `latin-1`.

@@ -6,6 +6,7 @@ use std::time::Instant;
 use queryport::net::ScanIo;
 use queryport::scan::{ScanStats, Scanned};
 use queryport::{Error, ErrorKind, ServerStatus};
+use shared::safe_text::counted;
 
 #[derive(Debug)]
 pub(crate) struct Summary {
@@ -69,13 +70,9 @@ impl Summary {
             "{} asked in {seconds:.2} s, {rate:.0} a second",
             stats.started
         );
-        let _ = writeln!(
-            out,
-            "  answered          {} ({} of them incomplete)",
-            self.answered(),
-            self.incomplete
-        );
+        let _ = writeln!(out, "  answered          {}", self.answered());
         for (what, count) in [
+            ("incomplete", self.incomplete),
             ("other games", self.other_games),
             ("no reply", self.timeout),
             ("unreachable", self.unreachable),
@@ -86,22 +83,23 @@ impl Summary {
                 let _ = writeln!(out, "  {what:<17} {count}");
             }
         }
-        let _ = writeln!(
-            out,
-            "  sent              {} datagrams ({} again), {} bytes",
-            stats.requests, stats.retries, stats.bytes_sent
-        );
-        let _ = writeln!(
-            out,
-            "  received          {} datagrams ({} late, {} foreign), {} bytes",
-            stats.datagrams, stats.late, stats.foreign, stats.bytes_received
-        );
-        let drops = io
-            .drops
-            .map_or_else(|| "unknown".to_owned(), |drops| drops.to_string());
-        let _ = writeln!(out, "  dropped           {drops} datagrams, by the kernel");
-        if io.send_errors > 0 {
-            let _ = writeln!(out, "  send errors       {}", io.send_errors);
+        let datagrams = |count| counted(count, "datagram");
+        let (sent, received) = (datagrams(stats.requests), datagrams(stats.datagrams));
+        let _ = writeln!(out, "  sent              {sent}");
+        let _ = writeln!(out, "                    {} bytes", stats.bytes_sent);
+        let _ = writeln!(out, "  received          {received}");
+        let _ = writeln!(out, "                    {} bytes", stats.bytes_received);
+        for (what, count) in [
+            ("retries", stats.retries),
+            ("late datagrams", stats.late),
+            ("foreign datagrams", stats.foreign),
+            // Full receive buffers; `None` where the system does not count them.
+            ("kernel drops", io.drops.unwrap_or_default()),
+            ("send errors", io.send_errors),
+        ] {
+            if count > 0 {
+                let _ = writeln!(out, "  {what:<17} {count}");
+            }
         }
         out
     }

@@ -36,15 +36,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use command_line::WrongArgument;
+use command_line::{WrongArgument, number};
 use listen::listen;
+use queryport::games::Game;
 use queryport::serve::{Announcer, Responder};
 use queryport::{GameKey, Protocol, Secret, ServerStatus, Service};
 use reporting::Reporting;
 use running::{Crowd, Server};
 use shared::{command_line, listen};
 use tokio::net::UdpSocket;
-use world::folded;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
@@ -66,23 +66,23 @@ pub(crate) struct Arguments {
     /// A protocol or a game (see --list), or several protocols with commas.
     #[arg(value_name = "PROTOCOL|GAME", value_parser = served, required_unless_present = "list")]
     served: Option<Served>,
-    /// The UDP port; 0 is any free one.
-    #[arg(required_unless_present = "list")]
+    /// The UDP port; 0 is any free one. Without it, the usual query port.
+    #[arg(value_parser = number(0..=u16::MAX))]
     port: Option<u16>,
     /// List the protocols and games, and exit.
     #[arg(long, exclusive = true)]
     list: bool,
     /// The address to listen on; may be given more than once.
-    #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)])]
+    #[arg(long, value_name = "ADDRESS", default_values_t = [IpAddr::from(Ipv4Addr::LOCALHOST)], value_parser = command_line::ip_address)]
     address: Vec<IpAddr>,
     /// The game, for a protocol with several; `queryport serve --list` lists them.
     #[arg(long)]
     game: Option<String>,
     /// This many invented players instead of the embedded ones.
-    #[arg(long)]
+    #[arg(long, value_parser = number(0..=u16::MAX))]
     players: Option<u16>,
     /// Up to this many invented players who come and go.
-    #[arg(long, conflicts_with = "players")]
+    #[arg(long, conflicts_with = "players", value_parser = number(0..=u16::MAX))]
     crowd: Option<u16>,
     /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`,
     /// `time_limit=1200` or `mutators=["Instagib"]`; may be given more than once.
@@ -96,7 +96,7 @@ pub(crate) struct Arguments {
     no_guard: bool,
     /// Send heartbeats to all addresses of this master server; may be given more than once. For
     /// quake3 and gamespy1.
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = master)]
     announce: Vec<String>,
     /// The game's key, for gamespy1: masters verify heartbeats with it.
     #[arg(long, value_parser = key)]
@@ -122,8 +122,17 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = command_line::socket_address)]
     metrics: Option<SocketAddr>,
     /// Stop after this many seconds; without it, after Ctrl-C.
-    #[arg(long)]
+    #[arg(long, value_parser = number(0..=u64::MAX))]
     seconds: Option<u64>,
+}
+
+/// A server with its port.
+fn master(text: &str) -> Result<String, String> {
+    let server = command_line::server(text)?;
+    match command_line::split(text) {
+        (_, Some(_)) => Ok(server),
+        _ => Err("expected HOST:PORT, as in master.example.org:27950".to_owned()),
+    }
 }
 
 fn field(text: &str) -> Result<(String, String), String> {
@@ -139,26 +148,31 @@ struct Served {
     others: Vec<Protocol>,
 }
 
+impl Served {
+    /// The port that `queryport query` asks for this protocol or game.
+    fn usual_port(&self) -> u16 {
+        let game = self.game.and_then(|game| Game::find(game).ok());
+        game.and_then(Game::default_query_port)
+            .unwrap_or_else(|| self.protocol.default_query_port())
+    }
+}
+
 fn served(text: &str) -> Result<Served, String> {
-    let protocol = |name: &str| {
-        let parsed = name.parse::<Protocol>();
-        parsed.map_err(|error| format!("{error}, or a game of --list"))
-    };
+    let protocol = |name: &str| name.parse::<Protocol>().map_err(|error| error.to_string());
     let (first, others) = text.split_once(',').unwrap_or((text, ""));
     let others = others.split(',').filter(|name| !name.is_empty());
     let others = others.map(protocol).collect::<Result<_, String>>()?;
-    let wanted = folded(first);
-    let world = embedded::worlds()
-        .into_iter()
-        .find(|world| folded(world.game) == wanted || folded(world.name) == wanted);
-    let (protocol, game) = match (first.parse(), world) {
-        (Ok(protocol), _) => (protocol, None),
-        (Err(_), Some(world)) => (world.protocol, Some(world.game)),
-        (Err(_), None) => (protocol(first)?, None),
-    };
+    if let Ok(protocol) = first.parse() {
+        return Ok(Served {
+            protocol,
+            game: None,
+            others,
+        });
+    }
+    let world = world::of_game(first)?;
     Ok(Served {
-        protocol,
-        game,
+        protocol: world.protocol,
+        game: Some(world.game),
         others,
     })
 }
@@ -177,10 +191,11 @@ pub(crate) fn start(arguments: Arguments) -> ExitCode {
 
 #[allow(clippy::disallowed_methods, reason = "a program has a clock")]
 async fn run(arguments: Arguments) -> Result<ExitCode, Box<dyn std::error::Error>> {
-    let (Some(served), Some(port)) = (&arguments.served, arguments.port) else {
-        write!(io::stdout(), "{}", world::list())?;
+    let Some(served) = &arguments.served else {
+        write!(io::stdout(), "{}", world::list(command_line::columns()))?;
         return Ok(ExitCode::SUCCESS);
     };
+    let port = arguments.port.unwrap_or_else(|| served.usual_port());
     let world = world::of(&arguments, served)?;
     let services = services(&arguments, world.service, &served.others)?;
     let now = Instant::now();

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use queryport::games::Game;
 use queryport::model::Detailed;
 use queryport::{Player, Protocol, ServerStatus};
 use serde_json::{Map, Value};
+use shared::safe_text::fit;
 
 use super::{Arguments, Served, WrongArgument, command_line, embedded};
 
@@ -82,8 +84,36 @@ fn named(protocol: Protocol, game: Option<&str>) -> Result<embedded::World, Stri
     ))
 }
 
+/// The embedded server of this game, by a word of the list, its name, or a name that
+/// `queryport games` knows.
+pub(crate) fn of_game(text: &str) -> Result<embedded::World, String> {
+    let known = Game::find(text).ok();
+    let fits = |world: &embedded::World| {
+        let words = [world.game, world.name].map(folded);
+        words.contains(&folded(text)) || known.is_some_and(|game| is_of(world, game))
+    };
+    let worlds = embedded::worlds();
+    let words: Vec<&str> = worlds.iter().map(|world| world.game).collect();
+    let words = words.join(", ");
+    let found = worlds.into_iter().find(fits);
+    found.ok_or_else(|| match known {
+        Some(game) => format!(
+            "no server of {} is embedded: `queryport serve {}` answers in its protocol; the games: {words}",
+            game.name, game.protocol
+        ),
+        None => format!(
+            "expected a protocol ({}) or a game ({words})",
+            Protocol::ALL.map(Protocol::as_str).join(", ")
+        ),
+    })
+}
+
+fn is_of(world: &embedded::World, game: &Game) -> bool {
+    Game::find(world.game).is_ok_and(|known| known.id == game.id)
+}
+
 /// Letters and digits in lower case.
-pub(crate) fn folded(text: &str) -> String {
+fn folded(text: &str) -> String {
     text.chars()
         .filter(char::is_ascii_alphanumeric)
         .map(|c| c.to_ascii_lowercase())
@@ -91,11 +121,16 @@ pub(crate) fn folded(text: &str) -> String {
 }
 
 /// A line for each embedded server: the words that start it, and its name.
-pub(crate) fn list() -> String {
-    let mut list = format!("{:<9} {:<13} description\n", "PROTOCOL", "--game");
+pub(crate) fn list(columns: Option<usize>) -> String {
+    let mut list = String::new();
+    let mut add = |line: &str| {
+        list += &columns.map_or_else(|| line.into(), |columns| fit(line, columns));
+        list.push('\n');
+    };
+    add("protocol  game          name");
     for world in embedded::worlds() {
         let (protocol, game) = (world.protocol, world.game);
-        list += &format!("{protocol:<9} {game:<13} {}\n", world.name);
+        add(&format!("{protocol:<9} {game:<13} {}", world.name));
     }
     list
 }

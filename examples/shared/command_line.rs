@@ -6,9 +6,11 @@ use std::io::{self, IsTerminal, Write};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use queryport::UnknownProtocol;
+use queryport::games::Game;
 
 /// The exit codes of every program, as `--help` lists them.
 pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
@@ -46,6 +48,14 @@ pub fn charset(name: &str) -> Result<queryport::model::Charset, String> {
     }
 }
 
+/// The game of this id or name.
+pub fn game(text: &str) -> Result<&'static Game, String> {
+    Game::find(text).map_err(|error| match other_name(text) {
+        Some(here) => format!("unknown game {text:?}: {here}"),
+        None => error.to_string(),
+    })
+}
+
 /// Advice for a name that other tools or people use and that is not a game's name here.
 pub fn other_name(text: &str) -> Option<&'static str> {
     let folded = text.to_lowercase().replace([' ', '-', '_', ':', '.'], "");
@@ -68,7 +78,8 @@ pub fn other_name(text: &str) -> Option<&'static str> {
     Some(hint)
 }
 
-const VALVE: &str = "speaks Valve's A2S, which this crate does not; see examples/fifth_protocol";
+const VALVE: &str =
+    "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol";
 
 /// Well-known games whose servers answer Valve's queries.
 const VALVE_GAMES: [&str; 32] = [
@@ -106,12 +117,33 @@ const VALVE_GAMES: [&str; 32] = [
     "zomboid",
 ];
 
+/// A parser for a whole number in this range.
+pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + fmt::Display + Clone,
+{
+    move |text| match text.parse() {
+        Ok(number) if range.contains(&number) => Ok(number),
+        _ => Err(format!(
+            "expected a whole number from {} to {}",
+            range.start(),
+            range.end()
+        )),
+    }
+}
+
+/// A parser for an IP address.
+pub fn ip_address(text: &str) -> Result<IpAddr, String> {
+    text.parse()
+        .map_err(|_| "expected an IP address, as in 192.0.2.1 or 2001:db8::1".to_owned())
+}
+
 /// A parser for a number of seconds in this range.
 pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
     move |text| match text.parse() {
         Ok(seconds) if range.contains(&seconds) => Ok(seconds),
         _ => Err(format!(
-            "expected seconds between {} and {}",
+            "expected seconds between {} and {}, as in 2 or 2.5",
             range.start(),
             range.end()
         )),
@@ -185,6 +217,13 @@ pub fn server(text: &str) -> Result<String, String> {
             port.unwrap_or_default().escape_debug()
         )),
     }
+}
+
+/// Whether standard output is a terminal that shows colours, and NO_COLOR does not forbid them.
+pub fn has_colours() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    io::stdout().is_terminal() && !is_dumb && !is_set("NO_COLOR")
 }
 
 /// The columns of the terminal on standard output; `None` if it is not a terminal.

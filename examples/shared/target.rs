@@ -7,8 +7,8 @@ use std::fmt;
 use queryport::Protocol;
 use queryport::games::Game;
 
-use crate::command_line::other_name;
 pub use crate::command_line::server;
+use crate::command_line::{self, other_name};
 
 /// How a server is queried.
 #[derive(Debug, Clone, Copy)]
@@ -29,10 +29,10 @@ impl What {
             return Ok(Self::Protocol(protocol));
         }
         let protocols = || Protocol::ALL.map(Protocol::as_str).join(", ");
-        Game::find(text)
+        command_line::game(text)
             .map(Self::Game)
             .map_err(|error| match other_name(text) {
-                Some(here) => format!("unknown game {text:?}: {here}"),
+                Some(_) => error,
                 None => format!("{error} (protocols: {})", protocols()),
             })
     }

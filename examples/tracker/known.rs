@@ -51,7 +51,9 @@ impl Known {
                     )?;
                 }
             }
-            Err(error) => writeln!(io::stdout(), "{server}: {error}")?,
+            // The other errors name the server.
+            Err(Error::Query { error, .. }) => writeln!(io::stdout(), "{server}: {error}")?,
+            Err(error) => writeln!(io::stdout(), "{error}")?,
         }
         Ok(())
     }

@@ -70,7 +70,7 @@ fn output(run: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn wrong_arguments_are_named_and_have_an_exit_code() {
-    let wrong: [(&[&str], i32, &str); 34] = [
+    let wrong: [(&[&str], i32, &str); 49] = [
         (
             &["query", "quake3", "127.0.0.1:99999"],
             2,
@@ -94,9 +94,17 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (
             &["query", "csgo", "192.0.2.1"],
             2,
-            "speaks Valve's A2S, which this crate does not; see examples/fifth_protocol",
+            "it speaks Valve's A2S, which this program does not; see examples/fifth_protocol",
         ),
-        (&["games", "csgo"], 2, "speaks Valve's A2S"),
+        (&["games", "csgo"], 2, "it speaks Valve's A2S"),
+        (&["scan", "csgo"], 2, "it speaks Valve's A2S"),
+        (&["browser", "csgo"], 2, "it speaks Valve's A2S"),
+        (&["monitor", "--game", "csgo"], 2, "it speaks Valve's A2S"),
+        (
+            &["query", "quake3", "192.0.2.1", "27960"],
+            2,
+            "the port is a part of the server: write 192.0.2.1:27960",
+        ),
         (
             &["query", "192.0.2.1:27960", "quake3"],
             2,
@@ -105,7 +113,19 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
         (&["query", "http://example.org"], 2, "without http://"),
         (&["scan", "/tmp"], 1, "/tmp: is a directory"),
         (&["scan", "-", "--exclude", "home"], 2, "192.0.2.0/24"),
-        (&["scan", "-", "--rate", "0"], 2, "0 is not in 1.."),
+        (&["scan", "192.0.2.1"], 2, "queryport query 192.0.2.1"),
+        (&["scan", "-", "--rate", "0"], 2, "from 1 to 4294967295"),
+        (
+            &["scan", "-", "--rate", "fast"],
+            2,
+            "expected a whole number",
+        ),
+        (&["scan", "-", "--rate", "-1"], 2, "expected a whole number"),
+        (
+            &["query", "quake3", "192.0.2.1", "--retries", "x"],
+            2,
+            "expected a whole number from 0 to 255",
+        ),
         (
             &["serve", "quake3", "0", "--set", "time_limit=long"],
             2,
@@ -122,10 +142,49 @@ fn wrong_arguments_are_named_and_have_an_exit_code() {
             2,
             "has no game \"server\"",
         ),
-        (&["serve", "quake3"], 2, "Usage: queryport serve"),
-        (&["serve", "quake9", "0"], 2, "or a game of --list"),
+        (&["serve"], 2, "Usage: queryport serve"),
+        (
+            &["serve", "quake9", "0"],
+            2,
+            "expected a protocol (gamespy1, gamespy4, quake3, ut2004) or a game (quake3, quake2",
+        ),
+        (
+            &["serve", "openarena"],
+            2,
+            "`queryport serve quake3` answers in its protocol",
+        ),
+        (
+            &["serve", "quake3", "0", "--players", "many"],
+            2,
+            "from 0 to 65535",
+        ),
+        (
+            &["serve", "quake3", "0", "--address", "here"],
+            2,
+            "expected an IP address",
+        ),
+        (
+            &["serve", "quake3", "0", "--announce", "example.org"],
+            2,
+            "expected HOST:PORT, as in master.example.org:27950",
+        ),
+        (
+            &["master", "list", "192.0.2.1", "Quake3Arena", "x"],
+            2,
+            "expected a whole number",
+        ),
         (&["query", "--bind", "here"], 2, "expected an IP address"),
         (&["rcon", "127.0.0.1:99999", "status"], 2, "\"99999\""),
+        (
+            &["rcon", "127.0.0.1:1", "status", "--timeout", "1"],
+            2,
+            "--timeout after the server would be sent to it: options come first",
+        ),
+        (
+            &["rcon", "quake3", "127.0.0.1:1", "status"],
+            2,
+            "rcon takes no protocol",
+        ),
         (
             &["scan", "openarena", "--master", "127.0.0.1:99999"],
             2,
@@ -408,8 +467,15 @@ fn on_a_terminal_of(run: &[&str], kind: &str, columns: u16) -> Vec<String> {
         .collect()
 }
 
-/// All that a program writes to a terminal.
+/// All that a program writes to a terminal, without colours.
 fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
+    let mut command = command(run);
+    command.env("TERM", kind).env("NO_COLOR", "1");
+    written(&mut command, columns)
+}
+
+/// All that a command writes to a terminal.
+fn written(command: &mut Command, columns: u16) -> String {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
     use rustix::termios::{Winsize, tcsetwinsize};
 
@@ -432,13 +498,13 @@ fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
     )
     .unwrap();
     // The command has its own copies of the ends, which close with it.
-    let spawned = command(run)
-        .env("TERM", kind)
-        .env("NO_COLOR", "1")
+    let spawned = command
         .stdout(end.try_clone().unwrap())
         .stderr(end.try_clone().unwrap())
         .spawn();
     let mut child = spawned.unwrap();
+    // The command keeps its own copies.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut terminal = File::from(terminal);
     let reader = std::thread::spawn(move || {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
@@ -535,7 +601,7 @@ fn an_interrupt_ends_a_program_at_any_time() {
                     .unwrap();
                 assert!(!err.contains("panicked"), "{run:?}: {err}");
                 // Before it listens for signals, or if it does not, the signal itself ends it.
-                let is_ended = matches!(status.code(), Some(0 | 1))
+                let is_ended = matches!(status.code(), Some(0 | 1 | 130))
                     || status.signal() == Some(signal.as_raw());
                 assert!(is_ended, "{run:?}: {status}: {err}");
             }
@@ -638,6 +704,50 @@ fn the_browser_ends_quietly_when_its_terminal_is_closed() {
         let status = child.wait().unwrap();
         assert_eq!(status.code(), Some(0), "{signal:?}: {status}");
     }
+}
+
+/// Fills the buffer of a terminal that nobody reads.
+fn fill(keys: &File) {
+    /// Opens a terminal that does not control this process, and does not wait for it.
+    const O_NOCTTY_NONBLOCK: i32 = 0o400 | 0o4000;
+    let name = ptsname(keys, Vec::new()).unwrap().into_string().unwrap();
+    let mut line = OpenOptions::new()
+        .write(true)
+        .custom_flags(O_NOCTTY_NONBLOCK)
+        .open(name)
+        .unwrap();
+    while line.write(&[b'x'; 4096]).is_ok() {}
+}
+
+/// Whether a process catches this signal.
+fn catches(process: Pid, signal: Signal) -> bool {
+    let status = format!("/proc/{}/status", process.as_raw_nonzero());
+    let status = std::fs::read_to_string(status).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let caught = u64::from_str_radix(caught.unwrap().trim(), 16).unwrap();
+    caught >> (signal.as_raw() - 1) & 1 == 1
+}
+
+#[test]
+fn a_signal_ends_the_browser_on_a_terminal_that_takes_no_output() {
+    let (keys, line) = terminal();
+    fill(&keys);
+    let end = || line.try_clone().unwrap();
+    let mut child = command(&["browser"])
+        .env("TERM", "xterm")
+        .stdin(end())
+        .stdout(end())
+        .stderr(end())
+        .spawn()
+        .unwrap();
+    let process = Pid::from_child(&child);
+    while !catches(process, Signal::TERM) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    kill_process(process, Signal::TERM).unwrap();
+    let status = process::wait(&mut child);
+    assert_eq!(status.code(), Some(0), "{status}");
 }
 
 /// The reply to a request for this page; `None` if the connection is closed without one.
@@ -840,6 +950,82 @@ fn an_interrupted_scan_has_a_status_of_its_own() {
         "{err}"
     );
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_interrupted_browser_without_a_screen_has_a_status_of_its_own() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let file = list(
+        "interrupted-lines",
+        &format!("quake3 {}\n", silent.local_addr().unwrap()),
+    );
+    let run = ["browser", "--plain", &file, "--timeout", "60"];
+    let child = command(&run).spawn().unwrap();
+    let mut buffer = [0; 64];
+    silent.recv(&mut buffer).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let (code, _, err) = judge(&run, &process::finish(child));
+    assert!(code == Some(130) && err.contains("interrupted"), "{err}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_short_query_has_the_counts_and_no_players() {
+    let (mut child, _out, line) = started(&["serve", "quake3", "0"]);
+    let address = line.trim().rsplit(' ').next().unwrap();
+    let run = ["query", "quake3", address, "--short", "--json"];
+    let (code, out, err) = output(&run);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(code, Some(0), "{out}{err}");
+    let answer: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let answer = &answer["answer"];
+    assert_eq!(answer["name"], "queryport embedded deathmatch");
+    assert_eq!(
+        (&answer["player_count"], &answer["max_players"]),
+        (&4.into(), &16.into())
+    );
+    assert!(answer["players"].is_null(), "{out}");
+    assert_eq!(answer["completeness"], "complete");
+}
+
+#[test]
+fn a_narrow_terminal_wraps_no_line_of_a_summary_or_of_a_list() {
+    let file = list(
+        "narrow-summary",
+        "quake3 127.0.0.1:9\nquake3 127.0.0.1:10\n",
+    );
+    let long = on_a_terminal_of(&["scan", &file, "--timeout", "0.6"], "dumb", 40);
+    let games = on_a_terminal_of(&["games", "--protocol", "ut2004"], "xterm", 40);
+    let served = on_a_terminal_of(&["serve", "--list"], "xterm", 40);
+    let help = on_a_terminal_of(&["scan", "--help"], "xterm", 40);
+    for line in [&long, &games, &served, &help].into_iter().flatten() {
+        let is_usage = line.starts_with("Usage: ");
+        assert!(is_usage || line.chars().count() <= 40, "{line:?}");
+    }
+    assert!(long.iter().any(|line| line.starts_with("  unreachable")));
+    assert!(games.iter().any(|line| line.ends_with(" Killing Floor")));
+    assert!(served.iter().any(|line| line.ends_with(" Minecraft")));
+    assert!(help.len() < 200, "a word a line: {help:#?}");
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn colours_are_for_terminals_that_show_them() {
+    let (mut child, _out, line) = started(&["serve", "quake3", "0"]);
+    let address = line.trim().rsplit(' ').next().unwrap();
+    let run = ["query", "quake3", address];
+    let has_codes = |kind: &str, no_color: &str| {
+        let mut command = command(&run);
+        let text = written(command.env("TERM", kind).env("NO_COLOR", no_color), 80);
+        assert!(text.contains("Sarge"), "{text}");
+        text.contains('\u{1b}')
+    };
+    let coloured = [("xterm", ""), ("xterm", "1"), ("dumb", "")]
+        .map(|(kind, no_color)| has_codes(kind, no_color));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(coloured, [true, false, false]);
 }
 
 #[test]
