@@ -164,6 +164,7 @@ fn status(tick: u32) -> Arc<ServerStatus> {
     let mut status = ServerStatus::default();
     status.name = Some("A game of our own".into());
     status.game = Some("OurGame".into());
+    status.version = Some("1.0".into());
     status.map = Some(format!("level{}", tick / 20 + 1).into());
     status.max_players = Some(8);
     status.player_count = Some(1);

@@ -30,8 +30,16 @@ LATIN = text(b"D\xe6mia")
 SECOND_COLOUR = text(b"D\xe6mia", charset="quake")
 ODD = [" blank ", "with 'quotes'", "a,b=c", "<b>&amp", "player_3", "0"]
 
+# A game of one's own, which imitates no other: all protocols at one port, with one status.
+OWN = (["quake3,gamespy1,gamespy4,ut2004"], {
+    # Without a version, rust gamedig rejects an answer in GameSpy v1 and v4.
+    "name": "A game of our own", "game": "OurGame", "version": "1.0", "map": "arena", "player_count": 12,
+    "rules": [rule for rule in RULES if rule[1]], "players": players(ODD)[2:14],
+})
+
 # For each server: the arguments of `serve`, and the fields of its status.
 SERVERS = {
+    "own quake3": OWN, "own gamespy1": OWN, "own gamespy4": OWN, "own ut2004": OWN,
     "quake3": (["quake3"], {
         "name": text(b"^1Red ^7server of ^2names", "caret"), "map": "q3dm17", "player_count": 36,
         # A value of Quake 3 is never empty.
