@@ -318,7 +318,7 @@ small{display:block;font-size:.8rem;color:#a9aeb8}
 .name small{font-weight:400}
 .players{white-space:nowrap;font-variant-numeric:tabular-nums}
 .chart{min-width:170px}
-.state{max-width:20rem}
+.state{min-width:14rem;max-width:20rem}
 .up{color:#7fd962}
 .down{color:#ff8080}
 svg{display:block;width:150px;height:28px;background:#1e2129}
