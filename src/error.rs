@@ -71,7 +71,7 @@ pub enum ParseErrorKind {
     #[error("not a message of this protocol: expected {0}")]
     NotThisProtocol(&'static str),
     /// A message of this protocol, but not of the kind that the parser reads.
-    #[error("not the message asked for: expected {0}")]
+    #[error("a message of another kind: expected {0}")]
     Unexpected(&'static str),
     /// The datagram ends inside a field.
     #[error("cut short inside {0}")]
@@ -80,7 +80,7 @@ pub enum ParseErrorKind {
     #[error("malformed {0}")]
     Malformed(&'static str),
     /// The reply quotes another challenge or request id than the request carried.
-    #[error("the {0} is not the one sent")]
+    #[error("wrong {0}")]
     Mismatch(&'static str),
     /// More than [`Limits`](crate::Limits) allows.
     #[error("more {what} than the limit of {limit}")]
@@ -125,7 +125,7 @@ pub enum EncodeError {
     #[error("{0} is empty")]
     Empty(&'static str),
     /// A key that the query writes itself.
-    #[error("the query writes the key {0} itself")]
+    #[error("the query writes the key {0} itself: leave it out")]
     Reserved(&'static str),
 }
 
@@ -208,15 +208,15 @@ pub enum QueryError {
     Unreachable,
     /// The request is longer than the 65,507 bytes that a UDP datagram can hold; its length in
     /// bytes.
-    #[error("the request has {0} bytes, a datagram at most 65507")]
+    #[error("the request has {0} bytes, but a datagram can have at most 65507")]
     RequestTooLong(usize),
     /// Not queried, because another query of the same address is under way or waiting: their
     /// datagrams could not be told apart. Queries that have ended do not count.
-    #[error("not asked: the same address is being queried already")]
+    #[error("not queried: another query of this address is under way")]
     Duplicate,
     /// Not queried, because the port is 0, or the address is unspecified (0.0.0.0/8, `::`),
     /// multicast or broadcast.
-    #[error("not asked: port 0, or an unspecified, multicast or broadcast address")]
+    #[error("not queried: port 0, or an unspecified, multicast or broadcast address")]
     NotOneServer,
 }
 
@@ -364,7 +364,7 @@ pub(crate) fn counted(count: u32, noun: &str) -> String {
 #[non_exhaustive]
 pub enum ListError {
     /// The server's first bytes are not the greeting of a list server.
-    #[error("no list server: the greeting has no challenge")]
+    #[error("not a list server: its greeting has no challenge")]
     NoGreeting,
     /// The server sent nothing, or no reply to the request.
     #[error("the list server did not reply")]
@@ -429,7 +429,7 @@ impl ListError {
 #[non_exhaustive]
 pub enum AnnounceError {
     /// The heartbeat tag is not a single word.
-    #[error("the heartbeat tag cannot be sent")]
+    #[error("the heartbeat tag is not a single word")]
     Tag(#[source] EncodeError),
     /// The `infoResponse` lacks a key that masters demand, or the key's value is 0 or not a number.
     #[error("masters list no server without `{key}`: set the status's {field}")]
@@ -441,7 +441,7 @@ pub enum AnnounceError {
     },
     /// A name that is not one word of at most 63 bytes, as masters demand.
     #[error(
-        "masters take only one word of at most 63 bytes for `{key}`: change the status's {field}"
+        "masters accept only one word of at most 63 bytes for `{key}`: change the status's {field}"
     )]
     NotOneWord {
         /// The key of the `infoResponse`.
@@ -450,7 +450,7 @@ pub enum AnnounceError {
         field: &'static str,
     },
     /// The heartbeat tag belongs to another game than the status.
-    #[error("the heartbeat tag is that of another game than the status's game")]
+    #[error("the heartbeat tag belongs to another game than the status: see Announcer::quake3_tag")]
     OtherGame,
 }
 
@@ -468,7 +468,7 @@ mod tests {
         let reserved = EncodeError::Reserved("qport");
         assert_eq!(
             reserved.to_string(),
-            "the query writes the key qport itself"
+            "the query writes the key qport itself: leave it out"
         );
     }
 
@@ -487,7 +487,7 @@ mod tests {
         assert_eq!(
             failure(ParseErrorKind::Mismatch("challenge")).to_string(),
             "no usable answer within 150 ms (1 request sent, 2 datagrams rejected; the last: \
-             the challenge is not the one sent at byte 23)"
+             wrong challenge at byte 23)"
         );
     }
 

@@ -61,7 +61,7 @@ pub enum Error {
     #[error(transparent)]
     UnknownProtocol(#[from] UnknownProtocol),
     /// The options have a dialect of another protocol.
-    #[error("the dialect {dialect:?} is not of {protocol}")]
+    #[error("{dialect:?} is not a dialect of {protocol}")]
     WrongDialect {
         /// The dialect.
         dialect: Dialect,
@@ -107,7 +107,7 @@ pub enum Error {
         game_port: Option<u16>,
     },
     /// The text is not a server's address.
-    #[error("{text:?} names no server: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
+    #[error("{text:?} is not a server: {why}; write HOST, HOST:PORT or [IPV6]:PORT")]
     BadAddress {
         /// The text.
         text: String,
@@ -135,7 +135,7 @@ pub enum Error {
 fn no_master(known: usize) -> String {
     match known {
         0 => "no list server is known".to_owned(),
-        _ => format!("its row lacks the name, number or key that its {known} list servers need"),
+        _ => format!("the table lacks the name, number or key for its {known} list servers"),
     }
 }
 
@@ -238,7 +238,7 @@ mod tests {
                     error: RconError::NoPassword,
                 },
                 ErrorKind::Refused,
-                "192.0.2.1:27960: the server has no rcon password set and takes no commands",
+                "192.0.2.1:27960: the server has no rcon password, so it accepts no commands",
             ),
             (
                 Error::NoMaster {
@@ -254,7 +254,7 @@ mod tests {
                     known: 2,
                 },
                 ErrorKind::Request,
-                "rune: its row lacks the name, number or key that its 2 list servers need",
+                "rune: the table lacks the name, number or key for its 2 list servers",
             ),
             (
                 other(None, None),

@@ -481,16 +481,16 @@ impl RconAnswer {
 ///
 /// let error = RconError::BadPassword;
 /// assert_eq!(error.kind(), ErrorKind::Refused);
-/// assert_eq!(error.to_string(), "the server does not take this rcon password");
+/// assert_eq!(error.to_string(), "the server does not accept this rcon password");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RconError {
     /// The server does not take this password.
-    #[error("the server does not take this rcon password")]
+    #[error("the server does not accept this rcon password")]
     BadPassword,
-    /// The server has no rcon password and takes no commands.
-    #[error("the server has no rcon password set and takes no commands")]
+    /// The server has no rcon password, so it accepts no commands.
+    #[error("the server has no rcon password, so it accepts no commands")]
     NoPassword,
     /// The server refused in other words.
     #[error(transparent)]

@@ -58,7 +58,7 @@ async fn a_wrong_protocol_or_dialect_is_an_error() {
     let minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
     let confused = client.clone().with_options(minecraft);
     let error = confused.query("quake3", "192.0.2.1").await.unwrap_err();
-    assert_eq!(error.to_string(), "the dialect Minecraft is not of quake3");
+    assert_eq!(error.to_string(), "Minecraft is not a dialect of quake3");
     assert_eq!(error.kind(), ErrorKind::Request);
     let target = ScanTarget::from((Protocol::Quake3, "192.0.2.1")).with_options(minecraft);
     let mut scan = client.scan([target], ScanOptions::default()).unwrap();

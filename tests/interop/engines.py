@@ -131,7 +131,7 @@ def answers(examples, engine, port):
         "refusal": "the server refused: " in said["refusal"],
         "connect": f"accepted {player}" in said["connect"],
         "rcon": player in said["rcon"] and LEVEL in said["rcon"],
-        "wrong password": "does not take this rcon password" in said["wrong password"],
+        "wrong password": "does not accept this rcon password" in said["wrong password"],
         "info": shown == {"map": LEVEL, "player_count": 1, "max_players": slots, "password": True},
         "game": info.get("game") == GAMES[engine],
     }

@@ -127,7 +127,7 @@ def answers(examples, port):
     }
     right = {
         "rcon": NAMES[0].decode() in said["rcon"],
-        "wrong password": "does not take this rcon password" in said["wrong password"],
+        "wrong password": "does not accept this rcon password" in said["wrong password"],
         "detect": json.loads(said["detect"]).get("answer", {}).get("map") == LEVEL,
     }
     return {aspect: (int(is_right), 1) for aspect, is_right in right.items()}, "\n".join(said.values())

@@ -459,7 +459,7 @@ async fn a_game_without_a_list_server_that_can_be_asked_is_an_error_in_words() {
         "q3a",
         vec![master(MasterForm::GameSpy2, "127.0.0.1:1".parse().unwrap())],
     ));
-    let text = "q3a: its row lacks the name, number or key that its 1 list servers need";
+    let text = "q3a: the table lacks the name, number or key for its 1 list servers";
     assert_eq!(error.unwrap_err().to_string(), text);
 }
 

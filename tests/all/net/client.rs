@@ -200,7 +200,7 @@ async fn each_failure_has_its_error() {
     for part in [
         "within 4",
         "2 datagrams rejected",
-        "the challenge is not the one sent at byte",
+        "wrong challenge at byte",
     ] {
         assert!(text.contains(part), "{text}");
     }

@@ -526,8 +526,8 @@ async fn a_target_of_a_game_is_asked_as_its_servers_are() {
     let expected = [
         Ok((minecraft, "Minecraft".to_owned())),
         Ok((ut2004, ut2004.to_string())),
-        Err("\"host:1:2\" names no server: several colons, but not an IPv6 address; write HOST, HOST:PORT or [IPV6]:PORT".to_owned()),
-        Err(format!("\"localhost\" names no server: {unknown}")),
+        Err("\"host:1:2\" is not a server: several colons, but not an IPv6 address; write HOST, HOST:PORT or [IPV6]:PORT".to_owned()),
+        Err(format!("\"localhost\" is not a server: {unknown}")),
     ];
     assert_eq!(ended.into_values().collect::<Vec<_>>(), expected);
 }
