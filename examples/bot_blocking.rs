@@ -1,5 +1,5 @@
-//! `bot` without a runtime: a scan queries all servers at the same time, in the thread that takes
-//! its results.
+//! The example `bot` without a runtime: a scan queries all servers at the same time, in the thread
+//! that reads its results.
 //!
 //! ```text
 //! cargo run --no-default-features --features blocking --example bot_blocking -- quake3 example.org

@@ -44,13 +44,13 @@ struct Arguments {
     /// The protocol number; the default is the one in the server's reply to `getinfo`.
     #[arg(long)]
     protocol: Option<u32>,
-    /// The form of the request; by default that of the game in the server's reply to `getinfo`.
+    /// The form of the request; the default is that of the game in the server's reply to `getinfo`.
     /// `plain`: Elite Force, Call of Duty 2 and 4. `escaped`: Unvanquished. `direction-byte`: Medal
     /// of Honor. `info-string`: DarkPlaces. `arguments`: Warsow. `compressed`: all others.
     #[arg(long, value_parser = form)]
     form: Option<ConnectForm>,
-    /// A key and value of the userinfo, instead of the usual one. May be given more than once.
-    /// OpenArena and ET: Legacy need a cl_guid of 32 hexadecimal digits in capitals; OpenJK
+    /// A key of the userinfo and its value, which replaces the usual value. May be given more than
+    /// once. OpenArena and ET: Legacy need a cl_guid of 32 hexadecimal digits in capitals; OpenJK
     /// forcepowers, color1, color2, cg_predictItems, saber1, saber2, char_color_red,
     /// char_color_green and char_color_blue.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! cargo run --release --example delayed -- 7778                 answers other programs after 20 ms
-//! cargo run --release --example delayed -- 7778 --time 20       queries it 20 times in each way and prints milliseconds
+//! cargo run --release --example delayed -- 7778 --time 20       queries it 20 times with each kind of query, and prints milliseconds
 //! ```
 #![allow(
     missing_docs,
@@ -45,7 +45,7 @@ struct Arguments {
     /// Milliseconds before each reply.
     #[arg(long, default_value_t = 20)]
     delay: u64,
-    /// Query the server this many times in each way, print the durations, and stop.
+    /// Query the server this many times with each kind of query, print the durations, and stop.
     #[arg(long)]
     time: Option<u32>,
     /// A short name without colours, and no UTF-16: for clients that cannot read them.
@@ -113,7 +113,7 @@ async fn answer(
     }
 }
 
-/// Queries in every way, several times each.
+/// Runs every kind of query several times.
 async fn measure(server: SocketAddr, times: u32) -> Result<(), Box<dyn Error>> {
     let client = Client::new()?.with_timing(Timing::default().with_timeout(Duration::from_secs(4)));
     let query = |options| StatusQuery::new(0, &options);

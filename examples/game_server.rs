@@ -2,8 +2,9 @@
 //! Datagrams that are not requests belong to the game.
 //!
 //! It answers on the port of the game and on the next one, as UT2004's servers do. It answers over
-//! IPv4 and IPv6, in three protocols, which the first bytes of a request tell apart. One responder
-//! has the status and the bounds for all of it. Each tick replaces the status without copying it.
+//! IPv4 and IPv6, in three protocols: the first bytes of a request show which. One responder has
+//! the status and the bounds for all sockets and protocols. Each tick replaces the status without
+//! copying it.
 //!
 //! ```text
 //! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
@@ -143,8 +144,8 @@ fn answer(socket: &UdpSocket, responder: &mut Responder, announcer: &mut Announc
     }
 }
 
-/// Sends the datagrams that are due, on the first socket of each master's family: a master asks
-/// where a heartbeat came from.
+/// Sends the datagrams that are due, on the first socket of each master's family: a master sends
+/// its query to the sender of the heartbeat.
 fn send_heartbeats(sockets: &[UdpSocket], announcer: &mut Announcer) {
     let mut out = Vec::new();
     while let Some(to) = announcer.poll_datagram(Instant::now(), &mut out) {

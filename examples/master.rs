@@ -77,8 +77,8 @@ struct Serve {
     /// The maximum number of servers of one IP address.
     #[arg(long, default_value_t = Options::default().max_per_address, value_parser = number(0..=usize::MAX))]
     max_per_address: usize,
-    /// Lists that one client gets in a row; then one in three seconds. A client requests each list
-    /// at least twice.
+    /// The number of lists that one client gets at once; after these it gets one in three seconds.
+    /// A client requests each list at least twice.
     #[arg(long, default_value_t = 16, value_parser = number(0..=u16::MAX))]
     lists_in_a_row: u16,
     /// List servers on this machine too.
@@ -110,7 +110,7 @@ struct List {
     /// The maximum number of requests. A list is settled when two replies contain each address.
     #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     passes: u8,
-    /// Ask a GameSpy v1 master, over TCP, with this key.
+    /// Request the list from a GameSpy v1 master, over TCP, with this key.
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]
     key: Option<GameKey>,
     /// The game or program that the key belongs to; default: the game.
@@ -294,7 +294,7 @@ async fn after(time: Option<Duration>) {
     }
 }
 
-/// Prints the servers that were refused, listed, or have expired.
+/// Prints the servers that were refused or listed, or that have expired.
 fn print_events(watched: &mut Watched, tags: &BTreeSet<String>) -> io::Result<()> {
     let mut out = io::stdout();
     for (server, tag) in watched.refused.drain(..) {

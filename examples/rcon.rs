@@ -6,11 +6,11 @@
 //! ```
 //!
 //! The password comes from the environment variable `QUERYPORT_RCON_PASSWORD`, or the program asks
-//! for it on the terminal. It is not taken from the command line, which other users of the machine
-//! can read. Options go before the server.
+//! for it on the terminal. The command line cannot have the password, because other users of the
+//! machine can read it. Options go before the server.
 //!
 //! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130
-//! after Ctrl-C where it asked for the password.
+//! after Ctrl-C while it asks for the password.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,

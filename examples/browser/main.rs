@@ -6,7 +6,7 @@
 //! cargo run -p queryport-cli -- browser
 //! # The servers of a game, from its list servers
 //! cargo run -p queryport-cli -- browser openarena
-//! # One HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT a line
+//! # One HOST:PORT, PROTOCOL HOST:PORT or GAME HOST:PORT per line
 //! cargo run -p queryport-cli -- browser servers.txt
 //! cargo run -p queryport-cli -- browser --favourites
 //! # Lines, without a terminal
@@ -14,11 +14,11 @@
 //! ```
 //!
 //! `?` shows the keys. Favourites are kept in `queryport/favourites` in the user's folder of
-//! settings (XDG_CONFIG_HOME), one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` a line. NO_COLOR and
-//! COLORTERM are respected.
+//! settings (XDG_CONFIG_HOME), one `PROTOCOL HOST:PORT` or `GAME HOST:PORT` per line. The variables
+//! NO_COLOR and COLORTERM set the use of colours.
 //!
-//! Exit status: 0 after the terminal was left or when a server answered, 1 when none did or
-//! something failed, 2 for a wrong command line.
+//! Exit status: 0 after the browser was closed, or (for lines) if a server answered; 1 if no server
+//! answered, or something failed; 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -78,13 +78,12 @@ const NO_FAVOURITES: &str = "no favourites yet: browse a game, as with `querypor
 #[derive(Debug, Parser)]
 #[command(name = "browser", bin_name = "queryport browser", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A game, whose list servers are asked; or a file with one server a line: `HOST:PORT`,
-    /// `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Without it, invented
-    /// servers on loopback.
+    /// A game, to get its servers from its list servers; or a file with one server per line:
+    /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input. Without this
+    /// argument, invented servers on loopback.
     #[arg(value_name = "GAME|FILE")]
     list: Option<String>,
-    /// Browse the favourites, which are kept in `queryport/favourites` of $XDG_CONFIG_HOME or
-    /// ~/.config.
+    /// Browse the favourites: the file `queryport/favourites` in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, conflicts_with = "list")]
     favourites: bool,
     /// The protocol of lines that name neither protocol nor game.
@@ -103,7 +102,7 @@ pub(crate) struct Arguments {
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
-    /// Send from this address of this machine, and from this port if there is one: then
+    /// Send from this address of this machine, and from this port if it is given. With a port,
     /// refreshes wait for the scan to end.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,

@@ -37,7 +37,7 @@ pub(crate) enum Event {
     RefreshEnded,
     /// A line for the user.
     Note(String),
-    /// A line of a file that names no server, for the user.
+    /// A line of a file that is not a server, for the user.
     Rejected(String),
 }
 
@@ -134,7 +134,7 @@ impl Browser {
             is_refreshing: false,
             progress: Progress::new(now),
             note: None,
-            advice: "the list names no server",
+            advice: "the list has no servers",
             rejected: 0,
             kept_in: None,
             help_scroll: 0,

@@ -1,4 +1,5 @@
-//! Decodes datagrams: captures, dumps, hexadecimal, base64 and raw files in, JSON lines out.
+//! Decodes datagrams from captures, dumps, hexadecimal, base64 and raw files, and prints JSON
+//! lines.
 //!
 //! ```text
 //! cargo run -p queryport-cli -- decode FILE...  "-" is standard input
@@ -16,11 +17,12 @@
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
-//! An output line has `datagrams`, with a description of each. If the replies of the server make an
-//! answer, the line has it too: `complete` or `incomplete`, and `rules`, `players`, `teams` and
-//! `info`. These are as on the wire, with one code point per byte of text. If the file does not
-//! name the protocol, the line does. The request is not known. A line that cannot be decoded has an
-//! `error` with `kind`, `message` and `address`. Exit status 1 when any line has one.
+//! An output line has `datagrams`, with a description of each. If the server's replies form an
+//! answer, the line also has the answer: `complete` or `incomplete`, and `rules`, `players`,
+//! `teams` and `info`. These are as on the wire, with one code point per byte of text. If the file
+//! does not name the protocol, the line does. The request is not known. A line that cannot be
+//! decoded has an `error` with `kind`, `message` and `address`. The exit status is 1 if any line
+//! has an `error`.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -65,8 +67,8 @@ pub(crate) struct Arguments {
     /// is standard input.
     #[arg(required = true)]
     files: Vec<String>,
-    /// Add `status`, the normalised status, and `game`, the id of the game, if the answer
-    /// identifies it.
+    /// Add `status`, the normalised status, and, if the answer identifies the game, `game` with its
+    /// id.
     #[arg(long)]
     normalised: bool,
 }

@@ -1,5 +1,5 @@
-//! A fifth protocol in a query, as a `Query` and in a scan with Quake 3, with a server on loopback:
-//! `cargo run --example fifth_protocol`
+//! A protocol that this crate does not have: in one query, as a `Query`, and in a scan together
+//! with Quake 3. The server runs on loopback: `cargo run --example fifth_protocol`
 
 mod a2s;
 

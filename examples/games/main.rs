@@ -44,10 +44,10 @@ pub(crate) struct Arguments {
     /// Games of this protocol only.
     #[arg(long)]
     protocol: Option<Protocol>,
-    /// Games with a list server only.
+    /// List only games with a list server.
     #[arg(long)]
     listed: bool,
-    /// Print one JSON object per game and line.
+    /// Print JSON: one object per line, for each game.
     #[arg(long)]
     json: bool,
 }

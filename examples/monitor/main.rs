@@ -1,20 +1,20 @@
 //! Watches game servers and serves a status page for people and metrics for Prometheus, or makes
-//! one check for Nagios, Icinga and their kin.
+//! one check for Nagios, Icinga and similar programs.
 //!
 //! ```text
 //! # Embedded servers; status page on http://127.0.0.1:9861/
 //! cargo run -p queryport-cli -- monitor
 //! # Pairs of protocol or game and server
 //! cargo run -p queryport-cli -- monitor quake3 HOST[:PORT] ut2004 HOST[:PORT]
-//! # One such pair a line, # comments
+//! # One such pair per line; lines that begin with # are comments
 //! cargo run -p queryport-cli -- monitor --file servers.txt
-//! # Sums over the servers of a game
+//! # Totals over the servers of a game
 //! cargo run -p queryport-cli -- monitor --game openarena
 //! cargo run -p queryport-cli -- monitor --once --warning 0.2 --critical 1 openarena HOST
 //! ```
 //!
-//! In the same folder, `prometheus.yml` scrapes it, and `dashboard.json` is a dashboard for
-//! Grafana.
+//! In the same folder, `prometheus.yml` configures Prometheus to read the metrics, and
+//! `dashboard.json` is a dashboard for Grafana.
 //!
 //! With `--once`, it prints one line with performance data and ends with the exit status of
 //! monitoring plug-ins:
@@ -24,7 +24,7 @@
 //! - 2 critical: no answer, a round trip over `--critical`
 //! - 3 unknown: a host without an address, a wrong command line, output that cannot be written
 //!
-//! Without it: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
+//! Without `--once`: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -95,7 +95,7 @@ pub(crate) struct Arguments {
     /// A file with one such pair a line.
     #[arg(long)]
     file: Option<PathBuf>,
-    /// Watch all servers of this game, in sums; may be given more than once.
+    /// Watch the totals over all servers of this game; may be given more than once.
     #[arg(long, value_parser = command_line::game, conflicts_with = "once")]
     game: Vec<&'static Game>,
     /// The address of the status page and of the metrics.
@@ -119,8 +119,8 @@ pub(crate) struct Arguments {
     /// The timeout of a query in seconds, retries included.
     #[arg(long, default_value_t = 4.0, value_parser = seconds(0.001..=86_400.0))]
     timeout: f64,
-    /// Send from this address of this machine, and from this port if there is one: then one
-    /// query at a time.
+    /// Send from this address of this machine, and from this port if it is given. With a port,
+    /// there is one query at a time.
     #[arg(long, value_name = "ADDRESS[:PORT]", value_parser = command_line::local_address)]
     bind: Option<SocketAddr>,
     /// The maximum number of retries; those that do not fit into the timeout are not sent.

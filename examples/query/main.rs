@@ -9,7 +9,7 @@
 //! cargo run -p queryport-cli -- query HOST                         a server of unknown game: the usual ports of many games
 //! cargo run -p queryport-cli -- query --lan                        the servers of the local network
 //! cargo run -p queryport-cli -- query --lan openarena --json       those of a game
-//! cargo run -p queryport-cli -- query quake3 HOST --record FILE    writes the datagrams down, for a bug report
+//! cargo run -p queryport-cli -- query quake3 HOST --record FILE    writes the datagrams into a file, for a bug report
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
@@ -60,8 +60,8 @@ const EXAMPLES: &[&str] = &[
 #[derive(Debug, Parser)]
 #[command(name = "query", bin_name = "queryport query", version, after_help = command_line::help(EXAMPLES, command_line::EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// The game, by its id or name (`queryport games` lists them), or the protocol. It may be left
-    /// out before a server: then the usual ports of many games are tried.
+    /// The game, by its id or name (`queryport games` lists them), or the protocol. If you give
+    /// only a server, the usual ports of many games are tried.
     #[arg(value_name = "GAME|PROTOCOL")]
     what: Option<String>,
     /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. With a protocol, give the query port. With a
@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
     /// Words after the server, which are an error.
     #[arg(hide = true)]
     rest: Vec<String>,
-    /// Find the servers of this game, or of all games, on the local network.
+    /// Find the servers of this game on the local network; without a game, of all games.
     #[arg(long, value_name = "GAME", num_args = 0..=1, conflicts_with_all = ["what", "server", "short", "commands"])]
     lan: Option<Option<String>>,
     /// The broadcast address of the network to search, as in 192.0.2.255; all networks of this
@@ -83,10 +83,10 @@ pub(crate) struct Arguments {
     /// the pairs of the reply.
     #[arg(long, value_delimiter = ',', requires = "server", conflicts_with_all = ["json", "short"])]
     commands: Vec<String>,
-    /// The key of the game, which checks the answer to the command `secure`.
+    /// The key of the game, to check the answer to the command `secure`.
     #[arg(long, requires = "commands")]
     key: Option<String>,
-    /// Print one JSON object per server and line, with `answer` or `error`.
+    /// Print JSON: one object per line, for each server, with `answer` or `error`.
     #[arg(long)]
     json: bool,
     /// Request the short answer: name, map and counts. In GameSpy v4, only Minecraft servers have
@@ -94,7 +94,7 @@ pub(crate) struct Arguments {
     #[arg(long, requires = "server")]
     short: bool,
     /// Write the datagrams of the query into this file, as a transcript that `queryport decode`
-    /// reads. It holds what the server said, and neither its address nor yours.
+    /// reads. The file has no address of the server or of this machine.
     #[arg(long, requires = "server", conflicts_with = "commands")]
     record: Option<PathBuf>,
     /// The timeout of a query in seconds, retries included.

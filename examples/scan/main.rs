@@ -1,11 +1,11 @@
 //! Queries a whole list of servers, thousands at a time, and prints each answer as it arrives.
 //!
 //! ```text
-//! cargo run -p queryport-cli -- scan servers.txt                                    one IP:PORT a line, # comments
+//! cargo run -p queryport-cli -- scan servers.txt                                    one IP:PORT per line, # comments
 //! cargo run -p queryport-cli -- scan --protocol ut2004 servers.txt                  for lines that name no protocol
 //! echo 'quake3 192.0.2.1:27960' | cargo run -p queryport-cli -- scan --json -
 //! cargo run -p queryport-cli -- scan openarena --json                               the servers of a game, from its list servers
-//! cargo run -p queryport-cli -- scan openarena --master HOST                        from this list server
+//! cargo run -p queryport-cli -- scan openarena --master HOST                        the same, from this list server only
 //! cargo run -p queryport-cli -- scan --master HOST --game Nexuiz --game-protocol 3  a game by its name on dpmaster
 //! cargo run -p queryport-cli -- scan --rate 20000 --timeout 2 --retries 1 servers.txt
 //! cargo run -p queryport-cli -- scan --adaptive-wait --retries 0 servers.txt        shorter waits for silent servers
@@ -15,11 +15,11 @@
 //!
 //! Answers go to standard output, one line each, as they arrive. The summary goes to standard
 //! error, and so does the progress on a terminal. Ctrl-C and a closed pipe end the scan with a
-//! summary. To go on later, pass the number `skip` of the last JSON line to `--skip`: it counts the
-//! finished targets at the start of the list.
+//! summary. To continue the scan later, pass the number `skip` of the last JSON line to `--skip`:
+//! the number of targets at the start of the list that are finished.
 //!
-//! Exit status: 0 if a server answered; 1 if none did, or if a line of the list names no server; 2
-//! for a wrong command line; 130 after Ctrl-C.
+//! Exit status: 0 if a server answered; 1 if none did, or if the list has a wrong line; 2 for a
+//! wrong command line; 130 after Ctrl-C.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -72,8 +72,8 @@ const EXIT_STATUS: &str = "Exit status: 0 a server answered, 1 none did or a lin
 #[derive(Debug, Parser)]
 #[command(name = "scan", bin_name = "queryport scan", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
-    /// A game, whose list servers are asked; or a file with one server a line: `HOST:PORT`,
-    /// `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input.
+    /// A game, to get its servers from its list servers; or a file with one server per line:
+    /// `HOST:PORT`, `PROTOCOL HOST:PORT` or `GAME HOST:PORT`; `-` for standard input.
     #[arg(value_name = "GAME|FILE", required_unless_present = "master")]
     list: Option<String>,
     /// The protocol of lines that name neither protocol nor game.
@@ -103,23 +103,24 @@ pub(crate) struct Arguments {
         value_parser = number(i32::MIN..=i32::MAX)
     )]
     game_protocol: i32,
-    /// With a game: use the last answers of its list servers again for this many seconds.
+    /// With a game: do not request its lists again if the last ones are at most this many seconds
+    /// old.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, allow_negative_numbers = true, value_parser = number(0..=u64::MAX))]
     least_interval: u64,
     /// With a game: seconds to wait for a list over TCP.
     #[arg(long, value_name = "SECONDS", default_value_t = 45.0, value_parser = seconds(0.01..=600.0))]
     list_timeout: f64,
-    /// With a game: the addresses to accept from lists: `public`, `lan` (private ones too) or `any`
-    /// (those of this machine too).
+    /// With a game: the addresses to accept from lists: `public`, `lan` (also private addresses) or
+    /// `any` (also addresses of this machine).
     #[arg(long, default_value = "lan", value_parser = scope)]
     scope: Scope,
     /// With a game: leave out servers of other games, which the same list may contain.
     #[arg(long)]
     same_game: bool,
-    /// Print one JSON object per server and line, with `answer` or `error`.
+    /// Print JSON: one object per line, for each server, with `answer` or `error`.
     #[arg(long)]
     json: bool,
-    /// Name the servers without a usable answer on standard error.
+    /// Print the servers without a usable answer on standard error.
     #[arg(long, conflicts_with = "json")]
     failures: bool,
     /// The maximum number of queries at once. It bounds the memory, not the speed.
@@ -131,11 +132,11 @@ pub(crate) struct Arguments {
     /// The maximum number of bytes a second, sent and received together.
     #[arg(long, value_name = "BYTES", allow_negative_numbers = true, value_parser = number(1..=u64::MAX))]
     bytes_per_second: Option<u64>,
-    /// Do not query addresses of this network; may be repeated. A host name of the list is not
-    /// looked up for this.
+    /// Do not query addresses of this network; may be repeated. Host names in the list are not
+    /// looked up for this option.
     #[arg(long, value_name = "NETWORK/BITS", value_parser = network)]
     exclude: Vec<IpNet>,
-    /// Query one part of the list only: part I of N, counted from 1.
+    /// Query only one part of the list: part I of N, counted from 1.
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<(u64, u64)>,
     /// Skip this many targets at the start of the list. An earlier scan prints the number at its
@@ -152,8 +153,8 @@ pub(crate) struct Arguments {
     /// Number of retries.
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = number(0..=u8::MAX))]
     retries: u8,
-    /// Stop waiting for a reply early: after four times a slow round trip of the other servers, but
-    /// not before this many seconds.
+    /// Shorten the wait for a reply to four times a slow round trip of the other servers, but not
+    /// below this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds(0.01..=600.0), num_args = 0..=1, default_missing_value = "0.1", require_equals = true)]
     adaptive_wait: Option<f64>,
     /// The character set of texts that are not valid UTF-8: `windows-1251` for Cyrillic names,

@@ -1,4 +1,4 @@
-//! Runs one of the servers that `query` embeds, for other programs to query.
+//! Runs one of the servers that are built into `query`, so that other programs can query it.
 //!
 //! ```text
 //! cargo run -p queryport-cli -- serve quake3 27960
@@ -8,7 +8,7 @@
 //! cargo run -p queryport-cli -- serve gamespy4 25565 --game minecraft
 //! cargo run -p queryport-cli -- serve quake3,gamespy1 27960                              both on one port
 //! cargo run -p queryport-cli -- serve quake3 27960 --address 0.0.0.0 --address ::
-//! cargo run -p queryport-cli -- serve quake3 27960 --crowd 64 --who                      players come and go; shows who asks
+//! cargo run -p queryport-cli -- serve quake3 27960 --crowd 64 --who                      players join and leave; prints the senders of requests
 //! cargo run -p queryport-cli -- serve quake3 27960 --metrics 127.0.0.1:9100              counters for Prometheus
 //! cargo run -p queryport-cli -- serve quake3 27960 --announce 127.0.0.1:27950            sends heartbeats too
 //! cargo run -p queryport-cli -- serve gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
@@ -59,7 +59,7 @@ const EXAMPLES: &[&str] = &[
 const EXIT_STATUS: &str =
     "Exit status: 0 after Ctrl-C or --seconds, 1 failure, 2 wrong command line";
 
-/// Run a server that answers queries, to test a program that asks.
+/// Run a server that answers queries, to test a program that sends them.
 #[derive(Debug, Parser)]
 #[command(name = "serve", bin_name = "queryport serve", version, after_help = command_line::help(EXAMPLES, EXIT_STATUS))]
 pub(crate) struct Arguments {
@@ -78,10 +78,10 @@ pub(crate) struct Arguments {
     /// The game, for a protocol with several; `queryport serve --list` lists them.
     #[arg(long)]
     game: Option<String>,
-    /// This many invented players instead of the embedded ones.
+    /// The number of invented players, which replace the usual ones.
     #[arg(long, value_parser = number(0..=u16::MAX))]
     players: Option<u16>,
-    /// Up to this many invented players who come and go.
+    /// The maximum number of invented players who join and leave over time.
     #[arg(long, conflicts_with = "players", value_parser = number(0..=u16::MAX))]
     crowd: Option<u16>,
     /// A field of the status and its value, as in `name=Srv`, `bot_count=2`, `anti_cheat=false`,
@@ -112,13 +112,13 @@ pub(crate) struct Arguments {
     /// than once.
     #[arg(long, value_name = "NAME=VALUE", value_parser = field)]
     game_property: Vec<(String, String)>,
-    /// Answer GameSpy v1's `player_property` with the further fields of players.
+    /// Answer GameSpy v1's `player_property` with the other fields of players.
     #[arg(long)]
     player_properties: bool,
-    /// Print who asks, in at most ten lines a second.
+    /// Print the address of each request, at most ten lines per second.
     #[arg(long)]
     who: bool,
-    /// Serve the counters at this address, for Prometheus.
+    /// Serve counters for Prometheus over HTTP at this address.
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = command_line::socket_address)]
     metrics: Option<SocketAddr>,
     /// Stop after this many seconds; without it, after Ctrl-C.

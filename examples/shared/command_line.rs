@@ -62,7 +62,7 @@ pub fn other_name(text: &str) -> Option<&'static str> {
     let hint = match folded.as_str() {
         "gamespy" | "gs1" => "the protocol is gamespy1 here",
         "gamespy2" | "gs2" => {
-            "the protocol is gamespy4 here; the name of a game, as halo, asks in its own form"
+            "the protocol is gamespy4 here; give the name of a game, such as halo, to use GameSpy v2"
         }
         "gamespy3" | "gs3" | "gs4" => {
             "the protocol is gamespy4 here; other tools call it gamespy3 too"
