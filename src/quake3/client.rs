@@ -16,7 +16,6 @@ use crate::error::{ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
-use crate::text::locate;
 
 /// Queries a server's status: `getstatus`, or `getinfo` for [`Detail::Short`].
 ///
@@ -129,7 +128,7 @@ impl StatusQuery {
             let other = ParseErrorKind::Unexpected(command_word(self.options.detail));
             return Err(ParseError::new(other, 4));
         }
-        let verification = self.verify(response.info().get("challenge"), datagram)?;
+        let verification = self.verify(&response)?;
         let asked = self.options.detail;
         // DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
         // datagram. Without our challenge, it could be a late reply to an earlier `getinfo`.
@@ -171,19 +170,16 @@ impl StatusQuery {
     }
 
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
-    fn verify(&self, quoted: Option<&[u8]>, datagram: &[u8]) -> Result<Verification, ParseError> {
+    fn verify(&self, response: &Response<'_>) -> Result<Verification, ParseError> {
         let Some(sent) = self.challenge() else {
             return Ok(Verification::Unavailable);
         };
-        match quoted {
-            None | Some([]) => Ok(Verification::Unverified),
-            Some(quoted) if quoted == sent => Ok(Verification::Verified),
-            Some(quoted) => {
-                let offset = locate(datagram, quoted).map_or(0, |range| range.start);
-                Err(ParseError::new(
-                    ParseErrorKind::Mismatch("challenge"),
-                    offset,
-                ))
+        match response.find("challenge") {
+            None | Some((_, [])) => Ok(Verification::Unverified),
+            Some((_, quoted)) if quoted == sent => Ok(Verification::Verified),
+            Some((offset, _)) => {
+                let kind = ParseErrorKind::Mismatch("challenge");
+                Err(ParseError::new(kind, offset))
             }
         }
     }

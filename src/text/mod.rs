@@ -29,14 +29,42 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
 
 /// Iterator over the results of a production, until it fails.
 #[inline]
-pub(crate) fn each<'a, T, E>(
-    mut rest: &'a [u8],
-    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
-) -> impl Iterator<Item = T> {
-    std::iter::from_fn(move || {
-        let (after, item) = production(rest).ok()?;
-        rest = after;
+pub(crate) const fn each<P>(input: &[u8], production: P) -> Each<'_, P> {
+    let rest = input;
+    Each { rest, production }
+}
+
+/// See [`each`].
+#[derive(Debug, Clone)]
+pub(crate) struct Each<'a, P> {
+    rest: &'a [u8],
+    production: P,
+}
+
+impl<'a, P, T, E> Iterator for Each<'a, P>
+where
+    P: Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
+{
+    type Item = T;
+
+    // The loop over pairs is inside its caller: a call for each pair would cost a fifth more.
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        let (rest, item) = (self.production)(self.rest).ok()?;
+        self.rest = rest;
         Some(item)
+    }
+}
+
+/// As [`each`], with the offset of each result in the input.
+pub(crate) fn each_with_offset<'a, T, E>(
+    input: &'a [u8],
+    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
+) -> impl Iterator<Item = (usize, T)> {
+    let mut items = each(input, production);
+    std::iter::from_fn(move || {
+        let offset = input.len().saturating_sub(items.rest.len());
+        Some((offset, items.next()?))
     })
 }
 
@@ -52,19 +80,21 @@ pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u
 /// needs half the instructions of `memchr`.
 #[inline(always)]
 pub(crate) fn length_until<const A: u8, const B: u8>(input: &[u8]) -> usize {
-    let (chunks, last) = input.as_chunks::<8>();
-    for (number, chunk) in chunks.iter().enumerate() {
+    let mut rest = input;
+    while let Some((chunk, after)) = rest.split_first_chunk::<8>() {
         let eight = u64::from_le_bytes(*chunk);
         let marks = marks_of(A, eight) | marks_of(B, eight);
         if marks != 0 {
             let first = (marks.trailing_zeros() / u8::BITS) as usize;
-            return number.wrapping_mul(chunk.len()).wrapping_add(first);
+            let before = input.len().wrapping_sub(rest.len());
+            return before.wrapping_add(first);
         }
+        rest = after;
     }
     let is_end = |byte: &u8| *byte == A || *byte == B;
-    let end = last.iter().position(is_end).unwrap_or(last.len());
-    let before_last = input.len().wrapping_sub(last.len());
-    before_last.wrapping_add(end)
+    let last = rest.iter().position(is_end).unwrap_or(rest.len());
+    let before = input.len().wrapping_sub(rest.len());
+    before.wrapping_add(last)
 }
 
 /// Sets the highest bit of the first byte that has this value, and perhaps that of later bytes;

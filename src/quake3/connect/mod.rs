@@ -26,7 +26,7 @@ use super::wire::request::{Command, ConnectArguments, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::model::Verification;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
-use crate::text::{number, share};
+use crate::text::number;
 
 /// Longest packet that servers read, in bytes (Quake3e, code/server/sv_main.c).
 const MAX_PACKET: usize = 2048;
@@ -410,7 +410,7 @@ impl ConnectRequest<'_> {
         if argument.starts_with(br"\\") {
             return Ok(unescape(argument).into());
         }
-        Ok(share(&text, argument))
+        Ok(text.slice_ref(argument))
     }
 }
 

@@ -59,8 +59,20 @@ impl<'a> InfoString<'a> {
     /// The value of the first pair with this key, compared without regard to ASCII case as id's
     /// engines do.
     pub fn get(self, key: &str) -> Option<&'a [u8]> {
-        let is_it = |(each, _): &Pair<'_>| each.eq_ignore_ascii_case(key.as_bytes());
-        self.iter().find(is_it).map(|(_, value)| value)
+        self.find(key).map(|(_, value)| value)
+    }
+
+    /// The value of the first pair with this key, and its offset.
+    pub(crate) fn find(self, key: &str) -> Option<(usize, &'a [u8])> {
+        let mut rest = self.raw;
+        loop {
+            let (after, (name, value)) = pair(rest).ok()?;
+            if name.eq_ignore_ascii_case(key.as_bytes()) {
+                let end = self.raw.len().saturating_sub(after.len());
+                return Some((end.saturating_sub(value.len()), value));
+            }
+            rest = after;
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use super::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::options::Detail;
-use crate::text::{each, locate};
+use crate::text::{each, each_with_offset};
 
 /// A reply, viewed without copying.
 ///
@@ -49,9 +49,10 @@ pub(crate) struct Layout {
     pub(crate) detail: Detail,
     /// The byte after the mark, which Medal of Honor's and HexenWorld's servers write.
     extra: Option<u8>,
-    /// Start and end of the infostring.
-    info: (usize, usize),
-    /// Start of the lines after the infostring.
+    /// The infostring.
+    info_start: usize,
+    info_end: usize,
+    /// The first byte after the infostring's line.
     players: usize,
     /// Whether a line feed ends the infostring; without it a status is cut there.
     pub(crate) info_closed: bool,
@@ -75,47 +76,45 @@ impl<'a> Response<'a> {
         );
         let (body, is_quoted) = begin(body).map_err(|_| cut)?;
         let (rest, info) = infostring(body).map_err(|_| cut)?;
-        let at = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let info_closed = !rest.is_empty();
-        // Servers and tools leave CR at the end of an infostring, and NUL and a quote where no line
-        // feed ends it.
-        let is_padding = |byte: &u8| match byte {
-            b'\r' => true,
-            b'"' => is_quoted || !info_closed,
-            0 => !info_closed,
-            _ => false,
-        };
-        let length = info
-            .iter()
-            .rposition(|byte| !is_padding(byte))
-            .map_or(0, |last| last.saturating_add(1));
-        let length = if form == Form::Quake2 && info_closed {
-            without_separator(info, length)
-        } else {
-            length
-        };
-        let (start, players) = (at(body), at(rest.get(1..).unwrap_or_default()));
-        let info = (start, start.saturating_add(length));
+        let info = without_end(info, form, is_quoted, info_closed);
+        let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
+        let info_start = offset_of(body);
         let layout = Layout {
             form,
             detail,
             extra,
-            info,
-            players,
+            info_start,
+            info_end: info_start.saturating_add(info.len()),
+            players: offset_of(rest.get(1..).unwrap_or_default()),
             info_closed,
         };
         let response = Self { datagram, layout };
-        // A text too short to exceed the limit is not counted.
-        let (max_rules, max_players) = (limits.max_rules(), limits.max_players());
-        if length / 2 >= max_rules && response.info().iter().nth(max_rules).is_some() {
-            return Err(ParseError::limit("rules", max_rules, start));
-        }
-        if response.player_text().len() / 2 >= max_players
-            && response.players().nth(max_players).is_some()
-        {
-            return Err(ParseError::limit("players", max_players, players));
-        }
+        response.check(limits)?;
         Ok(response)
+    }
+
+    /// Checks the numbers of keys and players. A text that is too short to exceed a limit is not
+    /// counted.
+    fn check(&self, limits: &Limits) -> Result<(), ParseError> {
+        let (info, players) = (self.info(), self.player_text());
+        let max_rules = limits.max_rules();
+        if info.raw().len() / 2 >= max_rules && info.iter().nth(max_rules).is_some() {
+            return Err(ParseError::limit(
+                "rules",
+                max_rules,
+                self.layout.info_start,
+            ));
+        }
+        let max_players = limits.max_players();
+        if players.len() / 2 >= max_players && self.players().nth(max_players).is_some() {
+            return Err(ParseError::limit(
+                "players",
+                max_players,
+                self.layout.players,
+            ));
+        }
+        Ok(())
     }
 
     /// Which reply it is: an `infoResponse` is [`Detail::Short`], a `statusResponse`
@@ -131,8 +130,18 @@ impl<'a> Response<'a> {
 
     /// The server's keys and values.
     pub fn info(&self) -> InfoString<'a> {
-        let (start, end) = self.layout.info;
-        InfoString::new(self.datagram.get(start..end).unwrap_or_default())
+        let Layout {
+            info_start,
+            info_end,
+            ..
+        } = self.layout;
+        InfoString::new(self.datagram.get(info_start..info_end).unwrap_or_default())
+    }
+
+    /// The value of the first pair with this key, and its offset in the datagram.
+    pub(crate) fn find(&self, key: &str) -> Option<(usize, &'a [u8])> {
+        let (offset, value) = self.info().find(key)?;
+        Some((self.layout.info_start.saturating_add(offset), value))
     }
 
     /// The player lines, in the server's order; none in an `infoResponse`. Lines without a quoted
@@ -145,7 +154,9 @@ impl<'a> Response<'a> {
 
     /// The text of the reply after the word that it begins with.
     pub(crate) fn text(&self) -> &'a [u8] {
-        self.datagram.get(self.layout.info.0..).unwrap_or_default()
+        self.datagram
+            .get(self.layout.info_start..)
+            .unwrap_or_default()
     }
 
     /// Parts that the reader skipped or repaired, each with its offset.
@@ -157,8 +168,9 @@ impl<'a> Response<'a> {
         let (datagram, length) = (self.datagram, self.datagram.len());
         let Layout {
             detail,
-            info: (start, end),
-            players: after,
+            info_start,
+            info_end,
+            players,
             info_closed,
             ..
         } = self.layout;
@@ -170,7 +182,7 @@ impl<'a> Response<'a> {
         let error = |is_there: bool, kind, at| is_there.then(|| ParseError::new(kind, at));
         let framing = [
             error(
-                is_extra(word_end, start),
+                is_extra(word_end, info_start),
                 Malformed("end of the command word"),
                 word_end,
             ),
@@ -180,9 +192,9 @@ impl<'a> Response<'a> {
                 self.last_key(),
             ),
             error(
-                is_extra(end, after),
+                is_extra(info_end, players),
                 Malformed("end of the infostring"),
-                end,
+                info_end,
             ),
             error(
                 is_status && !info_closed,
@@ -190,9 +202,9 @@ impl<'a> Response<'a> {
                 length,
             ),
             error(
-                !is_status && is_extra(after, length),
+                !is_status && is_extra(players, length),
                 Malformed("end of the reply"),
-                after,
+                players,
             ),
             error(
                 !self.closes_lines(),
@@ -205,23 +217,24 @@ impl<'a> Response<'a> {
 
     /// The offset of the last key of the infostring.
     fn last_key(&self) -> usize {
-        let (start, _) = self.layout.info;
+        let start = self.layout.info_start;
         let separator = memchr::memrchr(b'\\', self.info().raw());
         separator.map_or(start, |at| start.saturating_add(at).saturating_add(1))
     }
 
     /// An error for each line that is not a player line.
     fn skipped_lines(&self) -> impl Iterator<Item = ParseError> + use<'a> {
-        let (datagram, form) = (self.datagram, self.layout.form);
+        let Layout { form, players, .. } = self.layout;
         // NUL ends each datagram of QuakeWorld.
         let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
-        let is_skipped = move |line: &&[u8]| {
-            !line.is_empty() && !PlayerLine::is_one(form, line) && !is_end(line)
-        };
-        self.text_lines().filter(is_skipped).map(move |line| {
-            let at = locate(datagram, line).map_or(0, |range| range.start);
-            ParseError::new(ParseErrorKind::Malformed("player line"), at)
-        })
+        let is_skipped =
+            move |line: &[u8]| !line.is_empty() && !PlayerLine::is_one(form, line) && !is_end(line);
+        each_with_offset(self.player_text(), player::line)
+            .filter(move |(_, line)| is_skipped(line))
+            .map(move |(offset, _)| {
+                let kind = ParseErrorKind::Malformed("player line");
+                ParseError::new(kind, players.saturating_add(offset))
+            })
     }
 
     /// Appends the reply again: the same keys, players and framing, without what [`Self::problems`]
@@ -332,12 +345,25 @@ fn word(text: &[u8]) -> IResult<&[u8], Word> {
     .parse(text)
 }
 
-/// The length of an infostring without a separator after its last value, which Soldier of Fortune's
-/// servers write (Unity-Technologies/qstat, qstat.c).
-fn without_separator(info: &[u8], length: usize) -> usize {
-    let text = info.get(..length).unwrap_or_default();
-    let has_separator = text.ends_with(b"\\") && InfoString::new(text).has_odd_key();
-    length.saturating_sub(has_separator.into())
+/// An infostring without the bytes that servers and tools leave at its end: CR, and NUL and a quote
+/// where no line feed ends it.
+fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u8] {
+    let is_padding = |byte: &u8| match byte {
+        b'\r' => true,
+        b'"' => is_quoted || !is_closed,
+        0 => !is_closed,
+        _ => false,
+    };
+    let last = info.iter().rposition(|byte| !is_padding(byte));
+    let length = last.map_or(0, |last| last.saturating_add(1));
+    let info = info.get(..length).unwrap_or_default();
+    // Soldier of Fortune's servers write a separator after the last value (Unity-Technologies/qstat,
+    // qstat.c).
+    let may_have_separator = form == Form::Quake2 && is_closed;
+    match info.strip_suffix(b"\\") {
+        Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
+        _ => info,
+    }
 }
 
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote
