@@ -87,30 +87,33 @@ impl PartialEq for Profile {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Signature {
     marks: &'static [Mark],
-    /// The bit of the first letter of a text among the marks, see [`letter`]; all bits if no mark
-    /// has a text. A reply without a value that begins with this letter lacks the mark.
-    letters: u32,
+    /// The traits of every reply that has these marks.
+    traits: Traits,
 }
 
 /// The signature of these marks.
 const fn all(marks: &'static [Mark]) -> Signature {
-    let mut letters = u32::MAX;
+    let mut traits = Traits(0);
     let mut rest = marks;
     while let [mark, others @ ..] = rest {
-        if let Is(_, text) | Begins(_, text) = mark {
-            letters = letter(text.as_bytes());
-        }
+        traits = traits.and(Traits::of_mark(*mark));
         rest = others;
     }
-    Signature { marks, letters }
+    Signature { marks, traits }
 }
 
 impl Signature {
-    /// Whether a reply with these values, which begin with these letters, has all marks.
-    fn fits(&self, known: &Known<'_>, letters: u32) -> bool {
-        self.letters & letters != 0 && self.marks.iter().all(|mark| mark.fits(known))
+    /// Whether a reply with these values has all marks.
+    #[inline(never)]
+    fn fits(&self, known: &Known<'_>) -> bool {
+        self.marks.iter().all(|mark| mark.fits(known))
     }
 }
+
+/// The keys of a reply, and the first letters of the values that marks compare with a text: a bit
+/// for each.
+#[derive(Debug, Clone, Copy)]
+struct Traits(u128);
 
 /// The keys whose values are compared with a text.
 const TEXT_KEYS: [Key; 7] = [
@@ -123,22 +126,45 @@ const TEXT_KEYS: [Key; 7] = [
     Key::StarVersion,
 ];
 
-/// The first letter of a text as one of 32 bits, the same in both cases.
-const fn letter(text: &[u8]) -> u32 {
-    match text {
-        [first, ..] => 1_u32.wrapping_shl((*first & 0x1F) as u32),
-        [] => 0,
+/// The bits of letters come after those of keys.
+const LETTERS: u32 = 96;
+const _: () = assert!(Key::COUNT <= LETTERS as usize);
+
+impl Traits {
+    fn of_reply(known: &Known<'_>) -> Self {
+        let keys = Self(known.keys());
+        let values = TEXT_KEYS.iter().filter_map(|key| known.get(*key));
+        values.fold(keys, |traits, value| traits.and(Self::of_text(value)))
+    }
+
+    const fn of_mark(mark: Mark) -> Self {
+        match mark {
+            Has(key) => Self(key.bit()),
+            Is(key, text) | Begins(key, text) => {
+                Self(key.bit()).and(Self::of_text(text.as_bytes()))
+            }
+            Number(..) | NumberWithLetters => Self(Key::Protocol.bit()),
+            Lacks(_) => Self(0),
+        }
+    }
+
+    /// The first letter, the same in both cases.
+    const fn of_text(text: &[u8]) -> Self {
+        match text {
+            [first, ..] => Self(1_u128.wrapping_shl(LETTERS + (*first & 0x1F) as u32)),
+            [] => Self(0),
+        }
+    }
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    #[inline]
+    const fn include(self, others: Self) -> bool {
+        self.0 & others.0 == others.0
     }
 }
-
-/// The first letters of the values that are compared with a text.
-fn letters(known: &Known<'_>) -> u32 {
-    let values = TEXT_KEYS.iter().filter_map(|key| known.get(*key));
-    values.fold(ANY_LETTER, |letters, value| letters | letter(value))
-}
-
-/// The bit that belongs to no letter or digit, so that signatures without a text fit.
-const ANY_LETTER: u32 = 1;
 
 /// A condition on the keys of a reply. Values are compared without regard to ASCII case.
 #[derive(Debug, Clone, Copy)]
@@ -350,10 +376,8 @@ impl Profile {
             Form::Quake3 => ALL.as_slice(),
             Form::Quake2 | Form::QuakeWorld => SIBLINGS.as_slice(),
         };
-        let letters = letters(known);
-        let fits = |profile: &&Self| profile.form == form && profile.fits(known, letters);
-        let found = profiles.iter().find(fits);
-        found.unwrap_or_else(|| Self::of_form(form))
+        let profiles = profiles.iter().filter(|profile| profile.form == form);
+        first_fitting(profiles, known).unwrap_or_else(|| Self::of_form(form))
     }
 
     /// The row for a server when only the form of its replies is known.
@@ -368,8 +392,7 @@ impl Profile {
     /// The engine of a status whose form is unknown; `None` if no mark identifies it.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) fn of_unknown_form(known: &Known<'_>) -> Option<&'static Self> {
-        let letters = letters(known);
-        Self::all().find(|profile| profile.fits(known, letters))
+        first_fitting(Self::all(), known)
     }
 
     /// Every row except [`DEFAULT`].
@@ -395,16 +418,26 @@ impl Profile {
     /// The row that the server side imitates for a status with these keys: that of a game on the
     /// engine, if the keys name one.
     pub(crate) fn of_status(known: &Known<'_>, engine: Engine) -> &'static Self {
-        let letters = letters(known);
-        let fits = |profile: &&Self| profile.engine == engine && profile.fits(known, letters);
-        let named = ALL.iter().find(fits);
-        named.unwrap_or_else(|| Self::of_engine(engine))
+        let profiles = ALL.iter().filter(|profile| profile.engine == engine);
+        first_fitting(profiles, known).unwrap_or_else(|| Self::of_engine(engine))
     }
+}
 
-    fn fits(&self, known: &Known<'_>, letters: u32) -> bool {
-        let mut signatures = self.signatures.iter();
-        signatures.any(|signature| signature.fits(known, letters))
+/// The first row with a signature that a reply with these values has. Traits are compared before
+/// values, because most signatures already differ in them.
+fn first_fitting(
+    profiles: impl Iterator<Item = &'static Profile>,
+    known: &Known<'_>,
+) -> Option<&'static Profile> {
+    let traits = Traits::of_reply(known);
+    for profile in profiles {
+        for signature in profile.signatures {
+            if traits.include(signature.traits) && signature.fits(known) {
+                return Some(profile);
+            }
+        }
     }
+    None
 }
 
 impl Mark {
@@ -422,7 +455,7 @@ impl Mark {
             }
             Self::NumberWithLetters => {
                 let last = known.get(Key::Protocol).and_then(<[u8]>::last);
-                number().is_some() && last.is_some_and(u8::is_ascii_alphabetic)
+                last.is_some_and(u8::is_ascii_alphabetic) && number().is_some()
             }
         }
     }
@@ -1419,7 +1452,7 @@ pub(crate) const TREMULOUS: Profile = Profile {
     name: "Tremulous 1.2",
     signatures: &[
         all(&[Begins(Key::Version, "tremulous")]),
-        all(&[Number(69, 70), Is(Key::Gamename, "base")]),
+        all(&[Is(Key::Gamename, "base"), Number(69, 70)]),
     ],
     game: Some("tremulous"),
     colours: Colours::Tremulous12,
@@ -1937,10 +1970,8 @@ mod tests {
     fn the_first_letters_of_all_texts_are_compared() {
         for signature in Profile::all().flat_map(|profile| profile.signatures) {
             for mark in signature.marks {
-                if let Is(key, text) | Begins(key, text) = mark {
+                if let Is(key, _) | Begins(key, _) = mark {
                     assert!(TEXT_KEYS.contains(key), "TEXT_KEYS lacks {key:?}");
-                    let first = letter(text.as_bytes());
-                    assert_ne!(first, ANY_LETTER, "{text:?} begins with no letter or digit");
                 }
             }
         }

@@ -79,16 +79,30 @@ keys! {
     Version = "version",
 }
 
+impl Key {
+    /// The number of known keys.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+
+    /// This key's bit in a set of keys.
+    #[inline]
+    pub(crate) const fn bit(self) -> u128 {
+        1_u128.wrapping_shl(self as u32)
+    }
+}
+
 /// The value of each known key in one reply. The first pair with a key counts, as in the engines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
-    values: [Option<&'a [u8]>; Key::ALL.len()],
+    values: [Option<&'a [u8]>; Key::COUNT],
+    /// The keys with a value, a bit for each.
+    keys: u128,
 }
 
 impl Default for Known<'_> {
     fn default() -> Self {
         Self {
-            values: [None; Key::ALL.len()],
+            values: [None; Key::COUNT],
+            keys: 0,
         }
     }
 }
@@ -101,7 +115,14 @@ impl<'a> Known<'a> {
             && let Some(slot) = self.values.get_mut(key as usize)
         {
             slot.get_or_insert(value);
+            self.keys |= key.bit();
         }
+    }
+
+    /// The keys that the reply has, as a set of [`Key::bit`]s.
+    #[inline]
+    pub(crate) const fn keys(&self) -> u128 {
+        self.keys
     }
 
     /// The value of a key, which may be empty; `None` if the reply lacks the key.

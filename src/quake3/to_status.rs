@@ -26,34 +26,31 @@ impl ToStatus for Answer {
         let info = self.response().info();
         // The keys that identify the engine are not read yet, but all engines of a form have one
         // character set.
-        let usual = Profile::of_form(self.form()).charset;
-        let charset = self.charset.unwrap_or(usual);
+        let charset_of_form = Profile::of_form(self.form()).charset;
+        let charset = self.charset.unwrap_or(charset_of_form);
         let mut known = Known::default();
         let mut rules = RulesBuilder::new(self.raw(), charset, info.raw().len() / USUAL_PAIR);
         for (key, value) in info.iter() {
             known.insert(key, value);
             rules.push(key, value);
         }
-        let reader = Reader::new(self, known);
+        let reader = Reader::new(self, &known);
         let lines = reader.lines();
-        let (listed, players) = (lines.players.len(), lines.players);
-        let players = (!reader.is_info()).then_some(players);
+        let listed = lines.players.len();
         let clients = reader.known.get(Key::Clients);
         let completeness = self.missing(listed, lines.has_odd_line, clients);
         let is_quake_world = self.form() == Form::QuakeWorld;
         let player_count = if is_quake_world {
             u32::try_from(listed.saturating_sub(lines.spectators)).ok()
         } else {
-            reader.player_count(players.as_ref().map(Vec::len))
+            reader.player_count((!reader.is_info()).then_some(listed))
         };
+        let mut bot_count = reader.bot_count(player_count);
         // Only lines of QuakeWorld mark bots.
-        let marked_bots = || {
-            players
-                .as_deref()
-                .filter(|_| is_quake_world)
-                .and_then(listed_bots)
-        };
-        let bot_count = reader.bot_count(player_count).or_else(marked_bots);
+        if bot_count.is_none() && is_quake_world {
+            bot_count = listed_bots(&lines.players);
+        }
+        let players = (!reader.is_info()).then_some(lines.players);
         let (game, mod_name) = reader.game();
         ServerStatus {
             name: reader.text(&[Key::SvHostname, Key::Hostname]),
@@ -91,9 +88,11 @@ pub(super) const ANTI_CHEAT: [Key; 4] = [Key::SvPunkbuster, Key::Punkbuster, Key
 /// A reply, the values of its known keys, and the engine that they identify.
 struct Reader<'a> {
     answer: &'a Answer,
-    known: Known<'a>,
+    known: &'a Known<'a>,
     profile: &'static Profile,
     style: Style,
+    /// Whether a ping of 0 is a bot's, and only a bot's.
+    shows_bots: bool,
     /// The numbered type of match.
     current_match: Option<&'static Match>,
 }
@@ -108,14 +107,15 @@ struct Lines {
 }
 
 impl<'a> Reader<'a> {
-    fn new(answer: &'a Answer, known: Known<'a>) -> Self {
-        let profile = Profile::of_reply(answer.form(), &known);
+    fn new(answer: &'a Answer, known: &'a Known<'a>) -> Self {
+        let profile = Profile::of_reply(answer.form(), known);
         let charset = answer.charset.unwrap_or(profile.charset);
         Self {
             answer,
             profile,
             style: Style::new(charset, profile.colours),
-            current_match: current_match(&known, profile),
+            shows_bots: profile.bots_have_no_ping && known.has(Key::Bots),
+            current_match: current_match(known, profile),
             known,
         }
     }
@@ -140,21 +140,16 @@ impl<'a> Reader<'a> {
     /// The lines of a status; an `infoResponse` has none.
     fn lines(&self) -> Lines {
         let response = self.answer.response();
-        let shows_bots = self.profile.bots_have_no_ping && self.known.has(Key::Bots);
         let mut lines = Lines {
             players: Vec::with_capacity(response.player_text().len() / USUAL_LINE),
             spectators: 0,
             has_odd_line: false,
         };
         for text in response.text_lines() {
-            let Some(mut player) = self.line(text, &mut lines.spectators) else {
-                lines.has_odd_line |= !is_blank(text);
-                continue;
-            };
-            if shows_bots {
-                player.bot = player.ping.map(|ping| ping == 0);
+            match self.line(text, &mut lines.spectators) {
+                Some(player) => lines.players.push(player),
+                None => lines.has_odd_line |= !is_blank(text),
             }
-            lines.players.push(player);
         }
         let slots = self.known.get(Key::P).unwrap_or_default();
         set_teams(&mut lines.players, slots);
@@ -166,25 +161,26 @@ impl<'a> Reader<'a> {
     fn line(&self, text: &'a [u8], spectators: &mut usize) -> Option<Player> {
         let form = self.answer.form();
         if form != Form::QuakeWorld {
-            return Some(self.player(PlayerLine::parse_in(form, text)?));
+            return Some(self.player(&PlayerLine::parse_in(form, text)?));
         }
         let line = QuakeWorldLine::parse(text)?;
         if line.is_spectator() {
             *spectators = spectators.saturating_add(1);
         }
-        let mut player = self.player(PlayerLine::of_quake_world(text, &line));
-        self.complete_quake_world(&line, &mut player);
+        let mut player = self.player(&PlayerLine::of_quake_world(text, &line));
+        self.add_quake_world_fields(&line, &mut player);
         Some(player)
     }
 
     #[inline]
-    fn player(&self, line: PlayerLine<'a>) -> Player {
-        let (score, team) = (line.score(), line.team());
+    fn player(&self, line: &PlayerLine<'a>) -> Player {
+        let (score, ping, team) = (line.score(), line.ping(), line.team());
         let mut player = Player {
             name: self.text_of(line.name()),
             score,
-            ping: line.ping(),
+            ping,
             team,
+            bot: ping.filter(|_| self.shows_bots).map(|ping| ping == 0),
             ..Player::default()
         };
         if let Some(text) = line
@@ -205,7 +201,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds what only lines of QuakeWorld have.
-    fn complete_quake_world(&self, line: &QuakeWorldLine<'_>, player: &mut Player) {
+    fn add_quake_world_fields(&self, line: &QuakeWorldLine<'_>, player: &mut Player) {
         player.name = self.text_of(line.plain_name());
         if line.is_spectator() {
             player.ping = player.ping.map(i32::saturating_abs);
@@ -278,8 +274,8 @@ impl<'a> Reader<'a> {
             }
             return number::boolean(value);
         }
-        let is_whole = self.answer.completeness().is_complete();
-        let has_none = password.absence_means_none && self.is_info() && is_whole;
+        let is_left_out = password.absence_means_none && self.is_info();
+        let has_none = is_left_out && self.answer.completeness().is_complete();
         has_none.then_some(false)
     }
 
@@ -293,11 +289,11 @@ impl<'a> Reader<'a> {
         let game = self
             .known
             .first_filled(&[Key::ComGamename, Key::Gamename, Key::Game]);
-        let inner: &[Key] = match self.known.has(Key::ComGamename) {
+        let mod_keys: &[Key] = match self.known.has(Key::ComGamename) {
             true => &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game],
             false => &[Key::Modname, Key::FsGame, Key::Game],
         };
-        let mod_name = self.known.first_filled(inner);
+        let mod_name = self.known.first_filled(mod_keys);
         let mod_name = mod_name.filter(|name| Some(*name) != game && !self.is_base_folder(name));
         (game, mod_name)
     }
@@ -385,7 +381,7 @@ impl<'a> Reader<'a> {
 fn current_match(known: &Known<'_>, profile: &Profile) -> Option<&'static Match> {
     let value = known.first_filled(&[Key::GGametype, Key::Gametype])?;
     let number: u32 = number::number(value)?;
-    profile.matches.iter().find(|each| each.number == number)
+    profile.matches.iter().find(|known| known.number == number)
 }
 
 /// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each

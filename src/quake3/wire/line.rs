@@ -23,10 +23,39 @@ pub(crate) const TO_CLIENT: u8 = 0x01;
 /// (gamedig/node-gamedig, protocols/hexen2.js).
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 /// The words that messages of this protocol begin with.
-const WORDS: &str = "getinfo getstatus getchallenge connect rcon srcon ping getservers getserversExt heartbeat \
-    infoResponse statusResponse status challengeResponse challenge connectResponse accept print reject droperror error \
-    needcdkey client_connect disconnect ack echo echoResponse getserversResponse getserversExtResponse \
-    getserversExtResponseLinks rconInfoResponse";
+const WORDS: [&str; 31] = [
+    "getinfo",
+    "getstatus",
+    "getchallenge",
+    "connect",
+    "rcon",
+    "srcon",
+    "ping",
+    "getservers",
+    "getserversExt",
+    "heartbeat",
+    "infoResponse",
+    "statusResponse",
+    "status",
+    "challengeResponse",
+    "challenge",
+    "connectResponse",
+    "accept",
+    "print",
+    "reject",
+    "droperror",
+    "error",
+    "needcdkey",
+    "client_connect",
+    "disconnect",
+    "ack",
+    "echo",
+    "echoResponse",
+    "getserversResponse",
+    "getserversExtResponse",
+    "getserversExtResponseLinks",
+    "rconInfoResponse",
+];
 
 /// `head = 4%xFF [ %x01 / %x02 / %xFF ]`: Medal of Honor's direction byte, or HexenWorld's fifth
 /// 0xFF.
@@ -55,7 +84,7 @@ pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
         .next()
         .unwrap_or_default();
     let is_known = WORDS
-        .split(' ')
+        .iter()
         .any(|known| word.eq_ignore_ascii_case(known.as_bytes()));
     let kind = if is_known {
         ParseErrorKind::Unexpected

@@ -460,25 +460,28 @@ impl Addresses {
         }
     }
 
+    #[inline]
     fn put(self, server: SocketAddr, out: &mut Vec<u8>) {
         let port = server.port();
+        let [high, low] = port.to_be_bytes();
         match server.ip() {
-            IpAddr::V4(ip) if self == Self::Hexadecimal => {
-                let digits = format!("\\{:08x}{port:04x}", ip.to_bits());
-                out.extend_from_slice(digits.as_bytes());
-            }
+            IpAddr::V4(ip) if self == Self::Hexadecimal => put_hexadecimal(ip, port, out),
             IpAddr::V4(ip) => {
-                out.put_u8(b'\\');
-                out.put_u32(ip.to_bits());
-                out.put_u16(port);
+                let [a, b, c, d] = ip.octets();
+                out.extend_from_slice(&[b'\\', a, b, c, d, high, low]);
             }
             IpAddr::V6(ip) => {
-                out.put_u8(b'/');
-                out.put_u128(ip.to_bits());
-                out.put_u16(port);
+                out.push(b'/');
+                out.extend_from_slice(&ip.octets());
+                out.extend_from_slice(&[high, low]);
             }
         }
     }
+}
+
+fn put_hexadecimal(ip: Ipv4Addr, port: u16, out: &mut Vec<u8>) {
+    let digits = format!("\\{:08x}{port:04x}", ip.to_bits());
+    out.extend_from_slice(digits.as_bytes());
 }
 
 /// Appends a datagram with as many of the servers as fit, and ends the list after the last one

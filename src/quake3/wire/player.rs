@@ -190,7 +190,7 @@ struct QuotedParts<'a> {
 
 /// `quoted-parts = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash
 /// before the name makes it a pair of the infostring, whose value has the quote.
-#[inline]
+#[inline(always)]
 fn quoted_parts(line: &[u8]) -> IResult<&[u8], QuotedParts<'_>> {
     let (after, (before, (team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
     let parts = QuotedParts {
@@ -222,7 +222,9 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 /// them, the last is the name.
 #[inline]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
-    let (rest, name) = delimited(quote, short_until::<b'"', b'"'>, quote).parse(input)?;
+    let (text, ()) = quote(input)?;
+    let (text, name) = short_until::<b'"', b'"'>(text)?;
+    let (rest, ()) = quote(text)?;
     if !rest.contains(&b'"') {
         return Ok((rest, (None, name)));
     }
