@@ -182,11 +182,11 @@ impl Writer<'_> {
         if !names_both {
             return None;
         }
-        let read = || {
+        let rule = || {
             self.rule(Key::ComGamename)?;
             self.rule(Key::Gamename)
         };
-        owned(&self.status.mod_name).or_else(read)
+        owned(&self.status.mod_name).or_else(rule)
     }
 
     /// Writes whether a password is needed, the numbers of people and bots, the version, `qcstatus`,
@@ -264,7 +264,7 @@ impl Writer<'_> {
         }
         let number: u32 = number::number(&self.game_type()?)?;
         let mut matches = self.profile.matches.iter();
-        match matches.find(|each| each.number == number)?.limit {
+        match matches.find(|known| known.number == number)?.limit {
             Limit::Key(key) => Some(key),
             Limit::StockKey(_) | Limit::None => None,
         }

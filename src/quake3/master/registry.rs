@@ -217,18 +217,16 @@ impl Description {
             (Some(named), _) => named,
             (None, Some(known)) => known.as_bytes(),
         };
-        let (clients, most) = (
-            count("clients", "player_count")?,
-            count("sv_maxclients", "max_players")?,
-        );
-        if most == 0 {
+        let players = count("clients", "player_count")?;
+        let slots = count("sv_maxclients", "max_players")?;
+        if slots == 0 {
             return Err(missing("sv_maxclients", "max_players"));
         }
         let protocol = info.get("protocol").and_then(number::number);
         let protocol = protocol.ok_or_else(|| missing("protocol", "protocol_version"))?;
         Ok(Self {
             game: (word(game, "gamename", "game")?, protocol),
-            occupancy: Occupancy::new(clients, most),
+            occupancy: Occupancy::new(players, slots),
             game_type: word(
                 info.get("gametype").unwrap_or(b"0"),
                 "gametype",

@@ -211,8 +211,10 @@ impl<'a> Reply<'a> {
     /// assert_eq!(datagrams, [&b"\xff\xff\xff\xffprint\nmap: q3dm17\n"[..]]);
     /// ```
     pub fn print(text: &[u8], dark_places: bool) -> Vec<Bytes> {
-        let most = if dark_places { 1394 } else { 1007 };
-        let pieces = text.chunks(most).chain(text.is_empty().then_some(text));
+        let piece_length = if dark_places { 1394 } else { 1007 };
+        let pieces = text
+            .chunks(piece_length)
+            .chain(text.is_empty().then_some(text));
         let datagram = |text: &[u8]| {
             let mut datagram = Vec::with_capacity(text.len().saturating_add(10));
             Reply::Print { dark_places, text }.put(false, &mut datagram);

@@ -569,10 +569,10 @@ impl<'a> RconRequest<'a> {
             return Err(EncodeError::Forbidden { field, byte: b'/' });
         }
         // Room for the word, two spaces and two quotes.
-        let most = MAX_LINE
+        let max_length = MAX_LINE
             .saturating_sub(8)
             .saturating_sub(self.password.len());
-        EncodeError::check("rcon command", self.command, 0..=most, |byte| {
+        EncodeError::check("rcon command", self.command, 0..=max_length, |byte| {
             matches!(byte, 0 | b'\n' | b'\r')
         })
     }
