@@ -151,7 +151,10 @@ impl Traits {
     /// The first letter, the same in both cases.
     const fn of_text(text: &[u8]) -> Self {
         match text {
-            [first, ..] => Self(1_u128.wrapping_shl(LETTERS + (*first & 0x1F) as u32)),
+            [first, ..] => {
+                let letter = 1_u128.wrapping_shl((*first & 0x1F) as u32);
+                Self(letter.wrapping_shl(LETTERS))
+            }
             [] => Self(0),
         }
     }

@@ -29,31 +29,15 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
 
 /// Iterator over the results of a production, until it fails.
 #[inline]
-pub(crate) const fn each<P>(input: &[u8], production: P) -> Each<'_, P> {
-    let rest = input;
-    Each { rest, production }
-}
-
-/// See [`each`].
-#[derive(Debug, Clone)]
-pub(crate) struct Each<'a, P> {
-    rest: &'a [u8],
-    production: P,
-}
-
-impl<'a, P, T, E> Iterator for Each<'a, P>
-where
-    P: Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
-{
-    type Item = T;
-
-    // The loop over pairs is inside its caller: a call for each pair would cost a fifth more.
-    #[inline(always)]
-    fn next(&mut self) -> Option<T> {
-        let (rest, item) = (self.production)(self.rest).ok()?;
-        self.rest = rest;
+pub(crate) fn each<'a, T, E>(
+    mut rest: &'a [u8],
+    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
+) -> impl Iterator<Item = T> {
+    std::iter::from_fn(move || {
+        let (after, item) = production(rest).ok()?;
+        rest = after;
         Some(item)
-    }
+    })
 }
 
 /// As [`each`], with the offset of each result in the input.
@@ -61,10 +45,12 @@ pub(crate) fn each_with_offset<'a, T, E>(
     input: &'a [u8],
     production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
 ) -> impl Iterator<Item = (usize, T)> {
-    let mut items = each(input, production);
+    let mut rest = input;
     std::iter::from_fn(move || {
-        let offset = input.len().saturating_sub(items.rest.len());
-        Some((offset, items.next()?))
+        let offset = input.len().saturating_sub(rest.len());
+        let (after, item) = production(rest).ok()?;
+        rest = after;
+        Some((offset, item))
     })
 }
 

@@ -192,7 +192,8 @@ struct QuotedParts<'a> {
 /// before the name makes it a pair of the infostring, whose value has the quote.
 #[inline(always)]
 fn quoted_parts(line: &[u8]) -> IResult<&[u8], QuotedParts<'_>> {
-    let (after, (before, (team, name))) = (short_until::<b'"', b'\\'>, names).parse(line)?;
+    let (text, before) = short_until::<b'"', b'\\'>(line)?;
+    let (after, (team, name)) = names(text)?;
     let parts = QuotedParts {
         before,
         team,
