@@ -235,7 +235,9 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
     let stats = watched.master.stats();
     writeln!(
         io::stdout(),
-        "heartbeats: {} answered, {} refused; descriptions: {} listed, {} without a valid challenge; lists: {} sent, {} refused",
+        "heartbeats: {} answered, {} refused\n\
+         descriptions: {} listed, {} without a valid challenge\n\
+         lists: {} sent, {} refused",
         stats.heartbeats,
         stats.heartbeats_refused,
         stats.listed,

@@ -32,7 +32,7 @@
 mod text;
 
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, IsTerminal, Read, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -414,7 +414,13 @@ fn identify(datagrams: &[Bytes]) -> Result<Side, Failure> {
 fn read(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match file {
-        "-" => std::io::stdin().read_to_end(&mut bytes).map(|_| bytes),
+        "-" => {
+            let mut stdin = io::stdin();
+            if stdin.is_terminal() {
+                command_line::complain("reading datagrams from the terminal: Ctrl-D ends them");
+            }
+            stdin.read_to_end(&mut bytes).map(|_| bytes)
+        }
         path => std::fs::read(path),
     }
     .map_err(|error| Failure {

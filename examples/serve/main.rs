@@ -1,6 +1,7 @@
 //! Runs one of the servers that are built into `query`, so that other programs can query it.
 //!
 //! ```text
+//! cargo run -p queryport-cli -- serve quake3                                             on the usual port
 //! cargo run -p queryport-cli -- serve quake3 27960
 //! cargo run -p queryport-cli -- serve quake3 27960 --players 64
 //! cargo run -p queryport-cli -- serve quake3 27960 --set map=q3dm6 --set time_limit=1200 --set dedicated=true
@@ -48,7 +49,7 @@ use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "serve quake3 27960",
+    "serve quake3",
     "serve minecraft 25565",
     "serve quake3 27960 --players 64 --set map=q3dm6",
     "serve quake3,gamespy1 27960 --crowd 64 --who",

@@ -175,7 +175,7 @@ fn pairs(info: &[u8]) -> Result<Pairs, &'static str> {
         return Err("a quote at the end may belong to the text or not");
     }
     let tokens: Vec<&[u8]> = info.split(|&byte| byte == b'\\').collect();
-    if tokens.len() % 2 != 0 {
+    if !tokens.len().is_multiple_of(2) {
         return Err("a key without a value");
     }
     Ok(tokens
