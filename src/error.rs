@@ -524,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_asked_is_a_bad_address() {
+    fn targets_that_were_not_queried_are_bad_addresses() {
         for error in [QueryError::Duplicate, QueryError::NotOneServer] {
             assert_eq!(error.kind(), ErrorKind::BadAddress);
         }

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn somebody_new_every_second_does_not_keep_the_search_open() {
+    fn a_new_answer_every_second_does_not_extend_the_search() {
         let start = Instant::now();
         let mut search = search(Some("openarena"), start);
         let (sent, last) = send(&mut search, start);

@@ -243,7 +243,7 @@ fn hostile_names_are_escaped_and_bounded() {
 }
 
 #[test]
-fn a_server_has_one_series_of_texts_whatever_it_says_in_turn() {
+fn a_server_with_changing_texts_has_one_series_of_texts() {
     let maps: Vec<_> = (0..100)
         .map(|map| Ok(outcome(&format!("name {map}"), &format!("map {map}"))))
         .collect();

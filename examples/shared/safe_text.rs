@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_terminal_acts_on_is_left_out() {
+    fn characters_that_control_a_terminal_are_left_out() {
         for (text, left) in [
             ("plain", "plain"),
             ("\u{1b}[2Jclear\u{7}\r\n", "[2Jclear"),

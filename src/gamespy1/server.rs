@@ -470,7 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_give_way_one_by_one() {
+    fn rules_that_do_not_fit_are_left_out_one_by_one() {
         let rules: Vec<(String, &str)> = (0..100)
             .map(|rule| (format!("r{rule:02}"), "value"))
             .collect();

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn custom_mutators_are_split_wherever_the_separators_are() {
+    fn custom_mutators_can_have_separators_between_or_around_them() {
         let pairs: [(&[u8], &[u8]); 2] = [
             (b"p1073741828", b"NoTags\x1cX Y"),
             (b"p1073741829", b"\x1cNoTagsMutator\x1cUTMutator_x\x1c"),

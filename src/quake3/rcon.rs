@@ -913,7 +913,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_piece_is_not_noticed_and_a_copy_neither() {
+    fn lost_and_repeated_pieces_are_not_noticed() {
         let answer = |bodies: &[&[u8]], remaining| {
             let mut query = query();
             bodies.iter().for_each(|body| {

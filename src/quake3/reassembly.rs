@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overtaken_first_datagram_stands_first() {
+    fn a_first_datagram_that_arrives_late_is_put_first() {
         let parts = parts(&["2 0 0 0 \"b\" \"\" 0 0\n", "\\map\\dm3\n"]);
         assert_eq!(
             parts.join().unwrap(),

@@ -408,7 +408,7 @@ fn the_rate_bounds_first_tries_and_retries() {
 /// Some servers never answer: scattered over the list, or all at its start. The options are the
 /// defaults.
 #[test]
-fn a_scan_takes_one_timeout_whatever_is_silent() {
+fn a_scan_takes_one_timeout_for_any_number_of_silent_servers() {
     for (dead_percent, first) in [
         (0, false),
         (10, false),

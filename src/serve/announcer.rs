@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn what_masters_demand_is_checked() {
+    fn a_status_is_checked_against_the_demands_of_masters() {
         let check = |tag: &str, change: fn(&mut ServerStatus, &mut Service)| {
             let (mut status, mut service) = (status(1), Service::from(crate::Protocol::Quake3));
             change(&mut status, &mut service);

@@ -534,7 +534,7 @@ mod tests {
 
     /// Forged sources that ask for a while in a time without a flood, and then flood.
     #[test]
-    fn older_regular_clients_are_answered_whoever_becomes_regular_after_them() {
+    fn new_regular_clients_take_nothing_from_older_ones() {
         for (count, period) in [(2048, 10), (1500, 10), (4096, 10), (300, 40), (128, 1)] {
             let (mut guard, mut now) = (guard(), Instant::now());
             let clients: Vec<IpAddr> = (0..20)

@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn every_protocol_is_told_apart_on_one_socket() {
+    fn one_socket_distinguishes_all_protocols() {
         let mut responder = responder()
             .with_service(Protocol::GameSpy1)
             .with_service(Protocol::GameSpy4)

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_of_one_reply_is_never_complete() {
+    fn fragments_of_two_replies_are_never_complete() {
         let held = [(1, "a", false), (2, "b", true)];
         for (number, text, last, is_mixed) in [
             (1, "a", false, false),

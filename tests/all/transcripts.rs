@@ -56,7 +56,7 @@ fn check(name: &str, text: &str) {
 }
 
 #[test]
-fn transcripts_come_to_the_same_end() {
+fn transcripts_end_with_the_same_result() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/transcripts");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {

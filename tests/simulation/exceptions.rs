@@ -132,7 +132,7 @@ fn a_gamespy1_reply_does_not_say_which_commands_it_answers() {
 /// [`Exception::NotAsked`](crate::judge::Exception): the requests `\status\` and `79 00 00 00 00`
 /// contain nothing for a reply to quote. Anybody who can forge the server's address is believed.
 #[test]
-fn a_reply_that_nobody_sees_the_request_of_is_taken() {
+fn a_forged_reply_to_a_request_without_a_challenge_is_accepted() {
     let forged = br"\hostname\forged\mapname\none\numplayers\0\final\\queryid\1.1";
     let forged = complete(Protocol::GameSpy1, &[forged]);
     assert_eq!(forged.to_status().verification, Verification::Unavailable);
@@ -354,7 +354,7 @@ fn rules() -> [Vec<u8>; 3] {
 /// numbers, and nothing ends the list. Two equal replies only show that any lost datagram was lost
 /// twice. One session in 3,100 at a loss of 1.5 % in each direction.
 #[test]
-fn a_datagram_that_is_lost_from_two_replies_was_never_there() {
+fn a_datagram_lost_from_two_replies_is_not_noticed() {
     let [first, middle, last] = rules();
     let count = |lists: &[&[u8]]| ut2004_answer(3, INFO, lists).rules().count();
     assert_eq!(count(&[&first, &middle, &last]), 4);
@@ -414,7 +414,7 @@ fn players(numbers: std::ops::Range<i32>) -> Vec<u8> {
 /// ten of them is lost, and ten spectators take their places. None of 96,000 sessions at a loss of
 /// 1.5 % in each direction.
 #[test]
-fn spectators_pass_for_as_many_lost_players() {
+fn spectators_hide_the_loss_of_as_many_players() {
     let (spectators, lost) = (players(0x100..0x10a), players(0x200..0x20a));
     let last = players(0x300..0x303);
     assert!(spectators.len() > 450 && lost.len() > 450 && last.len() <= 450);

@@ -197,7 +197,7 @@ fn a_cut_is_what_its_name_says() {
 }
 
 #[test]
-fn what_a_failure_does_not_need_is_cut() {
+fn shrinking_removes_the_parts_that_a_failure_does_not_need() {
     let fails = |cut: &Cut| {
         let needs = !cut.calm.contains(&5)
             && cut.players.is_none_or(|count| count >= 2)

@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_format_cannot_carry_is_refused() {
+    fn values_that_the_format_cannot_carry_are_refused() {
         let encode = |commands: &[Command<'_>]| Request::new(commands).encode(&mut Vec::new());
         assert_eq!(encode(&[]), Err(EncodeError::Empty("list of commands")));
         assert_eq!(

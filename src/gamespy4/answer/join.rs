@@ -279,7 +279,7 @@ mod tests {
     type Case<'a> = (&'a [u8], bool, &'a [u8], usize, &'a str);
 
     #[test]
-    fn what_the_next_datagram_repeats_is_left_out() {
+    fn text_that_the_next_datagram_repeats_is_left_out() {
         let cases: [Case<'_>; 14] = [
             // A cut value, a whole value again, no value again, a header without a row.
             (

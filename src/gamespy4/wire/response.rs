@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_written_unchanged() {
+    fn a_parsed_datagram_encodes_to_the_same_bytes() {
         for datagram in [
             &b"\x09\x01\x02\x03\x04-12\0"[..],
             b"\0\x01\x02\x03\x04splitnum\0\x81\x02\0",

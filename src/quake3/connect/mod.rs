@@ -625,7 +625,7 @@ mod tests {
 
     /// The challenge is recorded from OpenMoHAA (44ce0595).
     #[test]
-    fn a_direction_byte_stands_before_both_words() {
+    fn a_direction_byte_precedes_both_words() {
         let mut query = ConnectQuery::new(7).with_form(ConnectForm::DirectionByte);
         assert_eq!(sent(&mut query), b"\x02getchallenge 7");
         hear(&mut query, "\u{1}challengeResponse 1183438166");

@@ -620,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_misread_is_not_written() {
+    fn names_that_would_be_misread_are_not_written() {
         for game in [&b""[..], b"two words", b"68", b"a\"b"] {
             assert!(
                 GetServers {

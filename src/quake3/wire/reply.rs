@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_reads_the_same() {
+    fn a_written_reply_parses_to_the_same_reply() {
         for body in [
             &b"challengeResponse 1 2 3"[..],
             b"challenge abc\0d0pk",
@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_single_word_is_not_written() {
+    fn a_challenge_that_is_not_one_word_is_not_written() {
         let dark_places = false;
         for challenge in [&b""[..], b"two words", b"a\0b"] {
             let reply = Reply::Challenge {

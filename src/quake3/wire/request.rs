@@ -946,7 +946,7 @@ mod tests {
     }
 
     #[test]
-    fn every_byte_may_stand_in_a_signature() {
+    fn a_signature_can_contain_every_byte() {
         let mac: [u8; MAC] = *b" \0\n\"\\;%/\xff\x80abcdef";
         for word in [TIMED, CHALLENGED] {
             let text = [word.as_bytes(), &mac, b" 123 say hi"].concat();
@@ -962,7 +962,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_no_signed_command() {
+    fn a_cut_signed_command_is_rejected() {
         let text = [TIMED.as_bytes(), &[7; MAC], b" 1 x"].concat();
         let least = text.len() - 3;
         for cut in 0..least {

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_reply_is_rejected_with_its_offset() {
+    fn other_datagrams_are_rejected_with_their_offset() {
         let kind = |body| {
             parse(body)
                 .map(|_| ())

@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_offset() {
+    fn errors_have_the_part_and_its_offset() {
         let error = |packet: &[u8]| {
             let error = Info::read(packet, &Limits::default()).unwrap_err();
             (error.kind, error.offset)

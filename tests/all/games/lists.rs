@@ -598,7 +598,7 @@ async fn lists_over_tcp_are_asked_in_the_form_of_each() {
 }
 
 #[tokio::test]
-async fn wrong_keys_and_cut_lists_are_said_and_lose_no_server_of_others() {
+async fn wrong_keys_and_cut_lists_are_reported_and_other_lists_are_complete() {
     let plain = || {
         Plain::head([203, 0, 113, 9], 6500, &[(0, "hostname")], &[]).server(
             0x41,

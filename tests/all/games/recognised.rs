@@ -41,7 +41,7 @@ fn expected(case: &captures::Case) -> Option<&'static str> {
 }
 
 #[test]
-fn captures_are_named_right_or_not_at_all() {
+fn captures_identify_the_right_game_or_none() {
     let mut table = String::from(
         "| protocol | captures | named right | answer does not tell | named wrong |\n|---|---|---|---|---|\n",
     );
@@ -85,7 +85,7 @@ fn captures_are_named_right_or_not_at_all() {
 /// Recordings of servers that ran on one machine, reply by reply. The game follows from the files'
 /// `source`.
 #[test]
-fn recordings_are_named_right_or_not_at_all() {
+fn recordings_identify_the_right_game_or_none() {
     let Some(folder) = std::env::var_os("QUERYPORT_CAPTURES") else {
         kit::not_checked("games of recordings: QUERYPORT_CAPTURES is not set");
         return;
@@ -146,7 +146,7 @@ fn recordings_are_named_right_or_not_at_all() {
 
 /// The project's own vectors, by the beginning of the file's name.
 #[test]
-fn own_vectors_are_named_right() {
+fn own_vectors_identify_the_right_game() {
     let cases = [
         (Protocol::GameSpy1, "bf1942-teams", Some("battlefield1942")),
         // The demo has a name of its own, and the master of 333networks is not a game.

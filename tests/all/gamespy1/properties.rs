@@ -139,7 +139,7 @@ proptest! {
 
     /// In every dialect, with any cuts, order and copies, every pair comes back in order.
     #[test]
-    fn what_is_written_is_read_back(
+    fn encoded_values_are_read_back(
         pairs in pairs(),
         dialect in dialect(),
         cuts in prop::collection::vec(any::<usize>(), 0..12),

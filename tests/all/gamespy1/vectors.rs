@@ -687,7 +687,7 @@ mod mapping {
     }
 
     #[test]
-    fn what_is_missing_is_counted() {
+    fn missing_fragments_are_counted() {
         let case = cases("gamespy1")
             .into_iter()
             .find(|case| case.name == "qr1-ut-40-small-status")

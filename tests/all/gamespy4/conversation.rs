@@ -257,7 +257,7 @@ fn an_empty_reply_is_no_answer() {
 }
 
 #[test]
-fn where_no_challenge_is_known_the_data_is_requested_without() {
+fn data_is_requested_without_a_challenge_if_none_is_known() {
     let unchallenged = |_: usize, request: &Request<'_>, datagram: &[u8]| {
         if datagram.len() == 11 {
             vec![complete(request)]

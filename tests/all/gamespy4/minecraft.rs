@@ -67,7 +67,7 @@ fn the_fields_of_a_full_reply_are_read() {
 }
 
 #[test]
-fn plugins_are_listed_however_much_is_missing() {
+fn plugins_are_listed_with_any_part_missing() {
     let list = |value: &str| -> (String, Vec<String>) {
         let (software, plugins) = plugins(value.as_bytes());
         let list = plugins

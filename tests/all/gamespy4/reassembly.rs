@@ -114,7 +114,7 @@ fn read(answer: &Answer) -> Content {
 }
 
 #[test]
-fn what_the_engine_cuts_is_put_together_again() {
+fn replies_that_the_engine_cuts_are_joined() {
     let (mut datagrams_of, mut with_server_cut, mut cut_off) = ([0_u32; 9], 0, 0);
     for seed in 0..REPLIES {
         let mut random = Random(seed);

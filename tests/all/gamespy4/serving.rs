@@ -917,7 +917,7 @@ proptest! {
 
     /// For any status, the reply is complete and has as many rows.
     #[test]
-    fn what_is_written_is_read_back(
+    fn encoded_values_are_read_back(
         names in prop::collection::vec("[ -~é§Ж]{0,30}", 0..120),
         pairs in prop::collection::vec(("[ -~é]{0,20}", "[ -~é]{0,80}"), 0..60),
         engine in 0..3_usize,

@@ -517,7 +517,7 @@ fn an_info_of_call_of_duty_without_a_count_is_of_an_empty_server() {
 }
 
 #[test]
-fn what_was_read_is_served_with_the_same_meaning() {
+fn a_parsed_status_is_served_with_the_same_meaning() {
     let quake3 = "statusResponse\n\\sv_maxclients\\16\\sv_privateClients\\2\\version\\ioq3 1.36\\com_gamename\\Quake3Arena\
         \\gamename\\osp\\fraglimit\\30\\timelimit\\7.5\\g_gametype\\3\\sv_punkbuster\\1\\protocol\\68\\mapname\\q3dm6\
         \\sv_hostname\\^1OSP\\g_needpass\\1\\Score_Red\\3 \\Score_Blue\\5 \n1 2 \"a\"\n";

@@ -215,7 +215,7 @@ fn word() -> impl Strategy<Value = String> {
 proptest! {
     /// Keys, values and players come back in order, whatever they hold.
     #[test]
-    fn what_is_written_is_read_back(
+    fn encoded_values_are_read_back(
         pairs in prop::collection::vec((token(), token()), 0..30),
         players in prop::collection::vec((any::<i32>(), -1..1000_i32, token()), 0..40),
     ) {

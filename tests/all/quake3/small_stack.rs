@@ -139,7 +139,7 @@ fn every_reader_takes_the_largest_datagram_on_a_small_stack() {
 }
 
 #[test]
-fn comments_before_a_word_are_skipped_however_many_there_are() {
+fn any_number_of_comments_before_a_word_is_skipped() {
     with_small_stack(|| {
         let datagram = [
             b"\xff\xff\xff\xffgetinfo ",

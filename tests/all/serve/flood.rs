@@ -213,7 +213,7 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
 }
 
 #[test]
-fn addresses_of_one_network_get_its_share_however_they_prepared() {
+fn addresses_of_one_network_share_its_bound_even_if_regular() {
     for subject in subjects() {
         let name = subject.0;
         let flood = flood(subject, 128, |n| {
