@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 
-use super::answer::{Answer, Field, Row, sorted};
+use super::answer::Answer;
+use super::answer::rows::{Field, Row, RowFields, Rows};
 use super::engines::{BotCount, Key, Known, MutatorKeys, PlayerTeam, Profile};
-use super::wire::{RowKey, count_bound, is_control};
+use super::wire::{RowKey, is_control};
 use crate::model::{
     Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
@@ -92,12 +93,12 @@ impl<'a> Parts<'a> {
         let bytes = answer.raw();
         let own_echo = OwnEcho::of(answer);
         let mut known = Known::new();
-        let mut fields = Vec::with_capacity(count_bound(bytes));
+        let mut fields = RowFields::with_room_for(bytes);
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let mut pairs = answer.fields().pairs();
         for (key, value) in pairs.by_ref() {
             if let Some(row) = RowKey::parse(key) {
-                fields.push((row, value));
+                fields.push(row, value);
                 continue;
             }
             known.insert(key, value);
@@ -106,7 +107,10 @@ impl<'a> Parts<'a> {
             }
         }
         let field_count = fields.len();
-        let [rows, named_team_rows] = sorted(fields, answer.asked());
+        let Rows {
+            players: rows,
+            teams: named_team_rows,
+        } = fields.grouped(answer.asked());
 
         let named = rows.iter().filter(|row| row.name().is_some()).count();
         let are_all_players = named == rows.len();

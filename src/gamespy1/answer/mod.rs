@@ -1,21 +1,20 @@
 //! A reassembled reply. It owns its bytes, and the views borrow from it.
 
-use std::fmt;
-use std::ops::Range;
-use std::sync::Arc;
-
 use bytes::Bytes;
 
 use self::reassembly::{Body, Reassembly, has_repeats};
+pub use self::rows::Row;
+use self::rows::{RowFields, Rows};
 use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
 use super::wire::request::Command;
-use super::wire::{Fields, RowKey, count_bound, is_control};
+use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, ServerStatus, Verification};
 use crate::text::number;
 
 pub(super) mod reassembly;
+pub(super) mod rows;
 
 /// The parts of a request that affect how its reply is read.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -178,14 +177,16 @@ impl Answer {
     ///
     /// Most are players; a row without [`Row::name`] is not. Allocates.
     pub fn players(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [players, _] = rows(self.fields(), &self.asked);
-        players.into_iter()
+        self.rows().players.into_iter()
     }
 
     /// The rows of teams in the order of their first keys. Allocates.
     pub fn teams(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
-        let [_, teams] = rows(self.fields(), &self.asked);
-        teams.into_iter()
+        self.rows().teams.into_iter()
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        RowFields::of(self.fields()).grouped(&self.asked)
     }
 
     /// The pairs of all fragments, joined, without numbers and end mark.
@@ -309,225 +310,4 @@ fn region_of(known: &Known<'_>) -> Option<&'static str> {
     let number: usize = known.number(&[Key::Location])?;
     let has_regions = Profile::of(known, false).has_regions;
     REGIONS.get(number).copied().filter(|_| has_regions)
-}
-
-/// A field: the key without its number, and the value.
-pub(super) type Field<'a> = (&'a [u8], &'a [u8]);
-
-/// The row of one player or team: the pairs whose keys end with the same number.
-///
-/// ```
-/// use bytes::Bytes;
-/// use queryport::Limits;
-/// use queryport::gamespy1::Answer;
-///
-/// // Column by column, as SWAT 4 writes them, with a number left out.
-/// let reply =
-///     br"\player_0\Ann\player_5\Bob\score_0\7\score_5\9\teamname_0\Axis\final\";
-/// let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default())?;
-/// let bob = answer.players().nth(1).unwrap();
-/// assert_eq!((bob.index(), bob.name()), (5, Some(&b"Bob"[..])));
-/// assert_eq!(bob.get("score"), Some(&b"9"[..]));
-/// assert_eq!(bob.fields(), [(&b"player"[..], &b"Bob"[..]), (b"score", b"9")]);
-/// assert_eq!(answer.teams().next().unwrap().get("teamname"), Some(&b"Axis"[..]));
-/// # Ok::<(), queryport::ParseError>(())
-/// ```
-#[derive(Clone)]
-pub struct Row<'a> {
-    index: u32,
-    /// The fields of all rows. A range of them belongs to this row.
-    all: Arc<Vec<Field<'a>>>,
-    range: Range<usize>,
-}
-
-impl<'a> Row<'a> {
-    /// The number at the end of its keys.
-    pub const fn index(&self) -> u32 {
-        self.index
-    }
-
-    /// Its fields in wire order: the key without the number, and the value.
-    pub fn fields(&self) -> &[(&'a [u8], &'a [u8])] {
-        self.all.get(self.range.clone()).unwrap_or_default()
-    }
-
-    /// The first value of this field, by the key without its number. ASCII case is ignored.
-    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
-        let hit = |(found, _): &&Field<'a>| found.eq_ignore_ascii_case(name.as_bytes());
-        self.fields().iter().find(hit).map(|(_, value)| *value)
-    }
-
-    /// The player's name. A row without one is not a player.
-    pub fn name(&self) -> Option<&'a [u8]> {
-        self.get("player").or_else(|| self.get("playername"))
-    }
-}
-
-impl fmt::Debug for Row<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Row({}, \"", self.index)?;
-        for (name, value) in self.fields() {
-            write!(f, "\\{}\\{}", name.escape_ascii(), value.escape_ascii())?;
-        }
-        f.write_str("\")")
-    }
-}
-
-/// The rows of a reply in the order of their first keys: first players and other numbered rows,
-/// then teams.
-pub(crate) fn rows<'a>(fields: Fields<'a>, asked: &Asked) -> [Vec<Row<'a>>; 2] {
-    let mut rows = Vec::with_capacity(count_bound(fields.raw));
-    rows.extend(
-        fields
-            .pairs()
-            .filter_map(|(key, value)| Some((RowKey::parse(key)?, value))),
-    );
-    sorted(rows, asked)
-}
-
-/// Marks rows of teams in the answer to a request for players and teams, which use the same numbers
-/// and fields.
-///
-/// A player's `team_N` follows the name with that number, and is a number or the name of a side. A
-/// team's `team_N` has `size_N` after it; or no such name precedes it, and it is not a number.
-fn mark_teams(fields: &mut [(RowKey<'_>, &[u8])]) {
-    let mut named: Option<u32> = None;
-    let mut is_team = false;
-    let sizes = positions_before_size(fields);
-    for (position, (key, value)) in fields.iter_mut().enumerate() {
-        if key.is_name() {
-            (named, is_team) = (Some(key.index), false);
-        } else if key.field.eq_ignore_ascii_case(b"team") {
-            let is_player_field = named.take() == Some(key.index);
-            let is_word = number::integer(value).is_none();
-            is_team |= sizes.contains(&position) || (!is_player_field && is_word);
-        }
-        key.is_team |= is_team;
-    }
-}
-
-/// The positions of each `team_N` that has `size_N` after it, without a name or another `team_N` in
-/// between.
-fn positions_before_size(fields: &[(RowKey<'_>, &[u8])]) -> Vec<usize> {
-    let mut positions = Vec::new();
-    let mut open: Option<(usize, u32)> = None;
-    for (position, (key, _)) in fields.iter().enumerate() {
-        if key.is_name() {
-            open = None;
-        } else if key.field.eq_ignore_ascii_case(b"team") {
-            open = Some((position, key.index));
-        } else if key.field.eq_ignore_ascii_case(b"size")
-            && let Some((team, _)) = open.filter(|(_, index)| *index == key.index)
-        {
-            positions.push(team);
-            open = None;
-        }
-    }
-    positions
-}
-
-/// Groups fields into rows, in any order of input. Fields of a row keep their wire order.
-pub(crate) fn sorted<'a>(
-    mut fields: Vec<(RowKey<'a>, &'a [u8])>,
-    asked: &Asked,
-) -> [Vec<Row<'a>>; 2] {
-    if asked.players && asked.teams {
-        mark_teams(&mut fields);
-    }
-    // Players and teams are numbered separately. Most servers write row after row and count up.
-    let row =
-        |(key, _): &(RowKey<'a>, &'a [u8])| u64::from(key.index) << 1 | u64::from(key.is_team);
-    fields.sort_by_key(row);
-    let all: Arc<Vec<_>> = Arc::new(
-        fields
-            .iter()
-            .map(|(key, value)| (key.field, *value))
-            .collect(),
-    );
-    let (mut players, mut teams, mut end) = (Vec::new(), Vec::new(), 0_usize);
-    for fields in fields.chunk_by(|one, next| row(one) == row(next)) {
-        let Some((key, _)) = fields.first() else {
-            continue;
-        };
-        let range = end..end.saturating_add(fields.len());
-        end = range.end;
-        let list = if key.is_team {
-            &mut teams
-        } else {
-            &mut players
-        };
-        list.push(Row {
-            index: key.index,
-            all: Arc::clone(&all),
-            range,
-        });
-    }
-    for list in [&mut players, &mut teams] {
-        // By the position of the first key.
-        list.sort_by_key(|row: &Row<'a>| row.fields().first().map(|(key, _)| key.as_ptr()));
-    }
-    [players, teams]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn values<'a>(row: &Row<'a>) -> Vec<&'a [u8]> {
-        row.fields().iter().map(|(_, value)| *value).collect()
-    }
-
-    #[test]
-    fn rows_keep_the_order_of_their_first_keys() {
-        let fields = Fields::new(
-            br"\player_9\z\player_2\a\frags_2\1\frags_9\2\teamname_1\B\teamname_0\A\frags_2\3",
-        );
-        let [players, teams] = rows(fields, &Asked::default());
-        assert_eq!(players.iter().map(Row::index).collect::<Vec<_>>(), [9, 2]);
-        assert_eq!(teams.iter().map(Row::index).collect::<Vec<_>>(), [1, 0]);
-        let second = &players[1];
-        assert_eq!(
-            (second.get("FRAGS"), second.fields().len()),
-            (Some(&b"1"[..]), 3),
-            "repeated fields are kept"
-        );
-        assert_eq!(
-            format!("{second:?}"),
-            r#"Row(2, "\player\a\frags\1\frags\3")"#
-        );
-    }
-
-    #[test]
-    fn rows_are_the_same_as_by_a_search_for_each_field() {
-        let mut random = 1_u64;
-        for round in 0..200 {
-            let mut text = String::new();
-            for field in 0..60 {
-                random = random
-                    .wrapping_mul(6_364_136_223_846_793_005)
-                    .wrapping_add(1_442_695_040_888_963_407);
-                let (row, any) = (random >> 60, random >> 40 & 7);
-                // Row after row, column after column, anything.
-                let row = [field / 4, field % 15, row][round % 3];
-                let team = if any == 0 { "t" } else { "" };
-                text.push_str(&format!("\\k{any}_{team}{row}\\{field}"));
-            }
-            let [players, teams] = rows(Fields::new(text.as_bytes()), &Asked::default());
-            let mut expected: Vec<(bool, u32, Vec<&[u8]>)> = Vec::new();
-            for (key, value) in Fields::new(text.as_bytes()).pairs() {
-                let key = RowKey::parse(key).unwrap();
-                let known = expected
-                    .iter_mut()
-                    .find(|row| (row.0, row.1) == (key.is_team, key.index));
-                match known {
-                    Some((.., values)) => values.push(value),
-                    None => expected.push((key.is_team, key.index, vec![value])),
-                }
-            }
-            expected.sort_by_key(|(is_team, ..)| *is_team);
-            let players = players.iter().map(|row| (false, row.index(), values(row)));
-            let teams = teams.iter().map(|row| (true, row.index(), values(row)));
-            assert_eq!(players.chain(teams).collect::<Vec<_>>(), expected, "{text}");
-        }
-    }
 }
