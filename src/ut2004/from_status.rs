@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::engines::{
     DEDICATED, Field, InfoEnd, KILLING_FLOOR, Key, NON_DEDICATED, Profile, UT2003, UT2004, Words,
 };
-use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
+use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL, Waves};
 use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::strings::FString;
 use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
@@ -22,7 +22,7 @@ const MAX_TEXT: usize = 400;
 pub(super) struct InfoRules<'a> {
     skill_level: Option<Found<TextRef<'a>>>,
     flags: Option<Found<i32>>,
-    waves: Option<Waves>,
+    waves: Option<FoundWaves>,
 }
 
 /// A rule's place in the list, and its value.
@@ -33,7 +33,7 @@ struct Found<T> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Waves {
+struct FoundWaves {
     current: Found<i32>,
     last: Found<i32>,
 }
@@ -47,7 +47,7 @@ impl<'a> InfoRules<'a> {
             flags: last_rule(status, FLAGS, number_of),
             waves: current
                 .zip(last)
-                .map(|(current, last)| Waves { current, last }),
+                .map(|(current, last)| FoundWaves { current, last }),
         }
     }
 
@@ -111,7 +111,7 @@ pub(super) fn info<R>(
         .map_or(WireText::ascii("0"), |rule| WireText::new(rule.value));
     let waves = rules
         .waves
-        .map(|waves| (waves.current.value, waves.last.value));
+        .map(|found| Waves::new(found.current.value, found.last.value));
     let has_flags = profile.info != InfoEnd::Older;
     let int = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     write(Info {
@@ -122,7 +122,7 @@ pub(super) fn info<R>(
         current_players: int(status.online().unwrap_or(0)),
         max_players: int(status.max_players.unwrap_or(0)),
         waves: match profile.info {
-            InfoEnd::Waves => waves.or(Some((0, 0))),
+            InfoEnd::Waves => Some(waves.unwrap_or_default()),
             InfoEnd::Standard | InfoEnd::Older => waves,
         },
         ping: Some(0),
@@ -133,6 +133,13 @@ pub(super) fn info<R>(
     })
 }
 
+/// A rule as it is written.
+#[derive(Debug, Clone)]
+pub(super) struct WireRule<'a> {
+    pub(super) key: WireText<'a>,
+    pub(super) value: WireText<'a>,
+}
+
 /// The list of rules. It begins with the mode, as the game's does. The status's own rules follow,
 /// without those of the info record, then the mutators and the other fields of the model. A field
 /// is added only if the rules lack it.
@@ -140,11 +147,14 @@ pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
     profile: &Profile,
-) -> impl Iterator<Item = (WireText<'a>, WireText<'a>)> {
+) -> impl Iterator<Item = WireRule<'a>> {
     let mut fields = FieldRules::new(status, profile);
     let listed = status.rules.iter().enumerate();
     let listed = listed.filter(|(index, _)| !in_info.has(*index));
-    let listed = listed.map(|(_, (key, value))| (WireText::new(key), WireText::new(value)));
+    let listed = listed.map(|(_, (key, value))| WireRule {
+        key: WireText::new(key),
+        value: WireText::new(value),
+    });
     let mode = std::mem::take(&mut fields.mode);
     mode.into_iter()
         .chain(listed)
@@ -155,9 +165,9 @@ pub(super) fn rules<'a>(
 /// The fields of the model that the rules lack, as rules.
 #[derive(Default)]
 struct FieldRules<'a> {
-    mode: Option<(WireText<'a>, WireText<'a>)>,
-    mutators: Vec<(WireText<'a>, WireText<'a>)>,
-    others: Vec<(WireText<'a>, WireText<'a>)>,
+    mode: Option<WireRule<'a>>,
+    mutators: Vec<WireRule<'a>>,
+    others: Vec<WireRule<'a>>,
 }
 
 impl<'a> FieldRules<'a> {
@@ -180,11 +190,14 @@ impl<'a> FieldRules<'a> {
     fn add(&mut self, key: WireText<'a>, field: Field, status: &'a ServerStatus) {
         if field == Field::Mutator {
             let mutators = status.mutators.iter().flatten();
-            let rules = mutators.map(|name| (key.clone(), WireText::new(name.as_ref())));
+            let rules = mutators.map(|name| WireRule {
+                key: key.clone(),
+                value: WireText::new(name.as_ref()),
+            });
             self.mutators.extend(rules);
             return;
         }
-        let rule = value(field, status).map(|value| (key, value));
+        let rule = value(field, status).map(|value| WireRule { key, value });
         match field {
             Field::Dedicated => self.mode = rule,
             _ => self.others.extend(rule),
@@ -222,16 +235,20 @@ fn minutes(limit: Duration) -> Option<i64> {
     minutes.filter(|_| is_whole)
 }
 
-/// The players: their names, and their records without the names.
-pub(super) fn players(
-    status: &ServerStatus,
-) -> impl Iterator<Item = (WireText<'_>, PlayerRecord<'static>)> {
+/// A player as it is written.
+#[derive(Debug, Clone)]
+pub(super) struct WirePlayer<'a> {
+    pub(super) name: WireText<'a>,
+    /// The record without the name.
+    pub(super) record: PlayerRecord<'static>,
+}
+
+/// The list of players.
+pub(super) fn players(status: &ServerStatus) -> impl Iterator<Item = WirePlayer<'_>> {
     let numbered = status.players.iter().zip(1..);
-    numbered.map(|(player, position)| {
-        (
-            WireText::new(player.name.as_ref()),
-            record(player, position),
-        )
+    numbered.map(|(player, position)| WirePlayer {
+        name: WireText::new(player.name.as_ref()),
+        record: record(player, position),
     })
 }
 

@@ -169,5 +169,6 @@ pub use client::StatusQuery;
 #[cfg(feature = "serve")]
 pub use server::respond;
 pub use wire::{
-    Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList,
+    Body, Command, FString, Info, PlayerList, PlayerRecord, Request, Response, RuleList, Waves,
+    XmpFields,
 };

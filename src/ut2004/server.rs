@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::engines::{InfoEnd, PlayerForm, Profile};
 use super::from_status::{self, InfoRules};
-use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList};
+use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, XmpFields};
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
@@ -117,9 +117,9 @@ impl Writer<'_> {
         if request.command != Command::Players {
             let mut rules = from_status::rules(status, &in_info, profile).peekable();
             let is_empty = rules.peek().is_none();
-            self.list(RULES, rules, |(key, value), out| {
-                key.string().encode(out)?;
-                value.string().encode(out)
+            self.list(RULES, rules, |rule, out| {
+                rule.key.string().encode(out)?;
+                rule.value.string().encode(out)
             })?;
             if is_empty && takes_header(request, self.service) {
                 self.datagram(Body::Rules(RuleList::default()))?;
@@ -127,19 +127,15 @@ impl Writer<'_> {
         }
         if request.command != Command::Rules {
             let form = PlayerForm::of_version(self.service.protocol_version);
-            let xmp = (form == PlayerForm::WithPairs).then(Default::default);
-            self.list(
-                PLAYERS,
-                from_status::players(status),
-                |(name, record), out| {
-                    PlayerRecord {
-                        name: name.string(),
-                        xmp,
-                        ..record
-                    }
-                    .encode(out)
-                },
-            )?;
+            let xmp = (form == PlayerForm::WithPairs).then(XmpFields::default);
+            self.list(PLAYERS, from_status::players(status), |player, out| {
+                let record = PlayerRecord {
+                    name: player.name.string(),
+                    xmp,
+                    ..player.record
+                };
+                record.encode(out)
+            })?;
         }
         Ok(())
     }

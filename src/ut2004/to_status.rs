@@ -188,7 +188,8 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     if let Some(skill) = info.skill_level {
         rules.push_with(FString::narrow(SKILL_LEVEL.as_bytes()).part(), skill.part());
     }
-    let (current, last) = info.waves.unzip();
+    let current = info.waves.map(|waves| waves.current);
+    let last = info.waves.map(|waves| waves.last);
     let flags = info.flags.filter(|&flags| flags != 0);
     for (key, number) in [(FLAGS, flags), (CURRENT_WAVE, current), (FINAL_WAVE, last)] {
         if let Some(number) = number {
@@ -256,11 +257,11 @@ fn extra_numbers(records: &[PlayerRecord<'_>]) -> Vec<u8> {
 
 /// Adds the second number and the pairs of a player that has them.
 fn push_pairs(record: &PlayerRecord<'_>, extras: &mut RulesBuilder) {
-    let Some((player_id, pairs)) = record.xmp else {
+    let Some(xmp) = record.xmp else {
         return;
     };
-    extras.push(PLAYER_ID.as_bytes(), player_id.to_string().as_bytes());
-    for (key, value) in pairs.iter() {
+    extras.push(PLAYER_ID.as_bytes(), xmp.player_id.to_string().as_bytes());
+    for (key, value) in xmp.player_info.iter() {
         extras.push_with(key.part(), value.part());
     }
 }

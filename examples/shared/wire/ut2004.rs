@@ -30,7 +30,7 @@ pub fn describe(answer: &ut2004::Answer, line: &mut Map<String, Value>) {
         }
         line.insert("info".to_owned(), record.into());
         if let Some(waves) = info.waves {
-            line.insert("waves".to_owned(), json!(waves));
+            line.insert("waves".to_owned(), json!([waves.current, waves.last]));
         }
         if !info.trailing.is_empty() {
             line.insert("trailing".to_owned(), json!(hex::encode(info.trailing)));

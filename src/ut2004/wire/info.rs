@@ -64,8 +64,8 @@ pub struct Info<'a> {
     pub current_players: i32,
     /// The maximum number of players.
     pub max_players: i32,
-    /// Killing Floor: the current wave and the last one.
-    pub waves: Option<(i32, i32)>,
+    /// The waves of Killing Floor.
+    pub waves: Option<Waves>,
     /// 0 in direct replies: the client measures it.
     pub ping: Option<i32>,
     /// Always 0 in direct replies of UT2004, even with a password; see the [module](crate::ut2004)
@@ -80,6 +80,30 @@ pub struct Info<'a> {
     /// Whether the record was read one byte later than it should be, see
     /// [`Response::parse`](super::Response::parse).
     pub repaired: bool,
+}
+
+/// How far a game in waves has got.
+///
+/// ```
+/// use queryport::ut2004::{Info, Waves};
+///
+/// let mut info = Info::default();
+/// info.waves = Some(Waves::new(2, 10));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub struct Waves {
+    /// The wave that is played.
+    pub current: i32,
+    /// The last wave of the game.
+    pub last: i32,
+}
+
+impl Waves {
+    /// The wave that is played, and the last one of the game.
+    pub const fn new(current: i32, last: i32) -> Self {
+        Self { current, last }
+    }
 }
 
 /// Names of fields in the script source.
@@ -118,13 +142,13 @@ impl<'a> Info<'a> {
         for text in [self.server_name, self.map_name, self.game_type] {
             text.encode(out)?;
         }
-        let (current_wave, final_wave) = self.waves.unzip();
-        let counts = [Some(self.current_players), Some(self.max_players)];
-        for number in counts
-            .into_iter()
-            .chain([current_wave, final_wave, self.ping, self.flags])
-            .flatten()
-        {
+        out.put_i32_le(self.current_players);
+        out.put_i32_le(self.max_players);
+        if let Some(waves) = self.waves {
+            out.put_i32_le(waves.current);
+            out.put_i32_le(waves.last);
+        }
+        for number in [self.ping, self.flags].into_iter().flatten() {
             out.put_i32_le(number);
         }
         if let Some(skill_level) = self.skill_level {
@@ -164,8 +188,8 @@ fn info<'a>(input: &'a [u8], limits: &Limits) -> Parsed<'a, Info<'a>> {
         ..Info::default()
     };
     let standard = |input| standard(input, common, limits);
-    let killing_floor =
-        ((int, int).map(Some), standard).map(|(waves, info)| Info { waves, ..info });
+    let waves = (int, int).map(|(current, last)| Waves::new(current, last));
+    let killing_floor = (waves.map(Some), standard).map(|(waves, info)| Info { waves, ..info });
     let older_lists = alt((value(None, eof), (|input| lists(input, limits)).map(Some)));
     let older = (int.map(Some), older_lists).map(|(ping, lists)| Info {
         ping,
@@ -251,7 +275,10 @@ mod tests {
         assert_eq!((ut.waves, ut.ping, ut.flags), (None, Some(0), Some(1)));
         assert_eq!(ut.skill_level, Some(FString::narrow(b"2")));
         let floor = with_end(b"\x02\0\0\0\x0a\0\0\0\0\0\0\0\0\x02\0\0\x020\0\0\0");
-        assert_eq!((floor.waves, floor.flags), (Some((2, 10)), Some(512)));
+        assert_eq!(
+            (floor.waves, floor.flags),
+            (Some(Waves::new(2, 10)), Some(512))
+        );
         let old = with_end(b"\x07\0\0\0\0\0");
         assert_eq!(
             (old.ping, old.flags, old.skill_level),

@@ -170,11 +170,29 @@ pub struct PlayerRecord<'a> {
     pub score: i32,
     /// Statistics id in the low bits, the team's bit above them: see [`Self::team`].
     pub stats_id: u32,
-    /// Unreal II XMP, in datagrams of version 0x7E: `PlayerID`, and the pairs of `PlayerInfo`, such
-    /// as `team` and `class` (`jmarshall23/Unreal2XMP`, `Engine/Classes/Info.uc`;
-    /// `Unity-Technologies/qstat`, `qstat.c`; no capture). [`Self::encode`] writes the record of
-    /// that game if it is `Some`.
-    pub xmp: Option<(i32, RuleList<'a>)>,
+    /// The further fields of Unreal II XMP, in datagrams of version 0x7E. [`Self::encode`] writes
+    /// the record of that game if it is `Some`.
+    pub xmp: Option<XmpFields<'a>>,
+}
+
+/// The fields that only Unreal II XMP has in a player's record (`jmarshall23/Unreal2XMP`,
+/// `Engine/Classes/Info.uc`; `Unity-Technologies/qstat`, `qstat.c`; no capture).
+///
+/// ```
+/// use queryport::ut2004::{FString, PlayerRecord, XmpFields};
+///
+/// let mut player = PlayerRecord::new(1, FString::narrow(b"Ann"));
+/// let mut fields = XmpFields::default();
+/// fields.player_id = 70;
+/// player.xmp = Some(fields);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub struct XmpFields<'a> {
+    /// `PlayerID`.
+    pub player_id: i32,
+    /// The pairs of `PlayerInfo`, such as `team` and `class`.
+    pub player_info: RuleList<'a>,
 }
 
 impl<'a> PlayerRecord<'a> {
@@ -230,16 +248,18 @@ impl<'a> PlayerRecord<'a> {
     /// # Errors
     /// As [`FString::encode`].
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
-        let (player_id, pairs) = self.xmp.unzip();
-        [Some(self.player_num), player_id]
-            .into_iter()
-            .flatten()
-            .for_each(|number| out.put_i32_le(number));
+        out.put_i32_le(self.player_num);
+        if let Some(xmp) = self.xmp {
+            out.put_i32_le(xmp.player_id);
+        }
         self.name.encode(out)?;
         out.put_i32_le(self.ping);
         out.put_i32_le(self.score);
         out.put_u32_le(self.stats_id);
-        pairs.map_or(Ok(()), |pairs| pairs.0.encode_counted(out))
+        if let Some(xmp) = self.xmp {
+            xmp.player_info.0.encode_counted(out)?;
+        }
+        Ok(())
     }
 }
 
@@ -258,6 +278,13 @@ pub(super) fn rule(input: &[u8]) -> Parsed<'_, (FString<'_>, FString<'_>)> {
     let (rest, key) = string(input)?;
     let (rest, value) = string(rest)?;
     Ok((rest, (key, value)))
+}
+
+/// `rule`, read only to find its end.
+#[inline]
+pub(super) fn skip_rule(input: &[u8]) -> Parsed<'_, ()> {
+    let (rest, _) = rule(input)?;
+    Ok((rest, ()))
 }
 
 /// `counted = index *entry`: the index is the number of entries, at most `most`
@@ -304,7 +331,10 @@ pub(super) fn player_with_pairs(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
     let (rest, (player_num, player_id, name)) = (int, int, string).parse(input)?;
     let (rest, (ping, score, stats_id)) = (int, int, int).parse(rest)?;
     let (rest, pairs) = counted(MAX_PAIRS, rule).parse(rest)?;
-    let (stats_id, xmp) = (stats_id.cast_unsigned(), Some((player_id, RuleList(pairs))));
+    let xmp = XmpFields {
+        player_id,
+        player_info: RuleList(pairs),
+    };
     Ok((
         rest,
         PlayerRecord {
@@ -312,8 +342,8 @@ pub(super) fn player_with_pairs(input: &[u8]) -> Parsed<'_, PlayerRecord<'_>> {
             name,
             ping,
             score,
-            stats_id,
-            xmp,
+            stats_id: stats_id.cast_unsigned(),
+            xmp: Some(xmp),
         },
     ))
 }

@@ -9,10 +9,10 @@ use nom::Parser;
 use nom::error::context;
 use nom::number::complete::{le_u32, u8 as byte};
 
-pub use self::info::Info;
 use self::info::PORT;
-use self::lists::{Entries, HEADER, player_with_pairs, rule, standard_player};
-pub use self::lists::{PlayerList, PlayerRecord, RuleList};
+pub use self::info::{Info, Waves};
+use self::lists::{Entries, HEADER, player_with_pairs, skip_rule, standard_player};
+pub use self::lists::{PlayerList, PlayerRecord, RuleList, XmpFields};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed};
@@ -208,7 +208,8 @@ impl<'a> Response<'a> {
                 (Body::Info(info), problem)
             }
             1 => {
-                let (rules, problem) = list(rest, rule, limits.max_rules(), ("rules", "a rule"))?;
+                let names = ("rules", "a rule");
+                let (rules, problem) = list(rest, skip_rule, limits.max_rules(), names)?;
                 (Body::Rules(RuleList(rules)), problem)
             }
             2 => {

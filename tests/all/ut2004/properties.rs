@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use proptest::prelude::*;
-use queryport::ut2004::{Answer, Body, FString, Info, PlayerRecord, Request, Response};
+use queryport::ut2004::{Answer, Body, FString, Info, PlayerRecord, Request, Response, Waves};
 use queryport::{Limits, ToStatus};
 
 use crate::common::captures::cases;
@@ -233,7 +233,8 @@ proptest! {
     ) {
         let mut info = Info::default();
         (info.ping, info.flags, info.skill_level) = (Some(0), Some(flags), Some(view(&names.3)));
-        (info.waves, info.lists) = (waves, Some(Default::default()));
+        info.waves = waves.map(|(current, last)| Waves::new(current, last));
+        info.lists = Some(Default::default());
         (info.server_id, info.port, info.query_port, info.current_players, info.max_players) = numbers;
         (info.server_name, info.map_name, info.game_type) = (view(&names.0), view(&names.1), view(&names.2));
         let response = Response::new(Body::Info(info));
