@@ -76,7 +76,7 @@ struct Fields<'a> {
     /// The bytes of the answer, which long texts share.
     bytes: &'a Bytes,
     known: Known<'a>,
-    /// The first value of each field that is not empty.
+    /// The first value of each field that is not empty, else an empty one.
     values: [Option<&'a [u8]>; Field::COUNT],
 }
 
@@ -87,11 +87,13 @@ impl<'a> Fields<'a> {
             known.insert(key, value);
         }
         let profile = Profile::of(form, &known);
-        let mut values = [None; Field::COUNT];
+        let mut values: [Option<&[u8]>; Field::COUNT] = [None; Field::COUNT];
         for entry in profile.entries().filter(|entry| entry.is_read()) {
-            let value = known.get(entry.key).filter(|value| !value.is_empty());
-            if let Some(slot) = values.get_mut(entry.field as usize) {
-                *slot = slot.or(value);
+            if let Some(value) = known.get(entry.key)
+                && let Some(slot) = values.get_mut(entry.field as usize)
+                && slot.is_none_or(<[u8]>::is_empty)
+            {
+                *slot = Some(value);
             }
         }
         Self {
@@ -102,17 +104,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The values of a field's keys, in the order of the profile.
-    fn all(&self, field: Field) -> impl Iterator<Item = &'a [u8]> {
-        let entries = self.profile.entries();
-        entries
-            .filter(move |entry| entry.field == field && entry.is_read())
-            .filter_map(|entry| self.known.get(entry.key))
+    /// The first value of a field that is not empty, else an empty one.
+    fn get_any(&self, field: Field) -> Option<&'a [u8]> {
+        self.values.get(field as usize).copied().flatten()
     }
 
     /// The first value of a field that is not empty.
     fn get(&self, field: Field) -> Option<&'a [u8]> {
-        self.values.get(field as usize).copied().flatten()
+        self.get_any(field).filter(|value| !value.is_empty())
     }
 
     /// The first of several fields that has a value.
@@ -132,9 +131,13 @@ impl<'a> Fields<'a> {
         self.get(field).and_then(number::number)
     }
 
-    /// Whether any value is true; `None` if none is a truth value.
-    fn flag(&self, fields: &[Field]) -> Option<bool> {
-        let values = fields.iter().flat_map(|field| self.all(*field));
+    /// Whether any value of a field is true; `None` if none is a truth value.
+    fn flag(&self, field: Field) -> Option<bool> {
+        // Most servers have none of a field's keys, or one.
+        self.get(field)?;
+        let entries = self.profile.entries();
+        let entries = entries.filter(|entry| entry.field == field && entry.is_read());
+        let values = entries.filter_map(|entry| self.known.get(entry.key));
         let flags = values.filter_map(number::boolean);
         flags.reduce(|one, other| one || other)
     }
@@ -152,9 +155,9 @@ impl<'a> Fields<'a> {
             version: self.text(Field::Version),
             protocol_version: self.number(Field::ProtocolVersion),
             game_port: self.number(Field::GamePort),
-            password: self.flag(&[Field::Password]),
-            dedicated: self.flag(&[Field::Dedicated, Field::DedicatedWord]),
-            anti_cheat: self.flag(&[Field::AntiCheat]),
+            password: self.flag(Field::Password),
+            dedicated: self.dedicated(),
+            anti_cheat: self.flag(Field::AntiCheat),
             max_players: self.number(Field::MaxPlayers),
             private_slots: self.number(Field::PrivateSlots),
             time_limit: self.time_limit(),
@@ -193,9 +196,9 @@ impl<'a> Fields<'a> {
     fn mutators(&self) -> Option<Vec<Text>> {
         let bits = self.get(Field::MutatorBits);
         let version = self.get(Field::Version);
-        let lists_classes = self.all(Field::MutatorClasses).next().is_some();
+        let lists_classes = self.get_any(Field::MutatorClasses).is_some();
         let official = bits.and_then(|bits| ut3::mutators(bits, version, lists_classes));
-        let custom = self.all(Field::MutatorNames).next();
+        let custom = self.get_any(Field::MutatorNames);
         if official.is_none() && custom.is_none() {
             return None;
         }
@@ -204,6 +207,12 @@ impl<'a> Fields<'a> {
         let custom = ut3::names(custom.unwrap_or_default());
         let custom = custom.map(|name| self.to_text(name));
         Some(official.chain(custom).collect())
+    }
+
+    fn dedicated(&self) -> Option<bool> {
+        let flags = [Field::Dedicated, Field::DedicatedWord].map(|field| self.flag(field));
+        let known = flags.into_iter().flatten();
+        known.reduce(|one, other| one || other)
     }
 
     fn time_limit(&self) -> Option<Duration> {
@@ -240,11 +249,11 @@ fn bot_count(answer: &Answer, fields: &Fields<'_>, players: Option<&[Player]>) -
 /// The server's own count of bots. On an engine with a key for whether there are bots, the count is
 /// valid only if that key is there.
 fn counted_bots(fields: &Fields<'_>) -> Option<u32> {
-    let tells_any = fields.profile.has(Field::HasBots);
-    match fields.flag(&[Field::HasBots]) {
+    let counted = fields.number(Field::BotCount);
+    match fields.flag(Field::HasBots) {
+        Some(true) => counted,
         Some(false) => Some(0),
-        None if tells_any => None,
-        _ => fields.number(Field::BotCount),
+        None => counted.filter(|_| !fields.profile.has(Field::HasBots)),
     }
 }
 

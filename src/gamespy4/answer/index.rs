@@ -145,85 +145,87 @@ impl Column {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Cell {
     start: u32,
-    end: u32,
+    length: u32,
 }
 
 impl Cell {
     /// A cell that never arrived.
     pub(super) const ABSENT: Self = Self {
         start: u32::MAX,
-        end: u32::MAX,
+        length: u32::MAX,
     };
 
     /// The text of this length at this position; replies are bounded far below 4 GiB.
+    #[inline]
     pub(super) fn new(start: usize, length: usize) -> Self {
-        match (
-            u32::try_from(start),
-            u32::try_from(start.saturating_add(length)),
-        ) {
-            (Ok(start), Ok(end)) => Self { start, end },
+        match (u32::try_from(start), u32::try_from(length)) {
+            (Ok(start), Ok(length)) => Self { start, length },
             _ => Self::ABSENT,
         }
     }
 
     /// The text; `None` for one that never arrived.
+    #[inline]
     pub(super) fn of(self, bytes: &[u8]) -> Option<&[u8]> {
         bytes.get(self.start as usize..self.end())
     }
 
     /// Whether the text is empty.
     pub(super) const fn is_empty(self) -> bool {
-        self.start == self.end
+        self.length == 0
     }
 
     /// The end of the text.
     pub(super) const fn end(self) -> usize {
-        self.end as usize
+        (self.start as usize).saturating_add(self.length as usize)
     }
 }
 
 /// The place in the bytes of an answer at which the next production starts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Cursor<'a> {
-    /// The bytes, up to the end of the part being parsed.
-    bytes: &'a [u8],
-    at: usize,
+    /// The bytes that are left of the part being parsed.
+    rest: &'a [u8],
+    /// The position of the part's end in the bytes of the answer.
+    end: usize,
 }
 
 impl<'a> Cursor<'a> {
     /// At `start`, to read up to `end`.
     pub(super) fn new(bytes: &'a [u8], start: usize, end: usize) -> Self {
+        let end = end.min(bytes.len());
         Self {
-            bytes: bytes.get(..end).unwrap_or(bytes),
-            at: start,
+            rest: bytes.get(start..end).unwrap_or_default(),
+            end,
         }
     }
 
+    #[inline]
     pub(super) const fn position(&self) -> usize {
-        self.at
+        self.end.saturating_sub(self.rest.len())
     }
 
     /// The bytes that are left.
     #[inline]
-    pub(super) fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+    pub(super) const fn rest(&self) -> &'a [u8] {
+        self.rest
     }
 
     pub(super) const fn is_at_end(&self) -> bool {
-        self.at >= self.bytes.len()
+        self.rest.is_empty()
     }
 
     /// Skips this many bytes.
     #[inline]
     pub(super) fn skip(&mut self, length: usize) {
-        self.at = self.at.saturating_add(length).min(self.bytes.len());
+        self.rest = self.rest.get(length..).unwrap_or_default();
     }
 
     /// Reads what a production recognises here.
     #[inline]
     pub(super) fn take<T>(&mut self, production: impl Fn(&'a [u8]) -> Parsed<'a, T>) -> Option<T> {
-        let (rest, found) = production(self.rest()).ok()?;
-        self.at = self.bytes.len().saturating_sub(rest.len());
+        let (rest, found) = production(self.rest).ok()?;
+        self.rest = rest;
         Some(found)
     }
 
@@ -233,7 +235,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         production: impl Fn(&'a [u8]) -> Parsed<'a, &'a [u8]>,
     ) -> Option<Cell> {
-        let start = self.at;
+        let start = self.position();
         let text = self.take(production)?;
         Some(Cell::new(start, text.len()))
     }
@@ -243,7 +245,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         production: impl Fn(&'a [u8]) -> Parsed<'a, Vec<&'a [u8]>>,
     ) -> Vec<Cell> {
-        let mut at = self.at;
+        let mut at = self.position();
         let texts = self.take(production).unwrap_or_default();
         let cells = texts.iter().map(|text| {
             let start = at;
@@ -259,7 +261,7 @@ impl<'a> Cursor<'a> {
         &mut self,
         production: impl Fn(&'a [u8]) -> Parsed<'a, (&'a [u8], &'a [u8])>,
     ) -> Option<Pair> {
-        let start = self.at;
+        let start = self.position();
         let (key, value) = self.take(production)?;
         // A NUL follows the key.
         let value_at = start.saturating_add(key.len()).saturating_add(1);
