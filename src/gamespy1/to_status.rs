@@ -33,7 +33,7 @@ impl ToStatus for Answer {
         let counts = Counts::of(known, profile, listed);
         let former_players = players
             .as_mut()
-            .map(|players| reader.take_former(players))
+            .map(|players| reader.take_former(players, parts.player_rows()))
             .unwrap_or_default();
         let style = reader.style;
         let text = |value: &[u8]| Text::part(self.raw(), value, style);
@@ -275,8 +275,6 @@ struct RowReader<'a> {
     bytes: &'a Bytes,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
-    /// The numbers of the players' rows, in the order of the players.
-    numbers: Vec<u32>,
     /// How many rows are of players on the server, if rows of players who left can follow.
     present: Option<usize>,
     /// The score of a player whose row has none.
@@ -314,7 +312,6 @@ impl<'a> RowReader<'a> {
             }),
             present: counted.filter(|_| profile.players.has_stale_rows),
             absent_score: profile.players.absent_score.filter(|_| is_whole),
-            numbers: Vec::new(),
             rest: Vec::new(),
             extras: RulesBuilder::new(answer.raw(), CHARSET, field_count),
         }
@@ -324,26 +321,34 @@ impl<'a> RowReader<'a> {
     where
         'a: 'r,
     {
-        let mut players = Vec::new();
+        let (_, max_players) = rows.size_hint();
+        let mut players = Vec::with_capacity(max_players.unwrap_or_default());
         for row in rows {
-            self.numbers.push(row.index());
             players.push(self.player(row));
         }
         players
     }
 
-    /// Takes the players who have left out of the list.
-    fn take_former(&self, players: &mut Vec<Player>) -> Vec<Player> {
+    /// Takes the players who have left out of the list that was read from these rows.
+    fn take_former<'r>(
+        &self,
+        players: &mut Vec<Player>,
+        rows: impl Iterator<Item = &'r Row<'a>>,
+    ) -> Vec<Player>
+    where
+        'a: 'r,
+    {
         let Some(present) = self.present else {
             return Vec::new();
         };
+        let numbers: Vec<u32> = rows.map(Row::index).collect();
         // Their rows have the highest numbers.
-        let mut by_number = self.numbers.clone();
+        let mut by_number = numbers.clone();
         by_number.sort_unstable();
         let Some(first_former) = by_number.get(present) else {
             return Vec::new();
         };
-        let mut numbers = self.numbers.iter();
+        let mut numbers = numbers.iter();
         let has_left = |_: &mut Player| numbers.next().is_some_and(|number| number >= first_former);
         players.extract_if(.., has_left).collect()
     }
@@ -449,18 +454,22 @@ fn take<'a, T>(
     names: &[&str],
     read: impl Fn(&'a [u8]) -> Option<T>,
 ) -> Option<T> {
-    for name in names {
-        for (position, (field, value)) in fields.iter().enumerate() {
-            if !field.eq_ignore_ascii_case(name.as_bytes()) {
-                continue;
-            }
-            if let Some(value) = read(value) {
-                fields.remove(position);
-                return Some(value);
-            }
-        }
-    }
-    None
+    let found = names.iter().find_map(|name| find(fields, name, &read));
+    let (position, value) = found?;
+    fields.remove(position);
+    Some(value)
+}
+
+/// The first field with this name that can be parsed: its position and its value.
+fn find<'a, T>(
+    fields: &[Field<'a>],
+    name: &str,
+    read: impl Fn(&'a [u8]) -> Option<T>,
+) -> Option<(usize, T)> {
+    let is_named = |field: &[u8]| field.eq_ignore_ascii_case(name.as_bytes());
+    let fields = fields.iter().enumerate();
+    let mut named = fields.filter(|(_, (field, _))| is_named(field));
+    named.find_map(|(position, (_, value))| Some((position, read(value)?)))
 }
 
 #[cfg(test)]
