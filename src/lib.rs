@@ -3,12 +3,11 @@
 //! ```no_run
 //! # #[cfg(all(feature = "tokio", feature = "games"))] mod example {
 //! use queryport::Client;
-//! use queryport::games::Game;
 //!
 //! #[tokio::main]
-//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! async fn main() -> queryport::Result<()> {
 //!     let client = Client::new()?;
-//!     let found = client.query_game(Game::find("openarena")?, "example.org").await?;
+//!     let found = client.query_game("openarena", "example.org").await?;
 //!     let status = found.outcome.answer;
 //!     let name = status.name.as_deref().unwrap_or("(no name)");
 //!     let map = status.map.as_deref().unwrap_or("(no map)");

@@ -82,6 +82,29 @@ impl fmt::Display for UnknownGame {
     }
 }
 
+/// A game by a text that [`Game::find`] finds, for [`Client::query_game`](crate::Client::query_game)
+/// and similar methods.
+macro_rules! from_text {
+    ($($text:ty),*) => {
+        $(impl TryFrom<$text> for &Game {
+            type Error = UnknownGame;
+
+            fn try_from(text: $text) -> Result<Self, Self::Error> {
+                Game::find(text.as_ref())
+            }
+        })*
+    };
+}
+
+from_text! { &str, &String, String }
+
+/// An element of a borrowed list.
+impl<'a> From<&&'a Game> for &'a Game {
+    fn from(game: &&'a Game) -> Self {
+        game
+    }
+}
+
 /// Letters and digits in lower case, without accents.
 fn fold(text: &str) -> String {
     text.chars()

@@ -33,7 +33,10 @@ use {
     crate::status_query::Answer,
 };
 #[cfg(all(feature = "games", feature = "tokio"))]
-use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::lists::Scope};
+use {
+    super::inquiry::Listed, super::lan::LanGame, super::query::OfGame, crate::games::Game,
+    crate::lists::Scope,
+};
 
 /// Queries game servers, finds them, and scans lists of them.
 ///
@@ -46,11 +49,10 @@ use {super::inquiry::Listed, super::query::OfGame, crate::games::Game, crate::li
 ///
 /// ```no_run
 /// use queryport::Client;
-/// use queryport::games::Game;
 ///
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// # async fn example() -> queryport::Result<()> {
 /// let client = Client::new()?;
-/// let found = client.query_game(Game::find("openarena")?, "example.org").await?;
+/// let found = client.query_game("openarena", "example.org").await?;
 /// for player in found.outcome.answer.players {
 ///     println!("{:>5} {}", player.score.unwrap_or(0), player.name);
 /// }
@@ -103,9 +105,10 @@ impl Client {
 
     /// Queries a server of a game, by the port that players connect to.
     ///
-    /// `server` is a host name or address, with a port if it is not the game's default. The request
-    /// goes to the query port that [`Game::query_port`] returns. If there is no answer within 0.6
-    /// s, further ports are tried one by one, until the first answer:
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or address,
+    /// with a port if it is not the game's default. The request goes to the query port that
+    /// [`Game::query_port`] returns. If there is no answer within 0.6 s, further ports are tried
+    /// one by one, until the first answer:
     ///
     /// 1. the ports of [`Game::also_at`]
     /// 2. the given port itself, in case it is the query port
@@ -119,12 +122,9 @@ impl Client {
     /// them. They contain the game port, which can differ from the query port.
     ///
     /// ```no_run
-    /// use queryport::Client;
-    /// use queryport::games::Game;
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let found = Client::new()?
-    ///     .query_game(Game::find("battlefield 2")?, "example.org:16568")
+    /// # async fn example() -> queryport::Result<()> {
+    /// let found = queryport::Client::new()?
+    ///     .query_game("battlefield 2", "example.org:16568")
     ///     .await?;
     /// println!(
     ///     "{} at {}",
@@ -137,13 +137,14 @@ impl Client {
     ///
     /// # Errors
     /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
-    /// has no port and the game has no default port.
+    /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
-    pub async fn query_game(
+    pub async fn query_game<'g>(
         &self,
-        game: &Game,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Result<Detected, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         self.asker
             .query_game_over::<Tokio>(game, &server.into())
             .await
@@ -158,13 +159,10 @@ impl Client {
     /// `None` if no list contains the host.
     ///
     /// ```no_run
-    /// use queryport::Client;
-    /// use queryport::games::Game;
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let (client, game) = (Client::new()?, Game::find("mohaa")?);
-    /// if client.query_game(game, "example.org:12210").await.is_err()
-    ///     && let Some(found) = client.query_listed(game, "example.org:12210").await?
+    /// # async fn example() -> queryport::Result<()> {
+    /// let client = queryport::Client::new()?;
+    /// if client.query_game("mohaa", "example.org:12210").await.is_err()
+    ///     && let Some(found) = client.query_listed("mohaa", "example.org:12210").await?
     /// {
     ///     println!("the query port is {}", found.outcome.peer.port());
     /// }
@@ -175,11 +173,12 @@ impl Client {
     /// # Errors
     /// Those of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
-    pub async fn query_listed(
+    pub async fn query_listed<'g>(
         &self,
-        game: &Game,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Result<Option<Detected>, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
         let found = self.asker.attempts::<Tokio>(&server, 1).await?;
         // The caller chose the host, so any scope is accepted.
@@ -234,6 +233,8 @@ impl Client {
 
     /// Requests the lists of all list servers of a game, and merges them.
     ///
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds.
+    ///
     /// Quake 3 masters get a request for each protocol number of the game, with `empty full`.
     /// GameSpy v1 list servers get the public key for lists, GameSpy v2 list servers [`Game::key`].
     /// A list by protocol number alone can contain other games: use [`Game::of`] on the answers.
@@ -242,11 +243,8 @@ impl Client {
     /// once a minute is enough.
     ///
     /// ```no_run
-    /// use queryport::Client;
-    /// use queryport::games::Game;
-    ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut servers = Client::new()?.servers(Game::find("openarena")?)?;
+    /// # async fn example() -> queryport::Result<()> {
+    /// let mut servers = queryport::Client::new()?.servers("openarena")?;
     /// while let Some(listed) = servers.next().await {
     ///     println!("{}", listed.server);
     /// }
@@ -266,9 +264,13 @@ impl Client {
     ///
     /// # Errors
     /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key for a
-    /// request. Failures of list servers are in [`Servers::masters`].
+    /// request; [`Error::UnknownGame`]. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
-    pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
+    pub fn servers<'g>(
+        &self,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
+    ) -> Result<Servers, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         Ok(Servers::new(Gathering::of_game(&self.asker, game)?))
     }
 
@@ -340,6 +342,7 @@ impl Client {
     ///
     /// The queries use this client's timing and options.
     ///
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds, or `None` for all games.
     /// `networks` are broadcast addresses, such as 192.0.2.255, or multicast groups. Without any,
     /// the search covers the network of [`Self::with_local_address`] if it is set. Otherwise it
     /// covers all networks of the machine. On Linux these are the broadcast address of each
@@ -365,8 +368,8 @@ impl Client {
     /// use queryport::games::Game;
     /// use queryport::{Client, ToStatus};
     ///
-    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-    /// let mut servers = Client::new()?.lan(Some(Game::find("openarena")?), &[])?;
+    /// # async fn example() -> queryport::Result<()> {
+    /// let mut servers = Client::new()?.lan("openarena", &[])?;
     /// while let Some(scanned) = servers.next_answer().await {
     ///     let Ok(outcome) = scanned.result else { continue };
     ///     let (protocol, status) =
@@ -387,7 +390,12 @@ impl Client {
     /// [`ServerStatus::verification`]: crate::ServerStatus::verification
     #[cfg(feature = "games")]
     #[doc(alias = "broadcast")]
-    pub fn lan(&self, game: Option<&Game>, networks: &[IpAddr]) -> Result<Scan<'static>, Error> {
+    pub fn lan<'g>(
+        &self,
+        game: impl TryInto<LanGame<'g>, Error: Into<Error>>,
+        networks: &[IpAddr],
+    ) -> Result<Scan<'static>, Error> {
+        let LanGame(game) = game.try_into().map_err(Into::into)?;
         self.asker.find_on_lan(game, networks)
     }
 
@@ -418,23 +426,27 @@ impl Client {
     /// Makes a server object for a server of a game.
     ///
     /// The server is queried as in [`Self::query_game`]. An answer of another game is
-    /// [`Error::OtherServer`].
+    /// [`Error::OtherServer`], and an unknown game fails each query with [`Error::UnknownGame`].
     ///
     /// ```
-    /// use queryport::games::Game;
     /// use queryport::{Client, Query};
     ///
     /// let client = Client::new()?;
     /// let servers: Vec<Box<dyn Query>> = vec![
-    ///     client.target_game(Game::find("openarena")?, "192.0.2.1"),
+    ///     client.target_game("openarena", "192.0.2.1"),
     ///     client.target("ut2004", "192.0.2.2:7778"),
     /// ];
     /// assert_eq!(servers[0].name(), "192.0.2.1");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), queryport::Error>(())
     /// ```
     #[cfg(feature = "games")]
-    pub fn target_game(&self, game: &Game, server: impl Into<Server>) -> Box<dyn Query> {
-        Box::new(OfGame::new(self.asker.clone(), *game, server.into()))
+    pub fn target_game<'g>(
+        &self,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
+        server: impl Into<Server>,
+    ) -> Box<dyn Query> {
+        let game = game.try_into().copied().map_err(Into::into);
+        Box::new(OfGame::new(self.asker.clone(), game, server.into()))
     }
 
     /// Makes a server object for a protocol of your own.

@@ -10,6 +10,8 @@ use serde::ser::SerializeStruct;
 use thiserror::Error;
 
 use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
+#[cfg(feature = "games")]
+use crate::games::UnknownGame;
 use crate::options::Dialect;
 use crate::protocol::{Protocol, UnknownProtocol};
 use crate::quake3::RconError;
@@ -60,6 +62,10 @@ pub enum Error {
     /// The text names no protocol.
     #[error(transparent)]
     UnknownProtocol(#[from] UnknownProtocol),
+    /// The text names no game.
+    #[cfg(feature = "games")]
+    #[error(transparent)]
+    UnknownGame(#[from] UnknownGame),
     /// The options have a dialect of another protocol.
     #[error("{dialect:?} is not a dialect of {protocol}")]
     WrongDialect {
@@ -170,6 +176,8 @@ impl Error {
             | Self::NoMaster { .. }
             | Self::UnknownProtocol(_)
             | Self::WrongDialect { .. } => ErrorKind::Request,
+            #[cfg(feature = "games")]
+            Self::UnknownGame(_) => ErrorKind::Request,
             Self::List { error, .. } => error.kind(),
             Self::Rcon { error, .. } => error.kind(),
             Self::OtherServer { .. } => ErrorKind::OtherServer,
@@ -201,7 +209,7 @@ impl serde::Serialize for Error {
     }
 }
 
-/// A [`Protocol`] is known already.
+/// A [`Protocol`] or game is known already.
 impl From<Infallible> for Error {
     fn from(error: Infallible) -> Self {
         match error {}

@@ -15,7 +15,7 @@ use super::scan::Scan;
 use super::target::ScanTarget;
 use super::tokio_io::Tokio;
 use crate::error::QueryError;
-use crate::games::Game;
+use crate::games::{Game, UnknownGame};
 use crate::lan::Discovery;
 use crate::limits::MAX_LAN_SERVERS;
 use crate::protocol::Protocol;
@@ -24,6 +24,41 @@ use crate::scan::options::ScanOptions;
 /// The multicast group of ioquake3's servers (ioquake/ioq3, `code/qcommon/net_ip.c`,
 /// `NET_MULTICAST_IP6`).
 const GROUP: Ipv6Addr = Ipv6Addr::new(0xff04, 0, 0, 0, 0x696f, 0x7175, 0x616b, 0x6533);
+
+/// The game to search for with [`Client::lan`](crate::Client::lan), or all games.
+///
+/// The method takes `None`, a [`Game`], `Some` of one, or a text that [`Game::find`] finds.
+#[derive(Debug, Clone, Copy)]
+pub struct LanGame<'a>(pub(super) Option<&'a Game>);
+
+impl<'a> From<&'a Game> for LanGame<'a> {
+    fn from(game: &'a Game) -> Self {
+        Self(Some(game))
+    }
+}
+
+/// `None` is all games.
+impl<'a> From<Option<&'a Game>> for LanGame<'a> {
+    fn from(game: Option<&'a Game>) -> Self {
+        Self(game)
+    }
+}
+
+impl TryFrom<&str> for LanGame<'_> {
+    type Error = UnknownGame;
+
+    fn try_from(text: &str) -> Result<Self, Self::Error> {
+        Game::find(text).map(Self::from)
+    }
+}
+
+impl TryFrom<&String> for LanGame<'_> {
+    type Error = UnknownGame;
+
+    fn try_from(text: &String) -> Result<Self, Self::Error> {
+        Game::find(text).map(Self::from)
+    }
+}
 
 impl Asker {
     /// See `Client::lan`.

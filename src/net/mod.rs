@@ -41,6 +41,8 @@ mod tokio_io;
 pub use asker::Family;
 pub use detect::Detected;
 pub use inquiry::{Listed, MasterReport};
+#[cfg(all(feature = "games", feature = "tokio"))]
+pub use lan::LanGame;
 #[cfg(all(feature = "serve", feature = "tokio"))]
 pub use serve::serve;
 pub use server::Server;

@@ -145,14 +145,14 @@ impl Query for OfProtocol {
 #[cfg(feature = "games")]
 pub(super) struct OfGame {
     asker: Asker,
-    game: Game,
+    game: Result<Game, Error>,
     server: Server,
     name: String,
 }
 
 #[cfg(feature = "games")]
 impl OfGame {
-    pub(super) fn new(asker: Asker, game: Game, server: Server) -> Self {
+    pub(super) fn new(asker: Asker, game: Result<Game, Error>, server: Server) -> Self {
         let name = server.to_string();
         Self {
             asker,
@@ -171,9 +171,8 @@ impl Query for OfGame {
     }
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
-        let found = self
-            .asker
-            .query_game_over::<Tokio>(&self.game, &self.server);
+        let game = self.game.as_ref().map_err(Error::clone)?;
+        let found = self.asker.query_game_over::<Tokio>(game, &self.server);
         let found = found.await?;
         if let Some(other) = found.other_game {
             return Err(found.other_server(Some(other)));

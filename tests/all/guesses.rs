@@ -313,3 +313,90 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
         assert_eq!(names, ["Red Rocket"]);
     }
 }
+
+fn is_send<T: Send>(future: T) -> T {
+    future
+}
+
+#[tokio::test]
+async fn a_game_is_given_by_its_text_or_row() {
+    let (client, server) = (client(), start().await);
+    let openarena = Game::find("openarena").unwrap();
+    let mut own = *openarena;
+    own.name = "My Game";
+    let text = String::from("Open Arena");
+    for found in [
+        client.query_game("openarena", server).await,
+        client.query_game(&text, server).await,
+        client.query_game(text.clone(), server).await,
+        client.query_game(openarena, server).await,
+        client.query_game(&own, server).await,
+        client.query_game(&openarena, server).await,
+    ] {
+        assert_eq!(found.unwrap().outcome.answer.name.unwrap(), "Red Rocket");
+    }
+    for target in [
+        client.target_game("openarena", server),
+        client.target_game(&own, server),
+    ] {
+        assert_eq!(
+            target.query().await.unwrap().answer.name.unwrap(),
+            "Red Rocket"
+        );
+    }
+    assert!(client.servers("openarena").is_ok() && client.servers(&own).is_ok());
+    let loopback = [server.ip()];
+    assert!(client.lan("openarena", &loopback).is_ok() && client.lan(&text, &loopback).is_ok());
+    assert!(client.lan(None, &loopback).is_ok() && client.lan(Some(&own), &loopback).is_ok());
+    assert!(client.lan(openarena, &loopback).is_ok() && client.lan(&own, &loopback).is_ok());
+    let (of_text, of_row) = (text.as_str(), &own);
+    drop(is_send(client.query_game(of_text, server)));
+    drop(is_send(client.query_game(of_row, server)));
+    drop(is_send(client.query_listed(of_text, server)));
+    drop(is_send(client.query_listed(of_row, server)));
+    let spawned = tokio::spawn(async move { client.query_game(&own, server).await.is_ok() });
+    assert!(spawned.await.unwrap());
+}
+
+#[tokio::test]
+async fn an_unknown_game_is_an_error_with_suggestions() {
+    let client = client();
+    let blocking = client.clone().blocking();
+    for error in [
+        client.query_game("openarna", "192.0.2.1").await.map(drop),
+        client.query_listed("openarna", "192.0.2.1").await.map(drop),
+        client.servers("openarna").map(drop),
+        client.lan("openarna", &[]).map(drop),
+        client.target_game("openarna", "x").query().await.map(drop),
+        blocking.query_game("openarna", "192.0.2.1").map(drop),
+        blocking.query_listed("openarna", "192.0.2.1").map(drop),
+        blocking.servers("openarna").map(drop),
+    ] {
+        let error = error.unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "unknown game \"openarna\": did you mean openarena (OpenArena)?"
+        );
+        assert_eq!(error.kind(), ErrorKind::Request);
+        let Error::UnknownGame(unknown) = error else {
+            panic!("{error}");
+        };
+        assert_eq!(unknown.suggestions()[0].id, "openarena");
+    }
+}
+
+/// A program's own function, which passes both errors on.
+fn server_count(text: &str) -> queryport::Result<usize> {
+    let client = Client::new()?.blocking();
+    let game = Game::find(text)?;
+    Ok(client.servers(game)?.masters().len())
+}
+
+#[test]
+fn an_unknown_game_becomes_an_error_of_the_library() {
+    assert!(server_count("openarena").is_ok_and(|count| count > 0));
+    assert!(matches!(
+        server_count("openarna"),
+        Err(Error::UnknownGame(_))
+    ));
+}

@@ -165,24 +165,27 @@ impl Client {
 
     /// Queries a server of a game, by the port that players connect to.
     ///
-    /// `server` is a host name or address, with a port if it is not the game's default. Further
-    /// ports on which servers of the game answer are tried, 0.6 s apart.
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or address,
+    /// with a port if it is not the game's default. Further ports on which servers of the game answer are tried, 0.6 s apart.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
-    /// use queryport::games::Game;
     ///
-    /// let game = Game::find("battlefield 2")?;
-    /// let found = Client::new()?.query_game(game, "example.org:16568")?;
+    /// let found = Client::new()?.query_game("battlefield 2", "example.org:16568")?;
     /// println!("{:?} at {}", found.outcome.answer.name, found.outcome.peer);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), queryport::Error>(())
     /// ```
     ///
     /// # Errors
     /// See [`Error::kind`]. Returns the error of the first port. [`Error::BadAddress`] if `server`
-    /// has no port and the game has no default port.
+    /// has no port and the game has no default port; [`Error::UnknownGame`] suggests similar names.
     #[cfg(feature = "games")]
-    pub fn query_game(&self, game: &Game, server: impl Into<Server>) -> Result<Detected, Error> {
+    pub fn query_game<'g>(
+        &self,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
+        server: impl Into<Server>,
+    ) -> Result<Detected, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         block(self.0.query_game_over::<Std>(game, &server.into()))
     }
 
@@ -193,11 +196,12 @@ impl Client {
     /// # Errors
     /// Those of [`Self::query_game`] and [`Self::servers`].
     #[cfg(feature = "games")]
-    pub fn query_listed(
+    pub fn query_listed<'g>(
         &self,
-        game: &Game,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
         server: impl Into<Server>,
     ) -> Result<Option<Detected>, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
         let found = block(self.0.attempts::<Std>(&server, 1))?;
         let servers = self
@@ -234,19 +238,22 @@ impl Client {
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
-    /// use queryport::games::Game;
     ///
-    /// for listed in Client::new()?.servers(Game::find("openarena")?)? {
+    /// for listed in Client::new()?.servers("openarena")? {
     ///     println!("{}", listed.server);
     /// }
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), queryport::Error>(())
     /// ```
     ///
     /// # Errors
     /// [`Error::NoMaster`] if the game has no list server, or lacks the name, number or key for a
-    /// request. Failures of list servers are in [`Servers::masters`].
+    /// request; [`Error::UnknownGame`]. Failures of list servers are in [`Servers::masters`].
     #[cfg(feature = "games")]
-    pub fn servers(&self, game: &Game) -> Result<Servers, Error> {
+    pub fn servers<'g>(
+        &self,
+        game: impl TryInto<&'g Game, Error: Into<Error>>,
+    ) -> Result<Servers, Error> {
+        let game = game.try_into().map_err(Into::into)?;
         Gathering::of_game(&self.0, game).map(Servers::new)
     }
 
