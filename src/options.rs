@@ -205,8 +205,8 @@ pub enum Engine {
     /// Quake 3's relative Quake 2: answers `status` with `print`, player lines of score, ping and
     /// name, at most 1,384 bytes.
     Quake2,
-    /// Quake 3's relative QuakeWorld, as MVDSV: answers `status` with `n`, in datagrams of at most
-    /// 1,340 bytes of text.
+    /// Quake 3's relative QuakeWorld, with the replies of MVDSV: answers `status` with `n`, in
+    /// datagrams of at most 1,340 bytes of text.
     QuakeWorld,
     /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,

@@ -118,7 +118,8 @@ pub enum Certainty {
     /// A list server is known or accepts the game's name, but nobody has verified that it lists
     /// servers.
     Unverified,
-    /// GameserverLister names a list server (as of 2025-12-26), and it removes dead ones.
+    /// GameserverLister, which removes dead list servers, names one for the game (as of
+    /// 2025-12-26).
     Listed,
     /// Several sources from 2025 and 2026 name list servers, or servers of the game.
     Living,

@@ -144,7 +144,8 @@ pub(super) enum Access {
     Both,
     /// Read only: other servers with these keys send it.
     Read,
-    /// Written only: on the wire it means something else, or nothing to the model.
+    /// Only written: in a received reply, the key means something else, or has no field in the
+    /// model.
     Write,
 }
 

@@ -70,8 +70,8 @@ pub struct Quake3List {
     taken: usize,
     /// The number of passes that have ended.
     passes: u8,
-    /// Whether datagrams followed an end mark: dpmaster before 2.0 writes one into each
-    /// (doc/techinfo.txt).
+    /// Whether datagrams followed an end mark: dpmaster before 2.0 writes the mark into each
+    /// datagram (doc/techinfo.txt).
     has_false_marks: bool,
     pass: Pass,
     /// The numbers of the datagrams that arrived in any pass.

@@ -6,7 +6,7 @@
 //! drivers (`enable_all`), and panic without.
 //!
 //! Every single query has a UDP socket of its own, connected to the server. The kernel therefore
-//! drops datagrams from elsewhere, the port is fresh, and ICMP errors become
+//! drops datagrams from other addresses, the port is a new one, and ICMP errors become
 //! [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a future cancels its query.
 //! A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 

@@ -92,9 +92,9 @@ pub(crate) fn software(value: &[u8]) -> &[u8] {
     value.get(..0).unwrap_or_default()
 }
 
-/// Divides a plugin's text into name and version. The version starts at the first word, except word
-/// one, that begins with a digit; else it is the last word. Names of Velocity's plugins contain
-/// spaces.
+/// Divides a plugin's text into name and version. The version starts at the first word that begins
+/// with a digit, not counting the first word of the text; else it is the last word. Names of
+/// Velocity's plugins contain spaces.
 fn name_and_version(plugin: &[u8]) -> (TextRef<'_>, TextRef<'_>) {
     let is_version = |start: &usize| {
         let word = plugin.get(start.saturating_add(1)..).unwrap_or_default();

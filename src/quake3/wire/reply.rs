@@ -201,8 +201,8 @@ impl<'a> Reply<'a> {
         })
     }
 
-    /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces, one
-    /// empty piece when there is none. Medal of Honor's byte 0x01 after the mark is not written.
+    /// The datagrams of a server's answer to `rcon`: [`Self::Print`] with the text in pieces. An
+    /// empty text is one empty piece. Medal of Honor's byte 0x01 after the mark is not written.
     ///
     /// ```
     /// use queryport::quake3::Reply;
