@@ -68,6 +68,94 @@ fn bots_of_openmohaa_are_counted_in_every_reply() {
     assert_eq!(region(&status), Some("south-eastern US"));
 }
 
+/// The fields in which the families differ, as far as a status has them.
+fn facts(status: &ServerStatus) -> String {
+    let text = |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
+    let flag = |flag: Option<bool>| flag.map(|flag| flag.to_string());
+    let seconds = |time: Option<Duration>| time.map(|time| format!("{} s", time.as_secs()));
+    let scores = status.teams.iter().filter_map(|team| team.score);
+    let scores: Vec<_> = scores.map(|score| score.to_string()).collect();
+    let facts = [
+        ("map", text(&status.map)),
+        ("type", text(&status.game_type)),
+        ("mod", text(&status.mod_name)),
+        ("password", flag(status.password)),
+        ("dedicated", flag(status.dedicated)),
+        ("anti-cheat", flag(status.anti_cheat)),
+        (
+            "private",
+            status.private_slots.map(|slots| slots.to_string()),
+        ),
+        ("limit", seconds(status.time_limit)),
+        ("left", seconds(status.time_left)),
+        ("score", status.score_limit.map(|score| score.to_string())),
+        ("bots", status.bot_count.map(|bots| bots.to_string())),
+        ("teams", (!scores.is_empty()).then(|| scores.join(":"))),
+    ];
+    let known = facts.into_iter();
+    let known = known.filter_map(|(name, fact)| Some(format!("{name} {}", fact?)));
+    known.collect::<Vec<_>>().join(", ")
+}
+
+/// A reply of each family, with the keys that its row names as the source of the row writes them.
+#[test]
+fn each_family_is_read_by_its_row() {
+    let replies: [(&'static [u8], &str); 12] = [
+        (
+            br"\gamename\ut\minnetver\432\mapname\CTF-Coret\gametype\CTFGame\listenserver\False\password\True\timelimit\20\remainingtime\600\goalteamscore\3\queryid\1.1\final\",
+            "map CTF-Coret, type CTFGame, password true, dedicated true, limit 1200 s, left 600 s, score 3",
+        ),
+        (
+            br"\gamename\bfield1942\gameId\xpack1\mapname\husky\gametype\conquest\password\0\dedicated\1\sv_punkbuster\1\reservedslots\2\roundTime\1200\roundTimeRemain\600\tickets1\100\tickets2\90\final\\queryid\1.1",
+            "map husky, type conquest, mod xpack1, password false, dedicated true, anti-cheat true, private 2, limit 1200 s, left 600 s, teams 100:90",
+        ),
+        (
+            br"\gamename\bfield1942\gameId\bf1942\mapname\husky\time_limit\20\final\\queryid\1.1",
+            "map husky, limit 1200 s",
+        ),
+        (
+            br"\gamename\mohaa\minplayers\3\numplayers\1\dedicated\1\mapname\dm/mohdm1\gametype\Free-For-All\timelimit\15\fraglimit\40\final\\queryid\1.1",
+            "map dm/mohdm1, type Free-For-All, dedicated true, limit 900 s, score 40, bots 2",
+        ),
+        (
+            br"\gamename\tribesv\mapname\Emerald\gametype\CTF\teamone\Imperial\teamonescore\2\teamtwo\Phoenix\teamtwoscore\1\timelimit\20\final\\queryid\1.1",
+            "map Emerald, type CTF, teams 2:1",
+        ),
+        (
+            br"\gamename\swat4\gamevariant\SWAT 4\mapname\Food Wall\gametype\Barricaded Suspects\timeleft\77\swatscore\10\suspectsscore\4\queryid\1.1\final\",
+            "map Food Wall, type Barricaded Suspects, left 77 s, teams 10:4",
+        ),
+        (
+            br"\gamename\serioussamse\mapname\Hatshepsut\gametype\Cooperative\activemod\Warped\timelimit\10\fraglimit\20\final\\queryid\1.1",
+            "map Hatshepsut, type Cooperative, mod Warped, limit 600 s, score 20",
+        ),
+        (
+            br"\gamename\nolf2\mapname\dm_base\gametype\DeathMatch\timelimit\20\fraglimit\25\final\\queryid\1.1",
+            "map dm_base, type DeathMatch, limit 1200 s, score 25",
+        ),
+        (
+            br"\gamename\descent3\mapname\Polaris\gametype\Anarchy\fraglimit\0\timelimit\20\queryid\1.1\final\",
+            "map Polaris, type Anarchy",
+        ),
+        (
+            br"gamename\netpanzer\mapname\Bullet Hole\gamestyle\objective\fraglimit\50\timelimit\30\final\",
+            "map Bullet Hole, type objective, score 50",
+        ),
+        (
+            br"\gamename\ccrenegade\mapname\C&C_Field\gametype\C&C\DED\1\password\0\final\\queryid\1.1",
+            "map C&C_Field, type C&C, password false, dedicated true",
+        ),
+        // No known family: a limit has no unit, and `gamestyle` is a setting.
+        (
+            br"\gamename\opflash\mapname\eden\gamestyle\Hardcore\timelimit\20\fraglimit\5\final\\queryid\1.1",
+            "map eden, score 5",
+        ),
+    ];
+    for (reply, expected) in replies {
+        assert_eq!(facts(&read(&[reply])), expected, "{}", reply.escape_ascii());
+    }
+}
+
 /// Built from the format strings of GameSpy_QnR.cpp (w3dhub/OpenW3D, Code/Commando).
 #[test]
 fn renegade_says_whether_it_is_dedicated() {
