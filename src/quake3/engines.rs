@@ -132,27 +132,33 @@ const _: () = assert!(Key::COUNT <= LETTERS as usize);
 
 impl Traits {
     fn of_reply(known: &Known<'_>) -> Self {
-        let keys = Self(known.keys());
-        let values = TEXT_KEYS.iter().filter_map(|key| known.get(*key));
-        values.fold(keys, |traits, value| traits.and(Self::of_text(value)))
+        let mut traits = Self(known.keys());
+        for key in TEXT_KEYS {
+            if let Some(value) = known.get(key) {
+                traits = traits.and(Self::of_value(key, value));
+            }
+        }
+        traits
     }
 
     const fn of_mark(mark: Mark) -> Self {
         match mark {
             Has(key) => Self(key.bit()),
             Is(key, text) | Begins(key, text) => {
-                Self(key.bit()).and(Self::of_text(text.as_bytes()))
+                Self(key.bit()).and(Self::of_value(key, text.as_bytes()))
             }
             Number(..) | NumberWithLetters => Self(Key::Protocol.bit()),
             Lacks(_) => Self(0),
         }
     }
 
-    /// The first letter, the same in both cases.
-    const fn of_text(text: &[u8]) -> Self {
+    /// The first letter, the same in both cases. A letter has another bit in the value of another
+    /// key; some of these bits coincide.
+    const fn of_value(key: Key, text: &[u8]) -> Self {
         match text {
             [first, ..] => {
-                let letter = 1_u128.wrapping_shl((*first & 0x1F) as u32);
+                let bit = (*first & 0x1F).wrapping_add(key as u8) % 32;
+                let letter = 1_u128.wrapping_shl(bit as u32);
                 Self(letter.wrapping_shl(LETTERS))
             }
             [] => Self(0),

@@ -221,7 +221,7 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 /// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. By the rules, a name cannot hold a
 /// quote. If one does, the last quote closes the name. Of two quoted strings with a space between
 /// them, the last is the name.
-#[inline]
+#[inline(always)]
 fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
     let (text, ()) = quote(input)?;
     let (text, name) = short_until::<b'"', b'"'>(text)?;
