@@ -574,6 +574,8 @@ mod tests {
             (Protocol::GameSpy1, 10481),
             (Protocol::Quake3, 44400),
             (Protocol::GameSpy4, 19132),
+            (Protocol::Quake3, 27961),
+            (Protocol::Quake3, 27962),
             (Protocol::Quake3, 27963),
             (Protocol::GameSpy4, 6600),
         ] {

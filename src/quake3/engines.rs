@@ -699,6 +699,7 @@ pub(crate) const QUAKE2: Profile = Profile {
         ..DEFAULT.password
     },
     base_folders: &["baseq2", "main"],
+    connect: None,
     source: "id-Software/Quake-2 server/sv_main.c; yquake2/yquake2 src/game/g_main.c; skullernet/q2pro src/server/main.c",
     ..DEFAULT
 };

@@ -108,9 +108,13 @@ pub(crate) struct RconRule {
 
 /// The form of a `connect`.
 ///
-/// The clients of Modern Warfare 2 and later (IW4x, IW6x, S1x, H1-Mod, iw7-mod, BOIII) send a
-/// signature of the player's account. FTE sends the request of QuakeWorld. This crate can send
-/// neither.
+/// This crate cannot send three forms, and [`Game::connect_form`](crate::games::Game::connect_form) is
+/// `None` for their games:
+/// - that of Modern Warfare 2 and later, which holds a signature of the player's account (IW4x,
+///   IW6x, S1x, H1-Mod, iw7-mod, BOIII)
+/// - that of Quake 2, QuakeWorld, HexenWorld and FTE, which has no compression and other arguments
+///   (id-Software/Quake-2, client/cl_main.c)
+/// - that of Plutonium's games, which is unknown
 ///
 /// ```
 /// use queryport::quake3::{ConnectForm, ConnectQuery};

@@ -1,9 +1,11 @@
 //! Connecting: recorded exchanges, and our client against our server's side over lossy links.
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use queryport::games::Game;
 use queryport::quake3::{
     Command, ConnectForm, ConnectQuery, ConnectRequest, Connected, InfoString, Refusal,
     RefusalReason, Reply, Request, huffman,
@@ -533,4 +535,28 @@ fn a_server_of_this_crate_refuses_a_client() {
             "{refusal}"
         );
     }
+}
+
+/// Their forms are an account's signature, the request of Quake 2 or QuakeWorld, or unknown.
+#[test]
+fn games_whose_form_cannot_be_sent_have_none() {
+    let is_without =
+        |game: &&Game| game.protocol == Protocol::Quake3 && game.connect_form().is_none();
+    let without: BTreeSet<&str> = Game::all().filter(is_without).map(|game| game.id).collect();
+    let accounts = ["codmw2", "iw6x", "iw7mod", "h1", "s1x", "t7x"];
+    let plutonium = ["iw5", "codbo", "codbo2", "codwaw"];
+    let siblings = [
+        "fteqw",
+        "alienarena",
+        "daikatana",
+        "kloc",
+        "paintball2",
+        "quake2",
+        "qtv",
+        "qwfwd",
+        "quake",
+        "hexen2",
+    ];
+    let known = [&accounts[..], &plutonium, &siblings].concat();
+    assert_eq!(without, BTreeSet::from_iter(known));
 }

@@ -332,3 +332,24 @@ fn recorded_output_is_no_refusal() {
     let last = answer.lines().last().unwrap();
     assert_eq!(last.raw(), b"(end server status)");
 }
+
+/// A reply to rcon does not name the engine: only codes that all engines with codes have are
+/// removed. Other carets are text in some engines.
+#[test]
+fn carets_that_are_text_in_some_engines_stay_in_output() {
+    for (reply, plain) in [
+        (
+            &b"print\n<^_^> 2^a ^^1red^7 ^x0f0 ^\n"[..],
+            "<^_^> 2^a ^red ^x0f0 ^",
+        ),
+        (b"n<^_^> 2^a ^1red^7\n", "<^_^> 2^a red"),
+    ] {
+        let mut query = rcon("secret");
+        query.receive(&[b"\xff\xff\xff\xff", reply].concat());
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!()
+        };
+        assert_eq!(answer.lines().next().unwrap().plain(), plain);
+        assert!(reply.ends_with(answer.text.raw()), "no byte is lost");
+    }
+}
