@@ -124,6 +124,10 @@ pub enum EncodeError {
     /// A required field is empty.
     #[error("{0} is empty")]
     Empty(&'static str),
+    /// A field with a space, `;` or a comment, which the plain form cannot carry. For a password,
+    /// use [`RconMode::Quoted`](crate::quake3::RconMode::Quoted).
+    #[error("{0} has a space, ';' or a comment, which only RconMode::Quoted can send")]
+    NeedsQuotes(&'static str),
     /// A key that the query writes itself.
     #[error("the query writes the key {0} itself: leave it out")]
     Reserved(&'static str),
@@ -227,7 +231,8 @@ impl QueryError {
             Self::Timeout { .. } => ErrorKind::Timeout,
             Self::Unreachable => ErrorKind::Unreachable,
             Self::RequestTooLong(_) => ErrorKind::Request,
-            Self::Duplicate | Self::NotOneServer => ErrorKind::BadAddress,
+            Self::Duplicate => ErrorKind::Duplicate,
+            Self::NotOneServer => ErrorKind::BadAddress,
             Self::TooManySteps(steps) => ErrorKind::Limit {
                 what: "steps",
                 limit: *steps as u32,
@@ -284,10 +289,13 @@ pub enum ErrorKind {
     },
     /// The server refused the request: a wrong password, a ban, a full server.
     Refused,
-    /// The request cannot be encoded, or is too large for a datagram.
+    /// Nothing can be requested: the text names no protocol or game, the game has no list server,
+    /// the dialect is of another protocol, or the request cannot be encoded.
     Request,
     /// The address is malformed, or is not the address of a single server.
     BadAddress,
+    /// The same address is being queried already, in the same scan.
+    Duplicate,
     /// The host name has no address, or the lookup failed or timed out.
     NameResolution,
     /// A different server answered at a port where the wanted one could have been.
@@ -298,8 +306,8 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// The kind as a word, as in JSON: `timeout`, `unreachable`, `not_this_protocol`,
-    /// `wrong_reply`, `malformed`, `limit`, `refused`, `request`, `bad_address`, `name_resolution`,
-    /// `other_server`, `io`.
+    /// `wrong_reply`, `malformed`, `limit`, `refused`, `request`, `bad_address`, `duplicate`,
+    /// `name_resolution`, `other_server`, `io`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -311,6 +319,7 @@ impl ErrorKind {
             Self::Refused => "refused",
             Self::Request => "request",
             Self::BadAddress => "bad_address",
+            Self::Duplicate => "duplicate",
             Self::NameResolution => "name_resolution",
             Self::OtherServer => "other_server",
             Self::Io => "io",

@@ -177,7 +177,8 @@ pub enum Engine {
     /// `\final\\queryid\N.M`; N counts from 2.
     Qr1,
     /// GameSpy v4 of GameSpy's own code, QR2, with the keys of Battlefield 2. Choose it for a game
-    /// of your own.
+    /// of your own. A player without a score, ping or team is sent with 0, because the table has no
+    /// empty values.
     Qr2,
     /// GameSpy v4 of Unreal Tournament 3: map and game class have numbered keys.
     UnrealTournament3,
@@ -189,7 +190,8 @@ pub enum Engine {
     /// GameSpy v4 of Minecraft: one datagram of any size; of players only the names.
     Minecraft,
     /// Quake 3 of ioquake3: player lines of score, ping and name; a challenge is a number, and
-    /// `getchallenge` names its game.
+    /// `getchallenge` names its game. It sends no teams: neither those of the status nor those of
+    /// players.
     Quake3,
     /// Quake 3 of DarkPlaces (Nexuiz, Xonotic): if players have teams, the team precedes the
     /// name; `getchallenge` is answered with `challenge` and eleven characters.

@@ -121,13 +121,14 @@ pub enum Answer {
 impl Answer {
     /// Decodes the captured datagrams of one reply, in the order of arrival.
     ///
-    /// The request is not known, so challenges and request ids are not verified.
+    /// A datagram is a `Vec<u8>`, a [`Bytes`], or a `&'static [u8]`. Copy other slices:
+    /// `[data.to_vec()]`. The request is not known, so challenges and request ids are not verified.
     ///
     /// # Errors
     /// If all datagrams were rejected, why; or the limit that is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
-        datagrams: impl IntoIterator<Item = Bytes>,
+        datagrams: impl IntoIterator<Item: Into<Bytes>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         match protocol {

@@ -84,6 +84,7 @@ impl Server {
                 let is_asked = !matches!(
                     error.kind(),
                     ErrorKind::BadAddress
+                        | ErrorKind::Duplicate
                         | ErrorKind::NameResolution
                         | ErrorKind::Request
                         | ErrorKind::Io

@@ -45,7 +45,9 @@ impl Summary {
             Err(error) => match error.kind() {
                 ErrorKind::Timeout => &mut self.timeout,
                 ErrorKind::Unreachable => &mut self.unreachable,
-                ErrorKind::BadAddress | ErrorKind::NameResolution => &mut self.not_asked,
+                ErrorKind::BadAddress | ErrorKind::Duplicate | ErrorKind::NameResolution => {
+                    &mut self.not_asked
+                }
                 _ => &mut self.other,
             },
         };

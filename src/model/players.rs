@@ -96,6 +96,18 @@ impl Players {
         self.to_mut().push(player);
     }
 
+    /// Keeps the players for which `keep` is true. An unknown list stays unknown.
+    pub fn retain(&mut self, keep: impl FnMut(&Player) -> bool) {
+        if let Some(list) = &mut self.0 {
+            list.retain(keep);
+        }
+    }
+
+    /// Removes all players. The list counts as known afterwards; [`Self::UNKNOWN`] does not.
+    pub fn clear(&mut self) {
+        self.to_mut().clear();
+    }
+
     /// The list, to insert or remove players. It counts as known afterwards.
     pub fn to_mut(&mut self) -> &mut Vec<Player> {
         self.0.get_or_insert_default()
@@ -132,6 +144,13 @@ impl<const COUNT: usize> From<[Player; COUNT]> for Players {
 impl From<Option<Vec<Player>>> for Players {
     fn from(list: Option<Vec<Player>>) -> Self {
         Self(list)
+    }
+}
+
+/// Empty if the server sent no list.
+impl From<Players> for Vec<Player> {
+    fn from(players: Players) -> Self {
+        players.0.unwrap_or_default()
     }
 }
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
+use std::str::FromStr;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
@@ -209,6 +210,13 @@ impl Deref for Text {
     }
 }
 
+/// The plain text.
+impl AsRef<str> for Text {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
 /// The plain text: texts are compared and hashed by it.
 impl Borrow<str> for Text {
     fn borrow(&self) -> &str {
@@ -280,12 +288,18 @@ plain! { TextRef<'_>: str, &str, String }
 
 /// A borrowed text, with the same equality and order as [`Text`].
 ///
+/// It is compared with a `&str` directly. [`Self::to_str`] has the methods of `str`.
+///
 /// ```
 /// use queryport::Rules;
 ///
-/// let rules = Rules::from_iter([("mapname", "q3dm17")]);
+/// let rules = Rules::from_iter([("mapname", "q3dm17"), ("fraglimit", "20")]);
 /// let map: queryport::model::TextRef<'_> = rules.get("mapname").unwrap();
-/// assert_eq!((map.plain().as_ref(), map.raw()), ("q3dm17", &b"q3dm17"[..]));
+/// assert!(map == "q3dm17" && map.to_str().starts_with("q3"));
+/// assert_eq!(map.raw(), b"q3dm17");
+/// assert!(rules.get("mapname") == Some("q3dm17".into()));
+/// let limit: Option<u32> = rules.get("fraglimit").and_then(|limit| limit.parse().ok());
+/// assert_eq!(limit, Some(20));
 /// ```
 #[derive(Clone, Copy, Default)]
 pub struct TextRef<'a> {
@@ -332,6 +346,33 @@ impl<'a> TextRef<'a> {
             plain
         });
         joined.unwrap_or_default()
+    }
+
+    /// The same as [`Self::plain`], which has all methods of `str`.
+    ///
+    /// ```
+    /// let rules = queryport::Rules::from_iter([("mapname", "q3dm17")]);
+    /// let map: String = match rules.get("mapname") {
+    ///     Some(map) => map.to_str().to_uppercase(),
+    ///     None => "?".to_owned(),
+    /// };
+    /// assert_eq!(map, "Q3DM17");
+    /// ```
+    pub fn to_str(self) -> Cow<'a, str> {
+        self.plain()
+    }
+
+    /// Parses the plain text, as [`str::parse`].
+    ///
+    /// # Errors
+    /// Those of the type.
+    pub fn parse<T: FromStr>(self) -> Result<T, T::Err> {
+        self.plain().parse()
+    }
+
+    /// Whether the text has no bytes.
+    pub const fn is_empty(self) -> bool {
+        self.raw.is_empty()
     }
 
     /// The plain text of each line, without its line feed: of the output of a command, for example.
@@ -399,6 +440,13 @@ impl<'a> TextRef<'a> {
 
     fn is_wide(self) -> bool {
         self.style.charset == Charset::Utf16Le
+    }
+}
+
+/// UTF-8 without colour codes.
+impl<'a> From<&'a str> for TextRef<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::new(text.as_bytes(), Style::default())
     }
 }
 

@@ -114,6 +114,8 @@ impl Client {
     /// 2. the given port itself, in case it is the query port
     /// 3. without a given port, the next three ports of a Quake 3 server
     ///
+    /// The call takes at most [`Self::with_deadline`], 10 s by default.
+    ///
     /// An answer from one of these ports is ignored if it names another game or another game port.
     /// [`Outcome::peer`](crate::Outcome::peer) is the address that answered. List servers are not
     /// queried, see [`Self::query_listed`].
@@ -197,8 +199,8 @@ impl Client {
 
     /// Queries every server of a list, many at a time, with this client's timing and options.
     ///
-    /// A target is a protocol or game with an address or host name, see [`ScanTarget`]. Names are
-    /// looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
+    /// A target is a protocol or game with an address or host name, such as `("quake3", address)`;
+    /// see [`ScanTarget`]. Names are looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
     /// [`Timing::timeout`](crate::Timing::timeout), or four times that if the server has sent part
     /// of its answer.
     ///
@@ -297,7 +299,7 @@ impl Client {
     /// [`Error::NameResolution`] and [`Error::Io`] if it was not reached.
     pub async fn list(
         &self,
-        master: &str,
+        master: impl Into<Server>,
         request: impl Into<ListRequest>,
     ) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
@@ -306,8 +308,12 @@ impl Client {
     }
 
     /// Streams the list of one list server while it arrives. See [`Self::list`].
-    pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
-        Servers::new(Gathering::at(&self.asker, master, request.into()))
+    pub fn servers_at(
+        &self,
+        master: impl Into<Server>,
+        request: impl Into<ListRequest>,
+    ) -> Servers {
+        Servers::new(Gathering::at(&self.asker, &master.into(), request.into()))
     }
 
     /// Tries all protocols at the likely ports of a host, and returns the answers in order of

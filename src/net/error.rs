@@ -27,7 +27,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a query over the network has no answer.
 ///
-/// The text contains the server and the failure. A cause from the operating system is in
+/// The text begins with the address of the server, if a server was asked. [`Self::reason`] is the
+/// text without the address, for `{server}: {reason}`. A cause from the operating system is in
 /// [`source`](std::error::Error::source), not in the text.
 ///
 /// ```
@@ -59,6 +60,11 @@ pub enum Error {
         /// The failure.
         error: QueryError,
     },
+    /// A session of your own failed, and you passed the failure on with `?`.
+    ///
+    /// Calls of a client return [`Self::Query`], which names the server.
+    #[error(transparent)]
+    Session(#[from] QueryError),
     /// The text names no protocol.
     #[error(transparent)]
     UnknownProtocol(#[from] UnknownProtocol),
@@ -162,6 +168,35 @@ impl Error {
         }
     }
 
+    /// The address of the server that was asked.
+    pub const fn peer(&self) -> Option<SocketAddr> {
+        match self {
+            Self::Query { peer, .. }
+            | Self::List { peer, .. }
+            | Self::Rcon { peer, .. }
+            | Self::OtherServer { peer, .. } => Some(*peer),
+            _ => None,
+        }
+    }
+
+    /// The text without the address of the server.
+    ///
+    /// ```
+    /// use queryport::{Error, QueryError};
+    ///
+    /// let peer = ([192, 0, 2, 1], 27960).into();
+    /// let error = Error::Query { peer, error: QueryError::Duplicate };
+    /// assert_eq!(error.to_string(), format!("{peer}: {}", error.reason()));
+    /// ```
+    pub fn reason(&self) -> String {
+        let text = self.to_string();
+        let address = self.peer().map(|peer| format!("{peer}: "));
+        match address.and_then(|address| text.strip_prefix(&address).map(str::to_owned)) {
+            Some(reason) => reason,
+            None => text,
+        }
+    }
+
     /// Whether the time passed without a reply, see [`ErrorKind::is_timeout`].
     pub const fn is_timeout(&self) -> bool {
         self.kind().is_timeout()
@@ -170,7 +205,7 @@ impl Error {
     /// The kind of failure.
     pub const fn kind(&self) -> ErrorKind {
         match self {
-            Self::Query { error, .. } => error.kind(),
+            Self::Query { error, .. } | Self::Session(error) => error.kind(),
             Self::BadAddress { .. } => ErrorKind::BadAddress,
             Self::Request(_)
             | Self::NoMaster { .. }
@@ -193,18 +228,11 @@ impl serde::Serialize for Error {
         &self,
         serializer: S,
     ) -> std::result::Result<S::Ok, S::Error> {
-        let address = match self {
-            Self::Query { peer, .. } | Self::List { peer, .. } | Self::Rcon { peer, .. } => {
-                Some(peer)
-            }
-            Self::OtherServer { peer, .. } => Some(peer),
-            _ => None,
-        };
         let cause = std::error::Error::source(self).map(|cause| format!(": {cause}"));
         let mut out = serializer.serialize_struct("Error", 3)?;
         out.serialize_field("kind", &self.kind())?;
         out.serialize_field("message", &format!("{self}{}", cause.unwrap_or_default()))?;
-        out.serialize_field("address", &address)?;
+        out.serialize_field("address", &self.peer())?;
         out.end()
     }
 }

@@ -90,9 +90,9 @@ impl Gathering {
     }
 
     /// A single list server, by its address.
-    pub(super) fn at(client: &Asker, master: &str, request: ListRequest) -> Self {
+    pub(super) fn at(client: &Asker, master: &Server, request: ListRequest) -> Self {
         let report = MasterReport {
-            address: master.to_owned(),
+            address: master.to_string(),
             requests: vec![request],
             ..MasterReport::default()
         };

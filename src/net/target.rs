@@ -25,6 +25,9 @@ use {super::detect::query_port, super::inquiry::Listed, super::server::split, cr
 
 /// A server to scan: a protocol or game, an address or host name, and perhaps its own options.
 ///
+/// A pair is a target: the protocol, its name or a game, and the server. If the text names no
+/// protocol, the result of the target is [`Error::UnknownProtocol`].
+///
 /// If a name has several addresses, a scan queries the first;
 /// [`Client::query`](crate::Client::query) tries all.
 ///
@@ -33,18 +36,29 @@ use {super::detect::query_port, super::inquiry::Listed, super::server::split, cr
 /// use queryport::{Detail, Protocol, QueryOptions, games::Game};
 ///
 /// let quake3 = ScanTarget::from((Protocol::Quake3, "example.org:27961"));
+/// let same = ScanTarget::from(("quake3", "example.org:27961"));
 /// let minecraft = ScanTarget::from((Game::find("minecraft")?, "example.org"))
 ///     .with_options(QueryOptions::default().with_detail(Detail::Short));
 /// # Ok::<(), queryport::games::UnknownGame>(())
 /// ```
 #[derive(Debug, Clone)]
 pub struct ScanTarget {
-    protocol: Protocol,
-    pub(super) server: Result<Server, Error>,
+    /// Where to send the query, or why it is not sent.
+    destination: Result<Destination, Error>,
     /// The game's dialect.
     dialect: Dialect,
     options: Option<QueryOptions>,
 }
+
+/// A server and the protocol that it is queried in.
+#[derive(Debug, Clone)]
+struct Destination {
+    protocol: Protocol,
+    server: Server,
+}
+
+/// An address and the query to send there.
+pub(super) type AddressedQuery = (SocketAddr, StatusQuery);
 
 impl ScanTarget {
     /// Sets options for this server, replacing the client's. The dialect of a game stays.
@@ -52,40 +66,82 @@ impl ScanTarget {
     /// With a dialect of another protocol, the result of the target is [`Error::WrongDialect`].
     #[must_use]
     pub fn with_options(mut self, options: QueryOptions) -> Self {
-        let (dialect, protocol) = (options.dialect, self.protocol);
-        if !dialect.fits(protocol) {
-            self.server = Err(Error::WrongDialect { dialect, protocol });
+        let dialect = options.dialect;
+        if let Ok(Destination { protocol, .. }) = self.destination
+            && !dialect.fits(protocol)
+        {
+            self.destination = Err(Error::WrongDialect { dialect, protocol });
         }
         self.options = Some(options);
         self
     }
 
-    /// Its address, or the first address of its name.
-    pub(super) async fn address<I: Io>(&self, client: &Asker) -> Result<SocketAddr, Error> {
-        let server = self.server.as_ref().map_err(Error::clone)?;
-        Ok(client
-            .attempts::<I>(server, self.protocol.default_query_port())
-            .await?
-            .address)
+    /// The query of an address; `None` if a name must be looked up, or the target has an error.
+    #[cfg(feature = "tokio")]
+    pub(super) fn query_of_address(&self, client: &Asker) -> Option<AddressedQuery> {
+        match self.destination {
+            Ok(Destination {
+                protocol,
+                server: Server::Address(address),
+            }) => Some((address, self.query(protocol, client, address))),
+            _ => None,
+        }
     }
 
-    pub(super) fn query(&self, client: &Asker, address: SocketAddr) -> StatusQuery {
+    /// The query of its address, or of the first address of its name.
+    pub(super) async fn look_up<I: Io>(&self, client: &Asker) -> Result<AddressedQuery, Error> {
+        let Destination { protocol, server } = self.destination.as_ref().map_err(Error::clone)?;
+        let found = client
+            .attempts::<I>(server, protocol.default_query_port())
+            .await?;
+        Ok((found.address, self.query(*protocol, client, found.address)))
+    }
+
+    fn query(&self, protocol: Protocol, client: &Asker, address: SocketAddr) -> StatusQuery {
         let options = self.options.unwrap_or(client.options).of_game(self.dialect);
-        StatusQuery::new(self.protocol, client.nonce(address), &options)
+        StatusQuery::new(protocol, client.nonce(address), &options)
+    }
+
+    /// A target with the client's options.
+    fn new(destination: Result<Destination, Error>, dialect: Dialect) -> Self {
+        Self {
+            destination,
+            dialect,
+            options: None,
+        }
     }
 }
 
 /// Uses the protocol's default query port if the server has no port.
 impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     fn from((protocol, server): (Protocol, S)) -> Self {
-        Self {
-            protocol,
-            server: Ok(server.into()),
-            dialect: Dialect::Standard,
-            options: None,
-        }
+        let server = server.into();
+        Self::new(Ok(Destination { protocol, server }), Dialect::Standard)
     }
 }
+
+/// A protocol by its name. An unknown one is the result of the target.
+macro_rules! from_text {
+    ($($text:ty),*) => {
+        $(impl<S: Into<Server>> From<($text, S)> for ScanTarget {
+            fn from((protocol, server): ($text, S)) -> Self {
+                match protocol.parse::<Protocol>() {
+                    Ok(protocol) => (protocol, server).into(),
+                    Err(unknown) => Self::new(Err(unknown.into()), Dialect::Standard),
+                }
+            }
+        }
+
+        /// An element of a borrowed list.
+        impl<S: Into<Server> + Clone> From<&($text, S)> for ScanTarget {
+            fn from((protocol, server): &($text, S)) -> Self {
+                (protocol.as_ref() as &str, server.clone()).into()
+            }
+        })*
+    };
+}
+
+from_text! { &str, String, &String }
 
 /// Copies a target from a borrowed list.
 impl<S: Into<Server> + Clone> From<&(Protocol, S)> for ScanTarget {
@@ -109,7 +165,7 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
         let server = server.into();
         let text = server.to_string();
-        let server = match server {
+        let server: Result<Server, Error> = match server {
             Server::Address(mut address) => query_port(game, address.port(), &text).map(|port| {
                 address.set_port(port);
                 address.into()
@@ -117,12 +173,9 @@ impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
             Server::Name(_) => split(&text, 0)
                 .and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into())),
         };
-        Self {
-            protocol: game.protocol,
-            server,
-            dialect: game.dialect,
-            options: None,
-        }
+        let protocol = game.protocol;
+        let destination = server.map(|server| Destination { protocol, server });
+        Self::new(destination, game.dialect)
     }
 }
 

@@ -50,12 +50,13 @@ impl Answer {
     /// # Errors
     /// If no datagram is a reply, the reason for the last one.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item = Bytes>,
+        datagrams: impl IntoIterator<Item: Into<Bytes>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut parts = Parts::default();
         for datagram in datagrams {
+            let datagram: Bytes = datagram.into();
             let is_part = parts.add(&datagram, limits);
             match Self::read(datagram, limits) {
                 Ok(answer) if answer.form() != Form::QuakeWorld => return Ok(answer),

@@ -150,8 +150,9 @@ impl RconQuery {
     ///
     /// # Errors
     /// - [`EncodeError::Forbidden`] for a password with a quote or a control byte, and for a
-    ///   command with a line end. Without quotes or a signature, also for a password with a space,
-    ///   `;` or a comment.
+    ///   command with a line end.
+    /// - [`EncodeError::NeedsQuotes`] for a password with a space, `;` or a comment, unless it is
+    ///   signed or [`RconMode::Quoted`].
     /// - [`EncodeError::Empty`] without a password. In the signed modes also for one that begins
     ///   with a space, because the key is the part before the first space.
     /// - [`EncodeError::TooLong`] for a command line longer than servers read.

@@ -98,7 +98,7 @@ impl Answer {
     /// # Errors
     /// The error of the last datagram, if no datagram is a reply.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item = Bytes>,
+        datagrams: impl IntoIterator<Item: Into<Bytes>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
@@ -107,6 +107,7 @@ impl Answer {
         let none = ParseErrorKind::CutShort("the answer: no datagram");
         let mut result = Err(ParseError::new(none, 0));
         for datagram in datagrams {
+            let datagram: Bytes = datagram.into();
             let awaits_info = lists.info.is_none();
             let taken = match lists.take(&datagram, awaits_info, limits) {
                 // A reply to another request.

@@ -210,10 +210,10 @@ fn a_list_comes_over_udp() {
     });
     let request =
         || Quake3List::new(&GetServers::extended(b"Nexuiz", 3), &Limits::default()).unwrap();
-    let list = client().list(&address.to_string(), request()).unwrap();
+    let list = client().list(address, request()).unwrap();
     assert_eq!(list.servers, listed);
     let mut servers = client()
-        .servers_at(&address.to_string(), request())
+        .servers_at(address, request())
         .with_scope(Scope::Any);
     assert_eq!(
         servers
@@ -238,7 +238,7 @@ fn a_list_comes_over_udp() {
         (2, 2)
     );
     let (_quiet, address) = silent();
-    let error = client().list(&address.to_string(), request()).unwrap_err();
+    let error = client().list(address, request()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Timeout);
 }
 

@@ -286,8 +286,16 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
     let map = BTreeMap::from([(text.clone(), Protocol::Quake3)]);
     let list = vec![(Protocol::Quake3, text.as_str())];
     let of_games = [(game, server)];
+    let by_name = vec![("quake3", server)];
+    let owned = vec![(String::from("quake3"), text.clone())];
     for mut scan in [
         client.scan([(Protocol::Quake3, server)], options),
+        client.scan([("quake3", server)], options),
+        client.scan([("quake3", text.as_str())], options),
+        client.scan(&by_name, options),
+        client.scan(&owned, options),
+        client.scan(owned.clone(), options),
+        client.scan([ScanTarget::from(("quake3", text.clone()))], options),
         client.scan(vec![(Protocol::Quake3, text.clone())], options),
         client.scan([(Protocol::Quake3, ("127.0.0.1", server.port()))], options),
         client.scan(leaked, options),
@@ -399,4 +407,177 @@ fn an_unknown_game_becomes_an_error_of_the_library() {
         server_count("openarna"),
         Err(Error::UnknownGame(_))
     ));
+}
+
+#[tokio::test]
+async fn an_unknown_protocol_is_the_result_of_its_target() {
+    let (server, options) = (start().await, ScanOptions::default());
+    let targets = [("quake9", server), ("quake3", server)];
+    let minecraft = QueryOptions::default().with_dialect(Dialect::Minecraft);
+    let unknown = ScanTarget::from(("quake9", server)).with_options(minecraft);
+    let mut scan = client().scan(targets, options).unwrap();
+    let mut results = Vec::new();
+    while let Some(scanned) = scan.next().await {
+        results.push((scanned.index, scanned.result.map(drop)));
+    }
+    let mut blocking = client().blocking().scan([unknown], options);
+    results.push((2, blocking.next().unwrap().result.map(drop)));
+    results.sort_by_key(|(index, _)| *index);
+    let [(0, Err(first)), (1, Ok(())), (2, Err(last))] = results.as_slice() else {
+        panic!("{results:?}");
+    };
+    for error in [first, last] {
+        assert!(matches!(error, Error::UnknownProtocol(_)), "{error}");
+        assert_eq!(error.kind(), ErrorKind::Request);
+    }
+}
+
+/// A program's own session, whose failure it passes on.
+fn end_of_session(result: Result<ServerStatus, QueryError>) -> queryport::Result<ServerStatus> {
+    Ok(result?)
+}
+
+#[test]
+fn a_failed_session_becomes_an_error_of_the_library() {
+    let error = end_of_session(Err(QueryError::Unreachable)).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.peer(), error.to_string()),
+        (
+            ErrorKind::Unreachable,
+            None,
+            QueryError::Unreachable.to_string()
+        )
+    );
+    assert_eq!(error.reason(), error.to_string());
+}
+
+#[test]
+fn an_error_is_printed_with_and_without_the_address() {
+    let peer: SocketAddr = ([192, 0, 2, 1], 27960).into();
+    let error = Error::Query {
+        peer,
+        error: QueryError::Duplicate,
+    };
+    assert_eq!(error.peer(), Some(peer));
+    assert_eq!(error.to_string(), format!("{peer}: {}", error.reason()));
+    assert_eq!(error.reason(), QueryError::Duplicate.to_string());
+    assert_eq!(
+        (error.kind(), error.kind().as_str()),
+        (ErrorKind::Duplicate, "duplicate")
+    );
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let target = ("quake3", silent.local_addr().unwrap());
+    let mut scan = client()
+        .blocking()
+        .scan([target, target], ScanOptions::default());
+    let first = scan.next().unwrap();
+    assert_eq!(
+        (first.index, first.result.unwrap_err().kind()),
+        (1, ErrorKind::Duplicate)
+    );
+}
+
+#[test]
+fn a_rule_is_compared_and_parsed() {
+    let mut status = status();
+    status.rules.push("fraglimit", "20");
+    let rules = &status.rules;
+    assert!(rules.get("mapname") == Some("q3dm17".into()));
+    assert!(rules.get("absent") != Some("q3dm17".into()));
+    let limit = || -> Option<u32> { rules.get("fraglimit")?.parse().ok() };
+    assert_eq!(limit(), Some(20));
+    assert!(rules.get("mapname").unwrap().parse::<u32>().is_err());
+    let map = rules.get("mapname").map(|map| map.to_str());
+    assert_eq!(map.as_deref(), Some("q3dm17"));
+    assert!(
+        rules
+            .get("mapname")
+            .is_some_and(|map| !map.is_empty() && map.to_str().contains("dm"))
+    );
+}
+
+#[test]
+fn a_text_is_taken_where_a_str_is_taken() {
+    fn length(text: impl AsRef<str>) -> usize {
+        text.as_ref().len()
+    }
+    let name = Text::from("Ann");
+    assert_eq!((length(&name), length(name.clone())), (3, 3));
+    let names = [name, "Bob".into()];
+    assert_eq!(names.join(", "), "Ann, Bob");
+    let rules: Rules = [(&names[0], &names[1])].into_iter().collect();
+    assert_eq!(rules.get("ann").unwrap(), "Bob");
+}
+
+#[test]
+fn players_are_removed_and_moved_out() {
+    let mut status = status();
+    status.players.retain(|player| player.name != "Ann");
+    assert_eq!(status.players.len(), 1);
+    let list: Vec<Player> = status.players.clone().into();
+    assert_eq!(Vec::from(status.players.clone()), list);
+    status.players.clear();
+    assert!(status.players.is_empty() && status.players.is_known());
+    let mut unknown = ServerStatus::default().players;
+    unknown.retain(|_| false);
+    assert!(!unknown.is_known() && Vec::from(unknown).is_empty());
+}
+
+#[test]
+fn captured_datagrams_are_bytes_of_any_kind() {
+    const REPLY: &[u8] = b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n";
+    let limits = Limits::default();
+    let owned = vec![REPLY.to_vec()];
+    let borrowed: &[u8] = &owned[0];
+    for answer in [
+        Answer::from_datagrams(Protocol::Quake3, [REPLY], &limits),
+        Answer::from_datagrams(Protocol::Quake3, owned.clone(), &limits),
+        Answer::from_datagrams(Protocol::Quake3, [borrowed.to_vec()], &limits),
+        Answer::from_datagrams(Protocol::Quake3, [bytes::Bytes::from(REPLY)], &limits),
+    ] {
+        assert_eq!(answer.unwrap().to_status().map.unwrap(), "q3dm17");
+    }
+}
+
+#[tokio::test]
+async fn a_list_server_is_named_in_every_way() {
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let server = silent.local_addr().unwrap();
+    let (client, request) = (client(), || {
+        queryport::lists::Quake3List::game("Nexuiz", 3).unwrap()
+    });
+    let (host, text) = (server.ip().to_string(), server.to_string());
+    for servers in [
+        client.servers_at(server, request()),
+        client.servers_at(&text, request()),
+        client.servers_at(text.as_str(), request()),
+        client.servers_at((host.as_str(), server.port()), request()),
+    ] {
+        assert_eq!(servers.masters()[0].address, text);
+    }
+    let client = client.with_timeout(Duration::from_millis(50));
+    let error = client.list(server, request()).await.unwrap_err();
+    assert_eq!((error.is_timeout(), error.peer()), (true, Some(server)));
+    let error = client.blocking().list(text, request()).unwrap_err();
+    assert_eq!((error.is_timeout(), error.peer()), (true, Some(server)));
+}
+
+/// The error leads to the mode that sends such a password.
+#[test]
+fn a_password_with_a_space_needs_quotes() {
+    use queryport::EncodeError;
+    use queryport::quake3::{RconMode, RconQuery};
+
+    let query = |password: &str, mode| {
+        RconQuery::new(Password::new(password), "status", mode, &Limits::default()).map(drop)
+    };
+    for password in ["two words", "a;b", "a//b"] {
+        let error = query(password, RconMode::Plain).unwrap_err();
+        assert!(matches!(error, EncodeError::NeedsQuotes(_)), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "rcon password has a space, ';' or a comment, which only RconMode::Quoted can send"
+        );
+        assert_eq!(query(password, RconMode::Quoted), Ok(()));
+    }
 }

@@ -125,13 +125,14 @@ impl Answer {
     /// # Errors
     /// The error of the last rejected datagram, if none is a reply.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item = Bytes>,
+        datagrams: impl IntoIterator<Item: Into<Bytes>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut replies = Reassembly::new(*limits);
         replies.expect_one_more();
         for datagram in datagrams {
+            let datagram: Bytes = datagram.into();
             if let Err(rejection) = replies.insert(&datagram) {
                 error = rejection;
             }

@@ -68,12 +68,13 @@ impl Answer {
     /// If no datagram is a data reply, the reason for the last one. [`ParseErrorKind::Limit`] for
     /// more than `limits` allow.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item = Bytes>,
+        datagrams: impl IntoIterator<Item: Into<Bytes>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut reply: Option<(RequestId, Fragments)> = None;
         for datagram in datagrams {
+            let datagram: Bytes = datagram.into();
             let response = Response::parse(&datagram, limits);
             let Ok(Response::Data {
                 id, number, last, ..

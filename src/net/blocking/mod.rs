@@ -166,7 +166,9 @@ impl Client {
     /// Queries a server of a game, by the port that players connect to.
     ///
     /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or address,
-    /// with a port if it is not the game's default. Further ports on which servers of the game answer are tried, 0.6 s apart.
+    /// with a port if it is not the game's default. Further ports on which servers of the game
+    /// answer are tried, 0.6 s apart. The call takes at most
+    /// [`with_deadline`](crate::Client::with_deadline), 10 s by default.
     ///
     /// ```no_run
     /// use queryport::blocking::Client;
@@ -223,15 +225,23 @@ impl Client {
     /// # Errors
     /// [`Error::List`] or [`Error::Query`] if it sent no list; [`Error::BadAddress`],
     /// [`Error::NameResolution`] and [`Error::Io`] if it was not reached.
-    pub fn list(&self, master: &str, request: impl Into<ListRequest>) -> Result<ServerList, Error> {
+    pub fn list(
+        &self,
+        master: impl Into<Server>,
+        request: impl Into<ListRequest>,
+    ) -> Result<ServerList, Error> {
         let mut servers = self.servers_at(master, request);
         servers.by_ref().for_each(drop);
         servers.gathering.into_list()
     }
 
     /// Iterates over the list of one list server while it arrives. See [`Self::list`].
-    pub fn servers_at(&self, master: &str, request: impl Into<ListRequest>) -> Servers {
-        Servers::new(Gathering::at(&self.0, master, request.into()))
+    pub fn servers_at(
+        &self,
+        master: impl Into<Server>,
+        request: impl Into<ListRequest>,
+    ) -> Servers {
+        Servers::new(Gathering::at(&self.0, &master.into(), request.into()))
     }
 
     /// Requests the lists of all list servers of a game, and merges them. Nothing is cached.
@@ -289,6 +299,16 @@ impl Client {
 ///
 /// The first call of `next` starts a thread for each list server, which ends with its list. If the
 /// system refuses a thread, the list server's report has [`Error::Io`].
+///
+/// # Time
+/// `next` waits until a list server sends something, or all lists have ended. These limits bound
+/// the whole call:
+///
+/// - [`Self::with_timeout`] for each list over TCP; default 45 s
+/// - [`with_deadline`](crate::Client::with_deadline) of the client for each request to a Quake 3
+///   master, which gets one request per protocol number of the game; default 10 s
+///
+/// Dropping the iterator ends the call early, between two servers.
 ///
 /// # After a failure
 /// The other list servers' lists continue. The failure is in [`Self::masters`]; requests are not

@@ -59,9 +59,7 @@ impl<'a> Scan<'a> {
             if let Some(error) = &failed {
                 return Some((index, Err(error.clone())));
             }
-            let found = block(target.address::<Std>(&client));
-            let query = found.map(|peer| (peer, target.query(&client, peer)));
-            Some((index, query))
+            Some((index, block(target.look_up::<Std>(&client))))
         };
         let targets = Box::new(move |_: &mut Context<'_>| Poll::Ready(next()));
         let mut queries = Queries::new(targets, timing, options, Std::now());

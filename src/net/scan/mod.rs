@@ -19,7 +19,6 @@ use crate::model::{ServerStatus, ToStatus};
 use crate::net::asker::Asker;
 use crate::net::error::Error;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
-use crate::net::server::Server;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;
@@ -363,9 +362,8 @@ impl<'a> Lookups<'a> {
             };
             let index = self.next_index;
             self.next_index = index.saturating_add(1);
-            if let Ok(Server::Address(address)) = target.server {
-                let query = target.query(&self.client, address);
-                return Poll::Ready(Some((index, Ok((address, query)))));
+            if let Some(query) = target.query_of_address(&self.client) {
+                return Poll::Ready(Some((index, Ok(query))));
             }
             let lookup = look_up(self.client.clone(), index, target);
             self.running.push(Box::pin(lookup));
@@ -385,7 +383,5 @@ impl<'a> Lookups<'a> {
 }
 
 async fn look_up(client: Asker, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
-    let found = target.address::<Tokio>(&client).await;
-    let query = found.map(|address| (address, target.query(&client, address)));
-    (index, query)
+    (index, target.look_up::<Tokio>(&client).await)
 }

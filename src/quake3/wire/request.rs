@@ -558,15 +558,16 @@ impl<'a> RconRequest<'a> {
 
     pub(crate) fn check(&self) -> Result<(), EncodeError> {
         let field = "rcon password";
-        EncodeError::check(field, self.password, 1..=MAX_LINE, |byte| match byte {
-            b'"' | 0..b' ' | 0x7F => true,
-            b' ' | b';' => !self.quoted,
-            _ => false,
+        EncodeError::check(field, self.password, 1..=MAX_LINE, |byte| {
+            matches!(byte, b'"' | 0..b' ' | 0x7F)
         })?;
+        let separator = |byte: &u8| matches!(byte, b' ' | b';');
         // A comment to the tokenizer.
         let comment = |pair: &[u8]| matches!(pair, b"//" | b"/*");
-        if !self.quoted && self.password.windows(2).any(comment) {
-            return Err(EncodeError::Forbidden { field, byte: b'/' });
+        let needs_quotes =
+            self.password.iter().any(separator) || self.password.windows(2).any(comment);
+        if needs_quotes && !self.quoted {
+            return Err(EncodeError::NeedsQuotes(field));
         }
         // Room for the word, two spaces and two quotes.
         let max_length = MAX_LINE

@@ -218,7 +218,7 @@ fn more_players_than_the_limit_are_bounded_and_marked() {
     );
     assert!(status.completeness.lacks(queryport::Part::Players));
     let limits = Limits::default().with_max_players(2000);
-    let answer = Answer::from_datagrams([datagram.into()], &limits).unwrap();
+    let answer = Answer::from_datagrams([datagram], &limits).unwrap();
     assert!(answer.completeness().is_complete());
     assert_eq!(answer.players().len(), 2000);
 }

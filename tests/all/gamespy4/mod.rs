@@ -19,7 +19,7 @@ use queryport::{Limits, ParseError, ToStatus};
 use serde_json::{Map, Value, json};
 
 fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answer, ParseError> {
-    Answer::from_datagrams(datagrams.into_iter().map(Into::into), &Limits::default())
+    Answer::from_datagrams(datagrams, &Limits::default())
 }
 
 /// The decode example's output for an answer.

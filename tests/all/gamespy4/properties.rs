@@ -186,7 +186,7 @@ fn a_flipped_byte_never_panics_and_never_adds_rows_without_bound() {
 fn limits_hold_and_are_named_in_the_error() {
     let limit = |what, limit| Err(ParseErrorKind::Limit { what, limit });
     let kind = |datagram: &[u8], limits| {
-        Answer::from_datagrams([datagram.to_vec().into()], &limits)
+        Answer::from_datagrams([datagram.to_vec()], &limits)
             .map(|_| ())
             .map_err(|error| error.kind)
     };

@@ -34,7 +34,7 @@ async fn the_lists_of_ut2004_and_ut2003_are_read() {
     for request in [Ut2004List::new(3369), Ut2004List::new(2225)] {
         let request = request.with_condition("currentplayers", Comparison::Less, "31");
         let master = tcp::ut2004(servers()).await;
-        let list = client().list(&master.to_string(), request).await.unwrap();
+        let list = client().list(master, request).await.unwrap();
         assert!(list.completeness.is_complete());
         assert_eq!((list.servers.len(), list.entries.len()), (30, 30));
     }
@@ -51,10 +51,7 @@ fn plain() -> Vec<u8> {
 async fn the_lists_of_gamespy_v2_are_read() {
     let master = tcp::gamespy4(b"tG3j8c", plain()).await;
     let request = GameSpy2List::new("swat4", "tG3j8c");
-    let list = client()
-        .list(&master.to_string(), request.clone())
-        .await
-        .unwrap();
+    let list = client().list(master, request.clone()).await.unwrap();
     let expected: [SocketAddr; 2] =
         [([192, 0, 2, 1], 6500), ([192, 0, 2, 2], 10_481)].map(SocketAddr::from);
     assert_eq!(list.servers, expected);
@@ -70,12 +67,7 @@ async fn the_lists_of_gamespy_v2_are_read() {
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     let request = GameSpy2List::new("swat4", "tG3j8c");
-    let ask = async |master: SocketAddr| {
-        client()
-            .list(&master.to_string(), request.clone())
-            .await
-            .unwrap_err()
-    };
+    let ask = async |master: SocketAddr| client().list(master, request.clone()).await.unwrap_err();
     let refusing =
         listen(|mut stream| async move { send(&mut stream, b"Invalid source gamename", 29).await })
             .await;
@@ -122,7 +114,7 @@ async fn entries_are_of_servers_in_scope() {
         .end();
     let master = tcp::gamespy4(b"tG3j8c", plain).await;
     let list = client()
-        .list(&master.to_string(), GameSpy2List::new("swat4", "tG3j8c"))
+        .list(master, GameSpy2List::new("swat4", "tG3j8c"))
         .await
         .unwrap();
     assert_eq!((list.servers.len(), list.out_of_scope), (1, 2));
@@ -137,7 +129,7 @@ async fn a_list_that_is_cut_by_time_is_incomplete() {
     let master = tcp::gamespy4(b"tG3j8c", plain()[..cut].to_vec()).await;
     let request = GameSpy2List::new("swat4", "tG3j8c");
     let mut servers = client()
-        .servers_at(&master.to_string(), request)
+        .servers_at(master, request)
         .with_timeout(Duration::from_millis(300));
     while servers.next().await.is_some() {}
     let list = servers.masters()[0]

@@ -81,7 +81,7 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
             let address = master(word, list, close).await;
             let mut request = request();
             request.compressed = format;
-            let list = client().list(&address.to_string(), request).await.unwrap();
+            let list = client().list(address, request).await.unwrap();
             let servers: Vec<String> = list.servers.iter().map(ToString::to_string).collect();
             assert_eq!(servers, ["192.0.2.1:7778", "192.0.2.2:7788"]);
             assert!(list.completeness.is_complete(), "{format:?}");
@@ -92,10 +92,7 @@ async fn a_list_is_read_in_both_formats_whether_the_server_closes_or_not() {
 #[tokio::test]
 async fn each_failure_of_a_list_server_has_its_error() {
     let address = master("", br"\ip\192.0.2.1:7778\ip\192.0".to_vec(), true).await;
-    let list = client()
-        .list(&address.to_string(), request())
-        .await
-        .unwrap();
+    let list = client().list(address, request()).await.unwrap();
     assert_eq!(
         (list.servers.len(), list.completeness.is_complete()),
         (1, false)
@@ -103,10 +100,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
 
     let wrong_key = GameSpy1List::new("ut", GameKey::new("Z5Nfb1").unwrap());
     let address = master("", Vec::new(), true).await;
-    let error = client()
-        .list(&address.to_string(), wrong_key)
-        .await
-        .unwrap_err();
+    let error = client().list(address, wrong_key).await.unwrap_err();
     assert!(
         matches!(&error, Error::List { error: ListError::Refused(text), .. } if text == "Validation error")
     );
@@ -114,7 +108,7 @@ async fn each_failure_of_a_list_server_has_its_error() {
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let started = Instant::now();
     let mut servers = client()
-        .servers_at(&silent.local_addr().unwrap().to_string(), request())
+        .servers_at(silent.local_addr().unwrap(), request())
         .with_timeout(Duration::from_secs(1));
     assert_eq!(servers.next().await, None);
     let error = servers.masters()[0]

@@ -156,7 +156,7 @@ async fn announced_servers_are_listed_and_queried() {
     let ask = async |master: SocketAddr| {
         let query =
             Quake3List::new(&GetServers::extended(b"Test", 68), &Limits::default()).unwrap();
-        let mut servers = client.servers_at(&master.to_string(), query.with_scope(Scope::Any));
+        let mut servers = client.servers_at(master, query.with_scope(Scope::Any));
         let mut found = BTreeSet::new();
         while let Some(listed) = servers.next().await {
             assert!(found.insert(listed.server));

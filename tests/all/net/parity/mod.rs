@@ -387,7 +387,7 @@ fn a_signal_ends_nothing() {
     check(&runtime, &[case]);
     // Whole, and not cut by a signal.
     let client = client().blocking();
-    let mut lists = client.servers_at(&answering.to_string(), gamespy1());
+    let mut lists = client.servers_at(answering, gamespy1());
     assert_eq!(lists.by_ref().count(), 2);
     drop((signals, handler));
 }
