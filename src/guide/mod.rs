@@ -21,6 +21,23 @@
 //! | [Known wrong descriptions](wrong_descriptions) | common mistakes in documents about the protocols |
 //! | [Glossary](glossary) | the words of this documentation |
 //!
+//! # Programs
+//! The folder `examples` of the repository has programs to read and to run. `queryport --help` lists
+//! those that are commands: `query`, `scan`, `browser`, `monitor`, `serve`, `master`, `rcon`,
+//! `games` and `decode`. The others run with `cargo run --example NAME`:
+//!
+//! | program | shows |
+//! |---|---|
+//! | `bot`, `bot_blocking` | a chat bot's answer to "who is on?", with and without a runtime |
+//! | `tracker`, `tracker_blocking` | statuses in a file of JSON lines, and what has changed since the last run |
+//! | `mock` | tests without servers |
+//! | `game_server` | a game that answers queries on its own sockets |
+//! | `sans_io_std` | a query over a `std::net::UdpSocket` |
+//! | `connect` | how a game connects to a Quake 3 server |
+//! | `inspect` | which messages a datagram can be |
+//! | `fifth_protocol` | a protocol of your own |
+//! | `delayed` | a server with a simulated round-trip time |
+//!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
 
 #[doc = include_str!("answering.md")]
