@@ -72,8 +72,11 @@ pub(crate) fn respond_from_templates(
         service, requester, ..
     } = *context;
     let form = ReplyForm::of(service.engine);
-    answered(request, service).next()?;
-    let kind = kept_kind(request, service);
+    let kind = match Keeping::of(request, service) {
+        Keeping::NoReply => return None,
+        Keeping::NotKept => None,
+        Keeping::Kept(kind) => Some(kind),
+    };
     let template = context.template(kind, |context, template| {
         let parts = parts(request, form, context);
         write(&parts, form.max_datagram, form.end_mark, template);
@@ -125,18 +128,32 @@ pub(crate) enum ReplyKind {
     Texts(u32),
 }
 
-/// The kind of the reply to a request; `None` if it is not kept, because it answers a command with
-/// a value.
-fn kept_kind(request: &Request<'_>, service: &Service) -> Option<ReplyKind> {
-    let mut numbers = [0; WITHOUT_VALUE as usize];
-    let mut free = numbers.iter_mut();
-    for (number, _) in answered(request, service) {
-        if number > WITHOUT_VALUE {
-            return None;
+/// Whether the reply to a request is kept.
+enum Keeping {
+    /// No command gets a reply.
+    NoReply,
+    /// The reply answers a command with a value.
+    NotKept,
+    Kept(ReplyKind),
+}
+
+impl Keeping {
+    fn of(request: &Request<'_>, service: &Service) -> Self {
+        let mut numbers = [0; WITHOUT_VALUE as usize];
+        let mut free = numbers.iter_mut();
+        // Searching for the commands is most of the work for a request, so it is done once.
+        for (number, _) in answered(request, service) {
+            match free.next() {
+                Some(slot) if number <= WITHOUT_VALUE => *slot = number,
+                _ => return Self::NotKept,
+            }
         }
-        *free.next()? = number;
+        if numbers == [0; WITHOUT_VALUE as usize] {
+            Self::NoReply
+        } else {
+            Self::Kept(ReplyKind::Commands(numbers))
+        }
     }
-    Some(ReplyKind::Commands(numbers))
 }
 
 /// The number of the last command without a value: they come first in [`Command::known`].
