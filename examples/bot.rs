@@ -21,7 +21,7 @@ async fn main() -> ExitCode {
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
     let Some(servers) = servers(&arguments) else {
-        eprintln!("Usage: bot PROTOCOL SERVER [PROTOCOL SERVER]...");
+        eprintln!("Usage: bot PROTOCOL SERVER [PROTOCOL SERVER]..., as in bot quake3 example.org");
         return ExitCode::from(2);
     };
     match run(servers).await {

@@ -19,7 +19,9 @@ fn main() -> ExitCode {
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
     let Some(servers) = servers(&arguments) else {
-        eprintln!("Usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]...");
+        eprintln!(
+            "Usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]..., as in bot_blocking quake3 example.org"
+        );
         return ExitCode::from(2);
     };
     match run(&servers) {

@@ -53,7 +53,7 @@ async fn main() -> ExitCode {
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
     let (servers, []) = arguments.as_chunks() else {
-        eprintln!("Usage: mock [PROTOCOL SERVER]...");
+        eprintln!("Usage: mock [PROTOCOL SERVER]..., as in mock quake3 example.org");
         return ExitCode::from(2);
     };
     match run(servers).await {
