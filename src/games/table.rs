@@ -647,7 +647,8 @@ pub(crate) static TABLE: &[Game] = &[
         quirks: "listed over HTTP (dplogin.com/serverlist.php)", source: "skullernet/q2pro q2pro.menu", ..QUAKE2 },
     Game { id: "quake2", name: "Quake 2", aliases: &["q2"], year: Some(1997), game_port: Some(27910),
         masters: &[quake2("master.quakeservers.net:27900"), quake2("master.maraakate.org:27900")],
-        quirks: "nothing in a reply tells it from the games made from its source", certainty: Living,
+        marks: &[Exact("gamename", "baseq2"), Exact("gamedir", "baseq2"), Exact("game", "baseq2")],
+        quirks: "a reply of a modification does not tell it from the games made from its source", certainty: Living,
         source: "node-gamedig; rust-gamedig; lookout-games; fte-team/fteqw net_master.c", ..QUAKE2 },
     // QuakeWorld.
     Game { id: "qtv", profile: Some(&engines::QTV), name: "QTV", game_port: Some(27599),

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::reassembly::{End, Parts};
 use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
-use super::wire::siblings::{Form, may_lack_lines};
+use super::wire::siblings::{Form, may_be_joined, may_lack_lines};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Completeness, MissingParts, Verification};
@@ -190,17 +190,31 @@ impl Answer {
     /// Whether the server can have listed more players than have arrived.
     fn may_go_on(&self, listed: usize) -> bool {
         let response = self.response();
-        if self.has_open_end {
-            return true;
-        }
-        if self.form() != Form::Quake2 {
-            return false;
+        match self.form() {
+            Form::Quake3 => return false,
+            Form::QuakeWorld => return self.has_open_end || self.has_client_twice(),
+            Form::Quake2 => {}
         }
         let slots: Option<usize> = response.info().get("maxclients").and_then(number);
         let is_full = slots.is_some_and(|slots| listed >= slots);
         // Only Alien Arena writes addresses, and its limit is higher.
         let has_addresses = || response.players().any(|line| line.address().is_some());
         !is_full && may_lack_lines(response.text(), has_addresses())
+    }
+
+    /// Whether two lines of a joined QuakeWorld reply have the number of one client: the datagrams
+    /// are of two replies.
+    fn has_client_twice(&self) -> bool {
+        let response = self.response();
+        if !may_be_joined(response.text()) {
+            return false;
+        }
+        let lines = response.players().filter_map(PlayerLine::quake_world);
+        let mut clients: Vec<&[u8]> = lines.map(|line| line.id).collect();
+        let count = clients.len();
+        clients.sort_unstable();
+        clients.dedup();
+        clients.len() < count
     }
 
     pub(super) fn response(&self) -> Response<'_> {
@@ -265,6 +279,23 @@ mod tests {
             !is_complete(b"statusResponse\n\\a\\1\\clients\\1\n\0"),
             "a player is missing"
         );
+    }
+
+    #[test]
+    fn a_client_who_is_listed_twice_shows_datagrams_of_two_replies() {
+        let datagram =
+            |text: &str| Bytes::from([b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat());
+        let first = datagram(&format!(
+            "\\k\\{}\n1 0 0 0 \"a\" \"\" 0 0\n",
+            "v".repeat(1300)
+        ));
+        let is_complete = |id: &str| {
+            let second = datagram(&format!("{id} 0 0 0 \"b\" \"\" 0 0\n"));
+            let answer = Answer::from_datagrams([first.clone(), second], &Limits::default());
+            answer.unwrap().completeness().is_complete()
+        };
+        assert!(is_complete("2"));
+        assert!(!is_complete("1"));
     }
 
     #[test]

@@ -58,11 +58,11 @@
 //! - A reply of QuakeWorld can be several datagrams without numbers, cut anywhere in a line
 //!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. If the last one has
 //!   nearly 1,340 bytes, the end counts as missing. A datagram lost in the middle is noticed only
-//!   if a line was cut there.
+//!   if a line was cut there, and one of another reply only if a client's number comes twice.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
 //! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
-//! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). Nothing in a reply of Quake 2
-//!   names the game.
+//! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). A reply of
+//!   Quake 2 names the game only without a modification.
 //! - QTV and qwfwd are in the lists of QuakeWorld: the key `*version` tells them apart.
 //!
 //! # Traps
@@ -118,7 +118,7 @@
 //! |---|---|---|
 //! | `name` | `sv_hostname`, `hostname` | status; info, DarkPlaces |
 //! | `map` | `mapname`, `map` | all; QuakeWorld |
-//! | `game` | `com_gamename`, `gamename`, `game` | ioquake3's status; all; id's info, whose `game` is the folder |
+//! | `game` | `com_gamename`, `gamename`, `game`; the game's own folder in the keys of `mod_name` | ioquake3's status; all; id's info, whose `game` is the folder; Quake 2 and QuakeWorld |
 //! | `mod_name` | `gamename` next to `com_gamename`; `modname`; `fs_game`; `game` next to `gamename`; `gamename`, `game` or `gamedir` of Quake 2; `*gamedir` | ioquake3's status; DarkPlaces, FTE, Soldier of Fortune II; Call of Duty; infos of ioquake3 and ET: Legacy; Quake 2; QuakeWorld. A game's own folder (`baseq3`, `data`…) is not a modification |
 //! | `game_type` | `mode`, `g_gametypestring`, `gametypestring`, `g_gametype`, `gametype`, first word of `qcstatus` | QuakeWorld (KTX); Medal of Honor's status, its info (openmoh/openmohaa, code/server/sv_main.c); status; info; DarkPlaces. The game's words for the number where they are known; the number stays in the rules |
 //! | `version` | `version`, `shortversion`, `gameversion`, `gamever`, `*version` | all; Call of Duty; DarkPlaces; OpenMoHAA; QuakeWorld |

@@ -15,6 +15,8 @@ pub(super) struct Parts {
     further: Vec<Bytes>,
     /// The text of the latest datagram, without the NUL at its end.
     last: Bytes,
+    /// Whether one of the datagrams lacks the NUL at its end.
+    has_cut_part: bool,
 }
 
 /// Whether datagrams of a reply are missing.
@@ -22,7 +24,7 @@ pub(super) struct Parts {
 pub(super) enum End {
     /// The first datagram or the rest of a line is missing.
     Missing,
-    /// Another datagram may follow, or may arrive late.
+    /// Another datagram may follow or arrive late, one lacks its end, or two of them end a reply.
     Unknown,
     /// No further datagram can follow.
     Reached,
@@ -47,11 +49,15 @@ impl Parts {
         if self.length().saturating_add(text.len()) > limits.max_answer_bytes() {
             return false;
         }
+        if !is_first && self.is_whole() {
+            return false;
+        }
         if is_first {
             // A second one begins the reply to a later request. Only datagrams that overtook the
             // first belong to it.
             if self.first.is_some() {
                 self.further.clear();
+                self.has_cut_part = false;
             }
             self.first = Some(datagram.clone());
         } else if self.further.len() < limits.max_fragments() {
@@ -59,7 +65,12 @@ impl Parts {
         } else {
             return false;
         }
+        self.has_cut_part |= !datagram.ends_with(b"\0");
         self.last = text;
+        if is_first && self.is_whole() {
+            // Those that came before it belong to another reply.
+            self.further.clear();
+        }
         true
     }
 
@@ -83,10 +94,22 @@ impl Parts {
         if self.first.is_none() || !self.last.ends_with(b"\n") {
             return End::Missing;
         }
-        if may_continue(&self.last) {
+        let has_lost_text = self.has_cut_part && !self.is_single();
+        let last_ones = self.further.iter().filter(|text| !may_continue(text));
+        let are_of_two_replies = last_ones.count() > 1;
+        if has_lost_text || are_of_two_replies || may_continue(&self.last) {
             return End::Unknown;
         }
         End::Reached
+    }
+
+    /// Whether the first datagram is the whole reply: another line would have fitted into it.
+    fn is_whole(&self) -> bool {
+        let text = self
+            .first
+            .as_ref()
+            .and_then(|first| first.strip_suffix(b"\0"));
+        text.is_some_and(|text| text.ends_with(b"\n") && !may_continue(text))
     }
 
     /// Whether the reply has one datagram only, so far.
@@ -127,19 +150,17 @@ mod tests {
 
     #[test]
     fn datagrams_are_joined_inside_a_line() {
-        let first = "\\map\\dm3\n1 2 3 4 \"Ann\" \"\" 0 0";
-        let parts = parts(&[first, " \"red\"\n", first]);
+        let first = format!("\\map\\{}\n1 2 3 4 \"Ann\" \"\" 0 0", "m".repeat(1300));
+        let parts = parts(&[&first, " \"red\"\n", &first]);
         assert_eq!(parts.end(), End::Reached);
         assert_eq!(parts.join().unwrap(), part(&format!("{first} \"red\"\n")));
     }
 
     #[test]
     fn a_first_datagram_that_arrives_late_is_put_first() {
-        let parts = parts(&["2 0 0 0 \"b\" \"\" 0 0\n", "\\map\\dm3\n"]);
-        assert_eq!(
-            parts.join().unwrap(),
-            part("\\map\\dm3\n2 0 0 0 \"b\" \"\" 0 0\n")
-        );
+        let (first, second) = (long_first(), "2 0 0 0 \"b\" \"\" 0 0\n");
+        let parts = parts(&[second, &first]);
+        assert_eq!(parts.join().unwrap(), part(&format!("{first}{second}")));
     }
 
     #[test]
@@ -153,9 +174,41 @@ mod tests {
     }
 
     #[test]
+    fn a_datagram_that_was_cut_leaves_the_end_open() {
+        let second = part("5 2 0 0 \"b\" \"\" 0 0\n");
+        let cut = Bytes::from_static(b"\xff\xff\xff\xffn\\map\\dm3\n1 2 0 0 \"a\" \"\" 0 0\n2");
+        let mut parts = Parts::default();
+        assert!(parts.add(&cut, &Limits::default()) && parts.add(&second, &Limits::default()));
+        assert_eq!(parts.end(), End::Unknown);
+    }
+
+    #[test]
     fn a_later_reply_replaces_an_earlier_one() {
-        let parts = parts(&["\\map\\dm3\n", "1\n", "\\map\\dm4\n"]);
+        let parts = parts(&[&long_first(), "1\n", "\\map\\dm4\n"]);
         assert_eq!(parts.join().unwrap(), part("\\map\\dm4\n"));
+    }
+
+    #[test]
+    fn nothing_belongs_to_a_first_datagram_with_space_for_another_line() {
+        let (short, stray) = ("\\map\\dm3\n", "9 0 0 0 \"b\" \"\" 0 0\n");
+        let mut parts = parts(&[stray, short]);
+        assert!(!parts.add(&part(stray), &Limits::default()));
+        assert_eq!(
+            (parts.end(), parts.join().unwrap()),
+            (End::Reached, part(short))
+        );
+    }
+
+    #[test]
+    fn two_last_datagrams_are_of_two_replies() {
+        let (one, other) = ("2 0 0 0 \"b\" \"\" 0 0\n", "2 5 0 0 \"b\" \"\" 0 0\n");
+        assert_eq!(parts(&[&long_first(), one]).end(), End::Reached);
+        assert_eq!(parts(&[&long_first(), one, other]).end(), End::Unknown);
+    }
+
+    /// A first datagram with no space for another line.
+    fn long_first() -> String {
+        format!("\\map\\{}\n", "m".repeat(1300))
     }
 
     #[test]

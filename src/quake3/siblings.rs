@@ -5,7 +5,7 @@ use super::keys::Key;
 use super::wire::infostring::InfoString;
 use super::wire::line::HEXEN_WORLD;
 use super::wire::response::{Word, put_head};
-use super::wire::siblings::{Form, MAX_PART, MAX_STATUS};
+use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
 use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
 use crate::options::{Detail, Engine};
 use crate::reply::Template;
@@ -92,8 +92,10 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
     template.bytes.extend_from_slice(&text);
 }
 
-/// Writes a reply of QuakeWorld: datagrams that end where the next line does not fit. Lines beyond
-/// the longest reply are left out, and then also the last line feed.
+/// Writes a reply of QuakeWorld: datagrams that end where the next piece does not fit. A line is
+/// one piece, except where it is longer than those of other servers: clients take a datagram with
+/// space for another piece for the last. Lines beyond the longest reply are left out, and then also
+/// the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let engine = service.engine;
     let mut put = |text: &[u8]| {
@@ -109,12 +111,14 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
             text.pop();
             break;
         }
-        if next > MAX_PART {
-            put(&text);
-            total = total.saturating_add(text.len());
-            text.clear();
+        for piece in line.chunks(MAX_PIECE) {
+            if text.len().saturating_add(piece.len()) > MAX_PART {
+                put(&text);
+                total = total.saturating_add(text.len());
+                text.clear();
+            }
+            text.extend_from_slice(piece);
         }
-        text.extend_from_slice(&line);
     }
     put(&text);
 }
@@ -136,7 +140,7 @@ fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -
     info.put_number(Some(Key::Needpass), needpass(status));
     info.put_text(first(profile.version), &status.version);
     if let Names::Modification(keys) = profile.names {
-        info.put_text(first(keys), &status.mod_name);
+        info.put_text(first(keys), name(status, profile));
     }
     if profile.form == Form::Quake2 {
         let version = status.protocol_version.unwrap_or(protocol_version);
@@ -156,6 +160,15 @@ fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -
         }
     }
     info.bytes
+}
+
+/// The name in a reply: the modification, or the game if it is named by its own folder.
+fn name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text> {
+    let is_folder = |name: &Text| profile.base_folders.iter().any(|base| name == base);
+    match &status.game {
+        Some(game) if status.mod_name.is_none() && is_folder(game) => &status.game,
+        _ => &status.mod_name,
+    }
 }
 
 /// The bits of `needpass`: those in the rules, if the bit for players agrees with the status.

@@ -280,11 +280,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
-    /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing.
+    /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing. Quake 2
+    /// and QuakeWorld have one name: the game's own folder, or a modification.
     fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
         if let Names::Modification(keys) = self.profile.names {
-            let name = self.known.first_filled(keys);
-            return (None, name.filter(|name| !self.is_base_folder(name)));
+            return match self.known.first_filled(keys) {
+                Some(name) if self.is_base_folder(name) => (Some(name), None),
+                name => (None, name),
+            };
         }
         let game = self
             .known

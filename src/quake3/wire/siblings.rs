@@ -42,7 +42,7 @@ pub(crate) const MAX_PART: usize = 1340;
 /// The same for id's server (id-Software/Quake, QW/server/sv_send.c).
 const MAX_LONG_PART: usize = 8000;
 /// Longest text that a server writes at once: a player line.
-const MAX_PIECE: usize = 128;
+pub(crate) const MAX_PIECE: usize = 128;
 
 /// Whether a Quake 2 server can have left out lines for lack of space.
 pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
@@ -52,6 +52,11 @@ pub(crate) fn may_lack_lines(text: &[u8], has_addresses: bool) -> bool {
         MAX_STATUS
     };
     text.len() > limit.saturating_sub(MAX_PIECE / 2)
+}
+
+/// Whether a QuakeWorld reply is so long that it can be several datagrams.
+pub(crate) fn may_be_joined(text: &[u8]) -> bool {
+    text.len() > MAX_PART.saturating_sub(MAX_PIECE)
 }
 
 /// Whether another datagram can follow a datagram of a QuakeWorld server with this text.

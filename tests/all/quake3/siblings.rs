@@ -259,7 +259,8 @@ fn bots_of_fte_have_a_mark_in_their_names() {
 
 #[test]
 fn replies_encode_to_the_same_bytes() {
-    for datagram in [QUAKE2, ALIEN_ARENA, QUAKE_WORLD] {
+    let hexen_world = [b"\xff", QUAKE_WORLD].concat();
+    for datagram in [QUAKE2, ALIEN_ARENA, QUAKE_WORLD, &hexen_world] {
         let response = Response::parse(datagram, &Limits::default()).unwrap();
         assert_eq!(response.problems().next(), None);
         let mut out = Vec::new();
@@ -286,6 +287,22 @@ fn requests_of_each_dialect() {
         let mut written = Vec::new();
         read.encode(&mut written).unwrap();
         assert_eq!(written, request);
+    }
+}
+
+#[test]
+fn a_cut_request_for_a_status_has_fewer_flags_or_none() {
+    let request = sent(Dialect::HexenWorld);
+    for cut in 0..request.len() {
+        let flags = match Request::parse(&request[..cut]).map(|request| request.command) {
+            Ok(Command::Status { flags }) => flags.unwrap_or_default(),
+            _ => {
+                assert!(cut < b"\xff\xff\xff\xff\xffstatus".len(), "cut at {cut}");
+                continue;
+            }
+        };
+        let read = request.get(12..cut.min(15)).unwrap_or_default();
+        assert_eq!(flags, read, "cut at {cut}");
     }
 }
 
@@ -442,4 +459,74 @@ fn flags_choose_the_parts_of_a_status() {
         (lines(b"1"), lines(b"3"), lines(b"0"), lines(b"23")),
         (0, 2, 2, 2)
     );
+}
+
+#[test]
+fn the_game_is_named_by_its_own_folder_only() {
+    let status = |info: &str| {
+        let datagram = [b"\xff\xff\xff\xff", info.as_bytes(), b"\n"].concat();
+        answer(&[&datagram]).to_status()
+    };
+    for (info, game, mod_name, id) in [
+        (
+            "print\n\\gamename\\baseq2",
+            Some("baseq2"),
+            None,
+            Some("quake2"),
+        ),
+        (
+            "print\n\\gamedir\\baseq2",
+            Some("baseq2"),
+            None,
+            Some("quake2"),
+        ),
+        ("print\n\\gamename\\OpenTDM", None, Some("OpenTDM"), None),
+        (
+            "n\\*gamedir\\qw\\*version\\2.40",
+            Some("qw"),
+            None,
+            Some("quake"),
+        ),
+        (
+            "n\\*gamedir\\ktx\\*version\\MVDSV 1",
+            None,
+            Some("ktx"),
+            Some("quake"),
+        ),
+    ] {
+        let status = status(info);
+        let name =
+            |text: &Option<queryport::Text>| text.as_ref().map(|text| text.plain().into_owned());
+        assert_eq!(name(&status.game).as_deref(), game, "{info}");
+        assert_eq!(name(&status.mod_name).as_deref(), mod_name, "{info}");
+        let found = Game::of(&status, Protocol::Quake3).map(|game| game.id);
+        assert_eq!(found, id, "{info}");
+    }
+}
+
+/// No line may be so long that a client takes the datagram before it for the last.
+#[test]
+fn a_served_status_with_long_names_is_complete_for_our_client() {
+    let mut status = ServerStatus::default();
+    status.players = (0..30).map(|_| Player::new("long ".repeat(60))).collect();
+    let request = Request::new(Command::Status {
+        flags: Some(b"159"),
+    });
+    let requester = Requester::new(
+        ([192, 0, 2, 1], 5000).into(),
+        Instant::now(),
+        Secret::new([7; 16]),
+    );
+    let service = Service::new(Engine::QuakeWorld).with_max_reply(16_000);
+    let replies = quake3::respond(&request, &status, &service, &requester);
+    let replies: Vec<Bytes> = replies.into_iter().collect();
+    let mut query = query(Dialect::QuakeWorld);
+    for reply in &replies {
+        assert!(matches!(query.receive(reply), Verdict::Partial(_)));
+    }
+    let OnTimeout::Done(answer) = query.timeout(Remaining::Step) else {
+        panic!("an answer")
+    };
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.players().count(), 30);
 }
