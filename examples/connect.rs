@@ -4,7 +4,8 @@
 //! cargo run --example connect -- HOST[:PORT] --name Ann
 //! ```
 //!
-//! The form of the request follows from the game that the server names; see `--form`. The server
+//! The form of the request follows from the game that the server names; see `--form`. Servers of
+//! Quake 2 and QuakeWorld are not supported: they are recognised, and no slot is requested. A server
 //! frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted,
 //! 1 no answer or refused, 2 wrong command line.
 #![allow(
@@ -205,7 +206,12 @@ async fn target(
             form: arguments.form.unwrap_or_default(),
         });
     }
-    let info = client.query(Protocol::Quake3, &arguments.server).await?;
+    let info = match client.query(Protocol::Quake3, &arguments.server).await {
+        Err(_) if is_sibling(client, arguments).await => {
+            return Err(format!("{}: {NO_CONNECT}", arguments.server).into());
+        }
+        info => info?,
+    };
     let form = match (arguments.form, Game::of(&info.answer, Protocol::Quake3)) {
         (Some(form), _) => form,
         (None, Some(game)) => game.connect_form().ok_or_else(|| no_form(game))?,
@@ -216,6 +222,18 @@ async fn target(
         protocol: info.answer.protocol_version,
         form,
     })
+}
+
+/// The error for servers that answer `status` and not `getinfo`.
+const NO_CONNECT: &str = "a server of Quake 2 or QuakeWorld, whose connect is not supported: only that of Quake 3 and \
+    the games made from it is";
+
+/// Whether a server that does not answer `getinfo` is one of Quake 2 or QuakeWorld.
+async fn is_sibling(client: &Client, arguments: &Arguments) -> bool {
+    let options = QueryOptions::default().with_dialect(Dialect::Quake2);
+    let client = client.clone().with_options(options);
+    let answer = client.query(Protocol::Quake3, &arguments.server).await;
+    answer.is_ok()
 }
 
 /// The reason that a game's servers cannot be asked for a slot.

@@ -77,7 +77,7 @@ impl Game {
     }
 
     /// The form of the `connect` that its servers read in Quake 3's protocol; `None` if it
-    /// cannot be sent.
+    /// cannot be sent, as for Quake 2 and QuakeWorld.
     ///
     /// ```
     /// use queryport::games::Game;
@@ -85,6 +85,7 @@ impl Game {
     ///
     /// assert_eq!(Game::find("cod2")?.connect_form(), Some(ConnectForm::Plain));
     /// assert_eq!(Game::find("iw4x")?.connect_form(), None, "it wants an account's signature");
+    /// assert_eq!(Game::find("quake2")?.connect_form(), None, "it has a form of its own");
     /// # Ok::<(), queryport::games::UnknownGame>(())
     /// ```
     pub fn connect_form(&self) -> Option<ConnectForm> {

@@ -10,6 +10,9 @@
 //!    │ ◄───────────────────────────────────────────────── │
 //! ```
 //!
+//! QuakeWorld's servers end each datagram after `n` with a NUL, and the text is in
+//! [`Charset::Quake`].
+//!
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
 //! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
 //! has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
@@ -29,7 +32,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use md4::Md4;
 use thiserror::Error;
 
-use super::engines;
+use super::engines::{self, Profile};
 use super::habits::RconRule;
 use super::refusal::{self, Refusal};
 use super::wire::line::{self, TO_CLIENT};
@@ -37,6 +40,7 @@ use super::wire::reply::Reply;
 use super::wire::request::{Command, RconRequest, Request};
 #[cfg(feature = "secure-rcon")]
 use super::wire::request::{MAC, SecureRconRequest};
+use super::wire::siblings::Form;
 use crate::error::{EncodeError, ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Style, Text, TextRef};
@@ -141,8 +145,49 @@ struct Output {
     text: Vec<u8>,
     /// Where the text of each datagram begins.
     starts: Vec<usize>,
-    /// Whether the datagrams begin with DarkPlaces' `n`.
-    dark_places: bool,
+    /// The console that wrote it.
+    console: Console,
+}
+
+/// A server's console, as far as its datagrams show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Console {
+    /// `print`: Quake 2, Quake 3 and games made from them.
+    #[default]
+    Print,
+    /// `n`.
+    DarkPlaces,
+    /// `n`, and a NUL at the end (QW-Group/mvdsv, src/sv_send.c; fte-team/fteqw,
+    /// engine/server/sv_send.c).
+    QuakeWorld,
+}
+
+impl Console {
+    /// The console that begins its output with this text.
+    fn of(is_short: bool, text: &[u8]) -> Self {
+        match is_short {
+            false => Self::Print,
+            true if text.ends_with(b"\0") => Self::QuakeWorld,
+            true => Self::DarkPlaces,
+        }
+    }
+
+    /// The text of a datagram, without the NUL that ends it.
+    fn text(self, text: &[u8]) -> &[u8] {
+        let ended = text.strip_suffix(b"\0");
+        ended.filter(|_| self == Self::QuakeWorld).unwrap_or(text)
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Print => refusal::style(),
+            Self::DarkPlaces => Style::new(Charset::Utf8OrWindows1252, Colours::DarkPlaces),
+            Self::QuakeWorld => {
+                let profile = Profile::of_form(Form::QuakeWorld);
+                Style::new(profile.charset, profile.colours)
+            }
+        }
+    }
 }
 
 impl RconQuery {
@@ -288,7 +333,7 @@ impl RconQuery {
                     return Verdict::Done(Err(error));
                 }
                 let output = Output {
-                    dark_places,
+                    console: Console::of(dark_places, text),
                     ..Output::default()
                 };
                 self.add(output, text)
@@ -304,6 +349,7 @@ impl RconQuery {
 
     /// Adds the text of a datagram to the output, unless a limit ends it.
     fn add(&mut self, mut output: Output, text: &[u8]) -> Verdict<Answered> {
+        let text = output.console.text(text);
         let length = output.text.len().saturating_add(text.len());
         let is_over = output.starts.len() >= self.limits.max_fragments()
             || length > self.limits.max_answer_bytes();
@@ -320,14 +366,9 @@ impl RconQuery {
 impl Output {
     fn finish(mut self, is_cut: bool) -> RconAnswer {
         self.remove_separators();
-        let style = if self.dark_places {
-            Style::new(Charset::Utf8OrWindows1252, Colours::DarkPlaces)
-        } else {
-            refusal::style()
-        };
         RconAnswer {
             datagrams: u16::try_from(self.starts.len()).unwrap_or(u16::MAX),
-            text: Text::new(self.text, style),
+            text: Text::new(self.text, self.console.style()),
             is_cut,
         }
     }
@@ -666,6 +707,26 @@ mod tests {
             &Limits::default(),
         )
         .unwrap()
+    }
+
+    #[test]
+    fn the_console_of_quake_world_is_in_its_character_set() {
+        let mut query = query();
+        for datagram in [
+            &b"\xff\xff\xff\xffn\xc1\xee\xee 20\n\x10cl\0"[..],
+            b"\xff\xff\xff\xffnan\x11 5\n\0",
+        ] {
+            assert!(matches!(query.receive(datagram), Verdict::Partial(_)));
+        }
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!("an answer")
+        };
+        assert_eq!(answer.text.raw(), b"\xc1\xee\xee 20\n\x10clan\x11 5\n");
+        let lines: Vec<_> = answer
+            .lines()
+            .map(|line| line.plain().into_owned())
+            .collect();
+        assert_eq!(lines, ["Ann 20", "[clan] 5"]);
     }
 
     #[test]

@@ -193,6 +193,18 @@ fn answers_of_real_servers() {
         recorded("ioquake3-rcon-no-password"),
         Err(RconError::NoPassword)
     );
+    let mvdsv = recorded("mvdsv-rcon-status").unwrap();
+    assert_eq!(mvdsv.text.style().charset, queryport::model::Charset::Quake);
+    assert!(
+        mvdsv
+            .lines()
+            .any(|line| line.plain().starts_with("'x' [y] "))
+    );
+    assert!(mvdsv.text.raw().ends_with(b"\n"), "without the NUL");
+    assert_eq!(
+        recorded("mvdsv-rcon-bad-password"),
+        Err(RconError::BadPassword)
+    );
     let nexuiz = recorded("nexuiz-rcon-unknown-command").unwrap();
     assert_eq!(
         (nexuiz.text.style().colours, nexuiz.text.raw()),
