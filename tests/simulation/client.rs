@@ -23,10 +23,48 @@ pub const SERVER: SocketAddr = SocketAddr::new(
 pub type AnyQuery = Box<dyn Conversation<Answer = Answer>>;
 pub type AnyResult = Result<Outcome<Answer>, QueryError>;
 
+/// A protocol, or a sibling that the library reads as a dialect of one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Variant {
+    Usual(Protocol),
+    /// GameSpy v2, a dialect of GameSpy v4.
+    GameSpy2,
+    /// A dialect of Quake 3.
+    Quake2,
+    /// With HexenWorld: dialects of Quake 3.
+    QuakeWorld,
+}
+
+impl Variant {
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Self::Usual(protocol) => protocol,
+            Self::GameSpy2 => Protocol::GameSpy4,
+            Self::Quake2 | Self::QuakeWorld => Protocol::Quake3,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usual(protocol) => protocol.as_str(),
+            Self::GameSpy2 => "gamespy2",
+            Self::Quake2 => "quake2",
+            Self::QuakeWorld => "quakeworld",
+        }
+    }
+
+    /// Whether a request has an id, a challenge or another text that a forger must know.
+    pub fn has_id(self) -> bool {
+        !matches!(self, Self::Quake2 | Self::QuakeWorld)
+    }
+}
+
 /// A client and its requests.
 #[derive(Debug, Clone, Copy)]
 pub struct Client {
     pub protocol: Protocol,
+    /// The only dialect of a sibling.
+    pub sibling: Option<Dialect>,
     pub detail: Detail,
     pub limits: Limits,
     dialect: usize,
@@ -35,9 +73,14 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that a server of the simulation can answer. `only_full`: the server has no short
-    /// answer.
-    pub fn random(protocol: Protocol, random: &mut Random, only_full: bool) -> Self {
+    /// A client that a server of the simulation can answer. `sibling`: the server's dialect, if it
+    /// is a sibling. `only_full`: the server has no short answer.
+    pub fn random(
+        protocol: Protocol,
+        sibling: Option<Dialect>,
+        random: &mut Random,
+        only_full: bool,
+    ) -> Self {
         let short = !only_full && random.chance(0.15);
         let mut limits = Limits::default();
         if random.chance(0.05) {
@@ -49,6 +92,7 @@ impl Client {
         }
         Self {
             protocol,
+            sibling,
             detail: if short { Detail::Short } else { Detail::Full },
             limits,
             dialect: random.below(4) as usize,
@@ -66,16 +110,26 @@ impl Client {
     }
 
     /// The same client in every dialect, with the default limits.
-    pub fn of_each_dialect(&self) -> [Self; 4] {
-        [0, 1, 2, 3].map(|dialect| Self {
+    pub fn of_each_dialect(&self) -> Vec<Self> {
+        let count = if self.sibling.is_some() { 1 } else { 4 };
+        let with = |dialect| Self {
             dialect,
             limits: Limits::default(),
             ..*self
-        })
+        };
+        (0..count).map(with).collect()
+    }
+
+    /// Whether replies can be several datagrams without numbers that no end mark follows.
+    pub fn joins_parts(&self) -> bool {
+        matches!(
+            self.sibling,
+            Some(Dialect::QuakeWorld | Dialect::HexenWorld)
+        )
     }
 
     pub fn query(&self, nonce: u64) -> AnyQuery {
-        let dialect = match self.protocol {
+        let usual = match self.protocol {
             Protocol::GameSpy1 => [Dialect::Standard, Dialect::XServerQuery][self.dialect % 2],
             Protocol::GameSpy4 => [
                 Dialect::Standard,
@@ -94,7 +148,7 @@ impl Client {
         let options = QueryOptions::default()
             .with_detail(self.detail)
             .with_limits(self.limits)
-            .with_dialect(dialect);
+            .with_dialect(self.sibling.unwrap_or(usual));
         if !self.is_typed {
             return Box::new(StatusQuery::new(self.protocol, nonce, &options));
         }

@@ -69,6 +69,7 @@ pub fn explain(family: &Family, played: &Played) -> Judgement {
     // From here on, all datagrams are the server's own.
     match family.client.protocol {
         Protocol::Ut2004 => explain_lists(family, played),
+        _ if family.client.joins_parts() => explain_parts(family, played),
         _ => explain_fragments(family, played),
     }
 }
@@ -437,6 +438,47 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
         Protocol::GameSpy4 if has_one_number => Judgement::Excepted(Exception::SameId),
         _ => wrong("of two replies"),
     }
+}
+
+/// Explains an answer of QuakeWorld. Its datagrams have neither numbers nor an end mark.
+fn explain_parts(family: &Family, played: &Played) -> Judgement {
+    let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
+        let result = played.without(&family.client, |datagram| {
+            datagram.suspect.is_some() || !is_kept(datagram)
+        });
+        is_wrong(&result, family, played.moment)
+    };
+    let is_of = |reply: &Reply, datagram: &Datagram| datagram.reply == Some(*reply);
+    let one = replies(played)
+        .into_iter()
+        .find(|reply| is_wrong_with(&|datagram| is_of(reply, datagram)));
+    let Some(reply) = one else {
+        return Judgement::Excepted(Exception::PartsOfTwoReplies);
+    };
+    let arrived: Vec<&[u8]> = played
+        .log
+        .iter()
+        .filter(|datagram| datagram.suspect.is_none() && is_of(&reply, datagram))
+        .map(|datagram| &datagram.bytes[..])
+        .collect();
+    let Some((_, sent)) = played.replies.iter().find(|(of, _)| *of == reply) else {
+        return wrong("of a reply that was not sent");
+    };
+    let [_, middle @ .., last] = &sent[..] else {
+        return wrong("no fault explains the reply of one datagram");
+    };
+    let has = |bytes: &bytes::Bytes| arrived.contains(&&bytes[..]);
+    if !has(last) {
+        return wrong("the last datagram is missing");
+    }
+    if !middle.iter().all(has) {
+        return Judgement::Excepted(Exception::LostBetweenLines);
+    }
+    let is_cut_in_lines = sent.iter().any(|bytes| !bytes.ends_with(b"\n\0"));
+    if is_cut_in_lines {
+        return Judgement::Excepted(Exception::PartsOutOfOrder);
+    }
+    wrong("no fault explains the parts")
 }
 
 /// The number of the reply in a datagram.

@@ -8,8 +8,8 @@ use queryport::quake3::GetServers;
 use queryport::quake3::{Password, RconMode, RconQuery};
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, Verdict};
 use queryport::{
-    Answer, Detail, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus, Verification,
-    ut2004,
+    Answer, Detail, Dialect, Limits, Protocol, QueryOptions, StatusQuery, Timing, ToStatus,
+    Verification, ut2004,
 };
 
 use crate::client::SERVER;
@@ -464,6 +464,114 @@ fn a_part_of_a_list_that_is_older_than_the_rest_goes_with_it() {
     let status = ut2004_answer(3, INFO, &[&older, &newer]).to_status();
     assert_eq!(status.rules.get("ServerMode").unwrap(), "dedicated");
     assert_eq!(status.rules.get("Mutator").unwrap(), "of the next map");
+}
+
+/// Answers of the clients of QuakeWorld to these texts, each in a datagram.
+fn quake_world_answer(texts: &[&str]) -> Answer {
+    let options = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+    let mut query = StatusQuery::new(Protocol::Quake3, 1, &options);
+    let datagram = |text: &&str| [b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat();
+    let datagrams: Vec<Vec<u8>> = texts.iter().map(datagram).collect();
+    let datagrams: Vec<&[u8]> = datagrams.iter().map(Vec::as_slice).collect();
+    answer(&mut query, &datagrams).expect("an answer")
+}
+
+/// A line of QuakeWorld up to the skin's colours.
+fn half_line(id: u32, name: &str) -> String {
+    format!("{id} 0 0 20 \"{name}\" \"base\" 13 4")
+}
+
+/// The beginning of a reply of QuakeWorld, as long as a first datagram.
+fn quake_world_info(map: &str) -> String {
+    format!("\\map\\{map}\\key\\{}\n", "v".repeat(1300))
+}
+
+/// [`Exception::LostBetweenLines`](crate::judge::Exception): the datagrams of a QuakeWorld reply
+/// have no numbers, and those of a server that cuts between lines leave no half line. 21 of 8,192
+/// sessions with all faults.
+#[test]
+fn a_datagram_from_the_middle_of_a_quakeworld_reply_leaves_no_gap() {
+    let line = |id| half_line(id, "Ann") + "\n";
+    let middle: String = (1..30).map(line).collect();
+    let (first, last) = (quake_world_info("dm3"), line(30));
+    let whole = quake_world_answer(&[&first, &middle, &last]);
+    let without = quake_world_answer(&[&first, &last]);
+    assert_eq!(whole.to_status().players.len(), 30);
+    assert_eq!(without.to_status().players.len(), 1);
+    assert!(without.completeness().is_complete());
+    // Each of the others shows it.
+    let cut = half_line(30, "Ann");
+    let lacks_last = quake_world_answer(&[&first, &middle]);
+    let lacks_half = quake_world_answer(&[&first, &(cut + " \"red\"")]);
+    assert!(!lacks_last.completeness().is_complete() && !lacks_half.completeness().is_complete());
+}
+
+/// [`Exception::PartsOfTwoReplies`](crate::judge::Exception): the network has delivered the request
+/// twice, the map has changed in between, and each reply has lost a datagram.
+#[test]
+fn parts_of_two_quakeworld_replies_go_together() {
+    let (first, later) = (
+        quake_world_info("old"),
+        half_line(7, "of the next map") + "\n",
+    );
+    let status = quake_world_answer(&[&first, &later]).to_status();
+    assert!(status.completeness.is_complete());
+    assert_eq!(
+        (status.map.unwrap(), status.players.len()),
+        ("old".into(), 1)
+    );
+    // A client whom both list shows it.
+    let first = first + &later;
+    let later = half_line(7, "of the next map") + " \"red\"\n";
+    let answer = quake_world_answer(&[&first, &later]);
+    assert!(!answer.completeness().is_complete());
+}
+
+/// [`Exception::PartsOutOfOrder`](crate::judge::Exception): three of four datagrams end inside a
+/// line, and the two in the middle arrive in the wrong order.
+#[test]
+fn half_lines_of_quakeworld_are_joined_as_they_come() {
+    let many = |from: u32, team: &str| -> String {
+        let line = |id| half_line(id, "Ann") + " \"red\"\n";
+        let lines: String = (from..from + 33).map(line).collect();
+        format!(" \"{team}\"\n{lines}")
+    };
+    let first = quake_world_info("dm3") + &half_line(1, "Ann");
+    let second = many(2, "red") + &half_line(100, "Bob");
+    let third = many(200, "blue") + &half_line(300, "Eve");
+    let last = " \"red\"\n";
+    let teams = |texts: &[&str]| {
+        let status = quake_world_answer(texts).to_status();
+        assert!(status.completeness.is_complete());
+        let team = |id: &str| {
+            let mut players = status.players.iter();
+            let player = players.find(|player| player.extra.get("id").unwrap() == id);
+            player.unwrap().extra.get("team").unwrap().to_string()
+        };
+        [team("1"), team("100")]
+    };
+    assert_eq!(teams(&[&first, &second, &third, last]), ["red", "blue"]);
+    assert_eq!(teams(&[&first, &third, &second, last]), ["blue", "red"]);
+}
+
+/// No exception: whether another datagram follows one of QuakeWorld near 1,340 bytes, and whether a
+/// Quake 2 status near 1,384 bytes lacks players, cannot be known. Both count as incomplete. None of
+/// 8,192 sessions each was complete and wrong for these reasons.
+#[test]
+fn an_end_that_cannot_be_known_counts_as_missing() {
+    let long = quake_world_answer(&[&quake_world_info("dm3")]);
+    assert!(!long.completeness().is_complete());
+    let options = QueryOptions::default().with_dialect(Dialect::Quake2);
+    let status = |length: usize| {
+        let value = "v".repeat(length - 2);
+        let datagram = format!("print\n\\k\\{value}\n");
+        let datagram = [b"\xff\xff\xff\xff", datagram.as_bytes()].concat();
+        let mut query = StatusQuery::new(Protocol::Quake3, 1, &options);
+        let answer = answer(&mut query, &[&datagram]).expect("an answer");
+        answer.completeness().is_complete()
+    };
+    assert!(status(1200));
+    assert!(!status(1380));
 }
 
 /// The list that a master sends, one element per request.

@@ -92,6 +92,6 @@ pub fn unsaid(server: &Server, client: &Client) -> Option<String> {
                 held[0].players.len()
             ))
         }
-        Server::Capture(..) => None,
+        Server::Capture(..) | Server::Sibling(..) => None,
     }
 }

@@ -78,6 +78,12 @@ pub enum Exception {
     /// GameSpy v1: a player's text at the beginning or end of a datagram is taken for a mark or
     /// number; without numbering, anywhere.
     TextAsEnd,
+    /// QuakeWorld: a datagram in the middle of a reply was lost, between two lines.
+    LostBetweenLines,
+    /// QuakeWorld: datagrams of two replies are joined.
+    PartsOfTwoReplies,
+    /// QuakeWorld: datagrams that end inside a line are joined in another order.
+    PartsOutOfOrder,
     /// Quake 3: a master's list is settled, but every pass lost the same datagram.
     LostFromEveryPass,
     /// Quake 3: a master's list is settled, but late datagrams of one pass count for the next.

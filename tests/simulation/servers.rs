@@ -8,8 +8,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::Machine;
-use queryport::{Engine, Protocol, Secret, ServerStatus, Service};
+use queryport::{Dialect, Engine, Protocol, Secret, ServerStatus, Service};
 
+use crate::client::Variant;
 use crate::common::captures;
 use crate::common::link::Random;
 use crate::forms::{Form, GUESSED, Held, cyclic};
@@ -29,6 +30,8 @@ pub enum Server {
     /// A server of this protocol that does not escape texts. GameSpy v4: the flag is whether a
     /// challenge can be used only once.
     Raw(Protocol, Vec<raw::Held>, bool),
+    /// A server of a sibling, which answers every request in this dialect.
+    Sibling(Dialect, Vec<Vec<Bytes>>),
 }
 
 /// The number of moments of a server.
@@ -57,8 +60,62 @@ fn captured(protocol: Protocol) -> &'static [Vec<Bytes>] {
 }
 
 impl Server {
+    /// A random server.
+    pub fn random(variant: Variant, random: &mut Random, cut: &Cut) -> Self {
+        match variant {
+            Variant::Usual(protocol) => Self::usual(protocol, random, cut),
+            Variant::GameSpy2 => Self::sibling((Dialect::GameSpy2, Engine::GameSpy2), random, cut),
+            Variant::Quake2 => Self::sibling((Dialect::Quake2, Engine::Quake2), random, cut),
+            Variant::QuakeWorld if random.chance(0.2) => {
+                Self::sibling((Dialect::HexenWorld, Engine::HexenWorld), random, cut)
+            }
+            Variant::QuakeWorld => {
+                Self::sibling((Dialect::QuakeWorld, Engine::QuakeWorld), random, cut)
+            }
+        }
+    }
+
+    /// A random server of a sibling: a capture, one written from its engine's source, or the
+    /// crate's.
+    fn sibling((dialect, engine): (Dialect, Engine), random: &mut Random, cut: &Cut) -> Self {
+        let begins = raw::beginning(dialect);
+        let is_its = |packets: &&Vec<Bytes>| packets.iter().any(|one| one.starts_with(begins));
+        let all: Vec<&Vec<Bytes>> = captured(engine.protocol()).iter().filter(is_its).collect();
+        if random.chance(0.15) && !all.is_empty() && dialect != Dialect::GameSpy2 {
+            let any = |random: &mut Random| all[random.below(all.len() as u64) as usize].clone();
+            return Self::Sibling(dialect, (0..MOMENTS).map(|_| any(random)).collect());
+        }
+        if random.chance(0.5) {
+            let moments = raw::sibling_moments(dialect, random, MOMENTS, cut);
+            return Self::Sibling(dialect, moments);
+        }
+        let moments = states::moments(random, MOMENTS, cut);
+        let service = Service::new(engine);
+        let service = if random.chance(0.6) {
+            service.with_max_reply(16_000)
+        } else {
+            service
+        };
+        Self::Responder(service, moments)
+    }
+
+    /// The dialect of a sibling's server.
+    pub fn dialect(&self) -> Option<Dialect> {
+        match self {
+            Self::Sibling(dialect, _) => Some(*dialect),
+            Self::Responder(service, _) => match service.engine() {
+                Engine::GameSpy2 => Some(Dialect::GameSpy2),
+                Engine::Quake2 => Some(Dialect::Quake2),
+                Engine::QuakeWorld => Some(Dialect::QuakeWorld),
+                Engine::HexenWorld => Some(Dialect::HexenWorld),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// A random server of this protocol.
-    pub fn random(protocol: Protocol, random: &mut Random, cut: &Cut) -> Self {
+    fn usual(protocol: Protocol, random: &mut Random, cut: &Cut) -> Self {
         if random.chance(0.15) {
             let all = captured(protocol);
             let any = |random: &mut Random| all[random.below(all.len() as u64) as usize].clone();
@@ -121,6 +178,7 @@ impl Server {
             Self::Responder(service, _) => format!("responder {:?}", service.engine()),
             Self::Form(form, _) => format!("{form:?}"),
             Self::Capture(..) => "capture".to_owned(),
+            Self::Sibling(dialect, _) => format!("{dialect:?}"),
             Self::Raw(_, _, is_once) => {
                 format!("raw{}", if *is_once { "" } else { ", challenges again" })
             }
@@ -225,6 +283,16 @@ impl<'a> Live<'a> {
                         datagram,
                     )
                 }
+                _ => Vec::new(),
+            },
+            Server::Sibling(Dialect::GameSpy2, moments) => match datagram {
+                [0xFE, 0xFD, 0, _, _, _, _, 0xFF, 0xFF, 0xFF] => {
+                    scripted(Protocol::GameSpy4, &moments[self.moment], datagram)
+                }
+                _ => Vec::new(),
+            },
+            Server::Sibling(_, moments) => match datagram {
+                [0xFF, 0xFF, 0xFF, 0xFF, ..] => moments[self.moment].clone(),
                 _ => Vec::new(),
             },
             Server::Raw(protocol, moments, _) => {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use queryport::{Protocol, ToStatus};
 
-use crate::client::{AnyResult, Client};
+use crate::client::{AnyResult, Client, Variant};
 use crate::common::link::Random;
 use crate::held;
 use crate::judge::{Judgement, judge};
@@ -36,7 +36,7 @@ const SHOWN: usize = 10;
 /// The subject of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
-    Status(Protocol),
+    Status(Variant),
     /// The list of a Quake 3 master.
     Master,
     /// A command to the console of a Quake 3 server.
@@ -44,18 +44,21 @@ pub enum Subject {
 }
 
 impl Subject {
-    const ALL: [Self; 6] = [
-        Self::Status(Protocol::GameSpy1),
-        Self::Status(Protocol::GameSpy4),
-        Self::Status(Protocol::Quake3),
-        Self::Status(Protocol::Ut2004),
+    const ALL: [Self; 9] = [
+        Self::Status(Variant::Usual(Protocol::GameSpy1)),
+        Self::Status(Variant::Usual(Protocol::GameSpy4)),
+        Self::Status(Variant::Usual(Protocol::Quake3)),
+        Self::Status(Variant::Usual(Protocol::Ut2004)),
         Self::Master,
         Self::Rcon,
+        Self::Status(Variant::GameSpy2),
+        Self::Status(Variant::Quake2),
+        Self::Status(Variant::QuakeWorld),
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::Status(protocol) => protocol.as_str(),
+            Self::Status(variant) => variant.name(),
             Self::Master => "master",
             Self::Rcon => "rcon",
         }
@@ -73,10 +76,10 @@ impl Subject {
     }
 }
 
-fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
-    let server = Server::random(protocol, random, cut);
+fn family(variant: Variant, random: &mut Random, cut: &Cut) -> Family {
+    let server = Server::random(variant, random, cut);
     let only_full = !matches!(&server, Server::Responder(..));
-    let client = Client::random(protocol, random, only_full);
+    let client = Client::random(variant.protocol(), server.dialect(), random, only_full);
     let moments = (0..MOMENTS)
         .map(|moment| Moment::new(&server, &client, moment))
         .collect();
@@ -93,26 +96,20 @@ fn family(protocol: Protocol, random: &mut Random, cut: &Cut) -> Family {
 }
 
 /// The servers of a chunk. Each has its own seed, so that shrinking one does not change the others.
-fn families(protocol: Protocol, chunk: u64, cut: &Cut) -> Vec<Family> {
-    let subject = Subject::Status(protocol);
+fn families(variant: Variant, chunk: u64, cut: &Cut) -> Vec<Family> {
+    let subject = Subject::Status(variant);
     (0..FAMILIES)
-        .map(|one| {
-            family(
-                protocol,
-                &mut subject.random(1, chunk * FAMILIES + one),
-                cut,
-            )
-        })
+        .map(|one| family(variant, &mut subject.random(1, chunk * FAMILIES + one), cut))
         .collect()
 }
 
 fn session<'a>(
     families: &'a [Family],
-    protocol: Protocol,
+    variant: Variant,
     seed: u64,
     cut: &Cut,
 ) -> (&'a Family, Played) {
-    let mut random = Subject::Status(protocol).random(2, seed);
+    let mut random = Subject::Status(variant).random(2, seed);
     let family = &families[random.below(FAMILIES) as usize];
     let others = &families[random.below(FAMILIES) as usize];
     let played = play(family, others, &mut random, cut);
@@ -122,18 +119,18 @@ fn session<'a>(
 /// Runs a session again with a cut.
 fn status_again(
     families: &[Family],
-    protocol: Protocol,
+    variant: Variant,
     seed: u64,
     cut: &Cut,
 ) -> (Judgement, Vec<u32>) {
     let again = |families: &[Family]| {
-        let (family, played) = session(families, protocol, seed, cut);
+        let (family, played) = session(families, variant, seed, cut);
         (judge(family, &played, true), played.faulty)
     };
     if cut.has_same_servers() {
         again(families)
     } else {
-        again(&self::families(protocol, seed / CHUNK, cut))
+        again(&self::families(variant, seed / CHUNK, cut))
     }
 }
 
@@ -180,12 +177,12 @@ fn unsaid(families: &[Family]) -> Option<(&Family, String)> {
     })
 }
 
-fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
-    let families = families(protocol, chunk, &Cut::default());
+fn chunk(variant: Variant, chunk: u64, tally: &mut Tally) {
+    let families = families(variant, chunk, &Cut::default());
     if let Some((_, reason)) = unsaid(&families) {
         let fails_so = class(&reason).to_owned();
         let fails = |cut: &Cut| {
-            let families = self::families(protocol, chunk, cut);
+            let families = self::families(variant, chunk, cut);
             unsaid(&families)
                 .filter(|(_, reason)| class(reason) == fails_so)
                 .map(|_| Vec::new())
@@ -194,7 +191,7 @@ fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
     }
     for seed in chunk * CHUNK..(chunk + 1) * CHUNK {
         let ended = caught(|| {
-            let (family, played) = session(&families, protocol, seed, &Cut::default());
+            let (family, played) = session(&families, variant, seed, &Cut::default());
             let judgement = judge(family, &played, seed % MEASURED == 0);
             (family, played, judgement)
         });
@@ -203,7 +200,7 @@ fn chunk(protocol: Protocol, chunk: u64, tally: &mut Tally) {
         });
         if let Some(reason) = wrong {
             let faulty =
-                |cut: &Cut| fails_for(&reason, || status_again(&families, protocol, seed, cut));
+                |cut: &Cut| fails_for(&reason, || status_again(&families, variant, seed, cut));
             tally.fail(seed, reason.clone(), || shrink(faulty));
         }
     }
@@ -256,7 +253,7 @@ fn run(subjects: &[Subject], first: u64, chunks: u64) -> BTreeMap<Subject, Tally
                 ..Tally::default()
             };
             match subject {
-                Subject::Status(protocol) => chunk(protocol, played, &mut tally),
+                Subject::Status(variant) => chunk(variant, played, &mut tally),
                 Subject::Master | Subject::Rcon => small_chunk(subject, played, &mut tally),
             }
             tallies
@@ -338,20 +335,20 @@ fn show(seed: &str) {
         .find(|of| of.name() == subject)
         .expect("a subject")
     {
-        Subject::Status(protocol) => show_status(protocol, number, &cut),
+        Subject::Status(variant) => show_status(variant, number, &cut),
         subject => println!("# {:?}", small(subject, number, &cut, true).judgement),
     }
 }
 
-fn show_status(protocol: Protocol, number: u64, cut: &Cut) {
-    let families = families(protocol, number / CHUNK, cut);
+fn show_status(variant: Variant, number: u64, cut: &Cut) {
+    let families = families(variant, number / CHUNK, cut);
     if let Some((family, unsaid)) = unsaid(&families) {
         println!("# {unsaid}");
         for datagram in family.moments[0].datagrams.iter().collect::<BTreeSet<_>>() {
             println!("# {:?}", String::from_utf8_lossy(datagram));
         }
     }
-    let (family, played) = session(&families, protocol, number, cut);
+    let (family, played) = session(&families, variant, number, cut);
     println!("# {:?}", family.client);
     print!("{}", played.transcript(&family.client));
     for datagram in &played.log {

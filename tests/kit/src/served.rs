@@ -18,6 +18,8 @@ struct Carried {
     scores: bool,
     /// Players are numbered keys among the rules. A server omits a rule that looks like one.
     has_numbered_keys: bool,
+    /// A reply is one datagram. If it lacks rules, only the end of its last list shows it.
+    is_one_datagram: bool,
     /// Rules arrive if all texts of a status together have at most this many bytes. A longer reply
     /// may omit some.
     rule_bytes: usize,
@@ -33,6 +35,7 @@ impl Carried {
             count: true,
             scores: true,
             has_numbered_keys: false,
+            is_one_datagram: false,
             rule_bytes: usize::MAX,
         }
     }
@@ -71,7 +74,10 @@ const CARRIED: &[Carried] = &[
     Carried::all(Engine::Qr2),
     Carried::all(Engine::UnrealTournament3),
     Carried::all(Engine::Battlefield2),
-    Carried::all(Engine::GameSpy2),
+    Carried {
+        is_one_datagram: true,
+        ..Carried::all(Engine::GameSpy2)
+    },
     // A player has only a name.
     Carried {
         scores: false,
@@ -183,6 +189,9 @@ fn rule_difference(
     received: &ServerStatus,
 ) -> Option<String> {
     if lacks(received.completeness, Part::Rules) || size(held) > carried.rule_bytes {
+        return None;
+    }
+    if carried.is_one_datagram && !received.completeness.is_complete() {
         return None;
     }
     let mut repetitions: BTreeMap<String, usize> = BTreeMap::new();

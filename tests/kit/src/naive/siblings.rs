@@ -60,7 +60,7 @@ fn quake2_player(line: &[u8]) -> Result<Pairs, &'static str> {
 /// A QuakeWorld status: the datagrams of one server in order of arrival.
 ///
 /// One reply can be several datagrams without numbers. The text after the head of each, without
-/// its NUL, is joined, and then read line by line.
+/// its NUL, is joined, and then read line by line. A NUL ends each datagram.
 pub fn quake_world(datagrams: &[Text], head: &[u8]) -> Reading {
     let mut texts: Vec<&[u8]> = Vec::new();
     for (at, datagram) in datagrams.iter().enumerate() {
@@ -73,6 +73,7 @@ pub fn quake_world(datagrams: &[Text], head: &[u8]) -> Reading {
         };
         match text.strip_suffix(b"\0") {
             Some(text) => texts.push(text),
+            None if datagrams.len() > 1 => return Reading::no("a datagram without its end"),
             None => return Reading::unknown("a datagram without its end"),
         }
     }
