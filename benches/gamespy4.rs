@@ -51,12 +51,13 @@ fn status(players: usize, rules: usize) -> ServerStatus {
 /// Name, server, engine.
 type Shape = (&'static str, ServerStatus, Engine);
 
-fn shapes() -> [Shape; 4] {
+fn shapes() -> [Shape; 5] {
     [
         ("empty server", status(0, 37), Engine::Battlefield2),
         ("64 players", status(64, 37), Engine::Battlefield2),
         ("64 players, Minecraft", status(64, 0), Engine::Minecraft),
         ("worst: 220 players", status(220, 20), Engine::Battlefield2),
+        ("10 players, GameSpy v2", status(10, 10), Engine::GameSpy2),
     ]
 }
 
@@ -94,11 +95,12 @@ fn decode(c: &mut Criterion) {
                 &requester,
             )
         };
-        let challenge = answer(Command::Challenge);
-        let challenge = match Response::parse(challenge.first().unwrap(), &limits) {
-            Ok(Response::Challenge { value, .. }) => Some(value),
+        // A server of GameSpy v2 has no challenge.
+        let challenge = answer(Command::Challenge).into_iter().next();
+        let challenge = challenge.map(|datagram| match Response::parse(&datagram, &limits) {
+            Ok(Response::Challenge { value, .. }) => value,
             other => panic!("{other:?}"),
-        };
+        });
         let data = Command::Data {
             challenge,
             selection: Selection::ALL,

@@ -5,22 +5,38 @@ use std::hint::black_box;
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use kit::shapes::{memchr_pass, quake3, requester, walk};
+use kit::shapes::{memchr_pass, quake_world, quake2, quake3, requester, walk};
 use queryport::quake3::{Answer, Command, Request, Response};
-use queryport::{Limits, Protocol, Service, ToStatus};
+use queryport::{Engine, Limits, Service, ToStatus};
 
-/// A small server, a full one, and the longest infostring with more players than any game allows.
-fn shapes() -> [(&'static str, Bytes); 3] {
+/// A small server, a full one, and the longest infostring with more players than any game allows;
+/// then a usual server of Quake 2 and one of QuakeWorld.
+fn shapes() -> [(&'static str, Bytes, Engine); 5] {
     [
-        ("small", quake3(20, 4)),
-        ("64 players", quake3(50, 64)),
-        ("worst", quake3(450, 255)),
+        ("small", quake3(20, 4), Engine::Quake3),
+        ("64 players", quake3(50, 64), Engine::Quake3),
+        ("worst", quake3(450, 255), Engine::Quake3),
+        ("Quake 2", quake2(10), Engine::Quake2),
+        ("QuakeWorld", quake_world(10), Engine::QuakeWorld),
     ]
+}
+
+/// The request that clients of this engine send.
+fn request(engine: Engine) -> Request<'static> {
+    Request::new(match engine {
+        Engine::Quake2 => Command::Status { flags: None },
+        Engine::QuakeWorld => Command::Status {
+            flags: Some(b"159"),
+        },
+        _ => Command::GetStatus {
+            challenge: Some(b"0123456789A"),
+        },
+    })
 }
 
 fn decode(c: &mut Criterion) {
     let limits = Limits::default();
-    for (shape, packet) in shapes() {
+    for (shape, packet, engine) in shapes() {
         let mut group = c.benchmark_group(format!("quake3 {shape}, {} bytes", packet.len()));
         group.throughput(Throughput::Bytes(packet.len() as u64));
         group.bench_function(BenchmarkId::from_parameter("memchr pass"), |b| {
@@ -39,17 +55,10 @@ fn decode(c: &mut Criterion) {
             b.iter(|| black_box(&answer).to_status());
         });
         let (status, requester) = (answer.to_status(), requester());
-        let request = Request::new(Command::GetStatus {
-            challenge: Some(b"0123456789A"),
-        });
+        let (request, service) = (request(engine), Service::new(engine));
         group.bench_function(BenchmarkId::from_parameter("encode"), |b| {
             b.iter(|| {
-                queryport::quake3::respond(
-                    &request,
-                    black_box(&status),
-                    &Service::from(Protocol::Quake3),
-                    &requester,
-                )
+                queryport::quake3::respond(&request, black_box(&status), &service, &requester)
             });
         });
     }

@@ -9,8 +9,8 @@ use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Verdict};
 use queryport::{
-    Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service, ToStatus,
-    gamespy1, gamespy4, quake3, ut2004,
+    Dialect, Engine, Limits, Player, Protocol, QueryOptions, Secret, ServerStatus, Service,
+    ToStatus, gamespy1, gamespy4, quake3, ut2004,
 };
 
 use kit::shapes;
@@ -86,8 +86,11 @@ fn bytes<'a>(pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> usize {
     pairs.map(|(key, value)| key.len() + value.len()).sum()
 }
 
-fn quake3(shape: &str, packets: &[Bytes]) {
+fn quake3(shape: &str, packets: &[Bytes], dialect: Dialect) {
     let limits = Limits::default();
+    let options = QueryOptions::default()
+        .with_limits(limits)
+        .with_dialect(dialect);
     let parse = || quake3::Response::parse(&packets[0], &limits).unwrap();
     case(&format!("quake3 {shape} floor"), || {
         shapes::memchr_pass(&packets[0])
@@ -97,10 +100,9 @@ fn quake3(shape: &str, packets: &[Bytes]) {
         shapes::walk(&packets[0], &limits)
     });
     case(&format!("quake3 {shape} query"), || {
-        query(
-            quake3::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
-            |_, receive| receive(&packets[0]),
-        )
+        query(quake3::StatusQuery::new(7, &options), |_, receive| {
+            receive(&packets[0])
+        })
     });
     let answer = quake3::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     case(&format!("quake3 {shape} completeness"), || {
@@ -138,8 +140,11 @@ fn gamespy1(shape: &str, packets: &[Bytes]) {
     case(&format!("gamespy1 {shape} status"), || answer.to_status());
 }
 
-fn gamespy4(shape: &str, packets: &[Bytes]) {
+fn gamespy4(shape: &str, packets: &[Bytes], dialect: Dialect) {
     let limits = Limits::default();
+    let options = QueryOptions::default()
+        .with_limits(limits)
+        .with_dialect(dialect);
     let answer = || gamespy4::Answer::from_datagrams(cloned(packets), &limits).unwrap();
     case(&format!("gamespy4 {shape} floor"), || {
         shapes::passes::stops(0, packets)
@@ -165,13 +170,13 @@ fn gamespy4(shape: &str, packets: &[Bytes]) {
     });
     // The client chooses the id, and every reply repeats it.
     let mut id = Vec::new();
-    gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)).request(&mut id);
+    gamespy4::StatusQuery::new(7, &options).request(&mut id);
     let own = |packet: &Bytes| [&packet[..1], &id[3..7], &packet[5..]].concat();
     let replies: Vec<Vec<u8>> = packets.iter().map(own).collect();
     let challenge = [b"\x09", &id[3..7], b"123456\0"].concat();
     case(&format!("gamespy4 {shape} query"), || {
         query(
-            gamespy4::StatusQuery::new(7, &QueryOptions::default().with_limits(limits)),
+            gamespy4::StatusQuery::new(7, &options),
             |request, receive| {
                 if request[2] == 9 {
                     receive(&challenge)
@@ -265,8 +270,8 @@ fn forged(name: &str, service: Service, request: &[u8]) {
     let mut now = Instant::now();
     let mut status = ServerStatus::default();
     status.players = (0..24)
-            .map(|n| Player::new(format!("Player number {n}")))
-            .collect();
+        .map(|n| Player::new(format!("Player number {n}")))
+        .collect();
     let mut responder = Responder::new(service, status, Secret::new([5; 16]), now);
     for n in 0..400_u32 {
         now += Duration::from_millis(200);
@@ -302,8 +307,8 @@ fn keys_by_id() {
     let now = Instant::now();
     let mut status = ServerStatus::default();
     status.players = (0..24)
-            .map(|n| Player::new(format!("Player number {n}")))
-            .collect();
+        .map(|n| Player::new(format!("Player number {n}")))
+        .collect();
     status.rules = (0..40)
         .map(|n| (format!("sv_rule{n}"), "value of a rule"))
         .collect();
@@ -321,14 +326,29 @@ fn keys_by_id() {
 /// Runs all cases. Prints their names in the order of the counts.
 pub fn run() {
     let limits = Limits::default();
-    quake3("usual", &datagrams::quake3(0, 10));
-    quake3("full", &datagrams::quake3(20, 64));
+    quake3("usual", &datagrams::quake3(0, 10), Dialect::Standard);
+    quake3("full", &datagrams::quake3(20, 64), Dialect::Standard);
+    quake3("quake2 usual", &[shapes::quake2(10)], Dialect::Quake2);
+    quake3(
+        "quakeworld usual",
+        &[shapes::quake_world(10)],
+        Dialect::QuakeWorld,
+    );
     gamespy1("usual", &datagrams::gamespy1(10, 10, None));
     gamespy1("full", &datagrams::gamespy1(40, 64, None));
-    gamespy4("usual", &datagrams::gamespy4(20, 24));
-    gamespy4("full", &datagrams::gamespy4(40, 64));
-    gamespy4("minecraft usual", &datagrams::minecraft(10));
-    gamespy4("minecraft full", &datagrams::minecraft(64));
+    gamespy4("usual", &datagrams::gamespy4(20, 24), Dialect::Standard);
+    gamespy4("full", &datagrams::gamespy4(40, 64), Dialect::Standard);
+    gamespy4(
+        "minecraft usual",
+        &datagrams::minecraft(10),
+        Dialect::Standard,
+    );
+    gamespy4(
+        "minecraft full",
+        &datagrams::minecraft(64),
+        Dialect::Standard,
+    );
+    gamespy4("gamespy2 usual", &[shapes::gamespy2(10)], Dialect::GameSpy2);
     ut2004("usual", &datagrams::ut2004(10, 16));
     ut2004("full", &datagrams::ut2004(40, 64));
     many(&limits);

@@ -25,6 +25,97 @@ pub fn quake3(rules: usize, players: usize) -> Bytes {
     packet.into()
 }
 
+/// The keys of a Quake 2 server (yquake2/yquake2, src/server/sv_main.c, src/game/g_main.c).
+const QUAKE_2: [(&str, &str); 14] = [
+    ("cheats", "0"),
+    ("deathmatch", "1"),
+    ("dmflags", "16"),
+    ("fraglimit", "40"),
+    ("gamedate", "Nov 26 2026"),
+    ("gamename", "baseq2"),
+    ("hostname", "A server of usual length"),
+    ("mapname", "q2dm1"),
+    ("maxclients", "16"),
+    ("maxspectators", "4"),
+    ("needpass", "0"),
+    ("protocol", "34"),
+    ("timelimit", "15"),
+    ("version", "8.71 x86_64 Nov 26 2026 Linux"),
+];
+
+/// The keys of a QuakeWorld server (QW-Group/mvdsv, src/sv_main.c; QW-Group/ktx).
+const QUAKE_WORLD: [(&str, &str); 14] = [
+    ("*gamedir", "ktx"),
+    ("maxfps", "77"),
+    ("maxspectators", "8"),
+    ("deathmatch", "3"),
+    ("*version", "MVDSV 1.20"),
+    ("*z_ext", "511"),
+    ("hostname", "A server of usual length"),
+    ("maxclients", "16"),
+    ("timelimit", "15"),
+    ("fraglimit", "40"),
+    ("ktxver", "1.48"),
+    ("map", "dm3"),
+    ("status", "Standby"),
+    ("needpass", "0"),
+];
+
+/// The keys of a Halo server.
+const HALO: [(&str, &str); 14] = [
+    ("hostname", "A server of usual length"),
+    ("gamever", "01.00.10.0621"),
+    ("hostport", "2302"),
+    ("maxplayers", "16"),
+    ("password", "0"),
+    ("mapname", "bloodgulch"),
+    ("dedicated", "1"),
+    ("gamemode", "openplaying"),
+    ("game_classic", "0"),
+    ("numplayers", "10"),
+    ("gametype", "CTF"),
+    ("teamplay", "1"),
+    ("gamevariant", "CTF"),
+    ("fraglimit", "3"),
+];
+
+fn infostring(pairs: &[(&str, &str)]) -> String {
+    let pair = |(key, value): &(&str, &str)| format!("\\{key}\\{value}");
+    pairs.iter().map(pair).collect()
+}
+
+/// A Quake 2 status with this many players.
+pub fn quake2(players: usize) -> Bytes {
+    let line = |player| format!("{player} {} \"player name {player:02}\"\n", 20 + player);
+    let lines: String = (0..players).map(line).collect();
+    let text = format!("print\n{}\n{lines}", infostring(&QUAKE_2));
+    [b"\xff\xff\xff\xff", text.as_bytes()].concat().into()
+}
+
+/// A QuakeWorld status of one datagram with this many players.
+pub fn quake_world(players: usize) -> Bytes {
+    let line = |player| {
+        let name = format!("player name {player:02}");
+        format!("{player} 12 5 26 \"{name}\" \"base\" 13 4 \"red\" \"h\"\n")
+    };
+    let lines: String = (0..players).map(line).collect();
+    let text = format!("n{}\n{lines}\0", infostring(&QUAKE_WORLD));
+    [b"\xff\xff\xff\xff", text.as_bytes()].concat().into()
+}
+
+/// A GameSpy v2 reply with this many players and two teams. Its id is 0.
+pub fn gamespy2(players: u8) -> Bytes {
+    let pair = |(key, value): &(&str, &str)| format!("{key}\0{value}\0");
+    let keys: String = HALO.iter().map(pair).collect();
+    let row = |player| format!("player name {player:02}\0{player}\x0040\0{}\0", player % 2);
+    let rows: String = (0..players).map(row).collect();
+    let mut packet = [b"\0\0\0\0\0", keys.as_bytes(), b"\0\0", &[players]].concat();
+    packet.extend_from_slice(b"player_\0score_\0ping_\0team_\0\0");
+    packet.extend_from_slice(rows.as_bytes());
+    packet.extend_from_slice(b"\0\x02team_t\0score_t\0\0Red\x002\0Blue\x001\0");
+    packet.into()
+}
+
 /// A lower bound: finds every separator of the format.
 pub fn memchr_pass(bytes: &[u8]) -> usize {
     memchr::memchr2_iter(b'\\', b'\n', bytes).count()
