@@ -51,6 +51,8 @@
 //!  of HexenWorld    the same after five FF
 //! ```
 //!
+//! - The server side also answers `info`, with which Quake 2's clients search for servers, and `k`,
+//!   QuakeWorld's ping.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
 //! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
 //!   (id-Software/Quake-2, server/sv_main.c). If a status is nearly that long, its end counts as

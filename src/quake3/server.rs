@@ -82,6 +82,10 @@ pub(crate) fn respond_from_templates(
     if profile.form != Form::Quake3 {
         return match request.command {
             Command::Status { flags } => sibling_reply(flags, context),
+            Command::Info { protocol } if profile.form == Form::Quake2 => {
+                info_line_reply(protocol, context)
+            }
+            Command::ShortPing if profile.form == Form::QuakeWorld => acknowledgement(context),
             _ => None,
         };
     }
@@ -123,6 +127,27 @@ fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> 
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
         siblings::encode(wanted, context.status, context.service, template);
+    });
+    Patched::new(template, Patch::NONE)
+}
+
+/// The reply to `info` of Quake 2.
+fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+    let own = context.status.protocol_version;
+    let own = own.unwrap_or(context.service.protocol_version);
+    let is_known_version = number::number(protocol) == Some(own);
+    let kind = ReplyKind::InfoLine { is_known_version };
+    let template = context.template(kind, |context, template| {
+        siblings::encode_info_line(is_known_version, context.status, template);
+    });
+    Patched::new(template, Patch::NONE)
+}
+
+/// The reply to `k` of QuakeWorld, which has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
+fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+    let template = context.template(ReplyKind::Acknowledgement, |_, template| {
+        template.begin();
+        template.bytes.push(b'l');
     });
     Patched::new(template, Patch::NONE)
 }
@@ -285,6 +310,12 @@ pub fn verify_challenge(challenge: &[u8], service: &Service, requester: &Request
 pub(crate) enum ReplyKind {
     /// A status of Quake 2 or QuakeWorld.
     SiblingStatus(Wanted),
+    /// A line about a server of Quake 2.
+    InfoLine {
+        is_known_version: bool,
+    },
+    /// The reply to QuakeWorld's ping.
+    Acknowledgement,
     Status {
         detail: Detail,
         direction_byte: bool,

@@ -73,6 +73,49 @@ pub(super) fn encode(
     }
 }
 
+/// Writes the line about a server of Quake 2: its name, map, players and slots, or that the client
+/// has another version (id-Software/Quake-2, server/sv_main.c, `SVC_Info`).
+pub(super) fn encode_info_line(
+    is_known_version: bool,
+    status: &ServerStatus,
+    template: &mut Template,
+) {
+    // The engine's line has 63 bytes.
+    let text = |text: &Option<Text>, longest: usize| {
+        let text = text.as_ref().map(|text| wire(text.as_ref()));
+        let mut text = text.unwrap_or_default();
+        text.truncate(longest);
+        text
+    };
+    let name = text(&status.name, 32);
+    template.begin();
+    let out = &mut template.bytes;
+    out.extend_from_slice(b"\xff\xff\xff\xffinfo\n");
+    if !is_known_version {
+        out.extend_from_slice(&name);
+        out.extend_from_slice(b": wrong version\n");
+        return;
+    }
+    put_right(&name, 16, out);
+    out.push(b' ');
+    put_right(&text(&status.map, 16), 8, out);
+    out.push(b' ');
+    let listed = u32::try_from(status.players.len()).unwrap_or(u32::MAX);
+    let count = status.player_count.unwrap_or(listed);
+    put_right(count.to_string().as_bytes(), 2, out);
+    out.push(b'/');
+    let slots = status.max_players.unwrap_or(0);
+    put_right(slots.to_string().as_bytes(), 2, out);
+    out.push(b'\n');
+}
+
+/// Appends a text, after spaces up to this width.
+fn put_right(text: &[u8], width: usize, out: &mut Vec<u8>) {
+    let spaces = width.saturating_sub(text.len());
+    out.extend(std::iter::repeat_n(b' ', spaces));
+    out.extend_from_slice(text);
+}
+
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {

@@ -99,6 +99,15 @@ pub enum Command<'a> {
         /// - 128: the mark of bots
         flags: Option<&'a [u8]>,
     },
+    /// Requests a line about the server, in Quake 2: its clients search for servers with it
+    /// (yquake2/yquake2, src/client/cl_network.c).
+    Info {
+        /// The client's protocol number.
+        protocol: &'a [u8],
+    },
+    /// Checks that a server is there, in QuakeWorld: `k` (QW-Group/ezquake-source,
+    /// src/EX_browser_ping.c).
+    ShortPing,
     /// Requests a number to quote in `connect`.
     GetChallenge {
         /// The client's own number, which the reply quotes (ioquake3).
@@ -197,6 +206,8 @@ impl<'a> Request<'a> {
                 put(b"status", &[*flags]);
                 out.put_u8(b'\n');
             }
+            Command::Info { protocol } => put(b"info", &[Some(protocol)]),
+            Command::ShortPing => put(b"k\n", &[]),
             Command::GetChallenge { client, game } => put(b"getchallenge", &[*client, *game]),
             Command::Ping => put(b"ping", &[]),
             Command::Heartbeat { tag } => {
@@ -238,6 +249,7 @@ impl<'a> Request<'a> {
             Command::Status { flags } => {
                 flags.map_or(Ok(()), |flags| check_word("status flags", flags))
             }
+            Command::Info { protocol } => check_word("protocol number", protocol),
             // Servers tell the words apart by their order: a name alone would be read as a number.
             Command::GetChallenge {
                 client: None,
@@ -255,7 +267,7 @@ impl<'a> Request<'a> {
                 EncodeError::check("game name", game, 1..=255, |byte| byte == b'\\')
             }
             Command::Connect(connect) => connect.check(),
-            Command::SecureRcon(_) | Command::Ping => Ok(()),
+            Command::SecureRcon(_) | Command::Ping | Command::ShortPing => Ok(()),
         }
     }
 }
@@ -470,6 +482,12 @@ impl<'a> Command<'a> {
             b"status" => Self::Status {
                 flags: next_word(&mut line),
             },
+            // Without a number, it is the reply.
+            b"info" => Self::Info {
+                protocol: next_word(&mut line)
+                    .ok_or_else(|| line::unexpected(text, "a request"))?,
+            },
+            b"k" => Self::ShortPing,
             b"getchallenge" => Self::GetChallenge {
                 client: next_word(&mut line),
                 game: next_word(&mut line),

@@ -290,6 +290,28 @@ fn requests_of_each_dialect() {
     }
 }
 
+/// `info` without a number is a reply, and `k` has no arguments.
+#[test]
+fn short_requests_go_both_ways() {
+    let info = Command::Info { protocol: b"34" };
+    for (command, text) in [(info, &b"info 34"[..]), (Command::ShortPing, b"k\n")] {
+        let datagram = [b"\xff\xff\xff\xff", text].concat();
+        let mut written = Vec::new();
+        Request::new(command).encode(&mut written).unwrap();
+        assert_eq!(written, datagram);
+        for cut in 4..datagram.len() {
+            let read = Request::parse(&datagram[..cut]).map(|request| request.command);
+            let expected = match (command, cut) {
+                (Command::Info { .. }, 10) => Some(Command::Info { protocol: b"3" }),
+                (Command::ShortPing, 5) => Some(Command::ShortPing),
+                _ => None,
+            };
+            assert_eq!(read.ok(), expected, "cut at {cut}");
+        }
+    }
+    assert!(Request::parse(b"\xff\xff\xff\xffinfo\n Srv q2dm1 1/ 8\n").is_err());
+}
+
 #[test]
 fn a_cut_request_for_a_status_has_fewer_flags_or_none() {
     let request = sent(Dialect::HexenWorld);
@@ -378,16 +400,19 @@ fn status(players: usize) -> ServerStatus {
 }
 
 fn served(engine: Engine, request: &[u8], players: usize) -> Vec<Bytes> {
-    #[allow(clippy::disallowed_methods)]
-    let now = Instant::now();
-    let requester = Requester::new(([192, 0, 2, 1], 5000).into(), now, Secret::new([7; 16]));
     let request = Request::parse(request).unwrap();
     quake3::respond(
         &request,
         &status(players),
         &Service::new(engine),
-        &requester,
+        &requester(),
     )
+}
+
+fn requester() -> Requester {
+    #[allow(clippy::disallowed_methods)]
+    let now = Instant::now();
+    Requester::new(([192, 0, 2, 1], 5000).into(), now, Secret::new([7; 16]))
 }
 
 #[test]
@@ -508,17 +533,13 @@ fn the_game_is_named_by_its_own_folder_only() {
 #[test]
 fn a_served_status_with_long_names_is_complete_for_our_client() {
     let mut status = ServerStatus::default();
+    status.name = Some("Srv".into());
     status.players = (0..30).map(|_| Player::new("long ".repeat(60))).collect();
     let request = Request::new(Command::Status {
         flags: Some(b"159"),
     });
-    let requester = Requester::new(
-        ([192, 0, 2, 1], 5000).into(),
-        Instant::now(),
-        Secret::new([7; 16]),
-    );
     let service = Service::new(Engine::QuakeWorld).with_max_reply(16_000);
-    let replies = quake3::respond(&request, &status, &service, &requester);
+    let replies = quake3::respond(&request, &status, &service, &requester());
     let replies: Vec<Bytes> = replies.into_iter().collect();
     let mut query = query(Dialect::QuakeWorld);
     for reply in &replies {
@@ -529,4 +550,49 @@ fn a_served_status_with_long_names_is_complete_for_our_client() {
     };
     assert!(answer.completeness().is_complete());
     assert_eq!(answer.players().count(), 30);
+}
+
+/// The requests that clients of the engines send, byte for byte, and how the replies begin:
+/// yquake2/yquake2 69599f5a (src/client/cl_network.c), skullernet/q2pro 3aa0d40b
+/// (src/client/main.c), QW-Group/ezquake-source c0e22c45 (src/EX_browser_net.c,
+/// src/EX_browser_ping.c), fte-team/fteqw 93257c1a (engine/client/net_master.c).
+#[test]
+fn requests_of_the_engines_own_clients_are_answered() {
+    use Engine::{Quake2, QuakeWorld};
+    let info = "info\n             Srv    q2dm1  1/ 8\n";
+    let status = "print\n\\hostname\\Srv\\mapname\\q2dm1\\maxclients\\8";
+    let team = "1 3 0 20 \"Ann\" \"\" 0 0 \"red\"\n";
+    for (client, engine, request, reply) in [
+        ("yquake2 pingservers", Quake2, "info 34", info),
+        (
+            "yquake2 of another version",
+            Quake2,
+            "info 26",
+            "info\nSrv: wrong version\n",
+        ),
+        ("q2pro pingservers", Quake2, "info 34", info),
+        ("q2pro serverstatus", Quake2, "status", status),
+        ("FTE", Quake2, "status\n", status),
+        ("ezQuake", QuakeWorld, "status 23\n", team),
+        ("FTE", QuakeWorld, "status 55\n", team),
+        ("ezQuake ping", QuakeWorld, "k\n", "l"),
+    ] {
+        let mut status = ServerStatus::default();
+        status.name = Some("Srv".into());
+        status.map = Some("q2dm1".into());
+        status.max_players = Some(8);
+        let mut player = Player::new("Ann");
+        (player.score, player.ping) = (Some(3), Some(20));
+        player.extra.push("team", "red");
+        status.players = [player].into();
+        let request = [b"\xff\xff\xff\xff", request.as_bytes()].concat();
+        let parsed = Request::parse(&request).unwrap();
+        let replies = quake3::respond(&parsed, &status, &Service::new(engine), &requester());
+        let [sent] = &replies[..] else {
+            panic!("{client}: {replies:?}")
+        };
+        let has = |text: &str| sent.windows(text.len()).any(|part| part == text.as_bytes());
+        assert!(has(reply), "{client}: {}", sent.escape_ascii());
+        assert!(sent.len() <= 63 + 9 || has("\\hostname\\"), "{client}");
+    }
 }

@@ -60,6 +60,10 @@ pub fn request(data: &[u8]) {
             Reply::parse(&reply).expect("our refusals are replies");
             continue;
         }
+        // Neither is read by this crate's clients.
+        if matches!(request.command, Command::Info { .. } | Command::ShortPing) {
+            continue;
+        }
         // The request wants no infostring.
         if let Command::Status { .. } = request.command
             && reply.starts_with(b"\xff\xff\xff\xffn\n")

@@ -153,7 +153,7 @@ pub fn requests(data: &[u8]) {
     out.clear();
     {
         use quake3::Command;
-        let command = match choice % 6 {
+        let command = match choice % 9 {
             0 => Command::GetInfo {
                 challenge: some(one),
             },
@@ -166,6 +166,9 @@ pub fn requests(data: &[u8]) {
             },
             3 => Command::Heartbeat { tag: one },
             4 => Command::Ping,
+            5 => Command::ShortPing,
+            6 => Command::Status { flags: some(one) },
+            7 => Command::Info { protocol: one },
             _ => Command::GetStatus { challenge: None },
         };
         let mut request = quake3::Request::new(command);
