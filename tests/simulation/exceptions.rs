@@ -483,7 +483,7 @@ fn half_line(id: u32, name: &str) -> String {
 
 /// The beginning of a reply of QuakeWorld, as long as a first datagram.
 fn quake_world_info(map: &str) -> String {
-    format!("\\map\\{map}\\key\\{}\n", "v".repeat(1300))
+    format!("\\map\\{map}\\key\\{}\n", "v".repeat(1250))
 }
 
 /// [`Exception::LostBetweenLines`](crate::judge::Exception): the datagrams of a QuakeWorld reply
@@ -492,15 +492,15 @@ fn quake_world_info(map: &str) -> String {
 #[test]
 fn a_datagram_from_the_middle_of_a_quakeworld_reply_leaves_no_gap() {
     let line = |id| half_line(id, "Ann") + "\n";
-    let middle: String = (1..30).map(line).collect();
-    let (first, last) = (quake_world_info("dm3"), line(30));
+    let middle: String = (1..47).map(line).collect();
+    let (first, last) = (quake_world_info("dm3"), line(47));
     let whole = quake_world_answer(&[&first, &middle, &last]);
     let without = quake_world_answer(&[&first, &last]);
-    assert_eq!(whole.to_status().players.len(), 30);
+    assert_eq!(whole.to_status().players.len(), 47);
     assert_eq!(without.to_status().players.len(), 1);
     assert!(without.completeness().is_complete());
     // Each of the others shows it.
-    let cut = half_line(30, "Ann");
+    let cut = half_line(47, "Ann");
     let lacks_last = quake_world_answer(&[&first, &middle]);
     let lacks_half = quake_world_answer(&[&first, &(cut + " \"red\"")]);
     assert!(!lacks_last.completeness().is_complete() && !lacks_half.completeness().is_complete());
@@ -533,7 +533,7 @@ fn parts_of_two_quakeworld_replies_go_together() {
 fn half_lines_of_quakeworld_are_joined_as_they_come() {
     let many = |from: u32, team: &str| -> String {
         let line = |id| half_line(id, "Ann") + " \"red\"\n";
-        let lines: String = (from..from + 33).map(line).collect();
+        let lines: String = (from..from + 36).map(line).collect();
         format!(" \"{team}\"\n{lines}")
     };
     let first = quake_world_info("dm3") + &half_line(1, "Ann");
