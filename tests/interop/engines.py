@@ -1,5 +1,5 @@
-"""OpenJK, iortcw, ET: Legacy, JK2MV and Lilium Voyager without the data of their games. The first three
-run with their own game modules, the others with `game.c`. A level and the few other files that they need
+"""OpenJK, iortcw, ET: Legacy, OpenMoHAA, JK2MV and Lilium Voyager without the data of their games. The
+last two run with `game.c`, the others with their own game modules. A level and the few other files that they need
 are made by hand."""
 
 import json
@@ -7,7 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from level import level
+from level import level, medal_of_honor
 
 # Userinfo that the game modules demand in addition to that of a Quake 3 client.
 USERINFO = {
@@ -17,11 +17,15 @@ USERINFO = {
     "ET: Legacy": ["cl_guid=0123456789ABCDEF0123456789ABCDEF"],
     "JK2MV": [],
     "Lilium Voyager": [],
+    "OpenMoHAA": [],
 }
 # The games that they run, by the name that our programs take.
-GAMES = {"OpenJK": "swjkja", "iortcw": "rtcw", "ET: Legacy": "etlegacy", "JK2MV": "swjk2jo", "Lilium Voyager": "stvef"}
+GAMES = {"OpenJK": "swjkja", "iortcw": "rtcw", "ET: Legacy": "etlegacy", "JK2MV": "swjk2jo", "Lilium Voyager": "stvef",
+         "OpenMoHAA": "mohaa"}
 # The names by which the servers themselves know their game; iortcw's is that of the others too.
 GAME_NAMES = {"Lilium Voyager": "EliteForce"}
+# Those whose packets have a byte for the direction in front.
+DIRECTION = ["OpenMoHAA"]
 # Those that send heartbeats with the name of their game.
 ANNOUNCING = ["OpenJK", "iortcw", "ET: Legacy"]
 LEVEL, PASSWORD, RCON, SLOTS, PRIVATE = "room", "open sesame", "secret", 16, 2
@@ -87,6 +91,14 @@ def jk2mv(port, base):
     return command("JK2MV", port, base, "base", {"vm_game": "0"}, files)
 
 
+def openmohaa(port, base):
+    # It loads the game module from the folder of the program.
+    files = {"main/default.cfg": b"// none\n", f"main/maps/dm/{LEVEL}.bsp": medal_of_honor()}
+    settings = {"net_gamespy_port": "0", "g_gametype": "1", "password": PASSWORD, "sv_privatePassword": "private"}
+    words = command("OpenMoHAA", port, base, "main", settings, files)
+    return [*words[:-1], f"dm/{LEVEL}"]
+
+
 def lilium_voyager(port, base):
     # Under another name than `baseEF`, the folder needs no packages of the game's.
     files = {"room/default.cfg": b"// none\n", f"room/maps/{LEVEL}.bsp": level(b"IBSP", 46)}
@@ -99,6 +111,7 @@ ENGINES = {
     "OpenJK": ("OPENJK", "openjkded, with jampgame below its folder", openjk),
     "iortcw": ("IORTCW", "iowolfded, with qagame below its folder", iortcw),
     "JK2MV": ("JK2MV", "jk2mvded", jk2mv),
+    "OpenMoHAA": ("OPENMOHAA", "omohaaded, with game.so in its folder", openmohaa),
     "Lilium Voyager": ("LILIUM_VOYAGER", "liliumvoyded", lilium_voyager),
     "ET: Legacy": ("ETLEGACY", "etlded, built with FEATURE_SERVERMDX off, with qagame below its folder", et_legacy),
 }
@@ -114,14 +127,21 @@ def run(examples, *arguments, **secrets):
 def answers(examples, engine, port):
     """Results of our programs other than the status: for each aspect, (right, total). A player stays on the server."""
     address, player = f"127.0.0.1:{port}", "Ann"
+    game, map_name, mode, password = "quake3", LEVEL, [], True
+    if engine in DIRECTION:
+        # Its info does not say whether a password is needed.
+        game, map_name, mode, password = GAMES[engine], f"dm/{LEVEL}", ["--mode", "medal-of-honor"], None
+    rcon = ["rcon", *mode, address, "status"]
     connect = ["connect", address, "--name", player, "--game", GAME_NAMES.get(engine, "wolfmp")]
+    if engine in DIRECTION:
+        connect += ["--form", "direction-byte"]
     connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
     said = {
         "refusal": run(examples, *connect),
         "connect": run(examples, *connect, "--password", QUERYPORT_PASSWORD=PASSWORD),
-        "rcon": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD=RCON),
-        "wrong password": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD="wrong"),
-        "info": run(examples, "query", "quake3", address, "--short", "--json"),
+        "rcon": run(examples, *rcon, QUERYPORT_RCON_PASSWORD=RCON),
+        "wrong password": run(examples, *rcon, QUERYPORT_RCON_PASSWORD="wrong"),
+        "info": run(examples, "query", game, address, "--short", "--json"),
     }
     info = json.loads(said["info"])
     shown = {key: info.get("answer", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}
@@ -132,7 +152,7 @@ def answers(examples, engine, port):
         "connect": f"accepted {player}" in said["connect"],
         "rcon": player in said["rcon"] and LEVEL in said["rcon"],
         "wrong password": "does not accept this rcon password" in said["wrong password"],
-        "info": shown == {"map": LEVEL, "player_count": 1, "max_players": slots, "password": True},
+        "info": shown == {"map": map_name, "player_count": 1, "max_players": slots, "password": password},
         "game": info.get("game") == GAMES[engine],
     }
     return {aspect: (int(is_right), 1) for aspect, is_right in right.items()}, "\n".join(said.values())

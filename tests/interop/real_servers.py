@@ -104,18 +104,19 @@ def decode(raw):
         return raw.decode("latin-1")
 
 
-def raw_status(port):
-    """The reply to `getstatus`, read with splits only; None without an answer."""
+def raw_status(port, asked=b"", answered=b""):
+    """The reply to `getstatus`, read with splits only; None without an answer. The packets of some engines
+    have a byte for the direction."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
         one.settimeout(1)
         one.connect(("127.0.0.1", port))
         try:
-            one.send(b"\xff\xff\xff\xffgetstatus")
+            one.send(b"\xff\xff\xff\xff" + asked + b"getstatus")
             reply = one.recv(65536)
         except OSError:
             return None
     head, infostring, *lines = reply.split(b"\n")
-    if head != b"\xff\xff\xff\xffstatusResponse":
+    if head != b"\xff\xff\xff\xff" + answered + b"statusResponse":
         return None
     # FTEQW ends it with a NUL.
     fields = decode(infostring.rstrip(b"\0")).split("\\")[1:]
@@ -130,12 +131,20 @@ def raw_status_of(server, port):
     """The reply of a server of Quake 3, Quake 2 or QuakeWorld, read with splits only."""
     if server in siblings.SERVERS:
         return siblings.raw_status(siblings.kind(server), port)
+    if server in engines.DIRECTION:
+        status = raw_status(port, asked=b"\x02", answered=b"\x01")
+        # A line begins with the ping and has no score.
+        for player in status["players"] if status else []:
+            player["score"] = None
+        return status
     return raw_status(port)
 
 
 def our_status(examples, server, port):
     """The output of our client, in the form of `clients/`."""
     game = siblings.SERVERS[server][3] if server in siblings.SERVERS else "quake3"
+    if server in engines.DIRECTION:
+        game = engines.GAMES[server]
     command = [examples / "query", game, f"127.0.0.1:{port}", "--json"]
     answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
     status = answer.get("answer") or {}
