@@ -2,61 +2,20 @@
 
 use bytes::Bytes;
 
+pub(super) use self::asked::Asked;
 use self::reassembly::{Body, Reassembly, has_repeats};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
 use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
-use super::wire::request::Command;
 use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
-use crate::model::{Charset, Completeness, ServerStatus, Verification};
+use crate::model::{Completeness, ServerStatus, Verification};
 use crate::text::number;
 
+mod asked;
 pub(super) mod reassembly;
 pub(super) mod rows;
-
-/// The parts of a request that affect how its reply is read.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Asked {
-    /// The status or its short form was requested: a reply without a description is incomplete.
-    pub(crate) status: bool,
-    /// Players were requested.
-    pub(crate) players: bool,
-    /// Teams were requested: `team_N` is then the name of a team.
-    pub(crate) teams: bool,
-    /// The text of the requested echo.
-    pub(crate) echo: Option<Box<[u8]>>,
-    /// Whether the request is an echo alone.
-    pub(crate) echo_alone: bool,
-    /// The query itself added an echo, which is not part of the answer.
-    pub(crate) own_echo: bool,
-    /// Only the description was requested, after the status stayed unanswered.
-    pub(crate) info_alone: bool,
-    /// The character set of the texts, if the caller knows it.
-    pub(crate) charset: Option<Charset>,
-}
-
-impl Asked {
-    pub(crate) fn new(commands: &[Command<'_>]) -> Self {
-        let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
-        let status = has(b"status") || has(b"packets");
-        let echo = commands.iter().find_map(|command| match command {
-            Command::Echo(text) => Some((*text).into()),
-            _ => None,
-        });
-        Self {
-            charset: None,
-            status,
-            players: status || has(b"players"),
-            teams: has(b"teams"),
-            echo,
-            echo_alone: matches!(commands, [Command::Echo(_)]),
-            own_echo: false,
-            info_alone: false,
-        }
-    }
-}
 
 /// A complete or partial reply, its fragments joined.
 ///

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::Asked;
+use super::asked::Asked;
 use crate::gamespy1::wire::{Fields, RowKey, count_bound};
 use crate::text::number;
 
