@@ -481,6 +481,28 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_server_that_no_master_lists_is_told_why() {
+        let (key, field) = ("gamename", "game");
+        let words = [
+            AnnounceError::Tag(EncodeError::Empty("heartbeat tag")),
+            AnnounceError::Missing { key, field },
+            AnnounceError::NotOneWord { key, field },
+            AnnounceError::OtherGame,
+        ];
+        assert_eq!(
+            words.map(|error| error.to_string()),
+            [
+                "the heartbeat tag is not a single word",
+                "masters list no server without `gamename`: set the status's game",
+                "masters accept only one word of at most 63 bytes for `gamename`: \
+                 change the status's game",
+                "the heartbeat tag belongs to another game than the status: \
+                 see Announcer::quake3_tag",
+            ]
+        );
+    }
+
     fn failure(kind: ParseErrorKind) -> QueryError {
         let last = ParseError::new(kind, 23);
         QueryError::NoUsableAnswer {
@@ -598,6 +620,23 @@ mod tests {
         ] {
             assert_eq!(error.kind(), kind, "{error}");
         }
+        let words = [
+            ListError::NoGreeting,
+            ListError::NoReply,
+            ListError::Malformed(7),
+            ListError::TooLong,
+            ListError::Request(EncodeError::Empty("key")),
+        ];
+        assert_eq!(
+            words.map(|error| error.to_string()),
+            [
+                "not a list server: its greeting has no challenge",
+                "the list server did not reply",
+                "the reply is not a list of servers: malformed at byte 7",
+                "the list is longer than 4194304 bytes",
+                "the request cannot be written: key is empty",
+            ]
+        );
         assert_eq!(
             QueryError::RequestTooLong(70_000).kind(),
             ErrorKind::Request

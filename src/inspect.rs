@@ -295,6 +295,21 @@ mod tests {
                 message.kind()
             );
         }
+        for (datagram, kind) in [
+            (&b"\xff\xff\xff\xffgetinfo xyz"[..], "request"),
+            (
+                b"\xff\xff\xff\xffinfoResponse\n\\mapname\\q3dm17",
+                "response",
+            ),
+            (b"\xff\xff\xff\xffchallengeResponse 5", "reply"),
+            (
+                b"\xff\xff\xff\xffgetserversResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0",
+                "list",
+            ),
+        ] {
+            let message = inspect(datagram, &Limits::default()).remove(0).message;
+            assert_eq!(message.unwrap().kind(), kind);
+        }
     }
 
     #[test]

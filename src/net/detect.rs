@@ -569,6 +569,15 @@ mod tests {
         for (protocol, port) in &all[..4] {
             assert_eq!(*port, protocol.default_query_port());
         }
+        let known: Vec<u16> = all.iter().take(17).map(|(_, port)| *port).collect();
+        assert_eq!(
+            known,
+            [
+                // One port of each protocol, in turn.
+                27960, 7778, 6500, 7778, 28960, 23000, 25565, 7708, 26000, 12300, 29900, 29070,
+                7787, 6600, 27961, 27962, 27963
+            ]
+        );
         #[cfg(feature = "games")]
         for living in [
             (Protocol::GameSpy1, 10481),

@@ -302,6 +302,14 @@ mod tests {
                 ErrorKind::OtherServer,
                 "192.0.2.1:27960: another server answered: game ut, game port 7777",
             ),
+            (
+                Error::NameResolution {
+                    host: "example.org".to_owned(),
+                    source: Arc::new(io::ErrorKind::NotFound.into()),
+                },
+                ErrorKind::NameResolution,
+                "no address for the host name \"example.org\"",
+            ),
         ] {
             assert_eq!((error.kind(), error.to_string().as_str()), (kind, text));
         }

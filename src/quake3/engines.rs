@@ -2069,4 +2069,67 @@ mod tests {
             }
         }
     }
+
+    /// The numbers of `g_gametype`, each with its name in the game; `+` marks those with teams. A
+    /// type of match that changes in a row changes here too.
+    #[test]
+    fn types_of_match_have_their_numbers_and_teams() {
+        for (row, expected) in [
+            (
+                &QUAKE3,
+                "0 Free For All, 1 Tournament, 2 Single Player, 3 Team Deathmatch+, \
+                 4 Capture the Flag+, 5 One Flag CTF+, 6 Overload+, 7 Harvester+",
+            ),
+            (
+                &URBAN_TERROR,
+                "0 Free For All, 1 Last Man Standing, 3 Team Deathmatch+, \
+                 4 Team Survivor+, 5 Follow the Leader+, 6 Capture and Hold+, \
+                 7 Capture the Flag+, 8 Bomb Mode+, 9 Jump Mode, 10 Freeze Tag+, \
+                 11 Gun Game",
+            ),
+            (
+                &RTCW,
+                "5 Objective+, 6 Stopwatch+, 7 Checkpoint+, 8 Capture and Hold+",
+            ),
+            (
+                &ENEMY_TERRITORY,
+                "2 Objective+, 3 Stopwatch+, 4 Campaign+, 5 Last Man Standing+, \
+                 6 Map Voting+",
+            ),
+            (&SMOKIN_GUNS, "1 Duel, 4 Round Teamplay+, 5 Bank Robbery+"),
+            (
+                &WORLD_OF_PADMAN,
+                "3 Spray, 4 Last Pad Standing, 5 Killerduck, 6 Team Deathmatch+, \
+                 7 Freeze Tag+, 8 Capture the Flag+, 9 One Flag CTF+, 10 Team Spray+, \
+                 11 Balloon+",
+            ),
+            (
+                &JEDI_OUTCAST,
+                "0 Free For All, 1 Holocron FFA, 2 Jedi Master, 3 Duel, 4 Single Player, \
+                 5 Team FFA+, 7 Capture the Flag+, 8 Capture the Ysalamiri+",
+            ),
+            (
+                &JEDI_ACADEMY,
+                "0 Free For All, 1 Holocron FFA, 2 Jedi Master, 3 Duel, 4 Power Duel, \
+                 5 Single Player, 6 Team FFA+, 7 Siege+, 8 Capture the Flag+, \
+                 9 Capture the Ysalamiri+",
+            ),
+            (
+                &MEDAL_OF_HONOR,
+                "1 Free For All, 2 Team Deathmatch+, 3 Round Based+, 4 Objective+, \
+                 5 Tug of War+, 6 Liberation+",
+            ),
+        ] {
+            let words = row.matches.iter().map(|kind| {
+                let teams = if kind.has_teams { "+" } else { "" };
+                format!("{} {}{teams}", kind.number, kind.name)
+            });
+            assert_eq!(
+                words.collect::<Vec<_>>().join(", "),
+                expected,
+                "{}",
+                row.name
+            );
+        }
+    }
 }

@@ -140,9 +140,10 @@ mod tests {
         Refusal::of(&Reply::parse(&datagram).unwrap())
     }
 
-    /// Each text is in the source that the engine's row names.
+    /// Each text is in the source that the engine's row names, or begins like it.
     #[test]
     fn known_words_have_a_meaning() {
+        let (mut seen, mut wrong) = (Vec::new(), Vec::new());
         use RefusalReason::{
             BadChallenge, Banned, CdKey, Other, Password, Ping, Queued, ServerFull, TryAgain,
             WrongGame, WrongProtocol,
@@ -177,6 +178,15 @@ mod tests {
             ("print\nInvalid password\n", Password),
             ("print\nYou are banned from this server.\n", Banned),
             ("print\nServer is for high pings only\n", Ping),
+            ("print\nServer is for low pings only\n", Ping),
+            ("print\nServer full\n", ServerFull),
+            ("print\nServer uses protocol version 68.\n", WrongProtocol),
+            ("print\nInvalid challenge\n", BadChallenge),
+            ("print\nPassword required\n", Password),
+            ("print\nBanned.\n", Banned),
+            ("print\nYou're banned\n", Banned),
+            ("reject Wrong game version\n", WrongProtocol),
+            ("reject ERROR: Protocol mismatch\n", WrongProtocol),
             ("print\nReconnect rejected by game", Other),
             ("print\n", Other),
             ("print\nAwaiting CD key authorization\n", TryAgain),
@@ -201,6 +211,10 @@ mod tests {
                 "error\n\u{15}You are permanently banned from this server\n",
                 Banned,
             ),
+            (
+                "error\n\u{15}You are temporarily banned from this server\n",
+                Banned,
+            ),
             ("error Bad signature", Other),
             ("needcdkey", CdKey),
             ("reject Server is full.", ServerFull),
@@ -214,8 +228,17 @@ mod tests {
             ("nYou are banned.\n", Banned),
         ] {
             let refusal = of(body.as_bytes()).unwrap();
-            assert_eq!(refusal.reason(), reason, "{body:?}: {refusal}");
+            if refusal.reason() != reason {
+                wrong.push(format!("{body:?} is {:?}", refusal.reason()));
+            }
+            seen.push(one_line(&refusal.text).to_lowercase());
         }
+        for phrase in engines::ALL.iter().flat_map(|row| row.refusals) {
+            if !seen.iter().any(|words| phrase.fits(words)) {
+                wrong.push(format!("no text above has {:?}", phrase.words));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
     }
 
     #[test]

@@ -388,6 +388,18 @@ fn an_incomplete_status_has_an_exit_status_of_its_own() {
                 assert!(out.contains("DM-Deck16"), "{out}");
             }
         }
+        let run = [
+            "query",
+            "--timeout",
+            "2",
+            "gamespy1",
+            server,
+            "--commands",
+            "status",
+        ];
+        let (found, out, err) = output(&run);
+        assert_eq!(found, Some(code), "{run:?}\n{out}{err}");
+        assert!(out.contains("mapname = DM-Deck16"), "{out}");
     }
 }
 
@@ -1288,6 +1300,9 @@ fn decode_reads_datagrams_in_any_form_and_says_what_each_is() {
         "{}",
         lines[1]
     );
+    let mut names: Vec<_> = of(1).as_object().unwrap().keys().cloned().collect();
+    names.sort();
+    assert_eq!(names, ["begins", "bytes", "from", "message", "protocol"]);
     let noise = list("noise", "GET / HTTP/1.1");
     let (code, out, _) = output(&["decode", &noise]);
     assert!(
@@ -1336,6 +1351,16 @@ fn every_error_in_json_has_a_kind_a_message_and_an_address() {
     for file in [noise, empty, odd, refused] {
         std::fs::remove_file(file).unwrap();
     }
+    let (code, out, err) = output(&["games", "openarena", "--json"]);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let line: serde_json::Value = serde_json::from_str(out.trim_end()).expect(&out);
+    let mut names: Vec<_> = line.as_object().unwrap().keys().cloned().collect();
+    names.sort();
+    assert_eq!(
+        names.join(" "),
+        "aliases also_at certainty game_port gamename id key masters name numbers old_ids protocol \
+         query_port quirks source year"
+    );
     let (code, out, err) = output(&["games", "opnarena", "--json"]);
     let error = json_error(&out);
     assert_eq!(

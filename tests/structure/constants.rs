@@ -354,6 +354,16 @@ const FACTS: &[Fact] = &[
         code: "MAX_MASTERS: usize = 32;",
         sentences: &[Sentence("src/serve/announcer.rs", "the first 32 are kept")],
     },
+    Fact {
+        file: "src/service.rs",
+        code: "max_datagrams: 64,",
+        sentences: &[Sentence("src/service.rs", "list; default 64")],
+    },
+    Fact {
+        file: "src/gamespy1/server.rs",
+        code: "const MAX_ECHO: usize = 50;",
+        sentences: &[Sentence("src/service.rs", "up to 50 bytes")],
+    },
     // Masters.
     Fact {
         file: MASTER,
