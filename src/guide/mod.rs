@@ -22,14 +22,13 @@
 //! | [Glossary](glossary) | the words of this documentation |
 //!
 //! # Programs
-//! The folder `examples` of the repository has programs to read and to run. `queryport --help` lists
-//! those that are commands: `query`, `scan`, `browser`, `monitor`, `serve`, `master`, `rcon`,
-//! `games` and `decode`. The others run with `cargo run --example NAME`:
+//! The folder `examples` of the repository has programs to read and to run. Some are commands of
+//! `queryport`, which `queryport --help` lists. The others run with `cargo run --example NAME`:
 //!
 //! | program | shows |
 //! |---|---|
 //! | `bot`, `bot_blocking` | a chat bot's answer to "who is on?", with and without a runtime |
-//! | `tracker`, `tracker_blocking` | statuses in a file of JSON lines, and what has changed since the last run |
+//! | `tracker`, `tracker_blocking` | statuses in a file of JSON lines, and their changes since the last run |
 //! | `mock` | tests without servers |
 //! | `game_server` | a game that answers queries on its own sockets |
 //! | `sans_io_std` | a query over a `std::net::UdpSocket` |

@@ -200,9 +200,9 @@ impl Client {
     /// Queries every server of a list, many at a time, with this client's timing and options.
     ///
     /// A target is a protocol or game with an address or host name, such as `("quake3", address)`;
-    /// see [`ScanTarget`]. Names are looked up during the scan, 32 at a time; later targets wait for them. A query takes at most
-    /// [`Timing::timeout`](crate::Timing::timeout), or four times that if the server has sent part
-    /// of its answer.
+    /// see [`ScanTarget`]. Names are looked up during the scan, 32 at a time; later targets wait for
+    /// them. A query takes at most [`Timing::timeout`](crate::Timing::timeout), or four times that if
+    /// the server has sent part of its answer.
     ///
     /// The scan can borrow the list: `client.scan(&list, options)`. To move a scan to another task,
     /// give it the list.
