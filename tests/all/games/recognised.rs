@@ -348,7 +348,7 @@ fn numbers_tell_only_what_no_other_game_uses() {
     }
 }
 
-/// UT2003 is 2225.
+/// UT2003 is 2225. Killing Floor's versions begin with 10, UT2004's with 33.
 #[test]
 fn versions_tell_unreal_ii_xmp_from_ut2003() {
     let of = |version: &str| {
@@ -359,6 +359,10 @@ fn versions_tell_unreal_ii_xmp_from_ut2003() {
     assert_eq!(
         (of("2226"), of("2225")),
         (Some("u2tax"), Some("unrealtournament2003"))
+    );
+    assert_eq!(
+        (of("1064"), of("3369")),
+        (Some("killingfloor"), Some("unrealtournament2004"))
     );
 }
 
