@@ -1419,22 +1419,3 @@ fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
         }
     }
 }
-
-#[test]
-fn connect_names_servers_whose_form_is_not_supported() {
-    for game in ["quake2", "quake"] {
-        let mut server = command(&["serve", game, "0"]).spawn().unwrap();
-        let mut line = String::new();
-        let mut out = std::io::BufReader::new(server.stdout.take().unwrap());
-        std::io::BufRead::read_line(&mut out, &mut line).unwrap();
-        let address = line.trim().split(" on ").nth(1).unwrap();
-        let address = address.split([' ', ',']).next().unwrap().to_owned();
-        let (code, out, err) = output(&["connect", "--timeout", "1", &address]);
-        server.kill().unwrap();
-        server.wait().unwrap();
-        assert!(
-            code == Some(1) && out.is_empty() && err.contains("whose connect is not supported"),
-            "{line}{err}"
-        );
-    }
-}
