@@ -37,6 +37,9 @@
 //! | `fifth_protocol` | a protocol of your own |
 //! | `delayed` | a server with a simulated round-trip time |
 //!
+//! The published package contains only `bot`, `bot_blocking`, `mock` and `sans_io_std`. The other
+//! programs share code.
+//!
 //! Every example is compiled by `cargo test`, and most run against a server on loopback.
 
 #[doc = include_str!("answering.md")]
