@@ -14,6 +14,10 @@ use queryport::{
     Client, ErrorKind, GameKey, Limits, Player, Protocol, ScanOptions, Secret, ServerStatus, Timing,
 };
 
+/// Less than the timeouts that would follow each other if a scan had no window, and than what a
+/// client without settings waits for a list server.
+const GUARD: Duration = Duration::from_secs(25);
+
 fn settings() -> Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_millis(400))
@@ -122,11 +126,15 @@ fn failures_are_those_of_the_asynchronous_client() {
             .unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
         assert!(
-            (least..Duration::from_secs(4)).contains(&started.elapsed()),
+            (least..GUARD).contains(&started.elapsed()),
             "{:?}",
             started.elapsed()
         );
     }
+    // One request each, as the settings say.
+    quiet.set_nonblocking(true).unwrap();
+    let received = std::iter::repeat_with(|| quiet.recv_from(&mut [0; 64]));
+    assert_eq!(received.take_while(Result::is_ok).count(), 2);
     drop(quiet);
     // A port that nobody has until the query is over.
     let (closed, address) = silent();
@@ -284,16 +292,12 @@ fn a_list_comes_over_tcp() {
         .blocking();
     let list = client.list(&address, ut());
     assert!(!list.is_ok_and(|list| list.completeness.is_complete()));
-    assert!(
-        started.elapsed() < Duration::from_secs(4),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
 }
 
 /// Servers of both families, silent ones, and names that cannot be queried.
 #[test]
-fn a_scan_of_five_hundred_ends_in_time() {
+fn a_scan_of_five_hundred_waits_for_all_at_once() {
     let binds: Vec<&str> = ["127.0.0.1:0"; 400]
         .into_iter()
         .chain(["[::1]:0"; 20])
@@ -331,11 +335,7 @@ fn a_scan_of_five_hundred_ends_in_time() {
     kinds.dedup();
     println!("{kinds:?} after {:?}", started.elapsed());
     assert!(kinds.contains(&ErrorKind::BadAddress) && kinds.contains(&ErrorKind::NameResolution));
-    assert!(
-        started.elapsed() < Duration::from_secs(8),
-        "{:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < GUARD, "{:?}", started.elapsed());
     assert_eq!(scan.stats().answered, living as u64);
 }
 
@@ -369,7 +369,7 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
     };
     let first = start(&["127.0.0.1:0"], Protocol::Quake3)[0];
     let targets = targets.into_iter().chain([(Protocol::Quake3, first)]);
-    let timing = Timing::default().with_retry_after(Duration::from_millis(300));
+    let timing = Timing::default().with_retry_after(Duration::from_secs(1));
     let mut scan = Client::new()
         .unwrap()
         .with_timing(timing)
@@ -377,7 +377,7 @@ fn a_pause_of_the_caller_repeats_no_request_whose_answer_waits() {
         .scan(targets, ScanOptions::default());
     assert_eq!(scan.next().unwrap().peer, Some(first));
     servers.iter().for_each(&mut answer);
-    thread::sleep(Duration::from_millis(400));
+    thread::sleep(Duration::from_millis(1100));
     let retries: Vec<u8> = scan
         .map(|scanned| scanned.result.unwrap().stats.retries)
         .collect();

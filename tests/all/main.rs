@@ -23,6 +23,8 @@ use kit as common;
 
 #[cfg(feature = "blocking")]
 mod blocking;
+#[cfg(feature = "tokio")]
+mod clock;
 #[cfg(all(feature = "serde", feature = "serve", feature = "tokio"))]
 mod counters;
 mod every_protocol;

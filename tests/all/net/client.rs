@@ -1,6 +1,6 @@
 //! Single queries: `Client` and `Query`.
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use queryport::net::Family;
@@ -12,6 +12,7 @@ use queryport::{
 };
 use tokio::net::UdpSocket;
 
+use crate::clock::run_in_steps;
 use crate::net::start;
 
 fn client() -> Client {
@@ -162,8 +163,9 @@ async fn a_protocol_of_the_callers_is_an_object_too() {
 
 #[tokio::test]
 async fn each_failure_has_its_error() {
+    run_in_steps();
     let quiet = UdpSocket::bind("127.0.0.1:0").await.unwrap();
-    let started = Instant::now();
+    let started = tokio::time::Instant::now();
     let error = client()
         .query(Protocol::Quake3, &quiet.local_addr().unwrap().to_string())
         .await

@@ -246,8 +246,9 @@ fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
             held.push(socket);
         }
         assert!(held.len() < 64);
+        tokio::time::pause();
+        let started = tokio::time::Instant::now();
         for _ in 0..3 {
-            let started = Instant::now();
             let error = client.query(Protocol::Quake3, &name).await.unwrap_err();
             assert!(
                 matches!(
@@ -260,8 +261,9 @@ fn an_exhausted_descriptor_table_is_an_error_and_not_the_end() {
                 "{error:?}"
             );
             assert_eq!(error.kind(), ErrorKind::Io);
-            assert!(started.elapsed() < SECOND, "no timeout is waited for");
         }
+        assert!(started.elapsed().is_zero(), "it waits for no timer");
+        tokio::time::resume();
         assert!(
             client
                 .scan([(Protocol::Quake3, server)], ScanOptions::default())
@@ -321,14 +323,16 @@ fn a_socket_that_is_closed_under_a_query_ends_it_with_an_error() {
             // Another socket must not take its number: the query would send on it.
             std::fs::File::open("/dev/null").unwrap()
         };
-        let started = Instant::now();
+        tokio::time::pause();
+        let started = tokio::time::Instant::now();
         let (result, file) = tokio::join!(client.query(Protocol::Quake3, &name), close);
         let error = result.unwrap_err();
         assert!(
             matches!(error.kind(), ErrorKind::Io | ErrorKind::Timeout),
             "{error:?}"
         );
-        assert!(started.elapsed() < 3 * SECOND);
+        assert!(started.elapsed() <= 3 * SECOND);
+        tokio::time::resume();
         // The query has closed the number once more.
         std::mem::forget(file);
         let server = crate::net::start("127.0.0.1:0", Protocol::Quake3, status()).await;
@@ -469,7 +473,8 @@ fn without_any_network_a_query_fails_at_once() {
         return;
     }
     runtime().block_on(async {
-        let started = Instant::now();
+        tokio::time::pause();
+        let started = tokio::time::Instant::now();
         for host in ["127.0.0.1", "192.0.2.1", "[2001:db8::1]"] {
             let error = client().query(Protocol::Quake3, host).await.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unreachable, "{host}: {error:?}");
@@ -483,7 +488,10 @@ fn without_any_network_a_query_fails_at_once() {
             scan.next().await.unwrap().result.unwrap_err().kind(),
             ErrorKind::Unreachable
         );
-        assert!(started.elapsed() < SECOND);
+        assert!(
+            started.elapsed() < SECOND / 2,
+            "it waits for no timeout of a query"
+        );
     });
 }
 
@@ -646,12 +654,14 @@ fn queries_of_an_ended_runtime_end_in_another_one() {
     });
     drop(first);
     runtime().block_on(async {
-        let started = Instant::now();
-        while let Some(scanned) = scan.next().await {
-            assert!(scanned.result.is_err());
-        }
-        assert!(query.await.is_err());
-        assert!(started.elapsed() < 10 * SECOND);
+        let ending = async {
+            while let Some(scanned) = scan.next().await {
+                assert!(scanned.result.is_err());
+            }
+            assert!(query.await.is_err());
+        };
+        let ended = tokio::time::timeout(20 * SECOND, ending).await;
+        ended.expect("both end");
     });
 }
 

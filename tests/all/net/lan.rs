@@ -13,6 +13,8 @@ use queryport::{
 };
 use tokio::net::UdpSocket;
 
+use crate::clock::run_in_steps;
+
 const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
 
 fn client() -> Client {
@@ -79,6 +81,7 @@ async fn found(
 
 #[tokio::test]
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
+    run_in_steps();
     let minecraft = queryport::Service::new(queryport::Engine::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
@@ -119,6 +122,7 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
 
 #[tokio::test]
 async fn a_search_for_one_game_asks_its_ports_only() {
+    run_in_steps();
     let own = start(29070..=29073, Protocol::Quake3, named("own")).await;
     let other = start(30720..=30723, Protocol::Quake3, named("other")).await;
     let jedi_academy = Game::find("jka").unwrap();
@@ -137,6 +141,7 @@ async fn a_search_for_one_game_asks_its_ports_only() {
 /// Unreal Tournament's beacon names the query port of a server that no other request finds.
 #[tokio::test]
 async fn the_beacon_of_unreal_leads_to_the_query_port() {
+    run_in_steps();
     let address = crate::net::start("127.0.0.1:0", Protocol::GameSpy1, named("hidden")).await;
     let beacon = bound(8777..=8786).await.expect("a free port of the beacon");
     tokio::spawn(async move {
@@ -176,6 +181,7 @@ async fn bound(ports: RangeInclusive<u16>) -> Option<UdpSocket> {
 /// A caller that does something else for longer than the search waits.
 #[tokio::test]
 async fn a_pause_of_the_caller_loses_no_server() {
+    run_in_steps();
     let late = bound(29253..=29256)
         .await
         .expect("a free port of Elite Force 2");
@@ -211,6 +217,7 @@ async fn a_pause_of_the_caller_loses_no_server() {
 /// answer again and again. It costs one failed query, and the other server is found.
 #[tokio::test]
 async fn a_hostile_host_costs_one_failed_query() {
+    run_in_steps();
     let hostile = bound(44400..=44403).await.expect("a free port of Warsow");
     let port = hostile.local_addr().unwrap().port();
     let flood = tokio::spawn(async move {
@@ -256,8 +263,9 @@ async fn a_hostile_host_costs_one_failed_query() {
 
 /// One host answers from 10,000 addresses: as many as are allowed are queried, each once, and the
 /// search ends.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test]
 async fn answers_from_ten_thousand_addresses_are_bounded() {
+    run_in_steps();
     let good = start(11004..=11007, Protocol::GameSpy1, named("good")).await;
     let listener = bound(11004..=11007)
         .await
@@ -272,8 +280,9 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
                 continue;
             };
             let _ = socket.send_to(br"\hostname\bad\final\\queryid\1.1", to);
-            if host % 16 == 0 {
-                tokio::task::yield_now().await;
+            // The receive buffer has space for these.
+            if host % 100 == 0 {
+                tokio::time::sleep(Duration::from_millis(10)).await;
             }
         }
     });
@@ -294,14 +303,14 @@ async fn answers_from_ten_thousand_addresses_are_bounded() {
         .await
         .expect("a search ends");
     hostile.await.unwrap();
-    println!("{} addresses queried", peers.len());
-    assert!((500..=4096).contains(&peers.len()), "{}", peers.len());
+    assert_eq!(peers.len(), 4096);
     assert_eq!(answered, [good]);
 }
 
 /// The requests leave by the interface with the client's address, wherever the default route goes.
 #[tokio::test]
 async fn the_local_address_chooses_the_network() {
+    run_in_steps();
     let port = start(20100..=20103, Protocol::Quake3, named("own")).await;
     let client = client().with_local_address("127.0.0.1:0".parse().unwrap());
     let mut scan = client.lan(Some(Game::find("sof2").unwrap()), &[]).unwrap();

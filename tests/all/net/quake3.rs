@@ -14,6 +14,8 @@ use queryport::{
 };
 use tokio::net::UdpSocket;
 
+use crate::clock::run_in_steps;
+
 fn client() -> Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs(5))
@@ -49,12 +51,13 @@ async fn console(bind: &str) -> SocketAddr {
 
 #[tokio::test]
 async fn commands_keep_to_the_rate_limits_of_servers() {
+    run_in_steps();
     for bind in ["127.0.0.1:0", "[::1]:0"] {
         let address = console(bind).await.to_string();
         let mut rcon = Rcon::new(&client(), &address, Password::new("hunter2"))
             .await
             .unwrap();
-        let started = Instant::now();
+        let started = tokio::time::Instant::now();
         for _ in 0..3 {
             let outcome = rcon.run("status").await.unwrap();
             assert_eq!(outcome.answer.text.raw(), b"map: q3dm17\n");
@@ -173,7 +176,7 @@ async fn announced_servers_are_listed_and_queried() {
         assert_eq!(list.servers.into_iter().collect::<BTreeSet<_>>(), found);
         (found, is_settled)
     };
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     let mut found = BTreeSet::new();
     while found != expected {
         assert!(Instant::now() < deadline, "{found:?} of {expected:?}");
@@ -227,6 +230,7 @@ async fn a_refused_connect_is_an_answer() {
 #[cfg(feature = "secure-rcon")]
 #[tokio::test]
 async fn signed_commands_are_answered() {
+    run_in_steps();
     use std::time::{SystemTime, UNIX_EPOCH};
 
     const CHALLENGE: &[u8] = b"ABCDEFGHIJK";

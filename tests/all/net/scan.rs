@@ -3,7 +3,7 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures_core::Stream;
 use queryport::Scan;
@@ -15,6 +15,9 @@ use queryport::{
     ScanOptions, Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus,
 };
 use tokio::net::UdpSocket;
+use tokio::time::Instant;
+
+use crate::clock::run_in_steps;
 
 type Target = (Protocol, SocketAddr);
 
@@ -106,6 +109,7 @@ async fn drops_at_the_very_end_of_a_scan_are_counted() {
 /// ICMP errors are read.
 #[tokio::test]
 async fn dead_servers_do_not_delay_the_others() {
+    run_in_steps();
     let mut targets = servers(60, "127.0.0.1:0").await;
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let closed = [
@@ -152,6 +156,7 @@ async fn dead_servers_do_not_delay_the_others() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_scan_of_a_closed_port_ends_at_once() {
+    run_in_steps();
     let closed = UdpSocket::bind("127.0.0.1:0")
         .await
         .unwrap()
@@ -227,6 +232,7 @@ async fn a_slow_caller_loses_no_answer() {
 /// else.
 #[tokio::test]
 async fn a_pause_longer_than_the_timeout_loses_no_answer() {
+    run_in_steps();
     let mut targets = Vec::new();
     for _ in 0..100 {
         targets.push((
@@ -282,6 +288,7 @@ impl Conversation for Unmarked {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_pause_loses_no_answer_among_many_that_are_unfinished() {
+    run_in_steps();
     let servers: Vec<_> = (0..350)
         .map(|_| std::net::UdpSocket::bind("127.0.0.1:0").unwrap())
         .collect();
@@ -324,6 +331,7 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
         )
     };
     let options = ScanOptions::default().with_rate(Some(10_000_000));
+    let started = Instant::now();
     let mut scan = client().scan((1..=4000).map(target), options).unwrap();
     let mut ended = 0;
     while let Some(scanned) = scan.next().await {
@@ -331,6 +339,8 @@ async fn a_scan_without_a_bound_ends_under_a_paused_clock() {
         ended += 1;
     }
     assert_eq!(ended, 4000);
+    // One timeout, not several in a row.
+    assert!(started.elapsed() < 2 * timing().timeout());
 }
 
 /// An address that the machine does not have, or a port in use, is an error of the scan and not of
@@ -440,6 +450,7 @@ async fn a_request_too_large_for_a_datagram_ends_its_own_query_only() {
 #[tokio::test]
 async fn a_scan_asks_for_a_large_receive_buffer() {
     let Ok(most) = std::fs::read_to_string("/proc/sys/net/core/rmem_max") else {
+        kit::not_checked("the receive buffer of a scan: no rmem_max");
         return;
     };
     let most: usize = most.trim().parse().unwrap();
@@ -570,6 +581,6 @@ fn without_a_runtime_a_scan_is_an_error() {
 #[tokio::test]
 async fn an_empty_list_ends_at_once() {
     let mut scan = scan(&[]);
-    let ended = tokio::time::timeout(Duration::from_secs(2), scan.next()).await;
+    let ended = tokio::time::timeout(Duration::from_secs(60), scan.next()).await;
     assert!(ended.expect("a scan of no servers ends").is_none());
 }

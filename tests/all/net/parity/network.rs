@@ -62,9 +62,18 @@ impl Server {
                 let Some(reply) = quake3_reply(&buffer[..length], padding) else {
                     continue;
                 };
-                std::thread::sleep(delay);
-                // A full queue counts as a lost reply.
-                let _ = udp.send_to(&reply, from);
+                let socket = udp.try_clone();
+                let respond = move || {
+                    std::thread::sleep(delay);
+                    // A full queue counts as a lost reply.
+                    socket.map(|socket| socket.send_to(&reply, from))
+                };
+                // Without a delay, no reply waits for another one.
+                if delay.is_zero() {
+                    let _ = respond();
+                } else {
+                    std::thread::spawn(respond);
+                }
             }
         });
         std::thread::spawn(move || {
@@ -74,7 +83,12 @@ impl Server {
                     std::thread::sleep(Duration::from_millis(10));
                     continue;
                 };
-                let _ = gamespy1_list(&mut stream, delay, padding);
+                let mut list = move || gamespy1_list(&mut stream, delay, padding);
+                if delay.is_zero() {
+                    let _ = list();
+                } else {
+                    std::thread::spawn(list);
+                }
             }
         });
         address
