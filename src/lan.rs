@@ -271,6 +271,9 @@ fn beacon(datagram: &[u8]) -> Option<u16> {
     reason = "virtual time in tests"
 )]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
     use crate::secret::Secret;
     use std::collections::BTreeMap;
@@ -583,5 +586,76 @@ mod tests {
             (many.found.len(), found(&mut many).len()),
             (MAX_LAN_SERVERS, MAX_LAN_SERVERS)
         );
+    }
+
+    /// A datagram from this host and port after so many milliseconds.
+    type Step = (u8, u8, u16, Vec<u8>);
+
+    /// Bytes, or the beginning of an answer to one of the requests with bytes after it.
+    fn datagram() -> impl Strategy<Value = Vec<u8>> {
+        let begins = prop_oneof![
+            Just(&b""[..]),
+            Just(&b"\xff\xff\xff\xffinfoResponse\n\\hostname\\Srv\\challenge\\"[..]),
+            Just(&br"\hostname\Srv\hostport\7777"[..]),
+            Just(&br"\final\\queryid\1.1"[..]),
+            Just(&b"ut 77"[..]),
+            Just(&b"\x09\0\0\0"[..]),
+            Just(&b"\x80\0\0\0\0\0\0\0\0\0"[..]),
+        ];
+        let bytes = prop_oneof![vec(any::<u8>(), 0..80), vec(b' '..b'~', 0..80)];
+        (begins, bytes).prop_map(|(begin, bytes)| [begin, &bytes].concat())
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        vec((any::<u8>(), 1_u8..4, 1_u16..6, datagram()), 0..40)
+    }
+
+    proptest! {
+        /// Whatever arrives: a server is found once, there are no more of them than datagrams, and
+        /// the search ends by its deadline.
+        #[test]
+        fn any_datagrams_lead_to_bounded_searches(
+            game in prop_oneof![Just(None), Just(Some("ut99")), Just(Some("ut2004")), Just(Some("jka"))],
+            steps in steps(),
+        ) {
+            let start = Instant::now();
+            let mut search = search(game, start);
+            let mut now = start;
+            let (mut sent, mut servers, mut count) = (0, BTreeSet::new(), 0);
+            for (wait, host, port, datagram) in steps {
+                now += MS * u32::from(wait);
+                let mut out = Vec::new();
+                while search.poll_transmit(now, &mut out).is_some() {
+                    prop_assert!(!out.is_empty());
+                    sent += 1;
+                    out.clear();
+                }
+                let from = SocketAddr::from(([192, 0, 2, host], port * 3600));
+                search.handle_datagram(now, from, &datagram);
+                count += 1;
+                while let Some((protocol, server, options)) = search.poll_found() {
+                    prop_assert_eq!(server.ip(), from.ip());
+                    prop_assert_ne!(server.port(), 0);
+                    prop_assert!(servers.insert(server), "{} twice", server);
+                    prop_assert_eq!(options.within(protocol), options);
+                }
+                prop_assert!(servers.len() <= count);
+            }
+            let (rest, last) = send(&mut search, now);
+            sent += rest.values().map(Vec::len).sum::<usize>();
+            prop_assert_eq!(sent, 2 * search.round);
+            prop_assert!(search.is_finished(last + Timing::default().timeout()));
+            prop_assert!(search.poll_found().is_none());
+        }
+
+        /// A beacon names a port after one space, or nothing.
+        #[test]
+        fn any_text_is_a_beacon_or_none(text in "[ut ]{0,3}[ 0-9]{0,7}\\PC{0,3}\0{0,2}") {
+            if let Some(port) = beacon(text.as_bytes()) {
+                let words: Vec<&str> = text.trim_end_matches('\0').split(' ').collect();
+                prop_assert_eq!(words.len(), 2);
+                prop_assert_eq!(words[1].trim_start_matches('+').parse(), Ok(port));
+            }
+        }
     }
 }
