@@ -1,6 +1,7 @@
 //! Numbers that documents state are those of the constants in the code.
 
 use kit::root;
+use kit::worst::found;
 
 /// A constant, and the places that state its value.
 struct Fact {
@@ -272,7 +273,7 @@ const FACTS: &[Fact] = &[
         file: GUARD,
         code: "const PROVED: u64 = 8;",
         sentences: &[
-            Sentence(GUARD, "eight times as large"),
+            Sentence(GUARD, "a second set of these buckets, eight times as large"),
             Sentence(THREATS, "eight times as large"),
         ],
     },
@@ -308,7 +309,7 @@ const FACTS: &[Fact] = &[
     Fact {
         file: "src/serve/responder.rs",
         code: "const ENCODING: usize = 1024;",
-        sentences: &[Sentence(GUARD, "1 KiB")],
+        sentences: &[Sentence(GUARD, "counts as at least 1 KiB")],
     },
     Fact {
         file: "src/serve/responder.rs",
@@ -347,7 +348,10 @@ const FACTS: &[Fact] = &[
     Fact {
         file: "src/serve/announcer.rs",
         code: "MIN_INTERVAL: Duration = Duration::from_secs(10);",
-        sentences: &[Sentence("src/serve/announcer.rs", "every ten seconds")],
+        sentences: &[Sentence(
+            "src/serve/announcer.rs",
+            "no more than one every ten seconds",
+        )],
     },
     Fact {
         file: "src/serve/announcer.rs",
@@ -384,7 +388,7 @@ const FACTS: &[Fact] = &[
         file: MASTER,
         code: "lists_in_a_row: 4,",
         sentences: &[
-            Sentence(MASTER, "default 4"),
+            Sentence(MASTER, "/64 gets at once; default 4."),
             Sentence(THREATS, "four lists a source"),
         ],
     },
@@ -436,6 +440,37 @@ fn the_numbers_in_documents_are_those_of_the_constants() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The costs of the worst inputs, rounded up.
+#[test]
+fn the_documents_state_the_highest_cost_of_an_input() {
+    let counts = root().join("benches/instructions/counts.txt");
+    let counts = std::fs::read_to_string(counts).unwrap();
+    let (mut per_byte, mut of_games) = (Vec::new(), 0);
+    for found in found::work() {
+        let row = format!(" worst {}", found.name());
+        let count = |line: &str| line.strip_suffix(&row)?.trim().parse::<usize>().ok();
+        let count = counts.lines().find_map(count);
+        let count = count.unwrap_or_else(|| panic!("{} was not counted", found.name()));
+        // It looks up texts of a fixed length.
+        if found.target == "games" {
+            of_games = count;
+        } else {
+            per_byte.push(count / found.size);
+        }
+    }
+    assert!(per_byte.len() > 50, "{per_byte:?}");
+    let highest = per_byte.iter().max().unwrap() / 100 + 1;
+    let highest = format!("{},{:03} instructions", highest / 10, highest % 10 * 100);
+    let millions = format!("at most {} million instructions", of_games / 1_000_000 + 1);
+    for (document, stated) in [
+        (THREATS, &highest),
+        ("benches/README.md", &highest),
+        ("benches/README.md", &millions),
+    ] {
+        assert!(text(document).contains(stated), "{document}: {stated}");
+    }
 }
 
 /// A file with single spaces, without the marks of doc comments.

@@ -246,5 +246,5 @@ fn list_servers_can_be_asked_as_their_form_says() {
 fn the_readme_states_how_many_games_there_are() {
     let readme = include_str!("../../../README.md");
     let tens = Game::all().len() / 10 * 10;
-    assert!(readme.contains(&format!("over {tens} of them")), "{tens}");
+    assert!(readme.contains(&format!("over {tens} games")), "{tens}");
 }
