@@ -62,6 +62,8 @@ pub struct Case {
     asking: tokio::net::UdpSocket,
     /// The length of the datagram that a server sends to the peer that fails.
     first_datagram: usize,
+    /// How often a client asks the paths that serve.
+    requests: u32,
     end: End,
     /// When a path that times out does so.
     wait: Duration,
@@ -103,6 +105,7 @@ impl Case {
             serving: [bind(if is_ipv6 { "::" } else { "0.0.0.0" })],
             asking: bind(if is_ipv6 { "::1" } else { "127.0.0.1" }),
             first_datagram: 20,
+            requests: 5,
             end,
             wait: SECOND,
             exceptions: Vec::new(),
@@ -447,6 +450,7 @@ fn a_full_queue_has_one_outcome_on_every_path() {
                 .with_retry_after(Duration::from_millis(400))
                 .with_retries(8),
         ),
+        requests: 60,
         list_over_tcp: gamespy1(),
         ..Case::new(&runtime, "full queue, briefly", answering, Answered)
             .except(

@@ -279,7 +279,7 @@ async fn serve(case: &Case, machine: impl Machine, request: &[u8]) -> End {
     let asking = async {
         // The errors about the first datagram have arrived.
         sleep(Duration::from_millis(50)).await;
-        for _ in 0..5 {
+        for _ in 0..case.requests {
             case.asking.send_to(request, to).await.unwrap();
             let reply = case.asking.recv_from(&mut buffer);
             if timeout(Duration::from_millis(300), reply).await.is_ok() {
