@@ -7,11 +7,12 @@ use bytes::Bytes;
 use queryport::serve::Responder;
 use queryport::session::{Machine, Session};
 use queryport::{
-    Answer, Completeness, Limits, Outcome, Player, Protocol, QueryError, QueryOptions, Secret,
-    ServerStatus, StatusQuery, Timing, ToStatus, Verification,
+    Answer, Completeness, Engine, Limits, Outcome, Player, Protocol, QueryError, QueryOptions,
+    Secret, ServerStatus, Service, StatusQuery, Timing, ToStatus, Verification,
 };
 
-use crate::common::pair::{CLIENT, SERVER};
+use crate::common::link::Conditions;
+use crate::common::pair::{CLIENT, SERVER, play};
 use crate::common::{at, decoded, twist};
 
 type Link = Session<StatusQuery>;
@@ -220,6 +221,49 @@ fn endless(protocol: Protocol, request: &[u8], number: u32) -> Vec<u8> {
             [vec![0x80, 0, 0, 0, 2], (1..=20).flat_map(player).collect()].concat()
         }
         other => panic!("{other} has no endless reply here"),
+    }
+}
+
+/// Half of the datagrams have a flipped bit, and some come twice.
+#[test]
+fn a_corrupting_link_never_yields_other_players() {
+    // A flipped row number of GameSpy v4 leaves a gap. A changed copy of a datagram of UT2004 is
+    // another datagram of its list.
+    let cases = [
+        (Protocol::GameSpy1, Service::new(Engine::Unreal), 30),
+        (Protocol::GameSpy1, Service::new(Engine::Qr1), 30),
+        (Protocol::GameSpy4, Service::new(Engine::Battlefield2), 286),
+        (Protocol::Quake3, Protocol::Quake3.into(), 30),
+        (Protocol::Ut2004, Protocol::Ut2004.into(), 286),
+    ];
+    for (protocol, service, max_players) in cases {
+        let mut answered = 0;
+        for seed in 0..300 {
+            let secret = Secret::new([7; 16]);
+            let status = status("real");
+            let server = Responder::new(service.clone(), status, secret, Instant::now());
+            let mut server = server.with_guard(None);
+            let conditions = Conditions {
+                corruption: 0.5,
+                ..Conditions::bad()
+            };
+            let played = play(
+                StatusQuery::new(protocol, 7, &QueryOptions::default()),
+                Timing::default(),
+                (conditions, seed),
+                |now, _, request| {
+                    let replies = replies(&mut server, now, request);
+                    replies.into_iter().map(Bytes::from).collect()
+                },
+            );
+            let Ok(outcome) = played.result else {
+                continue;
+            };
+            answered += 1;
+            let players = outcome.answer.to_status().players.len();
+            assert!(players <= max_players, "{protocol}, {seed}: {players}");
+        }
+        assert!(answered > 30, "{protocol}: {answered}");
     }
 }
 

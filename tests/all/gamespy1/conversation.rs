@@ -70,24 +70,6 @@ fn over_a_bad_link_an_answer_is_right_or_incomplete() {
     );
 }
 
-#[test]
-fn a_corrupting_link_never_yields_more_players() {
-    for seed in 0..300 {
-        let conditions = Conditions {
-            corruption: 0.3,
-            ..Conditions::bad()
-        };
-        let served = serve(Service::new(ENGINES[usize::from(seed % 2 == 0)]));
-        let played = play(query(), Timing::default(), (conditions, seed), served);
-        if let Ok(outcome) = played.result {
-            assert!(
-                outcome.answer.to_status().players.len() <= 24,
-                "seed {seed}"
-            );
-        }
-    }
-}
-
 /// A session that has sent its request, in virtual time.
 pub(crate) struct Rig {
     session: Session<StatusQuery>,
