@@ -706,6 +706,20 @@ impl ConstantReply {
 mod tests {
     use super::*;
     use crate::gamespy1::wire::Fields;
+    use crate::text::listing::Listing;
+
+    #[test]
+    fn every_cell_is_the_listed_one() {
+        let mut listing = Listing::default();
+        listing.row(UNKNOWN.name, &UNKNOWN, None);
+        for row in FAMILIES {
+            listing.row(row.name, *row, Some(&DEFAULT));
+        }
+        listing.value("keys of an echo", &ECHO_KEYS);
+        listing.value("regions", &REGIONS);
+        listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
+        listing.check("gamespy1");
+    }
 
     fn profile(raw: &[u8]) -> &'static str {
         let mut known = Known::new();

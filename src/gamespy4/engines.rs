@@ -693,6 +693,18 @@ const GAMESPY: Profile = Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::listing::Listing;
+
+    #[test]
+    fn every_cell_is_the_listed_one() {
+        let mut listing = Listing::default();
+        listing.row(UNKNOWN.name, &UNKNOWN, None);
+        for row in PROFILES {
+            listing.row(row.name, row, Some(&UNKNOWN));
+        }
+        listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
+        listing.check("gamespy4");
+    }
 
     fn rows() -> impl Iterator<Item = &'static Profile> {
         PROFILES.into_iter().chain([&UNKNOWN])

@@ -84,11 +84,18 @@ impl PartialEq for Profile {
 }
 
 /// A set of marks. A reply that has all of them is the engine's.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct Signature {
     marks: &'static [Mark],
     /// The traits of every reply that has these marks.
     traits: Traits,
+}
+
+/// Shows the marks. The traits follow from them.
+impl std::fmt::Debug for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.marks.fmt(f)
+    }
 }
 
 /// The signature of these marks.
@@ -1686,6 +1693,24 @@ pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
 mod tests {
     use super::*;
     use crate::quake3::wire::InfoString;
+    use crate::text::listing::Listing;
+
+    #[test]
+    fn every_cell_is_the_listed_one() {
+        let mut listing = Listing::default();
+        listing.row(DEFAULT.name, &DEFAULT, None);
+        for row in ALL.iter().chain(&SIBLINGS) {
+            listing.row(row.name, row, Some(&DEFAULT));
+        }
+        for heartbeat in HEARTBEATS {
+            listing.value("heartbeat", &heartbeat);
+        }
+        listing.value("pairs of an infostring", &INFO_STRING_PROTOCOL);
+        listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
+        listing.value("teams of a match score", &MATCH_SCORE_TEAMS);
+        listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
+        listing.check("quake3");
+    }
 
     fn name_of(info: &str) -> &'static str {
         let known = InfoString::new(info.as_bytes()).iter().collect();

@@ -11,7 +11,7 @@ macro_rules! keys {
         }
 
         impl Key {
-            const ALL: &[Self] = &[$(Self::$key,)+];
+            pub(super) const ALL: &[Self] = &[$(Self::$key,)+];
 
             /// The key as servers write it.
             #[allow(dead_code, reason = "not every protocol's client needs it")]

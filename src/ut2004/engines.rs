@@ -328,6 +328,20 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::text::listing::Listing;
+
+    #[test]
+    fn every_cell_is_the_listed_one() {
+        let mut listing = Listing::default();
+        listing.row("unknown engine", &UNKNOWN, None);
+        for (place, row) in (1..).zip(&ENGINES) {
+            listing.row(&format!("row {place}"), row, Some(&UNKNOWN));
+        }
+        listing.value("versions", &VERSIONS);
+        listing.value("bits of the teams", &[RED, BLUE]);
+        listing.value("rules of every stock game", &STOCK_KEYS);
+        listing.check("ut2004");
+    }
 
     #[test]
     fn each_row_has_a_source_and_a_mark() {
