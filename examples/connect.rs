@@ -239,7 +239,7 @@ async fn is_sibling(client: &Client, arguments: &Arguments) -> bool {
 /// The reason that a game's servers cannot be asked for a slot.
 fn no_form(game: &Game) -> String {
     format!(
-        "{}: its servers want a signature of the player's account, which cannot be sent",
+        "{}: its servers take a form of connect that is not supported",
         game.name
     )
 }
