@@ -100,8 +100,7 @@ pub(super) fn encode_info_line(
     out.push(b' ');
     put_right(&text(&status.map, 16), 8, out);
     out.push(b' ');
-    let listed = u32::try_from(status.players.len()).unwrap_or(u32::MAX);
-    let count = status.player_count.unwrap_or(listed);
+    let count = status.online().unwrap_or(0);
     put_right(count.to_string().as_bytes(), 2, out);
     out.push(b'/');
     let slots = status.max_players.unwrap_or(0);
