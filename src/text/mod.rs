@@ -32,17 +32,14 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
 /// Iterator over the results of a production, until it fails.
 #[inline]
 pub(crate) fn each<'a, T, E>(
-    mut rest: &'a [u8],
+    input: &'a [u8],
     production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
 ) -> impl Iterator<Item = T> {
-    std::iter::from_fn(move || {
-        let (after, item) = production(rest).ok()?;
-        rest = after;
-        Some(item)
-    })
+    each_with_offset(input, production).map(|(_, item)| item)
 }
 
 /// As [`each`], with the offset of each result in the input.
+#[inline]
 pub(crate) fn each_with_offset<'a, T, E>(
     input: &'a [u8],
     production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
