@@ -122,14 +122,9 @@ pub fn number<T>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String>
 where
     T: FromStr + PartialOrd + fmt::Display + Clone,
 {
-    move |text| match text.parse() {
-        Ok(number) if range.contains(&number) => Ok(number),
-        _ => Err(format!(
-            "expected a whole number from {} to {}",
-            range.start(),
-            range.end()
-        )),
-    }
+    let (start, end) = (range.start(), range.end());
+    let expected = format!("expected a whole number from {start} to {end}");
+    in_range(range, expected)
 }
 
 /// A parser for an IP address.
@@ -140,13 +135,22 @@ pub fn ip_address(text: &str) -> Result<IpAddr, String> {
 
 /// A parser for a number of seconds in this range.
 pub fn seconds(range: RangeInclusive<f64>) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    let (start, end) = (range.start(), range.end());
+    let expected = format!("expected seconds between {start} and {end}, as in 2 or 2.5");
+    in_range(range, expected)
+}
+
+/// A parser for a value in this range. Its error is `expected`.
+fn in_range<T>(
+    range: RangeInclusive<T>,
+    expected: String,
+) -> impl Fn(&str) -> Result<T, String> + Clone
+where
+    T: FromStr + PartialOrd + Clone,
+{
     move |text| match text.parse() {
-        Ok(seconds) if range.contains(&seconds) => Ok(seconds),
-        _ => Err(format!(
-            "expected seconds between {} and {}, as in 2 or 2.5",
-            range.start(),
-            range.end()
-        )),
+        Ok(value) if range.contains(&value) => Ok(value),
+        _ => Err(expected.clone()),
     }
 }
 
