@@ -563,7 +563,7 @@ mod tests {
     /// Logs and stored JSON use these words for kinds.
     #[test]
     fn every_kind_has_a_word_of_its_own() {
-        use ErrorKind::{BadAddress, Io, Malformed, NameResolution, NotThisProtocol};
+        use ErrorKind::{BadAddress, Duplicate, Io, Malformed, NameResolution, NotThisProtocol};
         use ErrorKind::{Limit, OtherServer, Refused, Request, Timeout, Unreachable, WrongReply};
         let limit = Limit {
             what: "players",
@@ -581,10 +581,10 @@ mod tests {
         ];
         let kinds: Vec<ErrorKind> = kinds
             .into_iter()
-            .chain([BadAddress, NameResolution, OtherServer, Io])
+            .chain([BadAddress, Duplicate, NameResolution, OtherServer, Io])
             .collect();
         let words = "timeout unreachable not_this_protocol wrong_reply malformed limit refused request bad_address \
-                     name_resolution other_server io";
+                     duplicate name_resolution other_server io";
         assert_eq!(
             kinds
                 .iter()
