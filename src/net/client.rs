@@ -10,7 +10,7 @@ use std::time::Duration;
 #[cfg(feature = "tokio")]
 use futures_core::Stream;
 
-use super::asker::{Asker, Family, MAX_DEADLINE, MIN_DEADLINE};
+use super::querier::{Querier, Family, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
 use crate::options::QueryOptions;
 use crate::secret::Secret;
@@ -62,7 +62,7 @@ use {
 #[doc(alias("gamedig", "GameQ"))]
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(super) asker: Asker,
+    pub(super) querier: Querier,
 }
 
 impl Client {
@@ -147,7 +147,7 @@ impl Client {
         server: impl Into<Server>,
     ) -> Result<Detected, Error> {
         let game = game.try_into().map_err(Into::into)?;
-        self.asker
+        self.querier
             .query_game_over::<Tokio>(game, &server.into())
             .await
     }
@@ -182,17 +182,17 @@ impl Client {
     ) -> Result<Option<Detected>, Error> {
         let game = game.try_into().map_err(Into::into)?;
         let server = server.into();
-        let found = self.asker.attempts::<Tokio>(&server, 1).await?;
+        let found = self.querier.attempts::<Tokio>(&server, 1).await?;
         // The caller chose the host, so any scope is accepted.
         let mut servers = self
             .servers(game)?
             .with_scope(Scope::Any)
-            .with_timeout(self.asker.deadline);
+            .with_timeout(self.querier.deadline);
         let mut listed = Vec::new();
         while let Some(Listed { server, .. }) = servers.next().await {
             listed.push(server);
         }
-        self.asker
+        self.querier
             .query_listed_over::<Tokio>(game, &server, found, listed)
             .await
     }
@@ -214,7 +214,7 @@ impl Client {
         T: IntoIterator<Item: Into<ScanTarget> + 'a, IntoIter: Send + 'a>,
     {
         let mut targets = targets.into_iter();
-        self.asker.scan_targets(
+        self.querier.scan_targets(
             Box::new(move |_| Poll::Ready(targets.next().map(Into::into))),
             options,
         )
@@ -229,7 +229,7 @@ impl Client {
         S: Stream<Item = ScanTarget> + Send + 'a,
     {
         let mut targets = Box::pin(targets);
-        self.asker
+        self.querier
             .scan_targets(Box::new(move |cx| targets.as_mut().poll_next(cx)), options)
     }
 
@@ -273,7 +273,7 @@ impl Client {
         game: impl TryInto<&'g Game, Error: Into<Error>>,
     ) -> Result<Servers, Error> {
         let game = game.try_into().map_err(Into::into)?;
-        Ok(Servers::new(Gathering::of_game(&self.asker, game)?))
+        Ok(Servers::new(Gathering::of_game(&self.querier, game)?))
     }
 
     /// Fetches the list of one list server.
@@ -313,7 +313,7 @@ impl Client {
         master: impl Into<Server>,
         request: impl Into<ListRequest>,
     ) -> Servers {
-        Servers::new(Gathering::at(&self.asker, &master.into(), request.into()))
+        Servers::new(Gathering::at(&self.querier, &master.into(), request.into()))
     }
 
     /// Tries all protocols at the likely ports of a host, and returns the answers in order of
@@ -341,7 +341,7 @@ impl Client {
     /// # Errors
     /// If the host has no address, or the text is not a host.
     pub async fn detect(&self, host: impl Into<Server>) -> Result<Vec<Detected>, Error> {
-        self.asker.detect_over::<Tokio>(&host.into()).await
+        self.querier.detect_over::<Tokio>(&host.into()).await
     }
 
     /// Finds servers of one or all games on the local network, and queries them.
@@ -402,7 +402,7 @@ impl Client {
         networks: &[IpAddr],
     ) -> Result<Scan<'static>, Error> {
         let LanGame(game) = game.try_into().map_err(Into::into)?;
-        self.asker.find_on_lan(game, networks)
+        self.querier.find_on_lan(game, networks)
     }
 
     /// Queries a server's status: the protocol's own [`Answer`], with all keys and datagrams.
@@ -416,7 +416,7 @@ impl Client {
     ) -> Result<Outcome<Answer>, Error> {
         let protocol = protocol.try_into().map_err(Into::into)?;
         let server = server.into();
-        self.asker.answer_over::<Tokio>(protocol, &server).await
+        self.querier.answer_over::<Tokio>(protocol, &server).await
     }
 
     /// Makes a server object, for example for a `Vec<Box<dyn Query>>`.
@@ -426,7 +426,7 @@ impl Client {
         server: impl Into<Server>,
     ) -> Box<dyn Query> {
         let protocol = protocol.try_into().map_err(Into::into);
-        Box::new(OfProtocol::new(self.asker.clone(), protocol, server.into()))
+        Box::new(OfProtocol::new(self.querier.clone(), protocol, server.into()))
     }
 
     /// Makes a server object for a server of a game.
@@ -452,7 +452,7 @@ impl Client {
         server: impl Into<Server>,
     ) -> Box<dyn Query> {
         let game = game.try_into().copied().map_err(Into::into);
-        Box::new(OfGame::new(self.asker.clone(), game, server.into()))
+        Box::new(OfGame::new(self.querier.clone(), game, server.into()))
     }
 
     /// Makes a server object for a protocol of your own.
@@ -469,9 +469,9 @@ impl Client {
         C: Conversation<Answer: ToStatus + Send> + Send + 'static,
         F: Fn(u64) -> C + Send + Sync + 'static,
     {
-        let asker = self.asker.clone();
+        let querier = self.querier.clone();
         Box::new(Custom::new(
-            asker,
+            querier,
             server.into(),
             default_port,
             conversation,
@@ -492,7 +492,7 @@ impl Client {
         default_port: u16,
         conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        self.asker
+        self.querier
             .ask_host_over::<Tokio, C>(&server.into(), default_port, conversation)
             .await
     }
@@ -506,8 +506,8 @@ impl Client {
         server: SocketAddr,
         conversation: C,
     ) -> Result<Outcome<C::Answer>, Error> {
-        self.asker
-            .ask_within::<Tokio, C>(server, conversation, self.asker.timing)
+        self.querier
+            .ask_within::<Tokio, C>(server, conversation, self.querier.timing)
             .await
     }
 }
@@ -526,47 +526,47 @@ impl Client {
     /// ```
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        let timing = self.asker.timing.with_timeout(timeout);
-        let deadline = self.asker.deadline.max(timing.timeout());
+        let timing = self.querier.timing.with_timeout(timeout);
+        let deadline = self.querier.deadline.max(timing.timeout());
         self.with_timing(timing).with_deadline(deadline)
     }
 
     setters! {
         /// Sets timeouts and the number of retries.
-        with_timing(timing: Timing) asker.timing = timing;
+        with_timing(timing: Timing) querier.timing = timing;
 
         /// Sets what to request: detail, limits, dialects.
-        with_options(options: QueryOptions) asker.options = options;
+        with_options(options: QueryOptions) querier.options = options;
 
         /// Sets the deadline of a call, over name resolution, all addresses of a name and all
         /// retries: 10 ms–10 min, default 10 s.
         ///
         /// If a name has several addresses, the first 32 are tried. Each gets an equal share of the
         /// remaining time: at least half a second, at most [`Timing::timeout`].
-        with_deadline(deadline: Duration) asker.deadline =
+        with_deadline(deadline: Duration) querier.deadline =
             deadline.clamp(MIN_DEADLINE, MAX_DEADLINE);
 
         /// Sets which addresses of a host name to try.
-        with_family(family: Family) asker.family = family;
+        with_family(family: Family) querier.family = family;
 
         /// Sends datagrams from this local address, and from its port if it is not 0.
         ///
         /// A fixed port carries one query at a time: another one fails with [`Error::Io`]. If one
         /// call runs several queries at once, as `detect` does, one of them uses the port. Lists
         /// over TCP use any local address.
-        with_local_address(local: SocketAddr) asker.local = Some(local);
+        with_local_address(local: SocketAddr) querier.local = Some(local);
     }
 
     /// A client whose nonces are derived from this secret: for tests, or if you have your own
     /// entropy.
     pub fn with_secret(secret: Secret) -> Self {
         Self {
-            asker: Asker::new(secret),
+            querier: Querier::new(secret),
         }
     }
 
     /// Returns a nonce for a new conversation, which nobody else can guess.
     pub fn nonce(&self, server: SocketAddr) -> u64 {
-        self.asker.nonce(server)
+        self.querier.nonce(server)
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::asker::Asker;
+use super::querier::Querier;
 use super::error::Error;
 use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
@@ -17,7 +17,7 @@ use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 #[cfg(feature = "games")]
 use {
-    super::asker::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
+    super::querier::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
 };
 
 /// An answer and the protocol it came in, see [`Client::detect`](crate::Client::detect).
@@ -105,7 +105,7 @@ struct Candidate {
     is_certain: bool,
 }
 
-impl Asker {
+impl Querier {
     /// See `Client::detect`.
     pub(super) async fn detect_over<I: Io>(&self, host: &Server) -> Result<Vec<Detected>, Error> {
         let given = host.given_port()?;
@@ -253,7 +253,7 @@ struct Attempt {
 
 /// Queries that start one after the other.
 struct Staggered<'a, I: Io> {
-    client: &'a Asker,
+    client: &'a Querier,
     attempts: Vec<Attempt>,
     /// How many of them have started.
     started: usize,
@@ -281,7 +281,7 @@ struct AttemptEnd {
 }
 
 impl<'a, I: Io> Staggered<'a, I> {
-    fn new(client: &'a Asker, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
+    fn new(client: &'a Querier, attempts: Vec<Attempt>, gap: Duration, deadline: Instant) -> Self {
         let running = Exchanges::new(client.local);
         Self {
             client,
@@ -605,7 +605,7 @@ mod tests {
     async fn a_deadline_before_the_first_request_is_a_timeout() {
         use crate::net::tokio_io::Tokio;
 
-        let asker = Asker::new(crate::secret::Secret::new([7; 16]));
+        let querier = Querier::new(crate::secret::Secret::new([7; 16]));
         let game = Game::find("openarena").unwrap();
         let candidates = ports_of_game(game, None, QueryOptions::default());
         let attempts = candidates.into_iter().map(|candidate| Attempt {
@@ -614,7 +614,7 @@ mod tests {
         });
         let asked = Asked { game, given: None };
         let now = Tokio::now();
-        let asked = asker.first_answer::<Tokio>(asked, attempts.collect(), now, now);
+        let asked = querier.first_answer::<Tokio>(asked, attempts.collect(), now, now);
         let error = asked.await.unwrap().unwrap_err();
         let Error::Query { peer, error } = error else {
             panic!("{error:?}");

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::asker::{Asker, MAX_DEADLINE, MIN_DEADLINE};
+use super::querier::{Querier, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::{Fault, Io};
@@ -55,7 +55,7 @@ pub struct MasterReport {
 /// Options of the queries to list servers.
 #[derive(Debug, Clone)]
 pub(super) struct Options {
-    client: Asker,
+    client: Querier,
     pub(super) scope: Option<Scope>,
     pub(super) timeout: Duration,
 }
@@ -77,7 +77,7 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    fn new(client: &Asker, masters: Vec<MasterReport>, timeout: Duration) -> Self {
+    fn new(client: &Querier, masters: Vec<MasterReport>, timeout: Duration) -> Self {
         Self {
             options: Options {
                 client: client.clone(),
@@ -90,7 +90,7 @@ impl Gathering {
     }
 
     /// A single list server, by its address.
-    pub(super) fn at(client: &Asker, master: &Server, request: ListRequest) -> Self {
+    pub(super) fn at(client: &Querier, master: &Server, request: ListRequest) -> Self {
         let report = MasterReport {
             address: master.to_string(),
             requests: vec![request],
@@ -101,7 +101,7 @@ impl Gathering {
 
     /// All list servers of a game.
     #[cfg(feature = "games")]
-    pub(super) fn of_game(client: &Asker, game: &Game) -> Result<Self, Error> {
+    pub(super) fn of_game(client: &Querier, game: &Game) -> Result<Self, Error> {
         let report = |master: &MasterAddress| MasterReport {
             address: master.address.to_owned(),
             requests: game.list_requests(master, &client.options.limits),
@@ -278,7 +278,7 @@ impl Inquiry {
     }
 
     /// The client for a request: lists over TCP have their own deadline.
-    fn client(&self, request: &ListRequest) -> Asker {
+    fn client(&self, request: &ListRequest) -> Querier {
         let Options {
             client, timeout, ..
         } = &self.options;

@@ -8,7 +8,7 @@ use socket2::SockRef;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 
-use super::asker::Asker;
+use super::querier::Querier;
 use super::error::Error;
 use super::io::{Fault, Io, Received, local_address};
 use super::scan::Scan;
@@ -60,7 +60,7 @@ impl TryFrom<&String> for LanGame<'_> {
     }
 }
 
-impl Asker {
+impl Querier {
     /// See `Client::lan`.
     pub(super) fn find_on_lan(
         &self,

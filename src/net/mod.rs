@@ -10,7 +10,6 @@
 //! [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a future cancels its query.
 //! A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
 
-mod asker;
 #[cfg(feature = "blocking")]
 pub(crate) mod blocking;
 pub(crate) mod client;
@@ -25,6 +24,7 @@ mod lan;
 mod linux;
 #[cfg(feature = "tokio")]
 mod lists;
+mod querier;
 #[cfg(feature = "tokio")]
 pub(crate) mod query;
 #[cfg(feature = "tokio")]
@@ -38,11 +38,11 @@ mod target;
 #[cfg(feature = "tokio")]
 mod tokio_io;
 
-pub use asker::Family;
 pub use detect::Detected;
 pub use inquiry::{Listed, MasterReport};
 #[cfg(all(feature = "games", feature = "tokio"))]
 pub use lan::LanGame;
+pub use querier::Family;
 #[cfg(all(feature = "serve", feature = "tokio"))]
 pub use serve::serve;
 pub use server::Server;

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use async_trait::async_trait;
 
-use super::asker::Asker;
+use super::querier::Querier;
 use super::error::Error;
 use super::server::Server;
 use super::tokio_io::Tokio;
@@ -110,17 +110,17 @@ impl<P: Deref<Target: Query> + Send + Sync> Query for P {
 
 /// A server in one of the protocols.
 pub(super) struct OfProtocol {
-    asker: Asker,
+    querier: Querier,
     protocol: Result<Protocol, Error>,
     server: Server,
     name: String,
 }
 
 impl OfProtocol {
-    pub(super) fn new(asker: Asker, protocol: Result<Protocol, Error>, server: Server) -> Self {
+    pub(super) fn new(querier: Querier, protocol: Result<Protocol, Error>, server: Server) -> Self {
         let name = server.to_string();
         Self {
-            asker,
+            querier,
             protocol,
             server,
             name,
@@ -136,7 +136,7 @@ impl Query for OfProtocol {
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let protocol = self.protocol.clone()?;
-        let answered = self.asker.answer_over::<Tokio>(protocol, &self.server);
+        let answered = self.querier.answer_over::<Tokio>(protocol, &self.server);
         Ok(answered.await?.map(|answer| answer.to_status()))
     }
 }
@@ -144,7 +144,7 @@ impl Query for OfProtocol {
 /// A server of a game.
 #[cfg(feature = "games")]
 pub(super) struct OfGame {
-    asker: Asker,
+    querier: Querier,
     game: Result<Game, Error>,
     server: Server,
     name: String,
@@ -152,10 +152,10 @@ pub(super) struct OfGame {
 
 #[cfg(feature = "games")]
 impl OfGame {
-    pub(super) fn new(asker: Asker, game: Result<Game, Error>, server: Server) -> Self {
+    pub(super) fn new(querier: Querier, game: Result<Game, Error>, server: Server) -> Self {
         let name = server.to_string();
         Self {
-            asker,
+            querier,
             game,
             server,
             name,
@@ -172,7 +172,7 @@ impl Query for OfGame {
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let game = self.game.as_ref().map_err(Error::clone)?;
-        let found = self.asker.query_game_over::<Tokio>(game, &self.server);
+        let found = self.querier.query_game_over::<Tokio>(game, &self.server);
         let found = found.await?;
         if let Some(other) = found.other_game {
             return Err(found.other_server(Some(other)));
@@ -183,7 +183,7 @@ impl Query for OfGame {
 
 /// A server in a protocol of the caller's.
 pub(super) struct Custom<F> {
-    asker: Asker,
+    querier: Querier,
     server: Server,
     name: String,
     default_port: u16,
@@ -191,10 +191,10 @@ pub(super) struct Custom<F> {
 }
 
 impl<F> Custom<F> {
-    pub(super) fn new(asker: Asker, server: Server, default_port: u16, conversation: F) -> Self {
+    pub(super) fn new(querier: Querier, server: Server, default_port: u16, conversation: F) -> Self {
         let name = server.to_string();
         Self {
-            asker,
+            querier,
             server,
             name,
             default_port,
@@ -216,7 +216,7 @@ where
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let query = &self.conversation;
         let answered = self
-            .asker
+            .querier
             .ask_host_over::<Tokio, _>(&self.server, self.default_port, query);
         Ok(answered.await?.map(|answer| answer.to_status()))
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::asker::{Asker, Attempts};
+use super::querier::{Querier, Attempts};
 use super::client::Client;
 use super::error::Error;
 use super::io::Io;
@@ -50,7 +50,7 @@ const MIN_WAIT: Duration = Duration::from_secs(3);
 /// ```
 #[derive(Debug)]
 pub struct Rcon {
-    client: Asker,
+    client: Querier,
     server: Attempts,
     password: Password,
     mode: RconMode,
@@ -68,9 +68,9 @@ impl Rcon {
         password: Password,
     ) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let server = client.asker.attempts::<Tokio>(&server.into(), port).await?;
+        let server = client.querier.attempts::<Tokio>(&server.into(), port).await?;
         Ok(Self {
-            client: client.asker.clone(),
+            client: client.querier.clone(),
             server,
             password,
             mode: RconMode::Plain,

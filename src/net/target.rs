@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use super::asker::Asker;
+use super::querier::Querier;
 use super::error::Error;
 use super::io::{Fault, Io, local_address};
 use super::server::Server;
@@ -78,7 +78,7 @@ impl ScanTarget {
 
     /// The query of an address; `None` if a name must be looked up, or the target has an error.
     #[cfg(feature = "tokio")]
-    pub(super) fn query_of_address(&self, client: &Asker) -> Option<AddressedQuery> {
+    pub(super) fn query_of_address(&self, client: &Querier) -> Option<AddressedQuery> {
         match self.destination {
             Ok(Destination {
                 protocol,
@@ -89,7 +89,7 @@ impl ScanTarget {
     }
 
     /// The query of its address, or of the first address of its name.
-    pub(super) async fn look_up<I: Io>(&self, client: &Asker) -> Result<AddressedQuery, Error> {
+    pub(super) async fn look_up<I: Io>(&self, client: &Querier) -> Result<AddressedQuery, Error> {
         let Destination { protocol, server } = self.destination.as_ref().map_err(Error::clone)?;
         let found = client
             .attempts::<I>(server, protocol.default_query_port())
@@ -97,7 +97,7 @@ impl ScanTarget {
         Ok((found.address, self.query(*protocol, client, found.address)))
     }
 
-    fn query(&self, protocol: Protocol, client: &Asker, address: SocketAddr) -> StatusQuery {
+    fn query(&self, protocol: Protocol, client: &Querier, address: SocketAddr) -> StatusQuery {
         let options = self.options.unwrap_or(client.options).of_game(self.dialect);
         StatusQuery::new(protocol, client.nonce(address), &options)
     }

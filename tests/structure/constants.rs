@@ -26,7 +26,7 @@ const THREATS: &str = "src/guide/threat_model.md";
 const FACTS: &[Fact] = &[
     // Names.
     Fact {
-        file: "src/net/asker.rs",
+        file: "src/net/querier.rs",
         code: "const DEADLINE: Duration = Duration::from_secs(10);",
         sentences: &[
             Sentence(CLIENT, "10 min, default 10 s"),
@@ -34,22 +34,22 @@ const FACTS: &[Fact] = &[
         ],
     },
     Fact {
-        file: "src/net/asker.rs",
+        file: "src/net/querier.rs",
         code: "MIN_DEADLINE: Duration = Duration::from_millis(10);",
         sentences: &[Sentence(CLIENT, "10 ms–10 min")],
     },
     Fact {
-        file: "src/net/asker.rs",
+        file: "src/net/querier.rs",
         code: "MAX_DEADLINE: Duration = Duration::from_secs(600);",
         sentences: &[Sentence(CLIENT, "10 ms–10 min")],
     },
     Fact {
-        file: "src/net/asker.rs",
+        file: "src/net/querier.rs",
         code: "MAX_ADDRESSES: usize = 32;",
         sentences: &[Sentence(CLIENT, "first 32")],
     },
     Fact {
-        file: "src/net/asker.rs",
+        file: "src/net/querier.rs",
         code: "MIN_SHARE: Duration = Duration::from_millis(500);",
         sentences: &[Sentence(CLIENT, "at least half a second")],
     },

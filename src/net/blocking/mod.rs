@@ -13,7 +13,7 @@ use self::std_io::{Std, block};
 use crate::games::Game;
 use crate::lists::{ListRequest, Scope, ServerList};
 use crate::model::{ServerStatus, ToStatus};
-use crate::net::asker::Asker;
+use crate::net::querier::Querier;
 use crate::net::client;
 use crate::net::detect::Detected;
 use crate::net::error::Error;
@@ -43,7 +43,7 @@ use crate::status_query::Answer;
 /// # Ok::<(), queryport::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct Client(Asker);
+pub struct Client(Querier);
 
 impl client::Client {
     /// A client with these settings whose calls block (feature `blocking`).
@@ -58,7 +58,7 @@ impl client::Client {
     /// ```
     #[must_use]
     pub fn blocking(self) -> Client {
-        Client(self.asker)
+        Client(self.querier)
     }
 }
 
@@ -85,7 +85,7 @@ impl Client {
     /// ```
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> Self {
-        let client = client::Client { asker: self.0 };
+        let client = client::Client { querier: self.0 };
         client.with_timeout(timeout).blocking()
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::std_io::{Std, block};
 use crate::model::ServerStatus;
-use crate::net::asker::Asker;
+use crate::net::querier::Querier;
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
 use crate::net::io::Fault;
@@ -44,7 +44,7 @@ pub struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     pub(super) fn new(
-        client: Asker,
+        client: Querier,
         targets: impl Iterator<Item = ScanTarget> + Send + 'a,
         options: ScanOptions,
     ) -> Self {

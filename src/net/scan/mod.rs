@@ -16,7 +16,7 @@ use tokio::time::{Sleep, sleep_until};
 
 use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
-use crate::net::asker::Asker;
+use crate::net::querier::Querier;
 use crate::net::error::Error;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
@@ -284,7 +284,7 @@ impl<'a, C: Conversation> Scan<'a, C> {
     }
 }
 
-impl Asker {
+impl Querier {
     /// Queries the servers that the source yields.
     pub(super) fn scan_targets<'a>(
         &self,
@@ -329,7 +329,7 @@ const MAX_LOOKUPS: usize = 32;
 
 /// Looks up the targets of a scan and numbers them. Lookups may finish in any order.
 struct Lookups<'a> {
-    client: Asker,
+    client: Querier,
     source: Source<'a, ScanTarget>,
     /// The number of the next target.
     next_index: u64,
@@ -341,7 +341,7 @@ struct Lookups<'a> {
 type Lookup = Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>;
 
 impl<'a> Lookups<'a> {
-    const fn new(client: Asker, source: Source<'a, ScanTarget>) -> Self {
+    const fn new(client: Querier, source: Source<'a, ScanTarget>) -> Self {
         Self {
             client,
             source,
@@ -382,6 +382,6 @@ impl<'a> Lookups<'a> {
     }
 }
 
-async fn look_up(client: Asker, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
+async fn look_up(client: Querier, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
     (index, target.look_up::<Tokio>(&client).await)
 }

@@ -1,7 +1,7 @@
-//! The internals of a client: its settings, host names, and the conversation with one host.
+//! What the two clients share: settings, the addresses of a host, and the conversation with it.
 //!
-//! The client and the blocking client share it. `answer_over::<I>` and its like use the sockets,
-//! clock and resolver of `I`, see [`Io`].
+//! A method whose name ends in `_over` is written once for both clients. It uses the sockets, the
+//! clock and the resolver of its type parameter `I`, see [`Io`].
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -20,9 +20,9 @@ use crate::session::{Conversation, Outcome, Session, Timing};
 use crate::status_query::{Answer, StatusQuery};
 use crate::time::after;
 
-/// The settings of a client, and the counter of its nonces.
+/// A client without its public methods: its settings, and the counter of its nonces.
 #[derive(Debug, Clone)]
-pub(crate) struct Asker {
+pub(crate) struct Querier {
     secret: Secret,
     pub(super) timing: Timing,
     pub(super) options: QueryOptions,
@@ -32,7 +32,7 @@ pub(crate) struct Asker {
     counter: Arc<AtomicU64>,
 }
 
-impl Asker {
+impl Querier {
     pub(super) fn new(secret: Secret) -> Self {
         Self {
             secret,
@@ -64,8 +64,8 @@ impl Asker {
         if !dialect.fits(protocol) {
             return Err(Error::WrongDialect { dialect, protocol });
         }
-        let query = |nonce| StatusQuery::new(protocol, nonce, &self.options);
-        self.ask_host_over::<I, _>(server, protocol.default_query_port(), query)
+        let new_query = |nonce| StatusQuery::new(protocol, nonce, &self.options);
+        self.ask_host_over::<I, _>(server, protocol.default_query_port(), new_query)
             .await
     }
 
@@ -74,11 +74,12 @@ impl Asker {
         &self,
         server: &Server,
         default_port: u16,
-        conversation: impl Fn(u64) -> C,
+        new_conversation: impl Fn(u64) -> C,
     ) -> Result<Outcome<C::Answer>, Error> {
         let mut attempts = self.attempts::<I>(server, default_port).await?;
         loop {
-            let conversation = conversation(self.nonce(attempts.address));
+            let nonce = self.nonce(attempts.address);
+            let conversation = new_conversation(nonce);
             let timing = attempts.timing(I::now());
             let outcome = self
                 .ask_within::<I, C>(attempts.address, conversation, timing)
@@ -257,8 +258,8 @@ impl Family {
 mod tests {
     use super::*;
 
-    fn asker() -> Asker {
-        Asker::new(Secret::new([7; 16]))
+    fn querier() -> Querier {
+        Querier::new(Secret::new([7; 16]))
     }
 
     fn addresses(count: u8) -> Vec<SocketAddr> {
@@ -269,14 +270,14 @@ mod tests {
     #[test]
     fn the_first_32_addresses_of_a_name_are_tried_each_once() {
         let twice = [addresses(40), addresses(40)].concat();
-        assert_eq!(asker().wanted(twice), addresses(32));
+        assert_eq!(querier().wanted(twice), addresses(32));
     }
 
     /// The last of several addresses may use what the others left.
     #[test]
     fn addresses_share_ten_seconds_and_each_gets_at_least_half_a_second() {
         const SECOND: Duration = Duration::from_secs(1);
-        assert_eq!(asker().deadline, 10 * SECOND);
+        assert_eq!(querier().deadline, 10 * SECOND);
         #[allow(clippy::disallowed_methods, reason = "any time will do")]
         let now = Instant::now();
         let share = |others: u8, left: Duration| {
@@ -306,8 +307,8 @@ mod tests {
     #[test]
     fn debug_shows_no_secret() {
         let secret = b"Secret of a test";
-        let asker = Asker::new(Secret::new(*secret));
-        for shown in [format!("{asker:?}"), format!("{asker:#?}")] {
+        let querier = Querier::new(Secret::new(*secret));
+        for shown in [format!("{querier:?}"), format!("{querier:#?}")] {
             assert!(shown.contains("Secret(..)"), "{shown}");
             let bytes = format!("{secret:?}");
             let bytes = bytes.trim_matches(['[', ']']);
