@@ -422,7 +422,7 @@ impl<C: Conversation> Scanner<C> {
             return;
         };
         for (_, id) in self.timers.clone() {
-            self.update(id, |query, _| query.session.set_longest_wait(wait));
+            self.update(id, |query, _| query.session.set_max_reply_wait(wait));
         }
     }
 
@@ -522,7 +522,7 @@ impl<C: Conversation> Scanner<C> {
         } = self.ready.pop_front()?;
         let mut session = Session::new(conversation, peer, self.timing, now);
         if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
-            session.set_longest_wait(wait);
+            session.set_max_reply_wait(wait);
         }
         self.stats.started = self.stats.started.saturating_add(1);
         let id = self.free.pop().unwrap_or_else(|| {

@@ -58,7 +58,7 @@ pub struct Session<C: Conversation> {
     step: Step,
     rtt: RoundTrip,
     /// Bound of the wait for a reply, set by a scan that knows the round-trip times of its servers.
-    longest_wait: Option<Micros>,
+    max_reply_wait: Option<Micros>,
     stats: QueryStats,
     last_rejection: Option<ParseError>,
     #[cfg(feature = "tracing")]
@@ -74,7 +74,9 @@ enum State<A> {
     Waiting(Timer),
     /// The query has ended, and its result waits to be taken. It is boxed, because few of thousands
     /// of queries are in this state.
-    Ended(Option<Box<Ended<A>>>),
+    Ended(Box<Ended<A>>),
+    /// The query has ended, and its result was taken.
+    Taken,
 }
 
 /// The current wait. The deadline of the query can come first.
@@ -84,12 +86,11 @@ struct Timer {
     at: Micros,
 }
 
-/// The answer and the duration of the query, or the reason for its failure.
-type Ended<A> = Result<Timed<A>, QueryError>;
-
+/// The result of a query.
 #[derive(Debug)]
-struct Timed<A> {
-    answer: A,
+struct Ended<A> {
+    answer: Result<A, QueryError>,
+    /// The duration of the query.
     elapsed: Duration,
 }
 
@@ -139,6 +140,11 @@ struct RoundTrip {
 }
 
 impl RoundTrip {
+    /// Whether the server has answered a request.
+    const fn has_answered(&self) -> bool {
+        self.slowest.is_some()
+    }
+
     /// Records the first reply to a request.
     fn answered(&mut self, step: &Step, asked_at: Micros, now: Micros) {
         // Karn's algorithm: a reply does not show which copy of a repeated request it answers.
@@ -169,7 +175,7 @@ impl<C: Conversation> Session<C> {
             state: State::Sending,
             step: Step::FIRST,
             rtt: RoundTrip::default(),
-            longest_wait: None,
+            max_reply_wait: None,
             stats: QueryStats::default(),
             last_rejection: None,
             #[cfg(feature = "tracing")]
@@ -194,12 +200,12 @@ impl<C: Conversation> Machine for Session<C> {
         }
         if len == 0 {
             // The answer began to arrive after the request was due: wait for the rest.
-            self.start(Wait::Quiet, self.since_start(now));
+            self.start_timer(Wait::Quiet, self.since_start(now));
             return None;
         }
         self.stats.requests = self.stats.requests.saturating_add(1);
         self.step.sent(self.since_start(now));
-        self.start(Wait::Reply, self.step.sent_at);
+        self.start_timer(Wait::Reply, self.step.sent_at);
         Some(Transmit { to: self.peer, len })
     }
 
@@ -231,9 +237,9 @@ impl<C: Conversation> Machine for Session<C> {
     /// It is in the past while a request or the outcome waits to be taken, and `None` after that.
     fn poll_timeout(&self) -> Option<Instant> {
         match self.state {
-            State::Sending | State::Ended(Some(_)) => Some(self.started),
+            State::Sending | State::Ended(_) => Some(self.started),
             State::Waiting(_) => self.timer(),
-            State::Ended(None) => None,
+            State::Taken => None,
         }
     }
 
@@ -244,7 +250,7 @@ impl<C: Conversation> Machine for Session<C> {
         }
         if self.since_start(now) >= self.deadline() {
             event!(self, timer = "deadline", "timed out");
-            return self.give_up(now, None);
+            return self.give_up(now, self.no_answer(now));
         }
         let may_retry = self.may_retry();
         let remaining = if may_retry {
@@ -272,21 +278,23 @@ impl<C: Conversation> Session<C> {
     /// [`QueryError::Unreachable`].
     pub fn handle_unreachable(&mut self, now: Instant) {
         if self.is_running() {
-            self.give_up(now, Some(QueryError::Unreachable));
+            self.give_up(now, QueryError::Unreachable);
         }
     }
 
     /// The outcome, returned once; `None` before and after that.
     pub fn poll_answer(&mut self) -> Option<Result<Outcome<C::Answer>, QueryError>> {
-        let State::Ended(result) = &mut self.state else {
+        if self.is_running() {
+            return None;
+        }
+        let State::Ended(ended) = std::mem::replace(&mut self.state, State::Taken) else {
             return None;
         };
-        let result = *result.take()?;
-        Some(result.map(|Timed { answer, elapsed }| Outcome {
+        Some(ended.answer.map(|answer| Outcome {
             answer,
             peer: self.peer,
             rtt: self.rtt.measured.map(Micros::get),
-            elapsed,
+            elapsed: ended.elapsed,
             stats: self.stats,
         }))
     }
@@ -308,7 +316,7 @@ impl<C: Conversation> Session<C> {
 
     /// Whether the query has not ended.
     pub(crate) const fn is_running(&self) -> bool {
-        !matches!(self.state, State::Ended(_))
+        matches!(self.state, State::Sending | State::Waiting(_))
     }
 
     /// Whether [`Self::poll_transmit`] would return a datagram.
@@ -333,26 +341,27 @@ impl<C: Conversation> Session<C> {
         let at = match self.state {
             State::Waiting(timer) => timer.at.min(self.deadline()),
             State::Sending if self.stats.requests > 0 => self.deadline(),
-            State::Sending | State::Ended(_) => return None,
+            State::Sending | State::Ended(_) | State::Taken => return None,
         };
         Some(after(self.started, at.get()))
     }
 
     /// Bounds the wait for a reply, including the current one. Before a retry, the wait is at least
     /// [`Conversation::retry_spacing`].
-    pub(crate) fn set_longest_wait(&mut self, longest: Duration) {
-        self.longest_wait = Some(longest.into());
+    pub(crate) fn set_max_reply_wait(&mut self, max: Duration) {
+        self.max_reply_wait = Some(max.into());
         let is_unanswered = self.step.unanswered_since.is_some();
         if is_unanswered && matches!(self.state, State::Waiting(_)) {
-            self.start(Wait::Reply, self.step.sent_at);
+            self.start_timer(Wait::Reply, self.step.sent_at);
         }
     }
 
     /// The deadline of the query, as time since its start.
     fn deadline(&self) -> Micros {
-        self.timing.longest(self.rtt.slowest.is_some())
+        self.timing.max_duration(self.rtt.has_answered())
     }
 
+    /// A time, as time since the start of the query.
     fn since_start(&self, now: Instant) -> Micros {
         now.saturating_duration_since(self.started).into()
     }
@@ -361,14 +370,14 @@ impl<C: Conversation> Session<C> {
         self.step.sends <= self.timing.retries()
     }
 
-    /// Starts the timer for this wait.
-    fn start(&mut self, wait: Wait, now: Micros) {
+    /// Starts the timer of a wait that began at this time.
+    fn start_timer(&mut self, wait: Wait, since: Micros) {
         let duration = match wait {
             Wait::Reply => self.reply_wait(),
             Wait::Quiet => self.timing.quiet(),
             Wait::Grace => self.grace(),
         };
-        let at = now.get().saturating_add(duration).into();
+        let at = since.get().saturating_add(duration).into();
         self.state = State::Waiting(Timer { wait, at });
     }
 
@@ -379,23 +388,25 @@ impl<C: Conversation> Session<C> {
         } else {
             Duration::ZERO
         };
-        let bound = self.longest_wait.unwrap_or(Micros::MAX).get().max(spacing);
+        let max = self.max_reply_wait.unwrap_or(Micros::MAX).get().max(spacing);
         // A server that was slow before may be slow again.
-        let least = self.rtt.slowest.unwrap_or_default().half_again();
-        wait.min(bound).max(least.get())
+        let min = self.rtt.slowest.unwrap_or_default().half_again();
+        wait.min(max).max(min.get())
     }
 
     fn grace(&self) -> Duration {
-        let round_trip = self.rtt.measured.map(Micros::get);
-        let longest = self.timing.grace();
-        round_trip.map_or(longest, |rtt| rtt.max(MIN_GRACE).min(longest))
+        let max = self.timing.grace();
+        match self.rtt.measured {
+            Some(rtt) => rtt.get().max(MIN_GRACE).min(max),
+            None => max,
+        }
     }
 
     /// Waits until the deadline after the last retry, unless a scan bounds each wait.
     fn wait_for_last_reply(&mut self, now: Instant) {
-        if self.longest_wait.is_some() {
+        if self.max_reply_wait.is_some() {
             event!(self, "timed out");
-            return self.give_up(now, None);
+            return self.give_up(now, self.no_answer(now));
         }
         self.state = State::Waiting(Timer {
             wait: Wait::Reply,
@@ -420,7 +431,7 @@ impl<C: Conversation> Session<C> {
         // step's, or a retry.
         let is_between_steps = self.has_request() && self.step.sends == 0;
         match verdict {
-            Verdict::Partial(wait) if !self.has_request() => self.start(wait, at),
+            Verdict::Partial(wait) if !self.has_request() => self.start_timer(wait, at),
             Verdict::Next if !is_between_steps => self.next_step(now),
             Verdict::Done(answer) => self.end(now, Ok(answer)),
             Verdict::Rejected(_) | Verdict::Partial(_) | Verdict::Next => {}
@@ -430,27 +441,27 @@ impl<C: Conversation> Session<C> {
     fn next_step(&mut self, now: Instant) {
         let max_steps = self.timing.max_steps();
         if self.step.number >= max_steps {
-            return self.give_up(now, Some(QueryError::TooManySteps(max_steps)));
+            return self.give_up(now, QueryError::TooManySteps(max_steps));
         }
         self.step = self.step.next();
         self.state = State::Sending;
     }
 
-    fn end(&mut self, now: Instant, result: Result<C::Answer, QueryError>) {
+    /// Ends the query with the answer so far, or with this error if there is none.
+    fn give_up(&mut self, now: Instant, error: QueryError) {
+        let result = match self.conversation.timeout(Remaining::Nothing) {
+            OnTimeout::Done(answer) => Ok(answer),
+            OnTimeout::Retry | OnTimeout::Next => Err(error),
+        };
+        self.end(now, result);
+    }
+
+    fn end(&mut self, now: Instant, answer: Result<C::Answer, QueryError>) {
         let elapsed = now.saturating_duration_since(self.started);
-        let result = result.map(|answer| Timed { answer, elapsed });
-        self.state = State::Ended(Some(Box::new(result)));
+        self.state = State::Ended(Box::new(Ended { answer, elapsed }));
     }
 
-    /// Ends the query with the answer so far, or with an error.
-    fn give_up(&mut self, now: Instant, because: Option<QueryError>) {
-        if let OnTimeout::Done(answer) = self.conversation.timeout(Remaining::Nothing) {
-            return self.end(now, Ok(answer));
-        }
-        let error = because.unwrap_or_else(|| self.no_answer(now));
-        self.end(now, Err(error));
-    }
-
+    /// The error of a query that no datagram has answered.
     fn no_answer(&self, now: Instant) -> QueryError {
         let waited = now.saturating_duration_since(self.started);
         let QueryStats {

@@ -444,7 +444,7 @@ fn the_last_request_waits_until_the_timeout() {
 #[test]
 fn a_bound_of_the_scan_ends_the_last_wait() {
     let mut rig = Rig::new(Script::default(), timing().with_retries(0));
-    rig.session.set_longest_wait(Duration::from_millis(150));
+    rig.session.set_max_reply_wait(Duration::from_millis(150));
     rig.send();
     rig.pass(150);
     let expected = QueryError::Timeout {

@@ -37,8 +37,8 @@ pub struct Timing {
     pub(crate) patience: u8,
 }
 
-/// A wait in whole microseconds, at most an hour. A scan keeps thousands of them, and a
-/// [`Duration`] is four times as large.
+/// A wait, or the time since the start of a query, in whole microseconds: at most an hour. A scan
+/// keeps thousands of them, and a [`Duration`] is four times as large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub(crate) struct Micros(u32);
 
@@ -121,7 +121,7 @@ impl Timing {
     }
 
     /// The longest duration of a query in a session.
-    pub(super) const fn longest(&self, has_answered: bool) -> Micros {
+    pub(super) const fn max_duration(&self, has_answered: bool) -> Micros {
         let timeouts = if has_answered { self.patience } else { 1 };
         Micros(self.timeout.0.saturating_mul(timeouts as u32))
     }
