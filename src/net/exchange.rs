@@ -4,7 +4,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
 use super::error::Error;
-use super::io::{Fault, Io, local_address};
+use super::io::{Fault, Io, Received, local_address};
 use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
@@ -14,7 +14,7 @@ pub(super) struct Exchanges<I: Io, C: Conversation> {
     /// The local address, if the caller chose one.
     local: Option<SocketAddr>,
     running: Vec<Running<C>>,
-    /// The socket of each, in the same order.
+    /// The socket of each, in the same order: [`Io::receive`] takes all of them in one slice.
     sockets: Vec<I::Udp>,
     out: Vec<u8>,
 }
@@ -104,14 +104,20 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             due = due.into_iter().chain(timer).min();
         }
         let mut buffer = Vec::new();
-        let received = I::receive(&self.sockets, due?, &mut buffer).await;
+        if let Some(received) = I::receive(&self.sockets, due?, &mut buffer).await {
+            return self.handle_received(received, &buffer);
+        }
         let now = I::now();
-        let Some(received) = received else {
-            for running in &mut self.running {
-                running.session.handle_timeout(now);
-            }
-            return None;
-        };
+        for running in &mut self.running {
+            running.session.handle_timeout(now);
+        }
+        None
+    }
+
+    /// Passes a datagram, or the error of a socket, to the socket's session. Returns an exchange
+    /// whose socket has failed.
+    fn handle_received(&mut self, received: Received, buffer: &[u8]) -> Option<Ended<C::Answer>> {
+        let now = I::now();
         let session = &mut self.running.get_mut(received.socket)?.session;
         match received.datagram {
             Ok((length, from)) => {
