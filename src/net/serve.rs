@@ -16,7 +16,7 @@ use tokio::time::timeout_at;
 use super::io::{BATCH, Fault, Io, LocalAddress};
 use super::tokio_io::{Tokio, receive_batch, report_local_addresses, send_batch, send_from};
 use crate::address::canonical;
-use crate::session::Machine;
+use crate::session::{Machine, Transmit};
 use crate::time::after;
 
 /// The length of the receive buffer: more than any request to a server or a master. A longer
@@ -106,12 +106,12 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         for socket in sockets {
             let received = socket.try_io(Interest::READABLE, || {
                 receive_batch(socket, &mut buffer, &mut None, |arrival| {
-                    let request = Request {
+                    let way_back = Route {
                         socket,
-                        from: arrival.from,
                         local: arrival.local,
+                        to: arrival.from,
                     };
-                    out.handle(&mut machine, now, request, arrival.bytes);
+                    out.handle_request(&mut machine, now, way_back, arrival.bytes);
                 })
             });
             match received {
@@ -138,49 +138,38 @@ async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
 }
 
-/// A request, as needed to route its replies.
+/// The way of a datagram to its receiver.
 #[derive(Clone, Copy)]
-struct Request<'s> {
-    socket: &'s UdpSocket,
-    from: SocketAddr,
-    /// The address that the request was sent to, if the system reports it.
-    local: Option<LocalAddress>,
-}
-
-/// A datagram to send.
-struct Datagram<'s> {
+struct Route<'s> {
     socket: &'s UdpSocket,
     /// The address to send from; `None` if the system chooses it.
     local: Option<LocalAddress>,
     to: SocketAddr,
+}
+
+impl Route<'_> {
+    /// Whether it leads to this address, whichever family's form the address has.
+    fn leads_to(&self, to: SocketAddr) -> bool {
+        canonical(self.to) == canonical(to)
+    }
+}
+
+/// A datagram to send.
+struct Datagram<'s> {
+    route: Route<'s>,
     /// Its range in the outbox's bytes.
     bytes: Range<usize>,
 }
 
-impl<'s> Datagram<'s> {
-    fn new(
-        (socket, to): (&'s UdpSocket, SocketAddr),
-        local: Option<LocalAddress>,
-        bytes: Range<usize>,
-    ) -> Self {
-        Self {
-            socket,
-            local,
-            to,
-            bytes,
-        }
-    }
-}
-
-/// The maximum number of requests whose socket and address are remembered.
+/// The maximum number of requests whose way back is remembered.
 const MAX_RECENT: usize = 1024;
 
 /// Datagrams to send together, in one buffer.
 struct Outbox<'s> {
     sockets: &'s [UdpSocket],
-    /// The latest requests, newest last. A master sends a long list in parts, after the call for
-    /// the request.
-    recent: VecDeque<Request<'s>>,
+    /// The ways back to the senders of the latest requests, newest last. A master sends a long list
+    /// in parts, after the call for the request.
+    recent: VecDeque<Route<'s>>,
     bytes: Vec<u8>,
     datagrams: Vec<Datagram<'s>>,
 }
@@ -195,76 +184,75 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// Passes a request to the machine and takes its replies.
-    fn handle(
+    /// Passes a request to the machine and takes its replies. `way_back`: the route to its sender.
+    fn handle_request(
         &mut self,
         machine: &mut impl Machine,
         now: Instant,
-        request: Request<'s>,
+        way_back: Route<'s>,
         bytes: &[u8],
     ) {
         if self.recent.len() >= MAX_RECENT {
             self.recent.pop_front();
         }
-        self.recent.push_back(request);
-        machine.handle_datagram(now, request.from, bytes);
-        self.fill(machine, now, Some(request));
+        self.recent.push_back(way_back);
+        machine.handle_datagram(now, way_back.to, bytes);
+        self.fill(machine, now, Some(way_back));
     }
 
-    /// Takes the datagrams that the machine wants to send. `request`: the one being answered, if
-    /// any.
-    fn fill(&mut self, machine: &mut impl Machine, now: Instant, request: Option<Request<'s>>) {
+    /// Takes the datagrams that the machine wants to send. `way_back`: the route to the sender of
+    /// the request that is being answered, if any.
+    fn fill(&mut self, machine: &mut impl Machine, now: Instant, way_back: Option<Route<'s>>) {
         loop {
             if self.datagrams.len() >= BATCH {
                 self.send();
             }
             let start = self.bytes.len();
-            let Some(transmit) = machine.poll_transmit(now, &mut self.bytes) else {
+            let Some(Transmit { to, .. }) = machine.poll_transmit(now, &mut self.bytes) else {
                 return;
             };
             let bytes = start..self.bytes.len();
-            let to = transmit.to;
-            let is_from = |request: &Request<'_>| canonical(request.from) == canonical(to);
-            let answered = request.filter(is_from);
-            if answered.is_none() && machine.announces_to(to) {
-                let routes = routes(self.sockets, to);
-                self.datagrams
-                    .extend(routes.map(|route| Datagram::new(route, None, bytes.clone())));
-                continue;
+            let answers_request = way_back.is_some_and(|way_back| way_back.leads_to(to));
+            if machine.announces_to(to) && !answers_request {
+                for route in routes(self.sockets, to) {
+                    let bytes = bytes.clone();
+                    self.datagrams.push(Datagram { route, bytes });
+                }
+            } else if let Some(route) = self.route(to) {
+                self.datagrams.push(Datagram { route, bytes });
             }
-            // A part of a long reply answers an earlier request. A request of the machine's own
-            // answers none.
-            let earlier = || self.recent.iter().rev().copied().find(is_from);
-            let datagram = match answered.or_else(earlier) {
-                Some(answered) => {
-                    let route = (answered.socket, answered.from);
-                    Some(Datagram::new(route, answered.local, bytes))
-                }
-                None => {
-                    let route = routes(self.sockets, to).next();
-                    route.map(|route| Datagram::new(route, None, bytes))
-                }
-            };
-            self.datagrams.extend(datagram);
         }
+    }
+
+    /// The way back of the latest request from this address: a part of a long reply answers an
+    /// earlier request. A request of the machine's own answers none, and leaves by any socket.
+    fn route(&self, to: SocketAddr) -> Option<Route<'s>> {
+        let mut latest = self.recent.iter().rev();
+        let way_back = latest.find(|way_back| way_back.leads_to(to)).copied();
+        way_back.or_else(|| routes(self.sockets, to).next())
     }
 
     /// Sends the queued datagrams. Those that a socket cannot take are dropped.
     fn send(&mut self) {
         let mut waiting = self.datagrams.as_slice();
         while let Some(first) = waiting.first() {
-            let bytes = |range: &Range<usize>| self.bytes.get(range.clone()).unwrap_or_default();
-            let sent = if let Some(local) = first.local {
-                _ = send_from(first.socket, local, first.to, bytes(&first.bytes));
+            let Route { socket, local, to } = first.route;
+            let bytes_of = |datagram: &Datagram<'_>| {
+                let range = datagram.bytes.clone();
+                self.bytes.get(range).unwrap_or_default()
+            };
+            let sent = if let Some(local) = local {
+                _ = send_from(socket, local, to, bytes_of(first));
                 1
             } else {
                 let batch = waiting.iter().take_while(|datagram| {
-                    ptr::eq(datagram.socket, first.socket) && datagram.local.is_none()
+                    let route = &datagram.route;
+                    ptr::eq(route.socket, socket) && route.local.is_none()
                 });
                 let batch: Vec<_> = batch
-                    .map(|datagram| (datagram.to, bytes(&datagram.bytes)))
+                    .map(|datagram| (datagram.route.to, bytes_of(datagram)))
                     .collect();
-                send_batch(first.socket, &batch).unwrap_or_default().max(1)
+                send_batch(socket, &batch).unwrap_or_default().max(1)
             };
             waiting = waiting.get(sent..).unwrap_or_default();
         }
@@ -273,8 +261,8 @@ impl<'s> Outbox<'s> {
     }
 }
 
-/// The sockets that reach an address, each with the address in its own family.
-fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = (&UdpSocket, SocketAddr)> {
+/// The routes to an address, one for each socket that reaches it.
+fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = Route<'_>> {
     let is_of_family = |socket: &UdpSocket, to: SocketAddr| {
         let local = socket.local_addr();
         local.is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
@@ -288,14 +276,18 @@ fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = (&UdpSo
     let reaching = sockets
         .iter()
         .filter(move |socket| is_of_family(socket, to));
-    reaching.map(move |socket| (socket, to))
+    reaching.map(move |socket| Route {
+        socket,
+        local: None,
+        to,
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::protocol::Protocol;
-    use crate::session::{Handled, Transmit};
+    use crate::session::Handled;
 
     /// Answers the canonical form of an address, as a master does.
     struct Answer(Option<SocketAddr>);
