@@ -11,7 +11,7 @@ use crate::options::Engine;
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::time::Instant;
-use crate::token::{TokenIssuer, WINDOW};
+use crate::token::TokenIssuer;
 
 /// The sender of a request, and the state that a server keeps across requests. Each protocol uses
 /// the fields that it needs.
@@ -59,11 +59,7 @@ impl Requester {
             address,
             now,
             number: 1,
-            tokens: TokenIssuer {
-                secret,
-                window: WINDOW,
-                started: now,
-            },
+            tokens: TokenIssuer::new(secret, now),
         }
     }
 }
@@ -99,7 +95,7 @@ pub(crate) fn datagrams<K>(
     status: &ServerStatus,
     service: &Service,
     requester: &Requester,
-    reply: impl FnOnce(&mut Context<'_, K>) -> Option<Patched>,
+    reply: impl FnOnce(&mut Context<'_, K>) -> Option<TemplateReply>,
 ) -> Vec<Bytes> {
     let mut cache = Cache::default();
     let mut context = Context::new(status, service, requester, &mut cache);
@@ -214,9 +210,9 @@ impl Patch {
     }
 }
 
-/// A reply: a shared template plus the bytes specific to one request.
+/// A reply made from a template: the shared template, and the bytes specific to one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Patched {
+pub(crate) struct TemplateReply {
     template: Arc<Template>,
     patch: Patch,
     /// Whether the template was encoded for this reply.
@@ -230,7 +226,7 @@ pub(crate) struct Fitting {
     pub(crate) bytes: usize,
 }
 
-impl Patched {
+impl TemplateReply {
     /// `None` without any datagram.
     pub(crate) fn new(encoded: Encoded, patch: Patch) -> Option<Self> {
         (encoded.template.len() > 0).then_some(Self {
@@ -413,7 +409,7 @@ mod tests {
         template.bytes.extend_from_slice(b"ef");
         template.patch_here();
         let patch = Patch::new(|out| bytes::BufMut::put_slice(out, b"123"));
-        let reply = Patched::new(Encoded::new(template), patch).unwrap();
+        let reply = TemplateReply::new(Encoded::new(template), patch).unwrap();
         let mut out = Vec::new();
         assert_eq!(
             (
@@ -429,7 +425,7 @@ mod tests {
                 .map(|fitting| (fitting.datagrams, fitting.bytes)),
             [(1, 7), (1, 7), (1, 7), (2, 12)]
         );
-        assert!(Patched::new(Encoded::new(Template::default()), Patch::NONE).is_none());
+        assert!(TemplateReply::new(Encoded::new(Template::default()), Patch::NONE).is_none());
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::secret::Secret;
 use crate::time::{Duration, Instant};
 
 /// The default time window.
-pub(crate) const WINDOW: Duration = Duration::from_secs(15);
+const WINDOW: Duration = Duration::from_secs(15);
 
 /// Issues and verifies tokens bound to an address with its port, a purpose and a time window.
 ///
@@ -23,6 +23,15 @@ pub(crate) struct TokenIssuer {
 }
 
 impl TokenIssuer {
+    /// Issues tokens that are valid for 15 to 30 seconds. The first window starts now.
+    pub(crate) const fn new(secret: Secret, now: Instant) -> Self {
+        Self {
+            secret,
+            window: WINDOW,
+            started: now,
+        }
+    }
+
     /// The token of this address and port for a purpose in the current window: 64 bits, which each
     /// protocol shortens or writes in its own form.
     pub(crate) fn issue(&self, now: Instant, address: SocketAddr, purpose: u16) -> u64 {

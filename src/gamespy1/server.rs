@@ -8,7 +8,7 @@ use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, prope
 use super::served::{CommandOrder, EndMark, ReplyForm};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::{number, split};
 
@@ -67,7 +67,7 @@ pub fn respond(
 pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let Context {
         service, requester, ..
     } = *context;
@@ -83,7 +83,7 @@ pub(crate) fn respond_from_templates(
     });
     let number = (form.reply_number)(requester.number);
     let number = u32::try_from(number).unwrap_or(u32::MAX);
-    Patched::new(template, Patch::new(|out| number::put(number.into(), out)))
+    TemplateReply::new(template, Patch::new(|out| number::put(number.into(), out)))
 }
 
 /// The parts of a reply to these commands.
@@ -442,7 +442,7 @@ mod tests {
         let mut template = Template::default();
         write(parts, TRAILER.saturating_add(room), end_mark, &mut template);
         let number = Patch::new(|out| number::put(reply.into(), out));
-        let reply = Patched::new(Encoded::new(template), number).unwrap();
+        let reply = TemplateReply::new(Encoded::new(template), number).unwrap();
         let datagram = |index| {
             let mut out = Vec::new();
             reply.put(index, &mut out);

@@ -21,7 +21,7 @@ use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::options::Engine;
-use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::number;
 
@@ -118,7 +118,7 @@ pub fn respond(
 pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let Context {
         service, requester, ..
     } = *context;
@@ -138,7 +138,7 @@ pub(crate) fn respond_from_templates(
                 out.put_slice(&request.id.0);
                 number::put(token(number), out);
             });
-            Patched::new(template, id_and_token)
+            TemplateReply::new(template, id_and_token)
         }
         Command::Data {
             challenge,
@@ -165,7 +165,7 @@ fn data(
     selection: Selection<'_>,
     id: Patch,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let Context {
         status, service, ..
     } = *context;
@@ -173,7 +173,7 @@ fn data(
     let is_minecraft = served.layout == Layout::Minecraft;
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
         let template = context.template(ReplyKind::Basic, |_, template| basic(status, template));
-        return Patched::new(template, id);
+        return TemplateReply::new(template, id);
     }
     let keys = selection.keys().filter(|_| !is_minecraft);
     let allows_several = served.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
@@ -181,7 +181,7 @@ fn data(
         let template = context.template(ReplyKind::Full, |_, template| {
             full(status, service, template);
         });
-        return Patched::new(template, id);
+        return TemplateReply::new(template, id);
     }
     let keys = keys?;
     // Lists by name are few.
@@ -209,7 +209,7 @@ fn data(
             template,
         );
     });
-    Patched::new(template, id)
+    TemplateReply::new(template, id)
 }
 
 /// Reads a request as a server of this engine does. Where data needs no challenge, a selection can

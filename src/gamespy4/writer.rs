@@ -374,7 +374,7 @@ mod tests {
     use bytes::BufMut;
 
     use super::*;
-    use crate::reply::{Encoded, Patch, Patched};
+    use crate::reply::{Encoded, Patch, TemplateReply};
 
     #[test]
     fn the_id_of_the_request_follows_the_type_of_a_data_datagram() {
@@ -382,7 +382,7 @@ mod tests {
         put_data_head(1, &mut template);
         let mut out = Vec::new();
         let id = Patch::new(|out| out.put_slice(&[1, 2, 3, 4]));
-        Patched::new(Encoded::new(template), id)
+        TemplateReply::new(Encoded::new(template), id)
             .unwrap()
             .put(0, &mut out);
         assert_eq!(

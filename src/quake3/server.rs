@@ -13,7 +13,7 @@ use super::wire::response::{Word, put_head};
 use super::wire::siblings::Form;
 use crate::model::ServerStatus;
 use crate::options::{Detail, Engine};
-use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
 use crate::service::Service;
 use crate::text::number;
 
@@ -73,7 +73,7 @@ pub fn respond(
 pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let engine = context.service.engine;
     let profile = Profile::of_engine(engine);
     if request.hexen_world != (engine == Engine::HexenWorld) {
@@ -118,21 +118,21 @@ pub(crate) fn respond_from_templates(
     let template = context.template(kind, |context, template| {
         encode(detail, direction_byte, challenge.len(), context, template);
     });
-    Patched::new(template, Patch::new(|out| out.put_slice(challenge)))
+    TemplateReply::new(template, Patch::new(|out| out.put_slice(challenge)))
 }
 
 /// The reply to `status` of Quake 2 or QuakeWorld.
-fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let wanted = Wanted::new(context.service.engine, flags);
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
         siblings::encode(wanted, context.status, context.service, template);
     });
-    Patched::new(template, Patch::NONE)
+    TemplateReply::new(template, Patch::NONE)
 }
 
 /// The reply to `info` of Quake 2.
-fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let own = context.status.protocol_version;
     let own = own.unwrap_or(context.service.protocol_version);
     let is_known_version = number::number(protocol) == Some(own);
@@ -140,16 +140,16 @@ fn info_line_reply(protocol: &[u8], context: &mut Context<'_, ReplyKind>) -> Opt
     let template = context.template(kind, |context, template| {
         siblings::encode_info_line(is_known_version, context.status, template);
     });
-    Patched::new(template, Patch::NONE)
+    TemplateReply::new(template, Patch::NONE)
 }
 
 /// The reply to `k` of QuakeWorld, which has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
-fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+fn acknowledgement(context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let template = context.template(ReplyKind::Acknowledgement, |_, template| {
         template.begin();
         template.bytes.push(b'l');
     });
-    Patched::new(template, Patch::NONE)
+    TemplateReply::new(template, Patch::NONE)
 }
 
 /// Writes a reply that quotes a challenge of this length.
@@ -339,7 +339,7 @@ fn challenge_reply(
     game: Option<&[u8]>,
     direction_byte: bool,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let Context {
         status,
         service,
@@ -362,7 +362,7 @@ fn challenge_reply(
                 }
                 .put(direction_byte, &mut template.bytes);
             });
-        return Patched::new(template, Patch::NONE);
+        return TemplateReply::new(template, Patch::NONE);
     }
     let token = requester
         .tokens
@@ -382,11 +382,11 @@ fn challenge_reply(
         extra: (form == Challenge::Characters).then_some(b""),
     };
     let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
-    Patched::new(template, Patch::new(|out| reply.put(direction_byte, out)))
+    TemplateReply::new(template, Patch::new(|out| reply.put(direction_byte, out)))
 }
 
 /// The reply to `connect`: a refusal, because this server has no game.
-fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> Option<Patched> {
+fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let dark_places = form != Challenge::Response;
     let text = b"This server takes no players, it answers queries.\n";
@@ -399,7 +399,7 @@ fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> 
         template.begin();
         reply.put(direction_byte, &mut template.bytes);
     });
-    Patched::new(template, Patch::NONE)
+    TemplateReply::new(template, Patch::NONE)
 }
 
 /// A token as the engines write challenges: a signed number of 32 bits, or eleven characters.

@@ -2,7 +2,7 @@
 
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::{Cache, Context, Patched, Requester};
+use crate::reply::{Cache, Context, TemplateReply, Requester};
 use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
@@ -49,7 +49,7 @@ impl<'a> Request<'a> {
         service: &Service,
         requester: &Requester,
         caches: &mut Caches,
-    ) -> Option<Patched> {
+    ) -> Option<TemplateReply> {
         match self {
             Self::GameSpy1(request) => {
                 let cache = &mut caches.gamespy1;

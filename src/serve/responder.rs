@@ -8,11 +8,12 @@ use super::guard::{Guard, GuardOptions, Limited};
 use super::request::{Caches, Request};
 use crate::address::Scope;
 use crate::model::ServerStatus;
-use crate::reply::{Patched, Requester};
+use crate::reply::{TemplateReply, Requester};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::Instant;
+use crate::token::TokenIssuer;
 
 /// Replies that may wait to be sent, in datagrams. If the socket is slow, the newest datagrams are
 /// dropped, as by a full kernel buffer.
@@ -87,8 +88,7 @@ pub struct Responder {
     services: Vec<Service>,
     status: Arc<ServerStatus>,
     caches: Caches,
-    started: Instant,
-    secret: Secret,
+    tokens: TokenIssuer,
     guard: Option<Guard>,
     /// The maximum size of one reply, in bytes.
     max_reply: usize,
@@ -101,7 +101,7 @@ pub struct Responder {
 #[derive(Debug, Clone)]
 struct Queued {
     to: SocketAddr,
-    reply: Patched,
+    reply: TemplateReply,
     index: usize,
 }
 
@@ -117,8 +117,7 @@ impl Responder {
             services: Vec::new(),
             status: status.into(),
             caches: Caches::default(),
-            started: now,
-            secret,
+            tokens: TokenIssuer::new(secret, now),
             guard: None,
             max_reply: usize::MAX,
             queue: VecDeque::new(),
@@ -136,7 +135,7 @@ impl Responder {
         self.max_reply = options.map_or(usize::MAX, |options| {
             options.burst.try_into().unwrap_or(usize::MAX)
         });
-        self.guard = options.map(|options| Guard::new(options, self.secret));
+        self.guard = options.map(|options| Guard::new(options, self.tokens.secret));
         self
     }
 
@@ -192,20 +191,21 @@ impl Machine for Responder {
             return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
-        let admitted = match &mut self.guard {
-            Some(guard) => match guard.admit(now, from.ip(), request.has_token()) {
-                Ok(admitted) => Some(admitted),
-                Err(limited) => {
-                    self.count_limited(limited);
-                    return handled;
-                }
-            },
-            None => None,
+        let guard = self.guard.as_mut();
+        let admitted = guard.map(|guard| guard.admit(now, from.ip(), request.has_token()));
+        let admitted = match admitted.transpose() {
+            Ok(admitted) => admitted,
+            Err(limited) => {
+                self.count_limited(limited);
+                return handled;
+            }
         };
-        // Token windows count from the start of the responder.
-        let mut requester = Requester::new(from, self.started, self.secret);
-        requester.now = now;
-        requester.number = self.stats.answered.saturating_add(1);
+        let requester = Requester {
+            address: from,
+            now,
+            number: self.stats.answered.saturating_add(1),
+            tokens: self.tokens,
+        };
         let reply = request.respond(&self.status, service, &requester, &mut self.caches);
         let Some(reply) = reply else {
             count(&mut self.stats.unanswered, 1);
@@ -226,7 +226,7 @@ impl Machine for Responder {
 
     /// When to call [`Self::poll_transmit`]: at once while a reply waits, else `None`.
     fn poll_timeout(&self) -> Option<Instant> {
-        (!self.queue.is_empty()).then_some(self.started)
+        (!self.queue.is_empty()).then_some(self.tokens.started)
     }
 
     /// Does nothing: a responder has no timers.
@@ -244,7 +244,7 @@ impl Responder {
 
     /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
     /// newest datagrams.
-    fn enqueue(&mut self, to: SocketAddr, reply: &Patched) -> usize {
+    fn enqueue(&mut self, to: SocketAddr, reply: &TemplateReply) -> usize {
         let space = MAX_QUEUED.saturating_sub(self.queue.len());
         let fitting = reply.fitting(space, self.max_reply);
         let dropped = reply.len().saturating_sub(fitting.datagrams);

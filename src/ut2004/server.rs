@@ -8,7 +8,7 @@ use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, X
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, Patched, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
 use crate::service::Service;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as
@@ -62,7 +62,7 @@ pub fn respond(
 pub(crate) fn respond_from_templates(
     request: &Request,
     context: &mut Context<'_, ReplyKind>,
-) -> Option<Patched> {
+) -> Option<TemplateReply> {
     let kind = ReplyKind {
         command: request.command,
         takes_header: takes_header(request, context.service),
@@ -75,7 +75,7 @@ pub(crate) fn respond_from_templates(
         }
         .write(request, context.status);
     });
-    Patched::new(template, Patch::NONE)
+    TemplateReply::new(template, Patch::NONE)
 }
 
 /// The kind of a reply. Replies of the same kind are identical.
