@@ -42,10 +42,20 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 pub struct StatusQuery {
     options: QueryOptions,
     challenge: [u8; request::CHALLENGE_LENGTH],
-    /// The text that a server of [`Dialect::OpenJk`] has demanded, until it is sent back.
-    echo: Option<Vec<u8>>,
+    echo: Echo,
     /// The datagrams of a QuakeWorld reply.
     parts: Parts,
+}
+
+/// The text that a server of [`Dialect::OpenJk`] demands back before it answers.
+#[derive(Debug, Clone)]
+enum Echo {
+    /// The server may demand one.
+    Awaited,
+    /// This text is the next request.
+    Due(Vec<u8>),
+    /// None is sent back: one was sent, or the dialect has none.
+    Over,
 }
 
 /// The parts of a QuakeWorld status that are requested: infostring, players, spectators with `S` as
@@ -63,11 +73,14 @@ impl StatusQuery {
             dialect if is_sibling(dialect) => Detail::Full,
             _ => options.detail,
         };
-        let options = QueryOptions { detail, ..*options };
+        let echo = match options.dialect {
+            Dialect::OpenJk => Echo::Awaited,
+            _ => Echo::Over,
+        };
         Self {
-            options,
+            options: QueryOptions { detail, ..*options },
             challenge: request::challenge(nonce),
-            echo: None,
+            echo,
             parts: Parts::default(),
         }
     }
@@ -85,21 +98,27 @@ impl StatusQuery {
         let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);
         let is_part = self.parts.add(&datagram, &limits);
-        let whole = self.parts.join().filter(|_| is_part);
-        let answer = match Answer::read(whole.unwrap_or(datagram), &limits) {
-            Ok(answer) if answer.form() != Form::Quake3 => answer,
-            Err(_) if is_part => return Verdict::Partial(Wait::Reply),
-            rejected => {
-                let other = ParseError::new(ParseErrorKind::Unexpected("print or n"), 4);
-                return Verdict::Rejected(rejected.err().unwrap_or(other));
-            }
+        let reply = match self.parts.join() {
+            Some(joined) if is_part => joined,
+            _ => datagram,
         };
-        let has_end = self.parts.is_single() && self.parts.end() == End::Reached;
-        if answer.form() == Form::QuakeWorld && !has_end {
+        let answer = match Answer::read(reply, &limits) {
+            Ok(answer) => answer,
+            // The parts cannot be read until the others have arrived.
+            Err(_) if is_part => return Verdict::Partial(Wait::Reply),
+            Err(error) => return Verdict::Rejected(error),
+        };
+        let is_whole = match answer.form() {
+            Form::Quake3 => return Verdict::Rejected(unexpected("print or n")),
+            Form::Quake2 => true,
+            Form::QuakeWorld => self.parts.is_single() && self.parts.end() == End::Reached,
+        };
+        if is_whole {
+            Verdict::Done(self.with_charset(answer))
+        } else {
             // A datagram that was overtaken may still arrive.
-            return Verdict::Partial(Wait::Grace);
+            Verdict::Partial(Wait::Grace)
         }
-        Verdict::Done(self.with_charset(answer))
     }
 
     /// The answer from the datagrams that have arrived, when no more arrive.
@@ -124,49 +143,41 @@ impl StatusQuery {
     /// The answer of a datagram.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.options.limits)?;
+        let asked = self.options.detail;
         if response.form() != Form::Quake3 {
-            let other = ParseErrorKind::Unexpected(command_word(self.options.detail));
-            return Err(ParseError::new(other, 4));
+            return Err(unexpected(command_word(asked)));
         }
         let verification = self.verify(&response)?;
-        let asked = self.options.detail;
         // DarkPlaces answers `getstatus` with an `infoResponse` when its status does not fit into a
         // datagram. Without our challenge, it could be a late reply to an earlier `getinfo`.
         let may_be_short = asked == Detail::Full && verification == Verification::Verified;
         if response.detail() != asked && !may_be_short {
-            return Err(ParseError::new(
-                ParseErrorKind::Unexpected(command_word(asked)),
-                4,
-            ));
+            return Err(unexpected(command_word(asked)));
         }
-        let (datagram, layout) = (Bytes::copy_from_slice(datagram), response.layout);
         Ok(Answer {
-            charset: self.options.charset,
-            datagram,
-            layout,
+            datagram: Bytes::copy_from_slice(datagram),
+            layout: response.layout,
             asked,
             verification,
+            charset: self.options.charset,
             has_open_end: false,
         })
     }
 
-    /// The bytes that the server demands back; `None` if the datagram is not such a demand.
-    fn demanded<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
-        if self.options.dialect != Dialect::OpenJk {
-            return None;
-        }
+    /// The text that the server demands back; `None` if the datagram is not such a demand. A text
+    /// that does not repeat our request, or that is not plain text, is not sent back.
+    fn demanded_echo<'a>(&self, datagram: &'a [u8]) -> Option<&'a [u8]> {
         let (_, text) = line::text(datagram).ok()?;
-        let demanded = echo(text).ok()?.1.trim_ascii_end().strip_suffix(b"\"")?;
-        let word: &[u8] = if self.options.detail == Detail::Short {
-            b" getinfo "
-        } else {
-            b" getstatus "
+        let (_, quoted) = echo(text).ok()?;
+        let demanded = quoted.trim_ascii_end().strip_suffix(b"\"")?;
+        let repeated = demanded.strip_prefix(b"echoResponse")?;
+        let repeats_request = match self.options.detail {
+            Detail::Short => repeated.starts_with(b" getinfo "),
+            Detail::Full => repeated.starts_with(b" getstatus "),
         };
         let is_printable = |byte: &u8| matches!(byte, b' '..=b'~') && *byte != b'"';
-        let is_safe = demanded.strip_prefix(b"echoResponse")?.starts_with(word)
-            && demanded.len() <= MAX_ECHO
-            && demanded.iter().all(is_printable);
-        is_safe.then_some(demanded)
+        let is_plain = demanded.len() <= MAX_ECHO && demanded.iter().all(is_printable);
+        (repeats_request && is_plain).then_some(demanded)
     }
 
     /// A reply with a wrong challenge is rejected; a missing or empty one is common.
@@ -193,6 +204,11 @@ const fn is_sibling(dialect: Dialect) -> bool {
     )
 }
 
+/// The error for another message of this protocol than the expected one.
+const fn unexpected(expected: &'static str) -> ParseError {
+    ParseError::new(ParseErrorKind::Unexpected(expected), line::MARK.len())
+}
+
 /// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
 fn echo(text: &[u8]) -> IResult<&[u8], &[u8]> {
     preceded(tag_no_case("echo \""), rest).parse(text)
@@ -202,8 +218,10 @@ impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
-        if let Some(demanded) = self.echo.take() {
-            return line::put(None, &demanded, out);
+        if let Echo::Due(text) = &self.echo {
+            line::put(None, text, out);
+            self.echo = Echo::Over;
+            return;
         }
         let challenge = self.challenge();
         let dialect = self.options.dialect;
@@ -225,10 +243,10 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        if let Some(demanded) = self.demanded(datagram) {
-            self.echo = Some(demanded.to_vec());
-            // A second text is not sent back.
-            self.options.dialect = Dialect::default();
+        if matches!(self.echo, Echo::Awaited)
+            && let Some(demanded) = self.demanded_echo(datagram)
+        {
+            self.echo = Echo::Due(demanded.to_vec());
             return Verdict::Next;
         }
         if is_sibling(self.options.dialect) {

@@ -409,7 +409,8 @@ impl Output {
 }
 
 fn unexpected(expected: &'static str) -> Verdict<Answered> {
-    Verdict::Rejected(ParseError::new(ParseErrorKind::Unexpected(expected), 4))
+    let kind = ParseErrorKind::Unexpected(expected);
+    Verdict::Rejected(ParseError::new(kind, line::MARK.len()))
 }
 
 /// The output of a command, or the reason that there is none.

@@ -20,7 +20,7 @@ use super::engines;
 use super::habits::ConnectForm;
 use super::refusal::Refusal;
 use super::wire::infostring::{InfoStringBuilder, MAX_INFO_STRING};
-use super::wire::line::next_word;
+use super::wire::line::{MARK, next_word};
 use super::wire::reply::{Reply, is_flag};
 use super::wire::request::{Command, ConnectArguments, ConnectRequest, Request};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -335,7 +335,7 @@ impl Conversation for ConnectQuery {
                 .take_acceptance(challenge, &reply)
                 .map(|connected| Verdict::Done(Ok(connected))),
         };
-        taken.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, 4)))
+        taken.unwrap_or_else(|kind| Verdict::Rejected(ParseError::new(kind, MARK.len())))
     }
 
     fn timeout(&mut self, _remaining: Remaining) -> OnTimeout<Self::Answer> {

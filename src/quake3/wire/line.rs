@@ -13,7 +13,7 @@ use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
 
 /// The mark of an out-of-band packet.
-const MARK: [u8; 4] = [0xFF; 4];
+pub(crate) const MARK: [u8; 4] = [0xFF; 4];
 /// Medal of Honor's byte after the mark, in requests.
 pub(crate) const TO_SERVER: u8 = 0x02;
 /// Medal of Honor's byte after the mark, in replies.

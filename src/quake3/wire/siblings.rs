@@ -1,4 +1,5 @@
-//! Quake 2 and QuakeWorld: their player lines and other differences from Quake 3's packets.
+//! Quake 2 and QuakeWorld, the siblings of Quake 3: their player lines and other differences from
+//! Quake 3's packets.
 
 use nom::bytes::complete::{tag, take_till, take_till1, take_while};
 use nom::combinator::{eof, opt};
