@@ -191,6 +191,7 @@ impl StatusQuery {
         } else {
             Stage::Quoted(value)
         };
+        // It becomes the current one.
         self.attempts.push(attempt);
         self.has_challenge = true;
         Ok(Verdict::Next)
@@ -392,6 +393,7 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
+        // Another form of the request is a step of its own, and needs no retry.
         if remaining != Remaining::Nothing
             && let Some(stage) = self.other_form()
         {

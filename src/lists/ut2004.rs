@@ -13,7 +13,7 @@ use nom::sequence::terminated;
 use super::server_list::{Collector, ListedServer};
 use super::session::{Form, Next};
 use crate::error::{EncodeError, ListError};
-use crate::grammar::Parsed;
+use crate::grammar::{self, GrammarError, Parsed};
 use crate::model::{Charset, Rules};
 use crate::ut2004::wire::strings::{FString, put_index, string};
 
@@ -233,13 +233,14 @@ impl Form for Dialogue {
 impl Dialogue {
     /// Handles a message without its length.
     fn handle_message(&mut self, body: &[u8], servers: &mut Collector) -> Result<Next, ListError> {
-        let malformed = |_| ListError::Malformed(4);
         let send = |message: Result<Vec<u8>, EncodeError>| {
             message.map(Next::Send).map_err(ListError::Request)
         };
         let (expected, next) = match self.expected {
             Message::Challenge => {
-                let (_, challenge) = string(body).map_err(|_| ListError::NoGreeting)?;
+                let Ok((_, challenge)) = string(body) else {
+                    return Err(ListError::NoGreeting);
+                };
                 (
                     Message::Approval,
                     send(self.request.login(challenge.raw()))?,
@@ -260,12 +261,13 @@ impl Dialogue {
                 (Message::Count, send(self.request.list())?)
             }
             Message::Count => {
-                let (_, announced) = count(body).map_err(malformed)?;
+                let announced = read(count, body)?;
                 servers.list.announced = Some(announced);
                 (Message::Entry, Next::Read)
             }
             Message::Entry => {
-                let (_, listed) = entry(body, self.request.is_ut2004()).map_err(malformed)?;
+                let is_ut2004 = self.request.is_ut2004();
+                let listed = read(|body| entry(body, is_ut2004), body)?;
                 servers.add_entry(listed);
                 (Message::Entry, Next::Read)
             }
@@ -278,6 +280,16 @@ impl Dialogue {
         let is_whole = announced.is_some_and(|announced| servers.count >= announced);
         Ok(if is_whole { Next::End } else { next })
     }
+}
+
+/// Reads a message without its length, which has four bytes.
+fn read<'a, T>(
+    production: impl Parser<&'a [u8], Output = T, Error = GrammarError>,
+    body: &'a [u8],
+) -> Result<T, ListError> {
+    let (_, message) =
+        grammar::read(production, body, 4).map_err(|error| ListError::Malformed(error.offset))?;
+    Ok(message)
 }
 
 /// `frame = length body`
@@ -338,7 +350,7 @@ fn entry(body: &[u8], is_ut2004: bool) -> Parsed<'_, ListedServer> {
 /// Checks a message of the login. Any text except the expected one is a refusal, such as `DENIED`,
 /// `UPGRADE` or `MSLIST`.
 fn accept(expected: &[u8], body: &[u8]) -> Result<(), ListError> {
-    let (rest, text) = string(body).map_err(|_| ListError::Malformed(4))?;
+    let (text, rest) = read((string, rest), body)?;
     if text.raw() == expected {
         return Ok(());
     }

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use super::list_reply::Datagram;
 use super::lists::Lists;
 use super::wire::info::Info;
-use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList};
+use super::wire::lists::{
+    Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT,
+};
 use super::wire::strings::FString;
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
@@ -102,8 +104,8 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
-        lists.rules.ask();
-        lists.players.ask();
+        lists.rules.set_asked();
+        lists.players.set_asked();
         let none = ParseErrorKind::CutShort("the answer: no datagram");
         let mut result = Err(ParseError::new(none, 0));
         for datagram in datagrams {
@@ -144,7 +146,7 @@ impl Answer {
     /// The entries of each datagram of this type.
     pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
         let datagrams = self.datagrams().zip(&self.parts);
-        let of_kind = datagrams.filter(move |(datagram, _)| datagram.get(4) == Some(&kind));
+        let of_kind = datagrams.filter(move |(datagram, _)| datagram.get(TYPE_AT) == Some(&kind));
         of_kind.map(move |(datagram, part)| Entries::of(datagram, kind, part.entries))
     }
 

@@ -3,15 +3,11 @@
 use std::time::Duration;
 
 use super::answer::Answer;
-use super::lists::{List, Lists, State};
+use super::lists::{List, Lists, State, UNEXPECTED};
 use super::wire::{Command, Request};
-use crate::error::{ParseError, ParseErrorKind};
+use crate::error::ParseErrorKind;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
-
-/// The error for a datagram that does not answer the request.
-const UNEXPECTED: ParseError =
-    ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), 4);
 
 /// Queries a server's status: rules and players, then the info.
 ///
@@ -77,21 +73,21 @@ impl StatusQuery {
             players,
             ..
         } = &self.lists;
-        let is_first = rules.state == State::NotAsked && players.state == State::NotAsked;
         if self.options.detail == Detail::Short {
             return info.is_none().then_some(Command::Info);
         }
+        let is_first = rules.state == State::NotAsked && players.state == State::NotAsked;
         if info.is_none() && !is_first {
             return Some(Command::Info);
         }
-        match (rules.is_open(), players.is_open()) {
+        let needs_players = players.is_open();
+        // The list of players may be empty: the rules of the same reply show that the request has
+        // arrived.
+        let may_be_empty = needs_players && players.is_empty() && !self.is_separate;
+        let needs_rules = rules.is_open() || may_be_empty;
+        match (needs_rules, needs_players) {
             (true, true) if !self.is_separate => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
-            // The list of players may be empty: the rules of the same reply show that the request
-            // has arrived.
-            (false, true) if !self.is_separate && players.is_empty() => {
-                Some(Command::RulesAndPlayers)
-            }
             (false, true) => Some(Command::Players),
             (false, false) => None,
         }
@@ -116,8 +112,8 @@ impl StatusQuery {
         self.asked == Some(Command::Info) && self.lists.info.is_none()
     }
 
-    /// Judges the query after a datagram was taken.
-    fn progress(&mut self) -> Verdict<Answer> {
+    /// The verdict after a datagram was taken.
+    fn verdict(&mut self) -> Verdict<Answer> {
         if self.awaits_info() {
             return Verdict::Partial(Wait::Reply);
         }
@@ -144,7 +140,7 @@ impl StatusQuery {
 
     /// Ends the reply to the current request. Returns the answer if nothing is left to request.
     fn end_reply(&mut self) -> Option<Answer> {
-        self.judge_lists();
+        self.end_list_replies();
         if self.lists.rules.is_open() && !self.is_separate {
             self.lists.players.ask_again_if_empty();
         }
@@ -155,7 +151,7 @@ impl StatusQuery {
         }
     }
 
-    fn judge_lists(&mut self) {
+    fn end_list_replies(&mut self) {
         let count = self.lists.count;
         self.awaited().for_each(|list| list.end_reply(count));
     }
@@ -190,10 +186,10 @@ impl Conversation for StatusQuery {
         let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
         self.asked = Some(command);
         if matches!(command, Command::Rules | Command::RulesAndPlayers) {
-            self.lists.rules.ask();
+            self.lists.rules.set_asked();
         }
         if matches!(command, Command::Players | Command::RulesAndPlayers) {
-            self.lists.players.ask();
+            self.lists.players.set_asked();
         }
         // Cannot fail: every request has a form on the wire.
         Request::new(command).encode(out);
@@ -207,17 +203,16 @@ impl Conversation for StatusQuery {
         }
         let awaits_info = self.awaits_info();
         let taken = self.lists.take(datagram, awaits_info, &self.options.limits);
-        match taken {
-            // A datagram over the limits shows that the request has arrived.
-            Err(error) if !matches!(error.kind, ParseErrorKind::Limit { .. }) => {
-                return Verdict::Rejected(error);
-            }
-            _ => {}
+        // A datagram over the limits shows that the request has arrived.
+        if let Err(error) = taken
+            && !matches!(error.kind, ParseErrorKind::Limit { .. })
+        {
+            return Verdict::Rejected(error);
         }
         if self.asked == Some(Command::RulesAndPlayers) {
             self.lists.players.set_answered();
         }
-        self.progress()
+        self.verdict()
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
@@ -227,11 +222,11 @@ impl Conversation for StatusQuery {
             if may_come || !self.lists.have_begun() {
                 return OnTimeout::Retry;
             }
-            self.judge_lists();
+            self.end_list_replies();
             return OnTimeout::Done(self.take_answer());
         }
         if remaining == Remaining::Nothing {
-            self.judge_lists();
+            self.end_list_replies();
             return OnTimeout::Done(self.take_answer());
         }
         if self.awaited().all(|list| list.is_silent()) {

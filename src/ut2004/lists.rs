@@ -22,11 +22,15 @@
 //! the list counts as missing.
 
 use super::list_reply::{Datagram, ListReply, Size};
-use super::wire::lists::{PLAYERS, RULES};
+use super::wire::lists::{PLAYERS, RULES, TYPE_AT};
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::MissingParts;
+
+/// The error for a datagram that does not answer the request.
+pub(super) const UNEXPECTED: ParseError =
+    ParseError::new(ParseErrorKind::Unexpected("the reply asked for"), TYPE_AT);
 
 /// The maximum number of replies to one list. Some real lists change with every reply.
 const MAX_REPLIES: usize = 3;
@@ -99,7 +103,7 @@ impl Lists {
         awaits_info: bool,
         limits: &Limits,
     ) -> Result<(), ParseError> {
-        match datagram.get(4) {
+        match datagram.get(TYPE_AT) {
             Some(&RULES) if self.rules.state != State::NotAsked => {
                 self.take_part(datagram, Kind::Rules, limits)
             }
@@ -123,10 +127,7 @@ impl Lists {
                 self.count = usize::try_from(info.current_players).ok();
                 Ok(())
             }
-            _ => {
-                let kind = ParseErrorKind::Unexpected("the reply asked for");
-                Err(ParseError::new(kind, 4))
-            }
+            _ => Err(UNEXPECTED),
         }
     }
 
@@ -214,7 +215,7 @@ impl List {
     }
 
     /// Notes that a request for the list is sent.
-    pub(super) fn ask(&mut self) {
+    pub(super) fn set_asked(&mut self) {
         if self.state == State::NotAsked {
             self.state = State::Asked;
         }

@@ -163,15 +163,14 @@ impl<'a> Part<'a> {
         if next.name.is_empty() {
             return None;
         }
-        let body = self.body(bytes);
-        let whole = self.rows_of(bytes, next.name, next.section, next.first_row);
-        if whole {
+        if self.ends_with_rows(bytes, next, next.first_row) {
             return Some(Seam::Row(next.name));
         }
-        let with_copy = next.first_row.checked_add(1)?;
+        let rows_with_copy = next.first_row.checked_add(1)?;
+        let body = self.body(bytes);
         let cut_at = last_text(body)?;
         let cut = body.get(cut_at..body.len().checked_sub(1)?)?;
-        let is_copy = self.rows_of(bytes, next.name, next.section, with_copy)
+        let is_copy = self.ends_with_rows(bytes, next, rows_with_copy)
             && next.first_value().starts_with(cut);
         is_copy.then(|| {
             self.end = self.start.saturating_add(cut_at);
@@ -179,8 +178,10 @@ impl<'a> Part<'a> {
         })
     }
 
-    /// Whether this part ends with the first `rows` rows of a column.
-    fn rows_of(&self, bytes: &[u8], name: &[u8], section: u8, rows: usize) -> bool {
+    /// Whether this part ends with the first `rows` rows of the column that the next one begins
+    /// with.
+    fn ends_with_rows(&self, bytes: &[u8], next: &Opening<'_>, rows: usize) -> bool {
+        let Opening { section, name, .. } = *next;
         let body = self.body(bytes);
         if self.opening.section == section && self.opening.name == name {
             let header = name.len().saturating_add(3);

@@ -14,6 +14,8 @@ use crate::ut2004::engines::{BLUE, PlayerForm, RED};
 
 /// Length of the header before the entries.
 pub(crate) const HEADER: usize = 5;
+/// The position of the type in the header.
+pub(crate) const TYPE_AT: usize = 4;
 
 /// Types of datagrams.
 pub(crate) const RULES: u8 = 1;
@@ -96,18 +98,20 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// `*entry`: at most `most` entries, up to one that is cut short. Returns the rest of the input
+    /// `*entry`: at most `max` entries, up to one that is cut short. Returns the rest of the input
     /// too.
     pub(super) fn read<T>(
         input: &'a [u8],
-        most: usize,
+        max: usize,
         entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
     ) -> (&'a [u8], Self) {
-        let (mut rest, mut count) = (input, 0_usize);
-        while count < most
+        let mut rest = input;
+        let mut count = 0_usize;
+        while count < max
             && let Ok((after, _)) = entry(rest)
         {
-            (rest, count) = (after, count.saturating_add(1));
+            rest = after;
+            count = count.saturating_add(1);
         }
         let bytes = input
             .get(..input.len().saturating_sub(rest.len()))
@@ -287,13 +291,13 @@ pub(super) fn skip_rule(input: &[u8]) -> Parsed<'_, ()> {
     Ok((rest, ()))
 }
 
-/// `counted = index *entry`: the index is the number of entries, at most `most`
+/// `counted = index *entry`: the index is the number of entries, at most `max`
 pub(super) fn counted<'a, T>(
-    most: usize,
+    max: usize,
     entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Fn(&'a [u8]) -> Parsed<'a, Entries<'a>> {
     move |input| {
-        let count = |count| usize::try_from(count).ok().filter(|count| *count <= most);
+        let count = |count| usize::try_from(count).ok().filter(|count| *count <= max);
         let (rest, count) = map_opt(index, count).parse(input)?;
         let (rest, entries) = Entries::read(rest, count, &entry);
         if entries.count == count {

@@ -11,7 +11,9 @@ use nom::number::complete::{le_u32, u8 as byte};
 
 use self::info::PORT;
 pub use self::info::{Info, Waves};
-use self::lists::{Entries, HEADER, player_with_pairs, skip_rule, standard_player};
+use self::lists::{
+    Entries, HEADER, PLAYERS, RULES, TYPE_AT, player_with_pairs, skip_rule, standard_player,
+};
 pub use self::lists::{PlayerList, PlayerRecord, RuleList, XmpFields};
 pub use self::strings::FString;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
@@ -104,7 +106,7 @@ impl Request {
         ];
         let command = commands
             .get(usize::from(code))
-            .ok_or_else(|| unexpected("a type from 0 to 4", 4))?;
+            .ok_or_else(|| unexpected("a type from 0 to 4", TYPE_AT))?;
         Ok(Self {
             version,
             command: *command,
@@ -116,6 +118,10 @@ impl Request {
         put_header(self.version, self.command as u8, out);
     }
 }
+
+/// The types of datagrams without entries; those with entries are [`RULES`] and [`PLAYERS`].
+const INFO: u8 = 0;
+const SMALL_PING: u8 = 4;
 
 /// A version that no known game has.
 const VERSION: ParseErrorKind = ParseErrorKind::NotThisProtocol("a version from 0x77 to 0x80");
@@ -198,7 +204,7 @@ impl<'a> Response<'a> {
             return Err(ParseError::new(VERSION, 0));
         }
         let (body, problem) = match code {
-            0 => {
+            INFO => {
                 let info = Info::read(datagram, limits)?;
                 let is_short = version >= UT2004_VERSION && info.skill_level.is_none();
                 let offset = datagram.len().saturating_sub(info.trailing.len());
@@ -207,28 +213,38 @@ impl<'a> Response<'a> {
                 });
                 (Body::Info(info), problem)
             }
-            1 => {
-                let names = ("rules", "a rule");
-                let (rules, problem) = list(rest, skip_rule, limits.max_rules(), names)?;
-                (Body::Rules(RuleList(rules)), problem)
-            }
-            2 => {
-                let form = PlayerForm::of_version(version);
-                let max = limits.max_players();
-                let names = ("players", "a player");
-                // Each is compiled by itself: counting the usual players makes no records.
-                let (players, problem) = match form {
-                    PlayerForm::Standard => list(rest, standard_player, max, names)?,
-                    PlayerForm::WithPairs => list(rest, player_with_pairs, max, names)?,
+            RULES => {
+                let kind = ListKind {
+                    entries: "rules",
+                    entry: "a rule",
+                    limit: limits.max_rules(),
                 };
-                let players = PlayerList(Entries { form, ..players });
-                (Body::Players(players), problem)
+                let list = kind.read(rest, skip_rule)?;
+                (Body::Rules(RuleList(list.entries)), list.problem)
             }
-            4 => (Body::SmallPing(rest), None),
+            PLAYERS => {
+                let form = PlayerForm::of_version(version);
+                let kind = ListKind {
+                    entries: "players",
+                    entry: "a player",
+                    limit: limits.max_players(),
+                };
+                // Each is compiled by itself: counting the usual players makes no records.
+                let list = match form {
+                    PlayerForm::Standard => kind.read(rest, standard_player)?,
+                    PlayerForm::WithPairs => kind.read(rest, player_with_pairs)?,
+                };
+                let players = Entries {
+                    form,
+                    ..list.entries
+                };
+                (Body::Players(PlayerList(players)), list.problem)
+            }
+            SMALL_PING => (Body::SmallPing(rest), None),
             _ => {
                 return Err(ParseError::new(
                     ParseErrorKind::Unexpected("a reply of type 0, 1, 2 or 4"),
-                    4,
+                    TYPE_AT,
                 ));
             }
         };
@@ -279,12 +295,12 @@ impl<'a> Response<'a> {
     pub fn encode(&self, out: &mut impl BufMut) -> Result<(), EncodeError> {
         let (code, bytes) = match &self.body {
             Body::Info(info) => {
-                put_header(self.version, 0, out);
+                put_header(self.version, INFO, out);
                 return info.encode(out);
             }
-            Body::Rules(rules) => (1, rules.0.bytes),
-            Body::Players(players) => (2, players.0.bytes),
-            Body::SmallPing(payload) => (4, *payload),
+            Body::Rules(rules) => (RULES, rules.0.bytes),
+            Body::Players(players) => (PLAYERS, players.0.bytes),
+            Body::SmallPing(payload) => (SMALL_PING, *payload),
         };
         put_header(self.version, code, out);
         out.put_slice(bytes);
@@ -292,27 +308,43 @@ impl<'a> Response<'a> {
     }
 }
 
-/// `list = *entry [trailing]`: the entries, and the problem if the last entry is cut. `names`: the
-/// names of the entries in the plural and in the singular.
-fn list<'a, T>(
-    input: &'a [u8],
-    entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+/// The names of the entries of a list, and how many are allowed.
+struct ListKind {
+    entries: &'static str,
+    /// One of them.
+    entry: &'static str,
     limit: usize,
-    names: (&'static str, &'static str),
-) -> Result<(Entries<'a>, Option<ParseError>), ParseError> {
-    let (trailing, entries) = Entries::read(input, limit.saturating_add(1), entry);
-    if entries.count > limit {
-        return Err(ParseError::limit(names.0, limit, HEADER));
+}
+
+/// A list that was read.
+struct List<'a> {
+    entries: Entries<'a>,
+    /// The last entry is cut.
+    problem: Option<ParseError>,
+}
+
+impl ListKind {
+    /// `list = *entry [trailing]`
+    fn read<'a, T>(
+        &self,
+        input: &'a [u8],
+        entry: impl Fn(&'a [u8]) -> Parsed<'a, T>,
+    ) -> Result<List<'a>, ParseError> {
+        let max = self.limit.saturating_add(1);
+        let (trailing, whole) = Entries::read(input, max, entry);
+        if whole.count > self.limit {
+            return Err(ParseError::limit(self.entries, self.limit, HEADER));
+        }
+        let cut_at = HEADER.saturating_add(whole.bytes.len());
+        let cut = ParseError::new(ParseErrorKind::CutShort(self.entry), cut_at);
+        Ok(List {
+            entries: Entries {
+                bytes: input,
+                ..whole
+            },
+            problem: (!trailing.is_empty()).then_some(cut),
+        })
     }
-    let at = HEADER.saturating_add(entries.bytes.len());
-    let problem = ParseError::new(ParseErrorKind::CutShort(names.1), at);
-    Ok((
-        Entries {
-            bytes: input,
-            ..entries
-        },
-        (!trailing.is_empty()).then_some(problem),
-    ))
 }
 
 /// The first five bytes of each datagram.
