@@ -4,7 +4,7 @@ use bytes::Bytes;
 use nom::bytes::complete::tag_no_case;
 use nom::combinator::rest;
 use nom::sequence::preceded;
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use super::answer::Answer;
 use super::reassembly::{End, Parts};
@@ -13,6 +13,7 @@ use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
 use super::wire::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::model::Verification;
 use crate::options::{Detail, Dialect, QueryOptions};
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
@@ -210,7 +211,7 @@ const fn unexpected(expected: &'static str) -> ParseError {
 }
 
 /// `echo = "echo" SP DQUOTE *OCTET`: the text after the quote.
-fn echo(text: &[u8]) -> IResult<&[u8], &[u8]> {
+fn echo(text: &[u8]) -> Parsed<'_, &[u8]> {
     preceded(tag_no_case("echo \""), rest).parse(text)
 }
 

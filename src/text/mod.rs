@@ -5,7 +5,8 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use nom::IResult;
+
+use crate::grammar::Parsed;
 
 mod caret;
 pub(crate) mod charset;
@@ -31,18 +32,18 @@ pub(crate) fn share(whole: &Bytes, part: &[u8]) -> Bytes {
 
 /// Iterator over the results of a production, until it fails.
 #[inline]
-pub(crate) fn each<'a, T, E>(
+pub(crate) fn each<'a, T>(
     input: &'a [u8],
-    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
+    production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Iterator<Item = T> {
     each_with_offset(input, production).map(|(_, item)| item)
 }
 
 /// As [`each`], with the offset of each result in the input.
 #[inline]
-pub(crate) fn each_with_offset<'a, T, E>(
+pub(crate) fn each_with_offset<'a, T>(
     input: &'a [u8],
-    production: impl Fn(&'a [u8]) -> IResult<&'a [u8], T, E>,
+    production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
 ) -> impl Iterator<Item = (usize, T)> {
     let mut rest = input;
     std::iter::from_fn(move || {
@@ -55,7 +56,7 @@ pub(crate) fn each_with_offset<'a, T, E>(
 
 /// `until = *OCTET`, up to one of two byte values or to the end. The value is not part of it.
 #[inline(always)]
-pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn short_until<const A: u8, const B: u8>(input: &[u8]) -> Parsed<'_, &[u8]> {
     Ok(split(input, length_until::<A, B>(input)))
 }
 

@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 
 use nom::combinator::fail;
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use crate::error::EncodeError;
+use crate::grammar::Parsed;
 use crate::text::short_until;
 
 /// Longest infostring that id's engines accept, in bytes (`MAX_INFO_STRING` less its NUL).
@@ -99,7 +100,7 @@ impl<'a> Iterator for Pairs<'a> {
 /// `pair = token [ token ]`: key and value. Only the first key may lack its `\`, and only the last
 /// its value.
 #[inline(always)]
-fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
+fn pair(input: &[u8]) -> Parsed<'_, Pair<'_>> {
     if matches!(input, [] | [b'\\']) {
         return fail().parse(input);
     }
@@ -108,7 +109,7 @@ fn pair(input: &[u8]) -> IResult<&[u8], Pair<'_>> {
 
 /// `token = [ "\" ] *( %x00-5B / %x5D-FF )`
 #[inline(always)]
-fn token(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
     short_until::<b'\\', b'\\'>(input.strip_prefix(b"\\").unwrap_or(input))
 }
 

@@ -7,7 +7,7 @@ use nom::bytes::complete::{tag, take_till, take_until, take_while};
 use nom::combinator::{opt, rest, verify};
 use nom::number::complete::u8 as octet;
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{IResult, Input, Parser};
+use nom::{Input, Parser};
 
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
@@ -96,7 +96,7 @@ pub(crate) fn unexpected(text: &[u8], expected: &'static str) -> ParseError {
 
 /// `until = *OCTET`, up to a byte value that is not part of it, or to the end.
 #[inline]
-pub(crate) fn until<const END: u8>(input: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(crate) fn until<const END: u8>(input: &[u8]) -> Parsed<'_, &[u8]> {
     Ok(input.take_split(memchr::memchr(END, input).unwrap_or(input.len())))
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn next_word<'a>(line: &mut &'a [u8]) -> Option<&'a [u8]> {
 /// `word = *( blank / block-comment ) [ "//" *OCTET / DQUOTE *text [ DQUOTE ] / *bare ]`: the
 /// engine's tokenizer. `blank` is any byte up to 0x20, and `"` groups up to the next `"` without
 /// escapes (ioquake3, code/qcommon/cmd.c). Empty at the end of the line, which NUL and LF end.
-fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
+fn word(line: &[u8]) -> Parsed<'_, &[u8]> {
     let blank = |byte: u8| byte <= b' ' && byte != 0 && byte != b'\n';
     let (mut line, _) = take_while(blank)(line)?;
     // A loop, not recursion: a datagram can hold 16,000 comments, too many for the stack.
@@ -130,7 +130,7 @@ fn word(line: &[u8]) -> IResult<&[u8], &[u8]> {
 }
 
 /// `block-comment = "/*" *OCTET ( "*/" / end )`
-fn block_comment(line: &[u8]) -> IResult<&[u8], &[u8]> {
+fn block_comment(line: &[u8]) -> Parsed<'_, &[u8]> {
     preceded(
         tag("/*"),
         alt((terminated(take_until("*/"), tag("*/")), rest)),

@@ -10,11 +10,12 @@ use nom::character::complete::{alpha1, digit1};
 use nom::combinator::{eof, map_opt, not, value};
 use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use super::line::{self, check_word, next_word};
 use super::siblings::Form;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::text::{each, number};
 
 /// The maximum size of a datagram that this crate writes, in bytes, as dpmaster does.
@@ -349,7 +350,7 @@ impl<'a> ListPart<'a> {
 
 /// `sibling-word = "servers" ( SP / LF ) / %s"d" LF`: of the masters of Quake 2 and QuakeWorld
 /// (fte-team/fteqw, engine/client/net_master.c; captured).
-fn sibling_word(text: &[u8]) -> IResult<&[u8], Form> {
+fn sibling_word(text: &[u8]) -> Parsed<'_, Form> {
     let quake2 = (tag_no_case("servers"), alt((tag(" "), tag("\n"))));
     alt((
         value(Form::Quake2, quake2),
@@ -359,14 +360,14 @@ fn sibling_word(text: &[u8]) -> IResult<&[u8], Form> {
 }
 
 /// `packed = 4OCTET 2OCTET`
-fn packed(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+fn packed(input: &[u8]) -> Parsed<'_, SocketAddr> {
     (be_u32, be_u16)
         .map(|(ip, port)| (Ipv4Addr::from_bits(ip), port).into())
         .parse(input)
 }
 
 /// `word = ( "getserversExtResponse" / "getserversResponse" ) !ALPHA`: whether it is the first.
-fn word(text: &[u8]) -> IResult<&[u8], bool> {
+fn word(text: &[u8]) -> Parsed<'_, bool> {
     let word = alt((
         value(true, tag_no_case(EXTENDED)),
         value(false, tag_no_case(PLAIN)),
@@ -376,7 +377,7 @@ fn word(text: &[u8]) -> IResult<&[u8], bool> {
 }
 
 /// `numbering = NUL 1*DIGIT NUL 1*DIGIT NUL *label-byte`: a label ends before NUL or a separator.
-fn numbering(input: &[u8]) -> IResult<&[u8], Numbering<'_>> {
+fn numbering(input: &[u8]) -> Parsed<'_, Numbering<'_>> {
     let number = || preceded(tag("\0"), map_opt(digit1, number::number::<u16>));
     let label = preceded(
         tag("\0"),
@@ -393,7 +394,7 @@ fn numbering(input: &[u8]) -> IResult<&[u8], Numbering<'_>> {
 
 /// `v4 = "\" 4OCTET 2OCTET`
 #[inline]
-fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+fn v4(input: &[u8]) -> Parsed<'_, SocketAddr> {
     let address = |(ip, port)| SocketAddr::from((Ipv4Addr::from_bits(ip), port));
     preceded(tag("\\"), (be_u32, be_u16))
         .map(address)
@@ -401,7 +402,7 @@ fn v4(input: &[u8]) -> IResult<&[u8], SocketAddr> {
 }
 
 /// `v6 = "/" 16OCTET 2OCTET`
-fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+fn v6(input: &[u8]) -> Parsed<'_, SocketAddr> {
     let address = |(ip, port)| SocketAddr::from((Ipv6Addr::from_bits(ip), port));
     preceded(tag("/"), (be_u128, be_u16))
         .map(address)
@@ -409,7 +410,7 @@ fn v6(input: &[u8]) -> IResult<&[u8], SocketAddr> {
 }
 
 /// `hex = "\" 12HEXDIG`
-fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
+fn hex(input: &[u8]) -> Parsed<'_, SocketAddr> {
     let digits = take_while_m_n(12, 12, |byte: u8| byte.is_ascii_hexdigit());
     let number = |digits| u64::from_str_radix(str::from_utf8(digits).ok()?, 16).ok();
     let (rest, number) = preceded(tag("\\"), map_opt(digits, number)).parse(input)?;
@@ -419,7 +420,7 @@ fn hex(input: &[u8]) -> IResult<&[u8], SocketAddr> {
 
 /// `address = v4 / hex`, in an extended list `v4 / v6`. Hexadecimal lists are those of Star Trek:
 /// Elite Force: the first entry is twelve such digits then, up to a separator or the end.
-fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], SocketAddr> + use<> {
+fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> Parsed<'_, SocketAddr> + use<> {
     let is_hex = matches!(hex(entries), Ok(([] | [b'\\' | b'\n' | 0, ..], _)));
     move |input| match (is_hex, extended) {
         (true, _) => hex(input),
@@ -431,7 +432,7 @@ fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> IResult<&[u8], S
 /// `end = "\" ( "EOT" / "EOF" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one:
 /// 69.79.84.5:27961 is a server.
 #[inline]
-fn end(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn end(input: &[u8]) -> Parsed<'_, &[u8]> {
     let nuls = alt((
         tag(&[0; 3][..]),
         terminated(take_while(|byte| byte == 0), eof),

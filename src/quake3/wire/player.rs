@@ -2,9 +2,10 @@
 
 use nom::combinator::fail;
 use nom::sequence::delimited;
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use super::siblings::{Form, Quake2Line, QuakeWorldLine, quake2_line};
+use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, split};
 
 /// A borrowed player line.
@@ -191,7 +192,7 @@ struct QuotedParts<'a> {
 /// `quoted-parts = *( %x00-21 / %x23-5B / %x5D-FF ) names *( %x00-21 / %x23-FF )`. A backslash
 /// before the name makes it a pair of the infostring, whose value has the quote.
 #[inline(always)]
-fn quoted_parts(line: &[u8]) -> IResult<&[u8], QuotedParts<'_>> {
+fn quoted_parts(line: &[u8]) -> Parsed<'_, QuotedParts<'_>> {
     let (text, before) = short_until::<b'"', b'\\'>(line)?;
     let (after, (team, name)) = names(text)?;
     let parts = QuotedParts {
@@ -205,7 +206,7 @@ fn quoted_parts(line: &[u8]) -> IResult<&[u8], QuotedParts<'_>> {
 
 /// `word = *%x00-20 1*%x21-FF`
 #[inline]
-fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
+fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     let is_space = |byte: &u8| *byte <= b' ';
     let Some(start) = text.iter().position(|byte| !is_space(byte)) else {
         return fail().parse(text);
@@ -222,7 +223,7 @@ type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
 /// quote. If one does, the last quote closes the name. Of two quoted strings with a space between
 /// them, the last is the name.
 #[inline(always)]
-fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
+fn names(input: &[u8]) -> Parsed<'_, Names<'_>> {
     let (text, ()) = quote(input)?;
     let (text, name) = short_until::<b'"', b'"'>(text)?;
     let (rest, ()) = quote(text)?;
@@ -243,7 +244,7 @@ fn names(input: &[u8]) -> IResult<&[u8], Names<'_>> {
 
 /// `quote = DQUOTE`
 #[inline]
-fn quote(input: &[u8]) -> IResult<&[u8], ()> {
+fn quote(input: &[u8]) -> Parsed<'_, ()> {
     match input {
         [b'"', rest @ ..] => Ok((rest, ())),
         _ => fail().parse(input),
@@ -252,7 +253,7 @@ fn quote(input: &[u8]) -> IResult<&[u8], ()> {
 
 /// `line = *( %x00-09 / %x0B-FF ) [ LF ]`; not at the end of the text.
 #[inline]
-pub(super) fn line(text: &[u8]) -> IResult<&[u8], &[u8]> {
+pub(super) fn line(text: &[u8]) -> Parsed<'_, &[u8]> {
     if text.is_empty() {
         return fail().parse(text);
     }

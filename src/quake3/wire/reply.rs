@@ -5,10 +5,11 @@ use nom::bytes::complete::{tag, take_till, take_while, take_while1};
 use nom::character::complete::digit1;
 use nom::combinator::{opt, peek, rest, verify};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use super::line::{self, TO_CLIENT, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::{GrammarError, Parsed};
 use crate::text::lower_case;
 
 /// A short reply, viewed without copying.
@@ -308,16 +309,13 @@ impl<'a> Reply<'a> {
     }
 }
 
-/// The error of the productions.
-type Failure<'a> = nom::error::Error<&'a [u8]>;
-
 /// `word = *%x21-FF`
-fn word(text: &[u8]) -> IResult<&[u8], &[u8]> {
+fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     take_till(|byte| byte <= b' ')(text)
 }
 
 /// `argument = *( %x01-09 / %x0B-20 ) 1*%x21-FF`: NUL or a line feed ends the arguments.
-fn argument(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn argument(input: &[u8]) -> Parsed<'_, &[u8]> {
     let blanks = take_while(|byte| byte <= b' ' && byte != 0 && byte != b'\n');
     preceded(blanks, take_while1(|byte| byte > b' ')).parse(input)
 }
@@ -332,7 +330,7 @@ fn after_separator(rest: &[u8]) -> &[u8] {
 /// `challenge = argument [flag] [ argument [ argument ] ] *%x01-FF [ NUL *OCTET ]`
 fn challenge<'a>(
     dark_places: bool,
-) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = Failure<'a>> {
+) -> impl Parser<&'a [u8], Output = Reply<'a>, Error = GrammarError> {
     let extra = preceded((take_till(|byte| byte == 0), tag("\0")), rest);
     let words = (
         terminated(argument, opt(flag)),
@@ -352,7 +350,7 @@ fn challenge<'a>(
 }
 
 /// `reject-lines = 2( LF 1*DIGIT ) LF *%x00-09 / %x0B-FF [ LF *OCTET ]`
-fn reject_lines(input: &[u8]) -> IResult<&[u8], Reply<'_>> {
+fn reject_lines(input: &[u8]) -> Parsed<'_, Reply<'_>> {
     let number_line = || preceded(tag("\n"), digit1);
     let text_line = delimited(tag("\n"), line::until::<b'\n'>, opt(tag("\n")));
     (number_line(), number_line(), text_line, rest)
@@ -367,7 +365,7 @@ fn reject_lines(input: &[u8]) -> IResult<&[u8], Reply<'_>> {
 
 /// `flag = ( "0" / "1" ) &( argument argument )`: iortcw's `sv_onlyVisibleClients`
 /// (MP/code/server/sv_client.c).
-fn flag(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn flag(input: &[u8]) -> Parsed<'_, &[u8]> {
     terminated(verify(argument, is_flag), peek((argument, argument))).parse(input)
 }
 

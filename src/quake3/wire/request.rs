@@ -24,11 +24,12 @@ use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while1};
 use nom::character::complete::digit1;
 use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{IResult, Parser};
+use nom::Parser;
 
 use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words};
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
+use crate::grammar::Parsed;
 use crate::text::{lower_case, number};
 
 /// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c;
@@ -405,7 +406,7 @@ impl ConnectRequest<'_> {
 /// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the
 /// word at its offset, in lower case, before they read a line. A packed userinfo begins with its
 /// length, and no other form begins with such bytes.
-fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
+fn connect(text: &[u8]) -> Parsed<'_, ConnectRequest<'_>> {
     let packed = preceded(tag(" "), rest).map(ConnectRequest::Compressed);
     let in_quotes = preceded(tag(" "), quoted).map(ConnectRequest::Quoted);
     let plain = preceded(peek(tag("\\")), rest).map(ConnectRequest::InfoString);
@@ -419,13 +420,13 @@ fn connect(text: &[u8]) -> IResult<&[u8], ConnectRequest<'_>> {
 }
 
 /// `quoted = DQUOTE *text DQUOTE`: up to the next quote; NUL ends no quoted text.
-fn quoted(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
     let text = take_till(|byte| byte == b'"' || byte == 0);
     delimited(tag("\""), text, tag("\"")).parse(input)
 }
 
 /// `arguments = SP 1*DIGIT SP word SP word SP quoted *text`
-fn arguments(input: &[u8]) -> IResult<&[u8], ConnectArguments<'_>> {
+fn arguments(input: &[u8]) -> Parsed<'_, ConnectArguments<'_>> {
     let word = || {
         preceded(
             tag(" "),
@@ -454,7 +455,7 @@ fn arguments(input: &[u8]) -> IResult<&[u8], ConnectArguments<'_>> {
 }
 
 /// `heartbeat-pairs = "\heartbeat\" 1*DIGIT "\gamename\" word [ "\" ]`
-fn heartbeat_pairs(input: &[u8]) -> IResult<&[u8], Command<'_>> {
+fn heartbeat_pairs(input: &[u8]) -> Parsed<'_, Command<'_>> {
     let port = map_opt(digit1, number::number::<u16>);
     let game = take_while1(|byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'\\' | b'"'));
     (
@@ -663,7 +664,7 @@ impl<'a> SecureRconRequest<'a> {
 
 /// `secure-rcon = "srcon HMAC-MD4 " ( "TIME " / "CHALLENGE " ) 16OCTET SP *%x01-FF`. Senders may
 /// end the line with NUL, which is not signed.
-pub(super) fn secure_rcon(text: &[u8]) -> IResult<&[u8], SecureRconRequest<'_>> {
+pub(super) fn secure_rcon(text: &[u8]) -> Parsed<'_, SecureRconRequest<'_>> {
     let timed = alt((value(true, tag(TIMED)), value(false, tag(CHALLENGED))));
     let mac = map_opt(take(MAC), |mac: &[u8]| <[u8; MAC]>::try_from(mac).ok());
     let signed = take_till(|byte| byte == 0);

@@ -5,13 +5,14 @@ use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
 use nom::combinator::{not, opt, peek, value};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{IResult, Input, Parser};
+use nom::{Input, Parser};
 
 use super::infostring::InfoString;
 use super::line::{self, until};
 use super::player::{self, PlayerLine, is_blank};
 use super::siblings::Form;
 use crate::error::{ParseError, ParseErrorKind};
+use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
 use crate::options::Detail;
 use crate::text::{each, each_with_offset};
@@ -68,18 +69,18 @@ impl<'a> Response<'a> {
     /// - [`ParseErrorKind::Limit`] for more keys or players than `limits` allow.
     pub fn parse(datagram: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
         let (extra, text) = line::text(datagram)?;
-        let unexpected = |_| line::unexpected(text, "infoResponse or statusResponse");
-        let (body, Word { form, detail }) = word(text).map_err(unexpected)?;
-        let cut = ParseError::new(
-            ParseErrorKind::CutShort("the reply: no infostring"),
-            datagram.len(),
-        );
-        let (body, is_quoted) = begin(body).map_err(|_| cut)?;
-        let (rest, info) = infostring(body).map_err(|_| cut)?;
+        let Ok((after_word, Word { form, detail })) = word(text) else {
+            let expected = "infoResponse or statusResponse";
+            return Err(line::unexpected(text, expected));
+        };
+        let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
+        let no_infostring = ParseErrorKind::CutShort("the reply: no infostring");
+        let begin = expect(no_infostring, begin);
+        let (body, is_quoted) = grammar::read(begin, after_word, offset_of(after_word))?;
+        let info_start = offset_of(body);
+        let (rest, info) = grammar::read(infostring, body, info_start)?;
         let info_closed = !rest.is_empty();
         let info = without_end(info, form, is_quoted, info_closed);
-        let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
-        let info_start = offset_of(body);
         let layout = Layout {
             form,
             detail,
@@ -321,7 +322,7 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
 /// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( LF "\" ) ) / ( %s"n" &"\" )`.
 /// qstat reads the third one as well; the last ones are Quake 2's and QuakeWorld's
 /// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c).
-fn word(text: &[u8]) -> IResult<&[u8], Word> {
+fn word(text: &[u8]) -> Parsed<'_, Word> {
     let info = alt((
         tag_no_case(command_word(Detail::Short)),
         tag_no_case("infostringresponse"),
@@ -369,7 +370,7 @@ fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote
 /// precedes the infostring. Some servers put bytes between the word and the infostring, or quote it
 /// (recorded from Lilium Voyager).
-fn begin(body: &[u8]) -> IResult<&[u8], bool> {
+fn begin(body: &[u8]) -> Parsed<'_, bool> {
     let (rest, between) = take_till(|byte| matches!(byte, b'\n' | b'\\')).parse(body)?;
     let quote = opt(terminated(tag("\""), peek(tag("\\"))));
     let line_feed = preceded(tag("\n"), quote).map(|quote| quote.is_some());
@@ -380,7 +381,7 @@ fn begin(body: &[u8]) -> IResult<&[u8], bool> {
 /// `infostring = *( %x00-09 / %x0B-FF ) *value-line`, up to a line feed or the end. A value may
 /// hold line feeds, each followed by a space, and more pairs may follow (captured: `fs_manifest` of
 /// Quake III servers with many paks).
-fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
+fn infostring(text: &[u8]) -> Parsed<'_, &[u8]> {
     let (mut end, _) = until::<b'\n'>(text)?;
     let mut lines = end;
     while let Ok((rest, is_value)) = value_line(lines) {
@@ -393,7 +394,7 @@ fn infostring(text: &[u8]) -> IResult<&[u8], &[u8]> {
 
 /// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it holds more than
 /// spaces. On a player line a quote comes before any `\`; no value holds a quote.
-fn value_line(input: &[u8]) -> IResult<&[u8], bool> {
+fn value_line(input: &[u8]) -> Parsed<'_, bool> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
     let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));
     let text = delimited(peek(tag(" ")), plain(), not(tag("\""))).map(|line| !is_blank(line));

@@ -4,7 +4,9 @@
 use nom::bytes::complete::{tag, take_till, take_till1, take_while};
 use nom::combinator::{eof, opt};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::{IResult, Parser};
+use nom::Parser;
+
+use crate::grammar::{GrammarError, Parsed};
 
 /// The form of a reply, by the word that it begins with.
 ///
@@ -90,7 +92,7 @@ pub(super) struct AlienArenaFields<'a> {
 
 /// `quake2-line = word SP word SP quoted [ SP quoted SP word ] tail` (id-Software/Quake-2,
 /// server/sv_main.c; alienarena/alienarena, source/server/sv_main.c).
-pub(super) fn quake2_line(line: &[u8]) -> IResult<&[u8], Quake2Line<'_>> {
+pub(super) fn quake2_line(line: &[u8]) -> Parsed<'_, Quake2Line<'_>> {
     let further = (after_space(quoted), after_space(word))
         .map(|(address, team)| AlienArenaFields { address, team });
     let fields = (word, after_space(word), after_space(quoted), opt(further));
@@ -165,7 +167,7 @@ impl<'a> QuakeWorldLine<'a> {
 /// id, frags, minutes, ping, name, skin, two colours; then team, login and kind (QW-Group/mvdsv,
 /// src/sv_main.c, `SVC_Status`). Which of the three are there depends on the request; a kind is `b`
 /// or `h`.
-fn quake_world_line(line: &[u8]) -> IResult<&[u8], QuakeWorldLine<'_>> {
+fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
     let numbers = (
         word,
         after_space(word),
@@ -207,30 +209,24 @@ fn quake_world_line(line: &[u8]) -> IResult<&[u8], QuakeWorldLine<'_>> {
 
 /// `word = 1*( %x21 / %x23-5B / %x5D-FF )`: a number, or `S`. A backslash before the name makes a
 /// line a pair of the infostring, as in Quake 3.
-fn word(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn word(input: &[u8]) -> Parsed<'_, &[u8]> {
     take_till1(|byte| byte <= b' ' || matches!(byte, b'"' | b'\\')).parse(input)
 }
 
 /// `quoted = DQUOTE *( %x00-21 / %x23-FF ) DQUOTE`
-fn quoted(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn quoted(input: &[u8]) -> Parsed<'_, &[u8]> {
     delimited(tag("\""), take_till(|byte| byte == b'"'), tag("\"")).parse(input)
 }
 
-/// The error of the productions.
-type Failure<'a> = nom::error::Error<&'a [u8]>;
-
 /// A production after one space.
-fn after_space<'a, P>(
-    production: P,
-) -> impl Parser<&'a [u8], Output = &'a [u8], Error = Failure<'a>>
-where
-    P: Parser<&'a [u8], Output = &'a [u8], Error = Failure<'a>>,
-{
+fn after_space<'a>(
+    production: impl Parser<&'a [u8], Output = &'a [u8], Error = GrammarError>,
+) -> impl Parser<&'a [u8], Output = &'a [u8], Error = GrammarError> {
     preceded(tag(" "), production)
 }
 
 /// `tail = *( SP / CR / NUL )`, up to the end of the line.
-fn tail(input: &[u8]) -> IResult<&[u8], &[u8]> {
+fn tail(input: &[u8]) -> Parsed<'_, &[u8]> {
     terminated(take_while(|byte| matches!(byte, b' ' | b'\r' | 0)), eof).parse(input)
 }
 
