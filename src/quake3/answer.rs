@@ -13,7 +13,7 @@ use crate::options::Detail;
 use crate::text::number::number;
 
 /// An accepted reply. It owns the datagram, and the views borrow from it. The datagrams of a
-/// QuakeWorld reply are joined.
+/// QuakeWorld reply are joined to one.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -41,6 +41,15 @@ pub struct Answer {
     pub(super) charset: Option<Charset>,
     /// Whether another datagram could belong to the reply.
     pub(super) has_open_end: bool,
+}
+
+/// The lines after the infostring, as far as they show whether the reply is complete.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LineCount {
+    /// The number of player lines.
+    pub(super) players: usize,
+    /// Whether a line with text is not a player line.
+    pub(super) has_odd_line: bool,
 }
 
 impl Answer {
@@ -139,25 +148,19 @@ impl Answer {
     /// missing if the status is so long that the server may have left out lines. The end of a
     /// QuakeWorld reply counts as missing if another datagram could follow the last one.
     pub fn completeness(&self) -> Completeness {
-        let (mut listed, mut has_odd_line) = (0_usize, false);
+        let mut lines = LineCount::default();
         for line in self.response().text_lines() {
             if PlayerLine::is_one(self.form(), line) {
-                listed = listed.saturating_add(1);
+                lines.players = lines.players.saturating_add(1);
             } else {
-                has_odd_line |= !is_blank(line);
+                lines.has_odd_line |= !is_blank(line);
             }
         }
-        self.missing(listed, has_odd_line, self.get("clients"))
+        self.completeness_of(lines, self.get("clients"))
     }
 
-    /// Reports the missing parts, from the number of player lines, whether a line with text was
-    /// skipped, and the value of the key `clients`.
-    pub(super) fn missing(
-        &self,
-        listed: usize,
-        has_odd_line: bool,
-        clients: Option<&[u8]>,
-    ) -> Completeness {
+    /// The completeness of a reply with these lines and this value of the key `clients`.
+    pub(super) fn completeness_of(&self, lines: LineCount, clients: Option<&[u8]>) -> Completeness {
         let response = self.response();
         let has_odd_key = response.info().has_odd_key();
         let missing = match (self.layout.detail, self.asked) {
@@ -175,11 +178,11 @@ impl Answer {
                 let counted = clients.filter(|_| self.form() == Form::Quake3);
                 let is_short = counted
                     .and_then(number)
-                    .is_some_and(|clients: usize| listed < clients);
+                    .is_some_and(|clients: usize| lines.players < clients);
                 MissingParts {
                     rules: has_odd_key || cut,
-                    players: cut || is_short || has_odd_line,
-                    end: cut || !response.closes_lines() || self.may_go_on(listed),
+                    players: cut || is_short || lines.has_odd_line,
+                    end: cut || !response.closes_lines() || self.may_go_on(lines.players),
                     ..MissingParts::NOTHING
                 }
             }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::answer::Answer;
+use super::answer::{Answer, LineCount};
 use super::engines::{
     Clients, InfoSlots, Limit, MATCH_SCORE_TEAMS, Match, Names, Profile, QCSTATUS_TEAMS,
 };
@@ -38,7 +38,11 @@ impl ToStatus for Answer {
         let lines = reader.lines();
         let listed = lines.players.len();
         let clients = reader.known.get(Key::Clients);
-        let completeness = self.missing(listed, lines.has_odd_line, clients);
+        let count = LineCount {
+            players: listed,
+            has_odd_line: lines.has_odd_line,
+        };
+        let completeness = self.completeness_of(count, clients);
         let is_quake_world = self.form() == Form::QuakeWorld;
         let player_count = if is_quake_world {
             u32::try_from(listed.saturating_sub(lines.spectators)).ok()
@@ -51,12 +55,12 @@ impl ToStatus for Answer {
             bot_count = listed_bots(&lines.players);
         }
         let players = (!reader.is_info()).then_some(lines.players);
-        let (game, mod_name) = reader.game();
+        let names = reader.game_names();
         ServerStatus {
             name: reader.text(&[Key::SvHostname, Key::Hostname]),
             map: reader.text(reader.profile.map),
-            game: game.map(|name| reader.text_of(name)),
-            mod_name: mod_name.map(|name| reader.text_of(name)),
+            game: names.game.map(|name| reader.text_of(name)),
+            mod_name: names.modification.map(|name| reader.text_of(name)),
             game_type: reader.game_type(),
             version: reader.text(reader.profile.version),
             protocol_version: reader
@@ -95,6 +99,19 @@ struct Reader<'a> {
     shows_bots: bool,
     /// The numbered type of match.
     current_match: Option<&'static Match>,
+}
+
+/// The names of the game and of the modification that runs on it.
+struct GameNames<'a> {
+    game: Option<&'a [u8]>,
+    modification: Option<&'a [u8]>,
+}
+
+/// The player of a line.
+struct Listed {
+    player: Player,
+    /// Whether the player only watches, and has a slot of its own, as in QuakeWorld.
+    is_spectator: bool,
 }
 
 /// The lines after the infostring.
@@ -146,30 +163,36 @@ impl<'a> Reader<'a> {
             has_odd_line: false,
         };
         for text in response.text_lines() {
-            match self.line(text, &mut lines.spectators) {
-                Some(player) => lines.players.push(player),
-                None => lines.has_odd_line |= !is_blank(text),
-            }
+            let Some(listed) = self.listed(text) else {
+                lines.has_odd_line |= !is_blank(text);
+                continue;
+            };
+            let spectators = usize::from(listed.is_spectator);
+            lines.spectators = lines.spectators.saturating_add(spectators);
+            lines.players.push(listed.player);
         }
         let slots = self.known.get(Key::P).unwrap_or_default();
         set_teams(&mut lines.players, slots);
         lines
     }
 
-    /// The player of a line. Spectators are counted if they have slots of their own.
+    /// The player of a line; `None` if it is not a player line.
     #[inline]
-    fn line(&self, text: &'a [u8], spectators: &mut usize) -> Option<Player> {
+    fn listed(&self, text: &'a [u8]) -> Option<Listed> {
         let form = self.answer.form();
         if form != Form::QuakeWorld {
-            return Some(self.player(&PlayerLine::parse_in(form, text)?));
+            return Some(Listed {
+                player: self.player(&PlayerLine::parse_in(form, text)?),
+                is_spectator: false,
+            });
         }
         let line = QuakeWorldLine::parse(text)?;
-        if line.is_spectator() {
-            *spectators = spectators.saturating_add(1);
-        }
         let mut player = self.player(&PlayerLine::of_quake_world(text, &line));
         self.add_quake_world_fields(&line, &mut player);
-        Some(player)
+        Some(Listed {
+            player,
+            is_spectator: line.is_spectator(),
+        })
     }
 
     #[inline]
@@ -282,23 +305,29 @@ impl<'a> Reader<'a> {
     /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
     /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing. Quake 2
     /// and QuakeWorld have one name: the game's own folder, or a modification.
-    fn game(&self) -> (Option<&'a [u8]>, Option<&'a [u8]>) {
+    fn game_names(&self) -> GameNames<'a> {
         if let Names::Modification(keys) = self.profile.names {
-            return match self.known.first_filled(keys) {
-                Some(name) if self.is_base_folder(name) => (Some(name), None),
-                name => (None, name),
+            let name = self.known.first_filled(keys);
+            let is_own_folder = name.is_some_and(|name| self.is_base_folder(name));
+            return GameNames {
+                game: name.filter(|_| is_own_folder),
+                modification: name.filter(|_| !is_own_folder),
             };
         }
         let game = self
             .known
             .first_filled(&[Key::ComGamename, Key::Gamename, Key::Game]);
-        let mod_keys: &[Key] = match self.known.has(Key::ComGamename) {
-            true => &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game],
-            false => &[Key::Modname, Key::FsGame, Key::Game],
+        let mod_keys: &[Key] = if self.known.has(Key::ComGamename) {
+            &[Key::Gamename, Key::Modname, Key::FsGame, Key::Game]
+        } else {
+            &[Key::Modname, Key::FsGame, Key::Game]
         };
-        let mod_name = self.known.first_filled(mod_keys);
-        let mod_name = mod_name.filter(|name| Some(*name) != game && !self.is_base_folder(name));
-        (game, mod_name)
+        let modification = self.known.first_filled(mod_keys);
+        let is_own_name = |name: &&[u8]| Some(*name) != game && !self.is_base_folder(name);
+        GameNames {
+            game,
+            modification: modification.filter(is_own_name),
+        }
     }
 
     /// Whether a folder is the game's own, not a modification.
