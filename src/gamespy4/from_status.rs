@@ -70,14 +70,14 @@ fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) 
         .zip(&status.teams)
         .map(|(position, team)| (team.id.unwrap_or(position), team));
     let last = numbered.clone().map(|(id, _)| id).max().unwrap_or(-1);
-    let of = |id| {
+    let team_of = |id| {
         let mut numbered = numbered.clone();
         numbered
             .find(|(known, _)| *known == id)
             .map(|(_, team)| team)
     };
     let max_rows = status.teams.len().saturating_add(2).min(MAX_ROWS);
-    let teams: Vec<Option<&Team>> = (first..=last).take(max_rows).map(of).collect();
+    let teams: Vec<Option<&Team>> = (first..=last).take(max_rows).map(team_of).collect();
     // The names of their columns end with `_t`, as no player's does.
     let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
         let name = team.and_then(|team| team.name.as_ref());

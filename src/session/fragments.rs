@@ -5,14 +5,22 @@ use bytes::Bytes;
 use crate::error::ParseError;
 use crate::limits::Limits;
 
-/// The fragments of a reply, sorted by number. The first one with a number is kept.
+/// The fragments of a reply. The first one with a number is kept.
 #[derive(Debug, Clone)]
 pub(crate) struct Fragments {
-    parts: Vec<(u32, Bytes)>,
+    /// Sorted by number.
+    parts: Vec<Part>,
     bytes: usize,
     last: Option<u32>,
     is_mixed: bool,
     pub(crate) limits: Limits,
+}
+
+/// One fragment.
+#[derive(Debug, Clone)]
+struct Part {
+    number: u32,
+    body: Bytes,
 }
 
 impl Fragments {
@@ -27,7 +35,7 @@ impl Fragments {
         }
     }
 
-    /// Adds a fragment. `last`: it has the end mark of the reply.
+    /// Adds a fragment. `is_last`: it has the end mark of the reply.
     ///
     /// A fragment that exceeds the limits is an error and is not stored. An end mark alone may
     /// repeat the number of the fragment before it, as Unreal 227 sends it without players
@@ -36,41 +44,67 @@ impl Fragments {
         &mut self,
         number: u32,
         body: Bytes,
-        last: bool,
+        is_last: bool,
     ) -> Result<(), ParseError> {
-        let bytes = self.bytes.saturating_add(body.len());
-        let (most, most_bytes) = (self.limits.max_fragments(), self.limits.max_answer_bytes());
-        let at = self.parts.partition_point(|(known, _)| *known < number);
-        if let Some((_, known)) = self.parts.get_mut(at).filter(|(known, _)| *known == number) {
-            match (self.last == Some(number), last) {
-                (false, true) if body.is_empty() && self.last.is_none() => self.last = Some(number),
-                (true, false) if known.is_empty() && bytes <= most_bytes => {
-                    (*known, self.bytes) = (body, bytes);
-                }
-                (was_last, _) => self.is_mixed |= *known != body || last != was_last,
+        let search = self.parts.binary_search_by_key(&number, |part| part.number);
+        match search {
+            Ok(position) => {
+                self.insert_again(position, body, is_last);
+                Ok(())
             }
-            return Ok(());
+            Err(position) => self.insert_new(position, Part { number, body }, is_last),
         }
-        if self.parts.len() >= most {
-            return Err(ParseError::limit("fragments", most, 0));
+    }
+
+    fn insert_new(
+        &mut self,
+        position: usize,
+        part: Part,
+        is_last: bool,
+    ) -> Result<(), ParseError> {
+        let bytes = self.bytes.saturating_add(part.body.len());
+        let max_bytes = self.limits.max_answer_bytes();
+        let max_fragments = self.limits.max_fragments();
+        if self.parts.len() >= max_fragments {
+            return Err(ParseError::limit("fragments", max_fragments, 0));
         }
-        if bytes > most_bytes {
-            return Err(ParseError::limit("bytes of one answer", most_bytes, 0));
+        if bytes > max_bytes {
+            return Err(ParseError::limit("bytes of one answer", max_bytes, 0));
         }
-        self.parts.insert(at, (number, body));
-        self.bytes = bytes;
-        if last {
+        if is_last {
             self.is_mixed |= self.last.is_some();
-            self.last = self.last.max(Some(number));
+            self.last = self.last.max(Some(part.number));
         }
+        self.parts.insert(position, part);
+        self.bytes = bytes;
         Ok(())
+    }
+
+    /// Adds a fragment whose number another one has: a copy, one of an end mark and a text, or a
+    /// part of another reply.
+    fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) {
+        let Some(known) = self.parts.get_mut(position) else {
+            return;
+        };
+        let bytes = self.bytes.saturating_add(body.len());
+        let was_last = self.last == Some(known.number);
+        let is_end_mark = is_last && body.is_empty() && self.last.is_none();
+        let had_end_mark = was_last && known.body.is_empty() && !is_last;
+        if is_end_mark {
+            self.last = Some(known.number);
+        } else if had_end_mark && bytes <= self.limits.max_answer_bytes() {
+            known.body = body;
+            self.bytes = bytes;
+        } else {
+            self.is_mixed |= known.body != body || is_last != was_last;
+        }
     }
 
     /// Whether fragments of two replies are mixed, and cannot be separated. The signs are different
     /// fragments with one number, two end marks, or a fragment after the end mark.
     pub(crate) fn is_mixed(&self) -> bool {
         self.is_mixed
-            || (self.last.is_some() && self.last < self.parts.last().map(|(highest, _)| *highest))
+            || (self.last.is_some() && self.last < self.parts.last().map(|part| part.number))
     }
 
     /// Whether every fragment from `base` to the end mark has arrived, and nothing shows a second
@@ -81,15 +115,12 @@ impl Fragments {
 
     /// How many fragments are missing between `base` and the highest number.
     pub(crate) fn missing(&self, base: u32) -> u32 {
-        let Some((highest, _)) = self.parts.last() else {
+        let Some(highest) = self.parts.last() else {
             return 0;
         };
-        let expected = highest.saturating_sub(base).saturating_add(1);
-        let held = self
-            .parts
-            .iter()
-            .filter(|(number, _)| *number >= base)
-            .count();
+        let expected = highest.number.saturating_sub(base).saturating_add(1);
+        let counted = self.parts.iter().filter(|part| part.number >= base);
+        let held = counted.count();
         expected.saturating_sub(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
@@ -98,7 +129,7 @@ impl Fragments {
     pub(crate) fn contains(&self, number: u32) -> bool {
         self.parts
             .iter()
-            .any(|(known, part)| *known == number && !part.is_empty())
+            .any(|part| part.number == number && !part.body.is_empty())
     }
 
     /// The number of the fragment with the end mark, once it has arrived.
@@ -108,19 +139,17 @@ impl Fragments {
 
     /// The fragments in order of their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &Bytes)> {
-        self.parts.iter().map(|(number, body)| (*number, body))
+        self.parts.iter().map(|part| (part.number, &part.body))
     }
 
     /// All fragments in one buffer. A single one is not copied.
     pub(crate) fn join(&self) -> Bytes {
         match &self.parts[..] {
-            [(_, only)] => only.clone(),
-            parts => parts
-                .iter()
-                .map(|(_, part)| &part[..])
-                .collect::<Vec<_>>()
-                .concat()
-                .into(),
+            [only] => only.body.clone(),
+            parts => {
+                let bodies: Vec<&[u8]> = parts.iter().map(|part| &part.body[..]).collect();
+                bodies.concat().into()
+            }
         }
     }
 

@@ -186,16 +186,13 @@ impl Answer {
     }
 
     fn table(&self, section: u8) -> Table<'_> {
-        let of = |column: &Column| column.section == section;
+        let is_of_section = |column: &Column| column.section == section;
         // The columns of a section are adjacent.
-        let start = self.index.columns.iter().position(of).unwrap_or_default();
-        let end = self
-            .index
-            .columns
-            .iter()
-            .rposition(of)
-            .map_or(start, |last| last.saturating_add(1));
-        let columns = self.index.columns.get(start..end).unwrap_or_default();
+        let all = &self.index.columns;
+        let start = all.iter().position(is_of_section).unwrap_or_default();
+        let last = all.iter().rposition(is_of_section);
+        let end = last.map_or(start, |last| last.saturating_add(1));
+        let columns = all.get(start..end).unwrap_or_default();
         let rows = columns
             .iter()
             .map(|column| column.rows)

@@ -110,9 +110,9 @@ impl<'a> Response<'a> {
         let (_, number) = grammar::read(data, body, HEAD)?;
         let last = number.is_none_or(|number| number & LAST != 0);
         let number = number.map(|number| number & !LAST);
-        let most = limits.max_fragments().min(MAX_DATAGRAMS);
-        if number.is_some_and(|number| usize::from(number) >= most) {
-            return Err(ParseError::limit("datagrams", most, NUMBER_AT));
+        let max = limits.max_fragments().min(MAX_DATAGRAMS);
+        if number.is_some_and(|number| usize::from(number) >= max) {
+            return Err(ParseError::limit("datagrams", max, NUMBER_AT));
         }
         Ok(Self::Data {
             id,
