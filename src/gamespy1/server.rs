@@ -8,7 +8,7 @@ use super::from_status::{BASIC, INFO, Sections, VERSIONS, player_property, prope
 use super::served::{CommandOrder, EndMark, ReplyForm};
 use super::wire::request::{Command, Request};
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 use crate::text::{number, split};
 

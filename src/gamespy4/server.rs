@@ -21,7 +21,7 @@ use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::options::Engine;
-use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 use crate::text::number;
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 #[cfg(feature = "tokio")]
 use futures_core::Stream;
 
-use super::querier::{Querier, Family, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
+use super::querier::{Family, MAX_DEADLINE, MIN_DEADLINE, Querier};
 use crate::options::QueryOptions;
 use crate::secret::Secret;
 use crate::session::Timing;
@@ -426,7 +426,11 @@ impl Client {
         server: impl Into<Server>,
     ) -> Box<dyn Query> {
         let protocol = protocol.try_into().map_err(Into::into);
-        Box::new(OfProtocol::new(self.querier.clone(), protocol, server.into()))
+        Box::new(OfProtocol::new(
+            self.querier.clone(),
+            protocol,
+            server.into(),
+        ))
     }
 
     /// Makes a server object for a server of a game.

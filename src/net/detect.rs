@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::querier::Querier;
 use super::error::Error;
 use super::exchange::{Ended, Exchanges};
 use super::io::{Io, is_out_of_descriptors};
+use super::querier::Querier;
 use super::server::Server;
 use crate::error::QueryError;
 use crate::model::{ServerStatus, ToStatus};

@@ -5,10 +5,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use super::querier::{Querier, MAX_DEADLINE, MIN_DEADLINE};
 use super::error::Error;
 use super::exchange::Exchanges;
 use super::io::{Fault, Io};
+use super::querier::{MAX_DEADLINE, MIN_DEADLINE, Querier};
 use super::server::Server;
 use crate::address::network;
 use crate::error::{EncodeError, ErrorKind, QueryError};

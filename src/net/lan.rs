@@ -8,9 +8,9 @@ use socket2::SockRef;
 use tokio::net::UdpSocket;
 use tokio::runtime::Handle;
 
-use super::querier::Querier;
 use super::error::Error;
 use super::io::{Fault, Io, Received, local_address};
+use super::querier::Querier;
 use super::scan::Scan;
 use super::target::ScanTarget;
 use super::tokio_io::Tokio;

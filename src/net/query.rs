@@ -4,8 +4,8 @@ use std::ops::Deref;
 
 use async_trait::async_trait;
 
-use super::querier::Querier;
 use super::error::Error;
+use super::querier::Querier;
 use super::server::Server;
 use super::tokio_io::Tokio;
 #[cfg(feature = "games")]
@@ -191,7 +191,12 @@ pub(super) struct Custom<F> {
 }
 
 impl<F> Custom<F> {
-    pub(super) fn new(querier: Querier, server: Server, default_port: u16, conversation: F) -> Self {
+    pub(super) fn new(
+        querier: Querier,
+        server: Server,
+        default_port: u16,
+        conversation: F,
+    ) -> Self {
         let name = server.to_string();
         Self {
             querier,
@@ -215,9 +220,9 @@ where
 
     async fn query(&self) -> Result<Outcome<ServerStatus>, Error> {
         let query = &self.conversation;
-        let answered = self
-            .querier
-            .ask_host_over::<Tokio, _>(&self.server, self.default_port, query);
+        let answered =
+            self.querier
+                .ask_host_over::<Tokio, _>(&self.server, self.default_port, query);
         Ok(answered.await?.map(|answer| answer.to_status()))
     }
 }

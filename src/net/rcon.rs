@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::querier::{Querier, Attempts};
 use super::client::Client;
 use super::error::Error;
 use super::io::Io;
+use super::querier::{Attempts, Querier};
 use super::server::Server;
 use super::tokio_io::Tokio;
 use crate::bucket::{LeakyBucket, Rate};
@@ -68,7 +68,10 @@ impl Rcon {
         password: Password,
     ) -> Result<Self, Error> {
         let port = Protocol::Quake3.default_query_port();
-        let server = client.querier.attempts::<Tokio>(&server.into(), port).await?;
+        let server = client
+            .querier
+            .attempts::<Tokio>(&server.into(), port)
+            .await?;
         Ok(Self {
             client: client.querier.clone(),
             server,

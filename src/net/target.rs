@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use super::querier::Querier;
 use super::error::Error;
 use super::io::{Fault, Io, local_address};
+use super::querier::Querier;
 use super::server::Server;
 use crate::exclusive::Exclusive;
 use crate::model::{ServerStatus, ToStatus};

@@ -1,10 +1,10 @@
 //! Queries a server's status: one request, one datagram in reply, or several in QuakeWorld.
 
 use bytes::Bytes;
+use nom::Parser;
 use nom::bytes::complete::tag_no_case;
 use nom::combinator::rest;
 use nom::sequence::preceded;
-use nom::Parser;
 
 use super::answer::Answer;
 use super::reassembly::{End, Parts};

@@ -13,7 +13,7 @@ use super::wire::response::{Word, put_head};
 use super::wire::siblings::Form;
 use crate::model::ServerStatus;
 use crate::options::{Detail, Engine};
-use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 use crate::text::number;
 
@@ -122,7 +122,10 @@ pub(crate) fn respond_from_templates(
 }
 
 /// The reply to `status` of Quake 2 or QuakeWorld.
-fn sibling_reply(flags: Option<&[u8]>, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
+fn sibling_reply(
+    flags: Option<&[u8]>,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<TemplateReply> {
     let wanted = Wanted::new(context.service.engine, flags);
     let kind = ReplyKind::SiblingStatus(wanted);
     let template = context.template(kind, |context, template| {
@@ -386,7 +389,10 @@ fn challenge_reply(
 }
 
 /// The reply to `connect`: a refusal, because this server has no game.
-fn connect_reply(direction_byte: bool, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
+fn connect_reply(
+    direction_byte: bool,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<TemplateReply> {
     let form = Profile::of_engine(context.service.engine).written.challenge;
     let dark_places = form != Challenge::Response;
     let text = b"This server takes no players, it answers queries.\n";

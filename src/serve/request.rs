@@ -2,7 +2,7 @@
 
 use crate::model::ServerStatus;
 use crate::protocol::Protocol;
-use crate::reply::{Cache, Context, TemplateReply, Requester};
+use crate::reply::{Cache, Context, Requester, TemplateReply};
 use crate::service::Service;
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 

@@ -8,7 +8,7 @@ use super::guard::{Guard, GuardOptions, Limited};
 use super::request::{Caches, Request};
 use crate::address::Scope;
 use crate::model::ServerStatus;
-use crate::reply::{TemplateReply, Requester};
+use crate::reply::{Requester, TemplateReply};
 use crate::secret::Secret;
 use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};

@@ -56,12 +56,7 @@ impl Fragments {
         }
     }
 
-    fn insert_new(
-        &mut self,
-        position: usize,
-        part: Part,
-        is_last: bool,
-    ) -> Result<(), ParseError> {
+    fn insert_new(&mut self, position: usize, part: Part, is_last: bool) -> Result<(), ParseError> {
         let bytes = self.bytes.saturating_add(part.body.len());
         let max_bytes = self.limits.max_answer_bytes();
         let max_fragments = self.limits.max_fragments();

@@ -388,7 +388,11 @@ impl<C: Conversation> Session<C> {
         } else {
             Duration::ZERO
         };
-        let max = self.max_reply_wait.unwrap_or(Micros::MAX).get().max(spacing);
+        let max = self
+            .max_reply_wait
+            .unwrap_or(Micros::MAX)
+            .get()
+            .max(spacing);
         // A server that was slow before may be slow again.
         let min = self.rtt.slowest.unwrap_or_default().half_again();
         wait.min(max).max(min.get())

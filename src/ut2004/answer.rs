@@ -7,9 +7,7 @@ use bytes::Bytes;
 use super::list_reply::Datagram;
 use super::lists::Lists;
 use super::wire::info::Info;
-use super::wire::lists::{
-    Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT,
-};
+use super::wire::lists::{Entries, PLAYERS, PlayerList, PlayerRecord, RULES, RuleList, TYPE_AT};
 use super::wire::strings::FString;
 use super::wire::{Body, Response};
 use crate::error::{ParseError, ParseErrorKind};

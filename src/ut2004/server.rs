@@ -8,7 +8,7 @@ use super::wire::lists::{FLUSH_LENGTH, PLAYERS, PlayerRecord, RULES, RuleList, X
 use super::wire::{Body, Command, Request, Response, put_header};
 use crate::error::EncodeError;
 use crate::model::ServerStatus;
-use crate::reply::{Context, Patch, TemplateReply, Requester, Template, datagrams};
+use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 
 /// Answers a request as the game does. The info is one datagram. Rules and players take as many as

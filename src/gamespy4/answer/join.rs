@@ -170,8 +170,8 @@ impl<'a> Part<'a> {
         let body = self.body(bytes);
         let cut_at = last_text(body)?;
         let cut = body.get(cut_at..body.len().checked_sub(1)?)?;
-        let is_copy = self.ends_with_rows(bytes, next, rows_with_copy)
-            && next.first_value().starts_with(cut);
+        let is_copy =
+            self.ends_with_rows(bytes, next, rows_with_copy) && next.first_value().starts_with(cut);
         is_copy.then(|| {
             self.end = self.start.saturating_add(cut_at);
             Seam::Row(next.name)

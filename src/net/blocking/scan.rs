@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::std_io::{Std, block};
 use crate::model::ServerStatus;
-use crate::net::querier::Querier;
 use crate::net::error::Error;
 #[cfg(target_os = "linux")]
 use crate::net::io::Fault;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, Received, open_both_families};
 #[cfg(target_os = "linux")]
 use crate::net::linux;
+use crate::net::querier::Querier;
 use crate::net::target::{Queries, ScanTarget, with_status};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};

@@ -16,9 +16,9 @@ use tokio::time::{Sleep, sleep_until};
 
 use self::family_socket::FamilySocket;
 use crate::model::{ServerStatus, ToStatus};
-use crate::net::querier::Querier;
 use crate::net::error::Error;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
+use crate::net::querier::Querier;
 use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;

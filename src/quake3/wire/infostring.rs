@@ -4,8 +4,8 @@
 #[cfg(any(test, feature = "serve"))]
 use std::borrow::Cow;
 
-use nom::combinator::fail;
 use nom::Parser;
+use nom::combinator::fail;
 
 use crate::error::EncodeError;
 use crate::grammar::Parsed;

@@ -4,13 +4,13 @@ use std::iter::Peekable;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use bytes::{BufMut, Bytes};
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till, take_while, take_while_m_n};
 use nom::character::complete::{alpha1, digit1};
 use nom::combinator::{eof, map_opt, not, value};
 use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
-use nom::Parser;
 
 use super::line::{self, check_word, next_word};
 use super::siblings::Form;

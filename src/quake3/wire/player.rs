@@ -1,8 +1,8 @@
 //! Player lines: numbers and a quoted name, in the order each family of games has.
 
+use nom::Parser;
 use nom::combinator::fail;
 use nom::sequence::delimited;
-use nom::Parser;
 
 use super::siblings::{Form, Quake2Line, QuakeWorldLine, quake2_line};
 use crate::grammar::Parsed;
@@ -51,17 +51,8 @@ impl<'a> PlayerLine<'a> {
     }
 
     /// Reads one line of a reply in this form.
-    ///
-    /// ```
-    /// use queryport::quake3::{Form, PlayerLine};
-    ///
-    /// let line = br#"7 0 "Ann" "127.0.0.1" 2"#;
-    /// let line = PlayerLine::parse_in(Form::Quake2, line).unwrap();
-    /// assert_eq!((line.name(), line.team()), (&b"Ann"[..], Some(2)));
-    /// assert_eq!(line.address(), Some(&b"127.0.0.1"[..]));
-    /// ```
     #[inline]
-    pub fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
+    pub(crate) fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
         match form {
             Form::Quake3 => Self::parse(line),
             Form::Quake2 => Some(Self::of_quake2(line, quake2_line(line).ok()?.1)),

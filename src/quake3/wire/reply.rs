@@ -1,11 +1,11 @@
 //! The short replies: challenges, acceptances, refusals and text.
 
 use bytes::{BufMut, Bytes};
+use nom::Parser;
 use nom::bytes::complete::{tag, take_till, take_while, take_while1};
 use nom::character::complete::digit1;
 use nom::combinator::{opt, peek, rest, verify};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::Parser;
 
 use super::line::{self, TO_CLIENT, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};

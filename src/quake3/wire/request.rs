@@ -19,12 +19,12 @@
 use std::fmt;
 
 use bytes::BufMut;
+use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while1};
 use nom::character::complete::digit1;
 use nom::combinator::{map_opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::Parser;
 
 use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words};
 use super::list::GetServers;

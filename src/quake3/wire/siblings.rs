@@ -1,10 +1,10 @@
 //! Quake 2 and QuakeWorld, the siblings of Quake 3: their player lines and other differences from
 //! Quake 3's packets.
 
+use nom::Parser;
 use nom::bytes::complete::{tag, take_till, take_till1, take_while};
 use nom::combinator::{eof, opt};
 use nom::sequence::{delimited, preceded, terminated};
-use nom::Parser;
 
 use crate::grammar::{GrammarError, Parsed};
 
