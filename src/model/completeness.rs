@@ -15,11 +15,10 @@ use crate::error::counted;
 /// assert!(whole.is_complete());
 /// assert_eq!(whole.to_string(), "complete");
 ///
-/// let partial = whole.without(Part::Players).without_fragments(2);
-/// assert_eq!(partial.to_string(), "incomplete: players and 2 datagrams are missing");
+/// let partial = whole.without(Part::Players);
+/// assert_eq!(partial.to_string(), "incomplete: players are missing");
 /// assert!(partial.lacks(Part::Players) && !partial.lacks(Part::Rules));
 /// assert_eq!(partial.missing_parts().collect::<Vec<_>>(), [Part::Players]);
-/// assert_eq!(partial.missing_fragments(), 2);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[cfg_attr(
@@ -109,13 +108,6 @@ impl Completeness {
     #[must_use]
     pub const fn without(mut self, part: Part) -> Self {
         *self.missing.part(part) = true;
-        self
-    }
-
-    /// Adds missing datagrams; 0 changes nothing.
-    #[must_use]
-    pub const fn without_fragments(mut self, count: u16) -> Self {
-        self.missing.fragments = self.missing.fragments.saturating_add(count);
         self
     }
 }
@@ -257,9 +249,17 @@ mod tests {
             shown(whole.without(Part::End)),
             "incomplete: the end mark is missing"
         );
+        let without_fragments = |fragments| MissingParts {
+            fragments,
+            ..MissingParts::NOTHING
+        };
         assert_eq!(
-            shown(whole.without_fragments(1)),
+            shown(without_fragments(1).into()),
             "incomplete: 1 datagram is missing"
+        );
+        assert_eq!(
+            shown(Completeness::from(without_fragments(2)).without(Part::Players)),
+            "incomplete: players and 2 datagrams are missing"
         );
         assert_eq!(
             shown(whole.without(Part::Rules)),
@@ -274,6 +274,5 @@ mod tests {
             ),
             "incomplete: the description, rules and players are missing"
         );
-        assert_eq!(whole.without_fragments(0), Completeness::COMPLETE);
     }
 }

@@ -252,7 +252,7 @@ impl<'de> Deserialize<'de> for Rules {
 
 #[cfg(test)]
 mod tests {
-    use super::super::completeness::{Completeness, Part, Verification};
+    use super::super::completeness::{MissingParts, Verification};
     use super::*;
 
     /// A status in which every field is set.
@@ -297,9 +297,12 @@ mod tests {
             rules: [("sv_floodProtect", "1"), ("empty", ""), ("empty", "")]
                 .into_iter()
                 .collect(),
-            completeness: Completeness::COMPLETE
-                .without(Part::End)
-                .without_fragments(2),
+            completeness: MissingParts {
+                end: true,
+                fragments: 2,
+                ..MissingParts::NOTHING
+            }
+            .into(),
             verification: Verification::Verified,
         }
     }

@@ -13,6 +13,8 @@ use crate::service::Service;
 use crate::session::{Handled, Machine, Transmit};
 use crate::time::{Duration, Instant, after};
 
+/// Time between two heartbeats. Quake 3 masters forget a server after 15 min, OpenSpy after 10 min.
+const INTERVAL: Duration = Duration::from_secs(300);
 /// Shortest time between two heartbeats to one master.
 const MIN_INTERVAL: Duration = Duration::from_secs(10);
 /// The maximum number of masters.
@@ -20,8 +22,8 @@ const MAX_MASTERS: usize = 32;
 
 /// Sends heartbeats to masters, so that they list a server.
 ///
-/// A heartbeat is sent at once, then every five minutes (see [`Self::with_interval`]), and when the
-/// server becomes empty or full.
+/// A heartbeat is sent at once, then every five minutes, and when the server becomes empty
+/// or full.
 ///
 /// The caller owns the clock and the socket. Use the socket that answers queries: masters verify a
 /// heartbeat with a query to its sender.
@@ -63,7 +65,6 @@ const MAX_MASTERS: usize = 32;
 pub struct Announcer {
     protocol: Protocol,
     masters: Vec<SocketAddr>,
-    interval: Duration,
     occupancy: Occupancy,
     phase: Phase,
     schedule: Schedule,
@@ -206,7 +207,6 @@ impl Announcer {
         Ok(Self {
             protocol,
             masters: masters.take(MAX_MASTERS).collect(),
-            interval: Duration::from_secs(300),
             occupancy,
             phase: Phase::Waiting,
             schedule: Schedule {
@@ -217,14 +217,6 @@ impl Announcer {
             latest: None,
             asked: BTreeSet::new(),
         })
-    }
-
-    setters! {
-        /// Sets the time between heartbeats: 30 s–15 min, default 5 min.
-        ///
-        /// Quake 3 masters forget a server after 15 min, OpenSpy after 10 min.
-        with_interval(interval: Duration) interval =
-            interval.clamp(Duration::from_secs(30), Duration::from_secs(900));
     }
 
     /// Announces a new status.
@@ -271,7 +263,7 @@ impl Announcer {
     fn begin(&mut self, now: Instant) {
         let report = std::mem::replace(&mut self.schedule.report, ServerState::Running);
         self.schedule.last = now;
-        self.schedule.next = after(now, self.interval);
+        self.schedule.next = after(now, INTERVAL);
         self.phase = Phase::Sending {
             report,
             masters: self.masters.iter().copied().collect(),
@@ -738,19 +730,16 @@ mod tests {
         }
     }
 
-    /// Through the methods of [`Machine`]: the interval stays within the range that masters allow.
+    /// Through the methods of [`Machine`].
     #[test]
-    fn the_interval_is_between_half_a_minute_and_a_quarter_of_an_hour() {
+    fn a_heartbeat_is_repeated_every_five_minutes() {
         let start = Instant::now();
-        for (seconds, kept) in [(1, 30), (60, 60), (9000, 900)] {
-            let mut announcer = announcer("DarkPlaces", &MASTERS[..1], start)
-                .with_interval(Duration::from_secs(seconds));
-            let machine: &mut dyn Machine = &mut announcer;
-            assert!(machine.poll_transmit(start, &mut Vec::new()).is_some());
-            let next = start + Duration::from_secs(kept);
-            assert_eq!(machine.poll_timeout(), Some(next));
-            machine.handle_timeout(next);
-            assert!(machine.poll_transmit(next, &mut Vec::new()).is_some());
-        }
+        let mut announcer = announcer("DarkPlaces", &MASTERS[..1], start);
+        let machine: &mut dyn Machine = &mut announcer;
+        assert!(machine.poll_transmit(start, &mut Vec::new()).is_some());
+        let next = start + Duration::from_secs(300);
+        assert_eq!(machine.poll_timeout(), Some(next));
+        machine.handle_timeout(next);
+        assert!(machine.poll_transmit(next, &mut Vec::new()).is_some());
     }
 }

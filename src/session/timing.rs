@@ -141,7 +141,6 @@ impl Timing {
     ///     (2, 2),
     ///     "the second retry does not fit"
     /// );
-    /// assert_eq!(short.fitted().requests(), 3);
     /// ```
     pub fn requests(&self) -> u8 {
         let mut sent_at = Duration::ZERO;
@@ -151,20 +150,6 @@ impl Timing {
         };
         let retries = (0..self.retries).take_while(fits).count();
         u8::try_from(retries).unwrap_or(u8::MAX).saturating_add(1)
-    }
-
-    /// Shortens the [time to the first retry](Self::with_retry_after) so that all retries fit.
-    ///
-    /// The wait after the last retry fits into the timeout too. DarkPlaces servers ignore a retry
-    /// within a second.
-    #[must_use]
-    pub fn fitted(self) -> Self {
-        // The sum of all waits, as a multiple of the first.
-        let waits = (0..=self.retries)
-            .fold((0.0, 1.0), |(sum, wait), _| (sum + wait, wait * 1.5))
-            .0;
-        let fitting = self.timeout().div_f64(waits);
-        self.with_retry_after(fitting.min(self.retry_after()))
     }
 
     setters! {

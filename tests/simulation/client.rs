@@ -173,7 +173,10 @@ pub fn timing(random: &mut Random) -> Timing {
     match random.below(10) {
         0 => timing.with_retries(0),
         1 => timing.with_retries(5).with_timeout(Duration::from_secs(9)),
-        2 => timing.with_timeout(Duration::from_millis(900)).fitted(),
+        // All retries fit.
+        2 => timing
+            .with_timeout(Duration::from_millis(900))
+            .with_retry_after(Duration::from_millis(189)),
         3 => timing
             .with_retry_after(Duration::from_millis(150))
             .with_grace(Duration::from_millis(10)),

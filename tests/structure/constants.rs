@@ -337,13 +337,14 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: "src/serve/announcer.rs",
-        code: "interval: Duration::from_secs(300),",
-        sentences: &[Sentence("src/serve/announcer.rs", "default 5 min")],
-    },
-    Fact {
-        file: "src/serve/announcer.rs",
-        code: "interval.clamp(Duration::from_secs(30), Duration::from_secs(900));",
-        sentences: &[Sentence("src/serve/announcer.rs", "30 s–15 min")],
+        code: "INTERVAL: Duration = Duration::from_secs(300);",
+        sentences: &[
+            Sentence("src/serve/announcer.rs", "then every five minutes"),
+            Sentence(
+                "src/guide/heartbeats.md",
+                "the heartbeat every five minutes",
+            ),
+        ],
     },
     Fact {
         file: "src/serve/announcer.rs",
