@@ -259,7 +259,7 @@ fn refusals_are_reported_in_the_words_of_the_server() {
     );
     assert_eq!(refusal(&[]), ListError::NoReply);
     assert_eq!(refusal(&[approved]), ListError::NoReply);
-    assert_eq!(refusal(&[frame(b"\x09APPR")]), ListError::Malformed(18));
+    assert_eq!(refusal(&[frame(b"\x09APPR")]), ListError::Malformed(23));
 }
 
 #[test]
@@ -288,16 +288,16 @@ fn messages_that_are_no_list_are_named_with_their_place() {
     let list = |stream: &[u8]| listed(stream, 4096, Limits::default());
     assert_eq!(
         list(&bytes("050000000100000002")),
-        Err(ListError::Malformed(login + 4)),
+        Err(ListError::Malformed(login + 8)),
         "not compact"
     );
     assert_eq!(
         list(&bytes("0400000001000000")),
-        Err(ListError::Malformed(login + 4))
+        Err(ListError::Malformed(login + 8))
     );
     assert_eq!(
         list(&bytes("0500000001000000010300000001ffff")),
-        Err(ListError::Malformed(login + 13))
+        Err(ListError::Malformed(login + 16))
     );
     assert_eq!(
         list(&bytes("0500000001000000010000010001ffff")),
