@@ -13,7 +13,7 @@ use crate::model::{
     Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
 use crate::options::Detail;
-use crate::text::{any, number};
+use crate::text::number;
 
 /// Bytes of a usual pair, rounded down: the table of rules is sized by it.
 const USUAL_PAIR: usize = 16;
@@ -69,7 +69,7 @@ impl ToStatus for Answer {
                 .and_then(number::leading),
             password: reader.password(),
             dedicated: reader.known.get(Key::Dedicated).and_then(number::boolean),
-            anti_cheat: any(&ANTI_CHEAT.map(|key| reader.known.get(key))),
+            anti_cheat: number::any(&ANTI_CHEAT.map(|key| reader.known.get(key))),
             player_count,
             bot_count,
             max_players: reader.max_players(),

@@ -111,15 +111,6 @@ pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] 
     buffer.get(..word.len()).unwrap_or_default()
 }
 
-/// Whether one of these values is true; `None` if none is a truth value.
-pub(crate) fn any(values: &[Option<&[u8]>]) -> Option<bool> {
-    values
-        .iter()
-        .flatten()
-        .filter_map(|value| number::boolean(value))
-        .reduce(|one, other| one || other)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,8 +6,6 @@ use std::path::PathBuf;
 use kit::files::below;
 use kit::root;
 
-use super::LAYERS;
-
 /// The documents, and the comments of the sources. The change log is left out: it mentions files
 /// that are gone.
 fn documents() -> Vec<(PathBuf, String)> {
@@ -72,21 +70,14 @@ fn the_files_that_documents_name_are_there() {
     assert!(named > 100, "found only {named} files in the documents");
 }
 
-/// Documents name a test by its file, a colon and its function.
 #[test]
 fn the_tests_that_documents_name_are_there() {
     let (mut count, mut missing) = (0, Vec::new());
     for (document, text) in documents() {
-        let named = text
-            .split('`')
-            .skip(1)
-            .step_by(2)
-            .filter_map(|code| code.split_once(".rs: "));
-        for (file, test) in named {
-            let path = root().join(format!("{file}.rs"));
-            let source = std::fs::read_to_string(&path).unwrap_or_default();
-            if !source.contains(&format!("fn {test}(")) {
-                missing.push(format!("{}: {file}.rs has no {test}", document.display()));
+        for TestName { file, function } in test_names(&text) {
+            let source = std::fs::read_to_string(root().join(&file)).unwrap_or_default();
+            if !source.contains(&format!("fn {function}(")) {
+                missing.push(format!("{}: {file} has no {function}", document.display()));
             }
             count += 1;
         }
@@ -95,9 +86,76 @@ fn the_tests_that_documents_name_are_there() {
     assert!(count > 80, "found only {count} tests in the documents");
 }
 
+/// A test that a document names.
+#[derive(Debug, PartialEq)]
+struct TestName {
+    file: String,
+    function: String,
+}
+
+/// Prose names a test in backticks: its file, a colon and its function. Blocks of code and output
+/// name none.
+fn test_names(text: &str) -> Vec<TestName> {
+    let prose: Vec<&str> = lines(text)
+        .into_iter()
+        .filter(|line| line.block.is_none())
+        .map(|line| line.text)
+        .collect();
+    let prose = prose.join("\n");
+    let in_backticks = prose.split('`').skip(1).step_by(2);
+    in_backticks
+        .filter_map(|code| code.split_once(".rs: "))
+        .map(|(file, function)| TestName {
+            file: format!("{file}.rs"),
+            function: function.to_owned(),
+        })
+        .collect()
+}
+
+#[test]
+fn a_block_names_no_tests() {
+    let text = "`tests/a.rs: b`\n```text\nsrc/c.rs: d\n```\n`tests/e.rs: f`\n";
+    let name = |file: &str, function: &str| TestName {
+        file: file.to_owned(),
+        function: function.to_owned(),
+    };
+    assert_eq!(
+        test_names(text),
+        [name("tests/a.rs", "b"), name("tests/e.rs", "f")]
+    );
+}
+
+/// A line of a document, without the mark of a doc comment.
+struct Line<'a> {
+    /// What the fenced block around it contains, such as `text`.
+    block: Option<&'a str>,
+    text: &'a str,
+}
+
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let (mut block, mut lines) = (None, Vec::new());
+    for line in text.lines() {
+        let is_comment = line.trim_start().starts_with("//");
+        let text = if is_comment {
+            let comment = line.trim_start().trim_start_matches("//!");
+            let comment = comment.trim_start_matches("///");
+            comment.strip_prefix(' ').unwrap_or(comment)
+        } else {
+            line
+        };
+        match text.trim_start().strip_prefix("```") {
+            Some(_) if block.is_some() => block = None,
+            Some(kind) => block = Some(kind),
+            None => lines.push(Line { block, text }),
+        }
+    }
+    lines
+}
+
 /// The registry's page resolves the README's links with the repository of Cargo.toml.
 #[test]
 fn the_links_of_documents_lead_somewhere() {
+    let mut count = 0;
     for (document, text) in documents() {
         if document.starts_with(root().join("src"))
             || document.extension().is_some_and(|kind| kind == "rs")
@@ -113,6 +171,7 @@ fn the_links_of_documents_lead_somewhere() {
             if link.starts_with("https://") {
                 continue;
             }
+            count += 1;
             let file = link.split('#').next().unwrap();
             assert!(
                 document.parent().unwrap().join(file).exists(),
@@ -121,32 +180,30 @@ fn the_links_of_documents_lead_somewhere() {
             );
         }
     }
+    assert!(count > 0, "no links were found");
 }
 
 /// The pages scroll sideways beyond that. Lines that start with `# ` are hidden.
 #[test]
 fn lines_of_examples_have_at_most_100_columns() {
-    let mut long = Vec::new();
+    let (mut count, mut long) = (0, Vec::new());
     for (document, text) in documents() {
         let is_page =
             document.starts_with(root().join("src")) || document == root().join("README.md");
-        let mut fence = None;
-        for line in text.lines().filter(|_| is_page) {
-            let line = line
-                .trim_start()
-                .trim_start_matches("//!")
-                .trim_start_matches("///");
-            let line = line.strip_prefix(' ').unwrap_or(line);
-            if let Some(kind) = line.strip_prefix("```") {
-                fence = if fence.is_some() { None } else { Some(kind) };
-            } else if fence.is_some_and(|kind| !["text", "sh"].contains(&kind))
-                && !line.starts_with("# ")
-                && line.chars().count() > 100
-            {
-                long.push(format!("{}: {line}", document.display()));
+        let in_examples = lines(&text).into_iter().filter(|line| {
+            let is_example = line
+                .block
+                .is_some_and(|kind| !["text", "sh"].contains(&kind));
+            is_page && is_example && !line.text.starts_with("# ")
+        });
+        for Line { text, .. } in in_examples {
+            count += 1;
+            if text.chars().count() > 100 {
+                long.push(format!("{}: {text}", document.display()));
             }
         }
     }
+    assert!(count > 1000, "found only {count} lines of examples");
     // A chapter contains it unchanged.
     let example = std::fs::read_to_string(root().join("examples/fifth_protocol/a2s.rs")).unwrap();
     long.extend(
@@ -159,41 +216,37 @@ fn lines_of_examples_have_at_most_100_columns() {
 }
 
 #[test]
-fn the_layers_in_documents_are_those_of_the_test() {
-    for document in ["src/lib.rs", ".github/CONTRIBUTING.md"] {
-        let text = std::fs::read_to_string(root().join(document)).unwrap();
-        let block = text
-            .split("```")
-            .find(|block| block.contains("gamespy1, gamespy4, quake3, ut2004"))
-            .unwrap_or_else(|| panic!("{document} has no table of layers"));
-        let mut layers = vec![Vec::new(); LAYERS.len()];
-        let mut layer = 0;
-        for line in block.lines().skip(1) {
-            let line = line.trim_start_matches("//!");
-            let line = line
-                .strip_prefix(' ')
-                .filter(|_| document == "src/lib.rs")
-                .unwrap_or(line);
-            if let Some(number) = line.chars().next().and_then(|first| first.to_digit(10)) {
-                layer = number as usize;
-            }
-            // The names are in the first column, 4 to 42.
-            // The first column has 42 characters; the last layer's is all names.
-            let has_text = line.chars().nth(41) == Some(' ');
-            let names: String = line
-                .chars()
-                .take(if has_text { 42 } else { usize::MAX })
-                .skip(3)
-                .collect();
-            let names = names.split(',').map(|name| name.trim().to_owned());
-            layers[layer].extend(names.filter(|name| !name.is_empty()));
-        }
-        assert_eq!(layers, LAYERS, "{document}");
-    }
-    for module in LAYERS.concat() {
+fn the_layers_in_documents_are_the_same() {
+    let layers = layers(".github/CONTRIBUTING.md");
+    assert_eq!(layers, self::layers("src/lib.rs"));
+    for module in layers.concat() {
         let is_there = ["src/{}.rs", "src/{}/mod.rs"]
             .iter()
-            .any(|file| root().join(file.replace("{}", module)).is_file());
+            .any(|file| root().join(file.replace("{}", &module)).is_file());
         assert!(is_there, "the layers have {module}, which is not there");
     }
+}
+
+/// The modules of each layer in a document's table, from the lowest layer.
+pub(crate) fn layers(document: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(root().join(document)).unwrap();
+    let is_layer = |line: &Line| line.text.contains("gamespy1, gamespy4, quake3, ut2004");
+    let lines = lines(&text);
+    let at = lines.iter().position(is_layer).unwrap();
+    let start = lines[..at].iter().rposition(|line| line.block.is_none());
+    let block = lines[start.map_or(0, |line| line + 1)..].iter();
+    let mut layers: Vec<Vec<String>> = Vec::new();
+    for Line { text, .. } in block.take_while(|line| line.block.is_some()) {
+        let number = text.chars().next().and_then(|first| first.to_digit(10));
+        if number.is_some() {
+            layers.insert(0, Vec::new());
+        }
+        // The names are in columns 4 to 42. The lowest layer has only names.
+        let has_text = text.chars().nth(41) == Some(' ');
+        let width = if has_text { 42 } else { usize::MAX };
+        let names: String = text.chars().take(width).skip(3).collect();
+        let names = names.split(',').map(|name| name.trim().to_owned());
+        layers[0].extend(names.filter(|name| !name.is_empty()));
+    }
+    layers
 }

@@ -17,19 +17,19 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 #[test]
 fn only_the_tables_name_engines_and_games() {
     let is_table = |path: &Path| path.ends_with("engines.rs") || path.starts_with("games");
-    let (tables, others): (Vec<Source>, Vec<Source>) = Source::all()
-        .into_iter()
+    let (tables, others): (Vec<&Source>, Vec<&Source>) = Source::all()
+        .iter()
         .partition(|source| is_table(&source.path));
     let mut names: BTreeSet<String> = queryport::games::Game::all()
         .flat_map(|game| [Some(game.name), game.gamename])
         .flatten()
         .map(str::to_lowercase)
         .collect();
-    let is_engine = |source: &&Source| source.path.ends_with("engines.rs");
+    let is_engine = |source: &&&Source| source.path.ends_with("engines.rs");
     let engines: Vec<String> = tables
         .iter()
         .filter(is_engine)
-        .flat_map(engine_names)
+        .flat_map(|table| engine_names(table))
         .collect();
     assert!(engines.iter().any(|name| name == "ioquake3"), "{engines:?}");
     names.extend(engines);
