@@ -109,6 +109,7 @@ fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
         check,
         differences: Vec::new(),
     };
+    let mut read = 0;
     for target in targets {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
             .join("fuzz/corpus")
@@ -119,8 +120,10 @@ fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
                 &path.display().to_string(),
                 &[std::fs::read(&path).unwrap()],
             );
+            read += 1;
         }
     }
+    assert!(read >= 20, "only {read} inputs of {targets:?}");
     found.report();
 }
 

@@ -1403,11 +1403,13 @@ fn every_help_fits_80_columns_and_has_one_name_of_the_program() {
                 .any(|line| line.starts_with(&format!("Usage: queryport {program}"))),
             "{lines:#?}"
         );
-        let examples = lines
+        let examples: Vec<_> = lines
             .iter()
             .skip_while(|line| *line != "Examples:")
             .skip(1)
-            .take_while(|line| !line.is_empty());
+            .take_while(|line| !line.is_empty())
+            .collect();
+        assert!(!examples.is_empty(), "{lines:#?}");
         for example in examples {
             assert!(example.starts_with("  queryport "), "wrapped: {example:?}");
         }

@@ -73,6 +73,9 @@ fn captures_identify_the_right_game_or_none() {
         all_right += right;
     }
     println!("{table}");
+    if counts == [0; 4] {
+        kit::not_checked("games of captures: QUERYPORT_CAPTURES is not set");
+    }
     // Of 47 captures; another folder has others.
     if counts == [8, 11, 22, 6] {
         assert!(
@@ -90,11 +93,12 @@ fn recordings_identify_the_right_game_or_none() {
         kit::not_checked("games of recordings: QUERYPORT_CAPTURES is not set");
         return;
     };
+    let Ok(recordings) = std::fs::read_dir(Path::new(&folder).join("recorded")) else {
+        kit::not_checked("games of recordings: QUERYPORT_CAPTURES has none");
+        return;
+    };
     let (mut right, mut untold) = (0, 0);
-    for entry in std::fs::read_dir(Path::new(&folder).join("recorded"))
-        .into_iter()
-        .flatten()
-    {
+    for entry in recordings {
         let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
         let file: Value = serde_json::from_str(&text).unwrap();
         let source = file["source"].as_str().unwrap().to_lowercase();
@@ -138,10 +142,7 @@ fn recordings_identify_the_right_game_or_none() {
         }
     }
     println!("{right} replies named right, {untold} do not tell");
-    assert!(
-        right >= 15 || right + untold == 0,
-        "{right} replies named right"
-    );
+    assert!(right >= 15, "{right} replies named right");
 }
 
 /// The project's own vectors, by the beginning of the file's name.

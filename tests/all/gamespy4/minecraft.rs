@@ -7,7 +7,7 @@ use queryport::model::TextRef;
 use queryport::session::{Conversation, Verdict};
 use queryport::{Dialect, QueryOptions, ServerStatus, ToStatus};
 
-use crate::common::captures::cases;
+use crate::common::captures::{Case, some_cases};
 use crate::common::twist::cuts;
 use crate::gamespy4::decode;
 
@@ -290,11 +290,12 @@ fn the_pairs_of_a_basic_reply_are_in_the_order_of_the_wire() {
 
 #[test]
 fn a_cut_basic_reply_is_rejected() {
-    for case in cases("gamespy4") {
+    let is_basic = |case: &Case| {
+        let answer = decode([case.packets[0].clone()]).unwrap();
+        answer.form() == Form::MinecraftBasic
+    };
+    for case in some_cases("gamespy4", is_basic) {
         let packet = &case.packets[0];
-        if decode([packet.clone()]).unwrap().form() != Form::MinecraftBasic {
-            continue;
-        }
         for cut in cuts(packet) {
             assert!(
                 basic(cut.to_vec()).is_none(),

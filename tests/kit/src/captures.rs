@@ -20,8 +20,9 @@ pub struct Case {
 pub fn cases(protocol: &str) -> Vec<Case> {
     let mut cases = read_folder(&crate::root().join("tests/vectors").join(protocol));
     assert!(
-        !cases.is_empty(),
-        "the project's own vectors of {protocol} are there"
+        cases.len() >= 8,
+        "only {} own vectors of {protocol}",
+        cases.len()
     );
     match third_party(protocol) {
         Some(theirs) => {
@@ -38,6 +39,15 @@ pub fn cases(protocol: &str) -> Vec<Case> {
             ));
         }
     }
+    cases
+}
+
+/// The cases for which `is_wanted` holds. There are several, so that a loop over them tests
+/// something.
+pub fn some_cases(protocol: &str, is_wanted: impl Fn(&Case) -> bool) -> Vec<Case> {
+    let mut cases = cases(protocol);
+    cases.retain(is_wanted);
+    assert!(cases.len() >= 3, "only {} cases of {protocol}", cases.len());
     cases
 }
 

@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
 /// The names of all exchanges.
 pub fn names() -> Vec<String> {
     let entries = std::fs::read_dir(folder()).unwrap();
-    entries
+    let names: Vec<String> = entries
         .map(|entry| {
             entry
                 .unwrap()
@@ -20,7 +20,9 @@ pub fn names() -> Vec<String> {
                 .to_string_lossy()
                 .into_owned()
         })
-        .collect()
+        .collect();
+    assert!(names.len() >= 30, "only {} exchanges", names.len());
+    names
 }
 
 /// Datagrams with their senders: `client`, `server`, `master`.
