@@ -2,16 +2,13 @@
 //!
 //! There is a row for each family of games, and one for each engine that the serving side imitates.
 
-use std::time::Duration;
-
 use crate::model::Colours;
 use crate::text::keys::{keys, known};
-use crate::text::number;
 
 keys! {
     ActiveMod = "activemod",
     ActiveMods = "active_mods",
-    Ded = "ded",
+    Ded = "DED",
     Dedicated = "dedicated",
     FragLimit = "fraglimit",
     GameClass = "gameclass",
@@ -22,6 +19,7 @@ keys! {
     GameType = "gametype",
     GameVariant = "gamevariant",
     GameVer = "gamever",
+    GameVersion = "gameversion",
     GoalScore = "goalscore",
     GoalTeamScore = "goalteamscore",
     HostName = "hostname",
@@ -45,6 +43,7 @@ keys! {
     NumPlayers = "numplayers",
     NumRounds = "numrounds",
     Password = "password",
+    Protocol = "protocol",
     Pure = "pure",
     RankedServer = "rankedserver",
     Realism = "realism",
@@ -70,39 +69,20 @@ keys! {
 
 known!();
 
-impl<'a> Known<'a> {
-    /// The first value that is not empty.
-    pub(crate) fn text(&self, keys: &[Key]) -> Option<&'a [u8]> {
-        self.find(keys, |_, value| (!value.is_empty()).then_some(value))
-    }
-
-    /// The first value that is a number and fits the type.
-    pub(crate) fn number<T: TryFrom<i64>>(&self, keys: &[Key]) -> Option<T> {
-        self.find(keys, |_, value| number::number(value))
-    }
-
-    /// The first value that is a boolean.
-    pub(crate) fn flag(&self, keys: &[Key]) -> Option<bool> {
-        self.find(keys, |key, value| {
-            number::boolean(value).map(|value| value != key.is_inverted())
-        })
-    }
-
-    /// The first value that is a duration.
-    pub(crate) fn time(&self, keys: &[TimeKey]) -> Option<Duration> {
-        keys.iter()
-            .find_map(|key| key.unit.read(self.get(key.key)?))
-    }
-
-    fn find<T>(&self, keys: &[Key], read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
-        keys.iter().find_map(|key| read(*key, self.get(*key)?))
-    }
-}
-
 impl Key {
     /// Whether the key has the opposite meaning of its field: a listen server is not dedicated.
     pub(crate) const fn is_inverted(self) -> bool {
         matches!(self, Self::ListenServer)
+    }
+
+    /// Whether the duration under the key is in minutes, not in seconds.
+    pub(crate) const fn is_in_minutes(self) -> bool {
+        matches!(self, Self::TimeLimit | Self::TimeLimitMinutes)
+    }
+
+    /// Whether the key lists mutators. It can be repeated.
+    pub(crate) const fn lists_mutators(self) -> bool {
+        matches!(self, Self::Mutators | Self::ActiveMods | Self::Mutator)
     }
 }
 
@@ -117,92 +97,41 @@ pub(crate) struct Keys {
         allow(dead_code, reason = "only a server writes it")
     )]
     pub(crate) usual: Option<Key>,
+    /// A text that means none, in any ASCII case.
+    none: Option<&'static str>,
 }
 
 impl Keys {
     /// Keys that are read, and written only if the rules have one of them.
     const fn read(all: &'static [Key]) -> Self {
-        Self { all, usual: None }
+        Self {
+            all,
+            usual: None,
+            none: None,
+        }
     }
 
     /// The same keys. A server usually writes this one.
     const fn usually(self, key: Key) -> Self {
         Self {
-            all: self.all,
             usual: Some(key),
-        }
-    }
-}
-
-/// A key whose value is a duration.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TimeKey {
-    pub(crate) key: Key,
-    pub(crate) unit: Unit,
-}
-
-const fn seconds(key: Key) -> TimeKey {
-    TimeKey {
-        key,
-        unit: Unit::Seconds,
-    }
-}
-
-const fn minutes(key: Key) -> TimeKey {
-    TimeKey {
-        key,
-        unit: Unit::Minutes,
-    }
-}
-
-/// The unit of a duration on the wire, always a whole number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Unit {
-    Seconds,
-    Minutes,
-}
-
-impl Unit {
-    fn read(self, value: &[u8]) -> Option<Duration> {
-        match self {
-            Self::Seconds => {
-                number::number::<u32>(value).map(|seconds| Duration::from_secs(u64::from(seconds)))
-            }
-            Self::Minutes => number::whole_minutes(value),
+            ..self
         }
     }
 
-    /// The number to write for a duration; `None` if it is not a whole one.
-    #[cfg(feature = "serve")]
-    pub(crate) fn write(self, time: Duration) -> Option<u64> {
-        let seconds = time.as_secs();
-        match self {
-            Self::Seconds => Some(seconds),
-            Self::Minutes => seconds.is_multiple_of(60).then_some(seconds / 60),
+    /// The same keys. This text means none.
+    const fn without(self, none: &'static str) -> Self {
+        Self {
+            none: Some(none),
+            ..self
         }
     }
-}
 
-/// The keys of the mutators.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct MutatorKeys {
-    /// Keys whose value lists names between commas. The first list that is not empty counts.
-    pub(crate) lists: Keys,
-    /// A repeated key with one name each.
-    pub(crate) repeated: Key,
-}
-
-/// Where the number of bots is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum BotCount {
-    /// In `numbots`, or in rows that mark bots.
-    Counted {
-        /// Whether a server writes `numbots` if no row marks a bot.
-        is_usual: bool,
-    },
-    /// In `minplayers`, which counts people and bots and is 0 without bots. `numplayers` counts
-    /// people.
-    MinPlayers,
+    /// Whether a text is a value.
+    pub(crate) fn counts(self, text: &[u8]) -> bool {
+        let is_none = |none: &str| text.eq_ignore_ascii_case(none.as_bytes());
+        !text.is_empty() && !self.none.is_some_and(is_none)
+    }
 }
 
 /// The meaning of `team_N` in a player's row.
@@ -312,30 +241,37 @@ fn begins_with(text: &[u8], prefix: &str) -> bool {
 #[derive(Debug)]
 #[cfg_attr(
     not(test),
-    expect(dead_code, reason = "name and source document a row")
+    expect(dead_code, reason = "family and source document a row")
 )]
 pub(crate) struct Profile {
-    pub(crate) name: &'static str,
+    pub(crate) family: &'static str,
     marks: &'static [Mark],
     pub(crate) colours: Colours,
     pub(crate) truth: Truth,
+    pub(crate) name: Keys,
     pub(crate) map: Keys,
+    pub(crate) game: Keys,
+    pub(crate) mod_name: Keys,
     pub(crate) game_type: Keys,
+    pub(crate) mutators: Keys,
     pub(crate) version: Keys,
     pub(crate) protocol_version: Keys,
-    pub(crate) mod_name: Keys,
-    /// The value of `mod_name` that means no modification.
-    pub(crate) stock_mod: Option<&'static str>,
-    pub(crate) mutators: MutatorKeys,
+    pub(crate) game_port: Keys,
     pub(crate) password: Keys,
     pub(crate) dedicated: Keys,
     pub(crate) anti_cheat: Keys,
+    pub(crate) player_count: Keys,
+    /// The keys of the number of bots, usually written if no row marks a bot.
+    pub(crate) bots: Keys,
+    /// The key that counts people and bots, and is 0 without bots. If there is one,
+    /// `player_count` counts people.
+    pub(crate) everyone: Keys,
+    pub(crate) max_players: Keys,
     pub(crate) private_slots: Keys,
-    /// The keys of the time limit. None if their unit is unknown.
-    pub(crate) time_limit: &'static [TimeKey],
-    pub(crate) time_left: &'static [TimeKey],
+    /// None if their unit is unknown.
+    pub(crate) time_limit: Keys,
+    pub(crate) time_left: Keys,
     pub(crate) score_limit: Keys,
-    pub(crate) bots: BotCount,
     pub(crate) players: PlayerRows,
     pub(crate) team_place: TeamPlace,
     /// The number of the first team. Rows of teams always begin at 0.
@@ -364,22 +300,12 @@ impl Profile {
         };
         with_mark(true).or_else(|| with_mark(false)).copied()
     }
+}
 
-    /// The modification; `None` if it is the game itself.
-    pub(crate) fn mod_name<'a>(&self, known: &Known<'a>) -> Option<&'a [u8]> {
-        known.find(self.mod_name.all, |_, value| {
-            let is_stock = self
-                .stock_mod
-                .is_some_and(|stock| value.eq_ignore_ascii_case(stock.as_bytes()));
-            (!value.is_empty() && !is_stock).then_some(value)
-        })
-    }
-
-    /// The time left in the match; `None` if it has no limit.
-    pub(crate) fn time_left(&self, known: &Known<'_>) -> Option<Duration> {
-        let is_unlimited = known.time(self.time_limit) == Some(Duration::ZERO);
-        known.time(self.time_left).filter(|_| !is_unlimited)
-    }
+/// The only key of a field.
+const fn one(all: &'static [Key; 1]) -> Keys {
+    let [key] = all;
+    Keys::read(all).usually(*key)
 }
 
 const SCORE_LIMITS: &[Key] = &[
@@ -425,28 +351,30 @@ pub(crate) static UNKNOWN: Profile = DEFAULT;
 
 /// The values of a row that sets nothing itself.
 const DEFAULT: Profile = Profile {
-    name: "unknown",
+    family: "unknown",
     marks: &[],
     colours: Colours::None,
     truth: WORDS,
+    name: one(&[Key::HostName]),
     map: Keys::read(&[Key::MapFileName, Key::MapName, Key::MapId]).usually(Key::MapName),
+    game: one(&[Key::GameName]),
+    mod_name: Keys::read(&[Key::ActiveMod, Key::ModName, Key::Mod, Key::Mods]),
     game_type: GAME_TYPES,
+    mutators: Keys::read(&[Key::Mutators, Key::ActiveMods, Key::Mutator]),
     version: Keys::read(&[Key::GameVer, Key::Version]).usually(Key::GameVer),
     protocol_version: Keys::read(&[Key::MinNetVer, Key::MinGameVer]),
-    mod_name: Keys::read(&[Key::ActiveMod, Key::ModName, Key::Mod, Key::Mods]),
-    stock_mod: None,
-    mutators: MutatorKeys {
-        lists: Keys::read(&[Key::Mutators, Key::ActiveMods]),
-        repeated: Key::Mutator,
-    },
+    game_port: one(&[Key::HostPort]),
     password: Keys::read(&[Key::Password, Key::NeedPass, Key::GamePassword]).usually(Key::Password),
     dedicated: DEDICATED.usually(Key::Dedicated),
     anti_cheat: Keys::read(&[Key::SvPunkbuster]),
+    player_count: one(&[Key::NumPlayers]),
+    bots: Keys::read(&[Key::NumBots]),
+    everyone: Keys::read(&[]),
+    max_players: one(&[Key::MaxPlayers]),
     private_slots: Keys::read(&[Key::ReservedSlots]),
-    time_limit: &[],
-    time_left: &[],
+    time_limit: Keys::read(&[]),
+    time_left: Keys::read(&[]),
     score_limit: Keys::read(SCORE_LIMITS).usually(Key::FragLimit),
-    bots: BotCount::Counted { is_usual: false },
     players: PlayerRows {
         name_field: "player",
         score_field: "frags",
@@ -476,7 +404,7 @@ static FAMILIES: &[&Profile] = &[
 ];
 
 static BATTLEFIELD_1942: Profile = Profile {
-    name: "Battlefield 1942",
+    family: "Battlefield 1942",
     marks: &[Mark::GamePrefix("bfield1942"), Mark::NamedSides],
     truth: DIGITS,
     mod_name: Keys::read(&[
@@ -486,16 +414,13 @@ static BATTLEFIELD_1942: Profile = Profile {
         Key::Mod,
         Key::Mods,
     ])
-    .usually(Key::GameId),
-    stock_mod: Some("bf1942"),
-    mutators: MutatorKeys {
-        lists: DEFAULT.mutators.lists.usually(Key::ActiveMods),
-        repeated: Key::Mutator,
-    },
+    .usually(Key::GameId)
+    .without("bf1942"),
+    mutators: DEFAULT.mutators.usually(Key::ActiveMods),
     anti_cheat: DEFAULT.anti_cheat.usually(Key::SvPunkbuster),
     private_slots: DEFAULT.private_slots.usually(Key::ReservedSlots),
-    time_limit: &[seconds(Key::RoundTime), minutes(Key::TimeLimitMinutes)],
-    time_left: &[seconds(Key::RoundTimeRemain)],
+    time_limit: Keys::read(&[Key::RoundTime, Key::TimeLimitMinutes]).usually(Key::RoundTime),
+    time_left: one(&[Key::RoundTimeRemain]),
     score_limit: Keys::read(SCORE_LIMITS),
     players: PlayerRows {
         name_field: "playername",
@@ -513,7 +438,7 @@ static BATTLEFIELD_1942: Profile = Profile {
 };
 
 static MEDAL_OF_HONOR: Profile = Profile {
-    name: "Medal of Honor",
+    family: "Medal of Honor",
     marks: &[
         Mark::GamePrefix("moh"),
         Mark::Has(&[Key::RankedServer]),
@@ -521,14 +446,14 @@ static MEDAL_OF_HONOR: Profile = Profile {
     ],
     colours: Colours::CaretAlphanumeric,
     truth: DIGITS,
-    time_limit: &[minutes(Key::TimeLimit)],
-    bots: BotCount::MinPlayers,
+    time_limit: one(&[Key::TimeLimit]),
+    everyone: one(&[Key::MinPlayers]),
     source: "openmoh/openmohaa, code/gamespy/sv_gamespy.c",
     ..DEFAULT
 };
 
 static TRIBES_VENGEANCE: Profile = Profile {
-    name: "Tribes: Vengeance",
+    family: "Tribes: Vengeance",
     marks: &[Mark::Game("tribesv"), Mark::Has(&[Key::TeamOne])],
     truth: DIGITS,
     players: PlayerRows {
@@ -551,7 +476,7 @@ static TRIBES_VENGEANCE: Profile = Profile {
 };
 
 static SWAT_4: Profile = Profile {
-    name: "SWAT 4",
+    family: "SWAT 4",
     marks: &[
         Mark::GamePrefix("swat4"),
         Mark::VariantPrefix("swat"),
@@ -559,7 +484,7 @@ static SWAT_4: Profile = Profile {
         Mark::Has(&[Key::GameVariant, Key::NumRounds]),
     ],
     colours: Colours::Swat4,
-    time_left: &[seconds(Key::TimeLeft)],
+    time_left: one(&[Key::TimeLeft]),
     score_limit: Keys::read(SCORE_LIMITS),
     // Counters of zero are left out.
     players: PlayerRows {
@@ -573,45 +498,58 @@ static SWAT_4: Profile = Profile {
 };
 
 static SERIOUS_SAM: Profile = Profile {
-    name: "Serious Sam",
+    family: "Serious Sam",
     marks: &[Mark::GamePrefix("serioussam")],
     colours: Colours::SeriousSam,
     truth: DIGITS,
     mod_name: DEFAULT.mod_name.usually(Key::ActiveMod),
-    time_limit: &[minutes(Key::TimeLimit)],
+    time_limit: one(&[Key::TimeLimit]),
     source: "Croteam-official/Serious-Engine, GameAgent.cpp and SessionProperties.h",
     ..DEFAULT
 };
 
 static NOLF_2: Profile = Profile {
-    name: "No One Lives Forever 2",
+    family: "No One Lives Forever 2",
     marks: &[Mark::Game("nolf2")],
-    time_limit: &[minutes(Key::TimeLimit)],
+    truth: DIGITS,
+    time_limit: one(&[Key::TimeLimit]),
+    players: PlayerRows {
+        score_field: "frag",
+        ..DEFAULT.players
+    },
     source: "replies that public tools quote",
     ..DEFAULT
 };
 
 /// Sends `fraglimit` 0 for a limit that is in force, and other limits as they are stored.
 static DESCENT_3: Profile = Profile {
-    name: "Descent 3",
+    family: "Descent 3",
     marks: &[Mark::Game("descent3")],
     score_limit: Keys::read(&[Key::GoalTeamScore, Key::GoalScore, Key::ScoreLimit]),
     source: "DescentDevelopers/Descent3, Descent3/gamespy.cpp",
     ..DEFAULT
 };
 
-/// Sends the game type as `gamestyle`, which elsewhere is a setting (UT99: `Hardcore`).
+/// Sends the game type as `gamestyle`, which elsewhere is a setting (UT99: `Hardcore`). It sends
+/// `timelimit` even if the game type has none.
 static NETPANZER: Profile = Profile {
-    name: "netPanzer",
+    family: "netPanzer",
     marks: &[Mark::Game("netpanzer")],
-    game_type: Keys::read(&[Key::GameType, Key::GameClass, Key::GameStyle]).usually(Key::GameType),
+    truth: Truth { no: "n", yes: "y" },
+    game_type: Keys::read(&[Key::GameStyle, Key::GameType]).usually(Key::GameStyle),
+    version: Keys::read(&[Key::GameVersion, Key::GameVer]).usually(Key::GameVersion),
+    protocol_version: one(&[Key::Protocol]),
+    players: PlayerRows {
+        score_field: "score",
+        ..DEFAULT.players
+    },
     source: "netpanzer/netpanzer, InfoSocket.cpp",
     ..DEFAULT
 };
 
 /// Sends the modification, or `C&C`, as `gametype`. It lists no players.
 static RENEGADE: Profile = Profile {
-    name: "Command & Conquer: Renegade",
+    family: "Command & Conquer: Renegade",
     marks: &[Mark::Game("ccrenegade")],
     truth: DIGITS,
     dedicated: DEDICATED.usually(Key::Ded),
@@ -621,7 +559,7 @@ static RENEGADE: Profile = Profile {
 
 /// Games of the Unreal engine, first and second generation.
 pub(crate) static UNREAL: Profile = Profile {
-    name: "Unreal engine",
+    family: "Unreal engine",
     marks: &[
         Mark::Game("ut"),
         Mark::Game("ut2"),
@@ -645,14 +583,11 @@ pub(crate) static UNREAL: Profile = Profile {
     // UT99 has no codes, and no name contains ESC, so the codes of the later engine fit both.
     colours: Colours::UnrealEscape,
     protocol_version: DEFAULT.protocol_version.usually(Key::MinNetVer),
-    mutators: MutatorKeys {
-        lists: DEFAULT.mutators.lists.usually(Key::Mutators),
-        repeated: Key::Mutator,
-    },
+    mutators: DEFAULT.mutators.usually(Key::Mutators),
     dedicated: DEDICATED.usually(Key::ListenServer),
-    time_limit: &[minutes(Key::TimeLimit)],
-    time_left: &[seconds(Key::RemainingTime)],
-    bots: BotCount::Counted { is_usual: true },
+    time_limit: one(&[Key::TimeLimit]),
+    time_left: one(&[Key::RemainingTime]),
+    bots: one(&[Key::NumBots]),
     source: "UT99's script UdpServerQuery; Deaod/UT2004, IpDrv/UdpGamespyQuery.uc",
     ..DEFAULT
 };
@@ -711,9 +646,9 @@ mod tests {
     #[test]
     fn every_cell_is_the_listed_one() {
         let mut listing = Listing::default();
-        listing.row(UNKNOWN.name, &UNKNOWN, None);
+        listing.row(UNKNOWN.family, &UNKNOWN, None);
         for row in FAMILIES {
-            listing.row(row.name, *row, Some(&DEFAULT));
+            listing.row(row.family, *row, Some(&DEFAULT));
         }
         listing.value("keys of an echo", &ECHO_KEYS);
         listing.value("regions", &REGIONS);
@@ -726,7 +661,7 @@ mod tests {
         for (key, value) in Fields::new(raw).pairs() {
             known.insert(key, value);
         }
-        Profile::of(&known, false).name
+        Profile::of(&known, false).family
     }
 
     #[test]
@@ -755,7 +690,7 @@ mod tests {
         ] {
             assert_eq!(profile(raw), name, "{}", raw.escape_ascii());
         }
-        assert_eq!(Profile::of(&Known::new(), true).name, "Battlefield 1942");
+        assert_eq!(Profile::of(&Known::new(), true).family, "Battlefield 1942");
     }
 
     #[test]
@@ -764,36 +699,50 @@ mod tests {
             assert!(
                 !row.marks.is_empty() && !row.source.is_empty(),
                 "{}",
-                row.name
+                row.family
             );
             let others = FAMILIES.iter().skip(index.saturating_add(1));
-            assert!(others.into_iter().all(|other| other.name != row.name));
+            assert!(others.into_iter().all(|other| other.family != row.family));
         }
+    }
+
+    /// The fields of the status with the keys of a row.
+    fn fields(row: &Profile) -> Vec<(&'static str, Keys)> {
+        let [one, two] = row.sides;
+        vec![
+            ("name", row.name),
+            ("map", row.map),
+            ("game", row.game),
+            ("mod_name", row.mod_name),
+            ("game_type", row.game_type),
+            ("mutators", row.mutators),
+            ("version", row.version),
+            ("protocol_version", row.protocol_version),
+            ("game_port", row.game_port),
+            ("password", row.password),
+            ("dedicated", row.dedicated),
+            ("anti_cheat", row.anti_cheat),
+            ("player_count", row.player_count),
+            ("bot_count", row.bots),
+            ("bot_count", row.everyone),
+            ("max_players", row.max_players),
+            ("private_slots", row.private_slots),
+            ("time_limit", row.time_limit),
+            ("time_left", row.time_left),
+            ("score_limit", row.score_limit),
+            ("teams", one.name),
+            ("teams", one.score),
+            ("teams", two.name),
+            ("teams", two.score),
+        ]
     }
 
     #[test]
     fn usual_keys_are_among_those_that_are_read() {
         for row in FAMILIES.iter().copied().chain([&UNKNOWN]) {
-            let [one, two] = row.sides;
-            for keys in [
-                row.map,
-                row.game_type,
-                row.version,
-                row.protocol_version,
-                row.mod_name,
-                row.mutators.lists,
-                row.password,
-                row.dedicated,
-                row.anti_cheat,
-                row.private_slots,
-                row.score_limit,
-                one.name,
-                one.score,
-                two.name,
-                two.score,
-            ] {
+            for (field, keys) in fields(row) {
                 let is_read = keys.usual.is_none_or(|usual| keys.all.contains(&usual));
-                assert!(is_read, "{}: {keys:?}", row.name);
+                assert!(is_read, "{}: {field}", row.family);
             }
         }
     }
@@ -819,7 +768,7 @@ mod tests {
         let mut unknown = Vec::new();
         for name in names.filter_map(|game| game.gamename) {
             let raw = format!(r"\gamename\{name}");
-            if profile(raw.as_bytes()) == UNKNOWN.name {
+            if profile(raw.as_bytes()) == UNKNOWN.family {
                 unknown.push(name);
             }
         }
@@ -888,35 +837,11 @@ mod tests {
     #[test]
     fn the_page_has_the_keys_of_every_row() {
         for row in FAMILIES.iter().copied().chain([&UNKNOWN]) {
-            let [one, two] = row.sides;
-            let times = |keys: &[TimeKey]| keys.iter().map(|key| key.key).collect::<Vec<_>>();
-            let fields = [
-                ("map", row.map.all.to_vec()),
-                ("game_type", row.game_type.all.to_vec()),
-                ("version", row.version.all.to_vec()),
-                ("protocol_version", row.protocol_version.all.to_vec()),
-                ("mod_name", row.mod_name.all.to_vec()),
-                (
-                    "mutators",
-                    [row.mutators.lists.all, &[row.mutators.repeated]].concat(),
-                ),
-                ("password", row.password.all.to_vec()),
-                ("dedicated", row.dedicated.all.to_vec()),
-                ("anti_cheat", row.anti_cheat.all.to_vec()),
-                ("private_slots", row.private_slots.all.to_vec()),
-                ("time_limit", times(row.time_limit)),
-                ("time_left", times(row.time_left)),
-                ("score_limit", row.score_limit.all.to_vec()),
-                (
-                    "teams",
-                    [one.name.all, one.score.all, two.name.all, two.score.all].concat(),
-                ),
-            ];
-            for (field, keys) in fields {
+            for (field, keys) in fields(row) {
                 let page = page_keys(field);
-                for key in keys {
+                for key in keys.all {
                     let key = key.as_str().to_ascii_lowercase();
-                    assert!(page.contains(&key), "{}: {field} lacks {key}", row.name);
+                    assert!(page.contains(&key), "{}: {field} lacks {key}", row.family);
                 }
             }
         }
@@ -926,9 +851,13 @@ mod tests {
     fn the_page_has_every_row_with_its_source() {
         let page = include_str!("mod.rs");
         for row in FAMILIES {
-            let start = format!("//! | {} | ", row.name);
+            let start = format!("//! | {} | ", row.family);
             let mut lines = page.lines().filter(|line| line.starts_with(&start));
-            assert!(lines.any(|line| line.contains(row.source)), "{}", row.name);
+            assert!(
+                lines.any(|line| line.contains(row.source)),
+                "{}",
+                row.family
+            );
         }
     }
 }

@@ -1,14 +1,15 @@
 //! Converts a status to the sections of a reply.
 
 use std::borrow::Cow;
-use std::time::Duration;
 
-use super::engines::{BotCount, Key, Keys, Known, PlayerTeam, Profile, TeamPlace, TimeKey};
+use bytes::Bytes;
+
+use super::engines::{Key, Keys, Known, PlayerTeam, Profile, TeamPlace};
+use super::fields::{FieldReader, Value, Values, each_field, encoded};
 use super::served::ReplyForm;
-use super::to_status::mutators;
 use super::wire::RowKey;
 use super::wire::put::{put_pair, put_row, token_of};
-use crate::model::{Charset, Player, Rules, ServerStatus, Team, Text, TextRef, listed_bots};
+use crate::model::{Player, Rules, ServerStatus, Style, Team, Text, TextRef, listed_bots};
 use crate::reply::Template;
 
 /// Keys of the first two sections, in the order of the wire. All other pairs belong to `\rules\`.
@@ -108,85 +109,61 @@ impl<'a> Sections<'a> {
         let fields = self.added_fields();
         let is_replaced = |rule: &&Pair<'_>| {
             let key = Key::find(&rule.key);
-            key.is_some_and(|key| fields.iter().any(|field| field.replaced.contains(&key)))
+            key.is_some_and(|key| fields.iter().any(|field| field.keys.all.contains(&key)))
         };
         let rules = self.rules.iter().filter(|rule| !is_replaced(rule)).cloned();
         let mut pairs: Vec<_> = rules.collect();
         for field in &fields {
-            if let (Some(key), Some(value)) = (field.key, &field.value) {
-                let (key, value) = (key.as_str().as_bytes().into(), value.clone().into());
-                pairs.push(Pair { key, value });
+            if let Some(value) = &field.value {
+                pairs.push(Pair {
+                    key: field.key.as_str().as_bytes().into(),
+                    value: value.clone().into(),
+                });
             }
         }
         pairs
     }
 
     /// The fields that clients would not read from the rules.
-    fn added_fields(&self) -> Vec<Field> {
+    fn added_fields(&self) -> Vec<AddedField> {
         let (status, profile) = (self.status, self.profile);
-        let mut fields = AddedFields::new(&self.rules);
-        fields.text(one(&[Key::GameName]), status.game.as_ref());
-        fields.text(profile.version, status.version.as_ref());
-        fields.number(profile.protocol_version, status.protocol_version);
-        fields.text(one(&[Key::HostName]), status.name.as_ref());
-        fields.number(one(&[Key::HostPort]), status.game_port);
-        fields.text(profile.map, status.map.as_ref());
-        fields.text(profile.game_type, status.game_type.as_ref());
-        fields.number(one(&[Key::NumPlayers]), self.counted_players());
-        fields.number(one(&[Key::MaxPlayers]), status.max_players);
-
-        fields.flag(profile.password, status.password, profile);
-        fields.flag(profile.dedicated, status.dedicated, profile);
-        fields.flag(profile.anti_cheat, status.anti_cheat, profile);
-        fields.number(profile.private_slots, status.private_slots);
-        fields.time(profile.time_limit, status.time_limit);
-        fields.time(profile.time_left, status.time_left);
-        fields.number(profile.score_limit, status.score_limit);
-        fields.mutators(profile, status.mutators.as_deref());
-        fields.mod_name(profile, status.mod_name.as_ref());
-        self.add_bots(&mut fields);
+        let mut fields = FieldWriter::new(&self.rules, profile);
+        macro_rules! write {
+            ($($field:ident)+) => {
+                $(fields.write(profile.$field, &status.$field);)+
+            };
+        }
+        each_field!(write);
+        self.write_counts(&mut fields);
         for (id, team) in self.numbered_teams() {
             let row = usize::try_from(self.row_of(id)).ok();
             if let Some(side) = row.and_then(|row| profile.sides.get(row)) {
-                fields.text(side.name, team.name.as_ref());
-                fields.number(side.score, team.score);
+                fields.write(side.name, &team.name);
+                fields.write(side.score, &team.score);
             }
         }
-        fields.list
+        fields.added
     }
 
-    /// The value of `numplayers`.
-    fn counted_players(&self) -> Option<u32> {
-        let online = self.status.online()?;
-        Some(match self.profile.bots {
-            BotCount::Counted { .. } => online,
-            BotCount::MinPlayers => online.saturating_sub(self.status.bot_count.unwrap_or(0)),
-        })
-    }
+    /// Writes the number of players and of bots.
+    fn write_counts(&self, fields: &mut FieldWriter<'_>) {
+        let (status, profile) = (self.status, self.profile);
+        let bots = status.bot_count;
+        let counts_people = profile.everyone.usual.is_some();
+        let uncounted = bots.filter(|_| counts_people).unwrap_or_default();
+        let counted = status.online().map(|count| count.saturating_sub(uncounted));
+        fields.write(profile.player_count, &counted);
 
-    /// Adds the number of bots under the key of the family.
-    fn add_bots(&self, fields: &mut AddedFields<'_>) {
-        let (status, bots) = (self.status, self.status.bot_count);
-        match self.profile.bots {
-            BotCount::Counted { is_usual } => {
-                let are_marked = listed_bots(&status.players).is_some();
-                let usual = (is_usual && !are_marked).then_some(Key::NumBots);
-                fields.number(
-                    Keys {
-                        all: &[Key::NumBots],
-                        usual,
-                    },
-                    bots,
-                );
-            }
-            BotCount::MinPlayers => {
-                let everyone = bots.map(|bots| match bots {
-                    0 => 0,
-                    _ => status.player_count.unwrap_or(bots),
-                });
-                fields.number(one(&[Key::MinPlayers]), everyone);
-            }
+        let mut keys_of_bots = profile.bots;
+        if listed_bots(&status.players).is_some() {
+            keys_of_bots.usual = None;
         }
+        fields.write(keys_of_bots, &bots);
+        let everyone = bots.map(|bots| match bots {
+            0 => 0,
+            _ => status.player_count.unwrap_or(bots),
+        });
+        fields.write(profile.everyone, &everyone);
     }
 
     /// Adds a text for each player, and one for the teams if they follow.
@@ -308,148 +285,65 @@ fn is_row(key: &[u8], listed: usize) -> bool {
     RowKey::name_index(key).is_some() || RowKey::parse(key).is_some_and(is_field)
 }
 
-/// A list of one key.
-const fn one(key: &'static [Key]) -> Keys {
-    Keys {
-        all: key,
-        usual: key.first().copied(),
-    }
-}
-
-/// A field that the rules omit or contradict.
-struct Field {
+/// A field that the rules lack or contradict.
+struct AddedField {
     /// The keys from which clients read it.
-    replaced: Vec<Key>,
-    /// The key to write; `None` if the family has none.
-    key: Option<Key>,
+    keys: Keys,
+    /// The key to write.
+    key: Key,
     /// `None` if the value cannot be written.
     value: Option<Vec<u8>>,
 }
 
 /// Collects the fields that clients would not read from the rules.
-struct AddedFields<'a> {
-    rules: &'a [Pair<'a>],
-    known: Known<'a>,
-    list: Vec<Field>,
+struct FieldWriter<'a> {
+    profile: &'static Profile,
+    rules: Values<'a>,
+    added: Vec<AddedField>,
 }
 
-impl<'a> AddedFields<'a> {
-    fn new(rules: &'a [Pair<'a>]) -> Self {
-        let mut known = Known::new();
+impl<'a> FieldWriter<'a> {
+    fn new(rules: &'a [Pair<'a>], profile: &'static Profile) -> Self {
+        let mut values = Values::new();
         for rule in rules {
-            known.insert(&rule.key, &rule.value);
+            values.insert(&rule.key, &rule.value);
         }
         Self {
-            rules,
-            known,
-            list: Vec::new(),
+            profile,
+            rules: values,
+            added: Vec::new(),
         }
     }
 
-    fn text(&mut self, keys: Keys, text: Option<&Text>) {
-        let text = text.map(|text| encoded(text.as_ref()));
-        let is_in_rules = self.known.text(keys.all) == text.as_deref();
-        if let Some(text) = text.filter(|_| !is_in_rules) {
-            self.push(keys, text.into_owned());
-        }
-    }
-
-    fn number(&mut self, keys: Keys, number: Option<impl Into<i64>>) {
-        let number: Option<i64> = number.map(Into::into);
-        let is_in_rules = self.known.number(keys.all) == number;
-        if let Some(number) = number.filter(|_| !is_in_rules) {
-            self.push(keys, number.to_string().into_bytes());
-        }
-    }
-
-    fn flag(&mut self, keys: Keys, flag: Option<bool>, profile: &Profile) {
-        let is_in_rules = self.known.flag(keys.all) == flag;
-        let Some(flag) = flag.filter(|_| !is_in_rules) else {
+    /// Adds a field unless the rules express it. A field without a value leaves the rules alone.
+    fn write<T: Value>(&mut self, keys: Keys, field: &Option<T>) {
+        let (Some(field), Some(key)) = (field, self.key_of(keys)) else {
             return;
         };
-        let is_inverted = self.key_of(keys).is_some_and(Key::is_inverted);
-        let word = if flag == is_inverted {
-            profile.truth.no
-        } else {
-            profile.truth.yes
-        };
-        self.push(keys, word.into());
-    }
-
-    fn time(&mut self, keys: &[TimeKey], time: Option<Duration>) {
-        let is_in_rules = self.known.time(keys) == time;
-        let Some(time) = time.filter(|_| !is_in_rules) else {
-            return;
-        };
-        let mut candidates = keys.iter();
-        let among_rules = candidates.find(|key| self.known.get(key.key).is_some());
-        let key = among_rules.or_else(|| keys.first());
-        let value = key.and_then(|key| key.unit.write(time));
-        self.list.push(Field {
-            replaced: keys.iter().map(|key| key.key).collect(),
-            key: key.map(|key| key.key),
-            value: value.map(|value| value.to_string().into_bytes()),
-        });
-    }
-
-    fn mutators(&mut self, profile: &Profile, names: Option<&[Text]>) {
-        let keys = profile.mutators;
-        let rules = self.rules;
-        let pairs = || rules.iter().map(|rule| (&*rule.key, &*rule.value));
-        let Some(names) = names else { return };
-        let names: Vec<_> = names.iter().map(|name| encoded(name.as_ref())).collect();
-        let in_rules = mutators(&keys, &self.known, pairs);
-        let is_in_rules = in_rules.is_some_and(|in_rules| {
-            in_rules
-                .iter()
-                .copied()
-                .eq(names.iter().map(|name| &**name))
-        });
-        if is_in_rules {
-            return;
-        }
-        let among_rules = self.key_of(keys.lists);
-        let repeated = self.known.get(keys.repeated).map(|_| Key::Mutators);
-        self.list.push(Field {
-            replaced: keys
-                .lists
-                .all
-                .iter()
-                .copied()
-                .chain([keys.repeated])
-                .collect(),
-            key: among_rules.or(repeated),
-            value: Some(names.join(&b", "[..])),
-        });
-    }
-
-    fn mod_name(&mut self, profile: &Profile, name: Option<&Text>) {
-        let name = name.map(|name| encoded(name.as_ref()));
-        let is_in_rules = profile.mod_name(&self.known) == name.as_deref();
-        if let Some(name) = name.filter(|_| !is_in_rules) {
-            self.push(profile.mod_name, name.into_owned());
+        let value = field.write(key, self.profile.truth);
+        let in_rules = T::read(
+            keys,
+            &FieldReader {
+                values: &self.rules,
+                bytes: &Bytes::new(),
+                style: Style::default(),
+            },
+        );
+        let is_in_rules =
+            in_rules.is_some_and(|other| other.write(key, self.profile.truth) == value);
+        if !is_in_rules {
+            self.added.push(AddedField { keys, key, value });
         }
     }
 
-    fn push(&mut self, keys: Keys, value: Vec<u8>) {
-        let key = self.key_of(keys);
-        self.list.push(Field {
-            replaced: keys.all.to_vec(),
-            key,
-            value: Some(value),
-        });
-    }
-
-    /// The key to write: the one in the first two sections, else the one among the rules, else the
-    /// usual one.
+    /// The key to write: the usual one if it is in the first two sections, else the one among the
+    /// rules, else the usual one. `None` if there is neither.
     fn key_of(&self, keys: Keys) -> Option<Key> {
         let is_in_section =
             |key: &Key| BASIC.iter().chain(INFO).any(|known| *known == key.as_str());
         let among_rules = || {
-            keys.all
-                .iter()
-                .copied()
-                .find(|key| self.known.get(*key).is_some())
+            let mut all = keys.all.iter().copied();
+            all.find(|key| self.rules.known.get(*key).is_some())
         };
         keys.usual
             .filter(is_in_section)
@@ -485,54 +379,4 @@ pub(super) fn property<'a>(properties: Option<&'a Rules>, name: &[u8]) -> Cow<'a
         .zip(properties)
         .and_then(|(name, known)| known.get(name));
     value.map(encoded).unwrap_or_default()
-}
-
-/// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
-/// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
-/// that contain control bytes are left out.
-pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
-    if text.raw().is_ascii() && !has_codes {
-        return text.raw().into();
-    }
-    let decoded = if has_codes {
-        text.plain()
-    } else {
-        text.decoded()
-    };
-    let narrow = Charset::Windows1252.encode(&decoded);
-    if Charset::Utf8OrWindows1252.decode(&narrow) == decoded {
-        narrow.into()
-    } else {
-        decoded.into_owned().into_bytes().into()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Colours, Style};
-
-    #[test]
-    fn texts_are_written_in_the_character_set_of_the_games_clients() {
-        let with = |raw: &'static [u8], charset| {
-            encoded(Text::new(raw, Style::new(charset, Colours::UnrealEscape)).as_ref())
-                .into_owned()
-        };
-        let auto = Charset::Utf8OrWindows1252;
-        assert_eq!(with("Blauß".as_bytes(), auto), b"Blau\xdf");
-        assert_eq!(with(b"Blau\xdf", auto), b"Blau\xdf");
-        assert_eq!(
-            with("Жук".as_bytes(), auto),
-            "Жук".as_bytes(),
-            "not in the set"
-        );
-        assert_eq!(
-            with("Ã¶".as_bytes(), auto),
-            "Ã¶".as_bytes(),
-            "valid UTF-8 of an ö"
-        );
-        assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
-        assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
-    }
 }

@@ -112,12 +112,12 @@
 //! |---|---|---|
 //! | `name`, `game_port`, `max_players` | `hostname`, `hostport`, `maxplayers` | |
 //! | `game` | `gamename` | |
-//! | `version` | `gamever`, `version` | |
+//! | `version` | `gamever`, `version`, `gameversion` | `gameversion`: netPanzer |
 //! | `map` | `mapfilename`, `mapname`, `mapid` | Unreal 227 has the file in `mapfilename` and a title in `mapname` |
 //! | `game_type` | `gametype`, `gameclass`, `gamestyle` | `gameclass`: Unreal 227; `gamestyle`: netPanzer, elsewhere it is a setting |
 //! | `mod_name` | `gameId`, `activemod`, `modname`, `mod`, `mods` | `gameId`: Battlefield 1942, unless it is `bf1942`; `activemod`: Serious Sam |
 //! | `mutators` | `mutators`, `active_mods`, `mutator` | commas between them, in `mutator` of Unreal 227 one each; `None` is not a name |
-//! | `protocol_version` | `minnetver`, `mingamever` | the oldest client that can join |
+//! | `protocol_version` | `minnetver`, `mingamever`, `protocol` | the oldest client that can join; `protocol`: netPanzer, the only one |
 //! | `password` | `password`, `needpass`, `gamepassword` | |
 //! | `dedicated` | `dedicated`, `ded`, `listenserver` | 0, 1 or 2 on Battlefield 1942; a listen server is not dedicated |
 //! | `anti_cheat`, `private_slots` | `sv_punkbuster`, `reservedslots` | Battlefield 1942 |
@@ -162,6 +162,7 @@
 mod answer;
 mod client;
 mod engines;
+mod fields;
 #[cfg(feature = "serve")]
 mod from_status;
 #[cfg(feature = "serve")]

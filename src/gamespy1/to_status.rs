@@ -1,17 +1,15 @@
 //! Converts an answer to a status by the keys of its family.
 
-use bytes::Bytes;
+use std::time::Duration;
 
 use super::answer::Answer;
 use super::answer::rows::{Field, Row, RowFields, Rows};
-use super::engines::{BotCount, Key, Known, MutatorKeys, PlayerTeam, Profile};
+use super::engines::{PlayerTeam, Profile};
+use super::fields::{CHARSET, FieldReader, Value, Values, each_field};
 use super::wire::{RowKey, is_control};
-use crate::model::{
-    Charset, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
-};
+use crate::model::{Player, Rules, RulesBuilder, ServerStatus, Style, Team, ToStatus, listed_bots};
 use crate::text::number;
 
-const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// The number of rules of a typical server.
 const USUAL_RULES: usize = 32;
 
@@ -19,80 +17,65 @@ impl ToStatus for Answer {
     /// Converts to the common model. Its rules and longer texts share this answer's bytes.
     fn to_status(&self) -> ServerStatus {
         let parts = Parts::of(self);
-        let known = &parts.known;
-        let profile = Profile::of(known, parts.has_named_sides());
-        let mut reader = RowReader::new(self, profile, known, parts.field_count);
-        let mut teams = reader.teams(parts.team_rows());
-        let mut players = parts
-            .lists_players
-            .then(|| reader.players(parts.player_rows()));
-        reader.share_extras(players.as_deref_mut().unwrap_or_default(), &mut teams);
-        reader.add_sides(&mut teams);
-
-        let listed = players.as_deref().unwrap_or_default();
-        let counts = Counts::of(known, profile, listed);
-        let former_players = players
-            .as_mut()
-            .map(|players| reader.take_former(players, parts.player_rows()))
-            .unwrap_or_default();
-        let style = reader.style;
-        let text = |value: &[u8]| Text::part(self.raw(), value, style);
-        let text_of = |keys: &[Key]| known.text(keys).map(text);
-        ServerStatus {
-            name: text_of(&[Key::HostName]),
-            map: text_of(profile.map.all),
-            game: text_of(&[Key::GameName]),
-            mod_name: profile.mod_name(known).map(text),
-            game_type: text_of(profile.game_type.all),
-            mutators: mutators(&profile.mutators, known, || self.pairs())
-                .map(|names| names.into_iter().map(text).collect()),
-            version: text_of(profile.version.all),
-            protocol_version: known.number(profile.protocol_version.all),
-            game_port: known.number(&[Key::HostPort]),
-            password: known.flag(profile.password.all),
-            dedicated: known.flag(profile.dedicated.all),
-            anti_cheat: known.flag(profile.anti_cheat.all),
-            player_count: counts.players,
-            bot_count: counts.bots,
-            max_players: known.number(&[Key::MaxPlayers]),
-            private_slots: known.number(profile.private_slots.all),
-            time_limit: known.time(profile.time_limit),
-            time_left: profile.time_left(known),
-            score_limit: known.number(profile.score_limit.all),
-            players: players.into(),
-            former_players,
-            teams,
-            rules: parts.rules.build(style.colours),
-            completeness: self.completeness(),
-            verification: self.verification(),
+        let profile = Profile::of(&parts.values.known, parts.has_named_sides);
+        let fields = FieldReader {
+            values: &parts.values,
+            bytes: self.raw(),
+            style: Style::new(CHARSET, profile.colours),
+        };
+        let mut status = ServerStatus::default();
+        macro_rules! read {
+            ($($field:ident)+) => {
+                $(status.$field = Value::read(profile.$field, &fields);)+
+            };
         }
-        .in_charset(self.asked().charset)
+        each_field!(read);
+        if status.time_limit == Some(Duration::ZERO) {
+            status.time_left = None;
+        }
+
+        let mut rows = RowReader::new(self, profile, fields, parts.field_count);
+        let mut teams: Vec<_> = parts.teams.iter().map(|row| rows.team(row)).collect();
+        let player_rows = parts.players.as_deref();
+        let mut players: Option<Vec<_>> =
+            player_rows.map(|list| list.iter().map(|row| rows.player(row)).collect());
+        let listed = players.as_deref_mut().unwrap_or_default();
+        rows.share_extras(listed, &mut teams);
+        rows.add_sides(&mut teams);
+        status.teams = teams;
+
+        let counts = Counts::of(fields.values, profile, listed);
+        status.player_count = counts.players;
+        status.bot_count = counts.bots;
+        if let (Some(players), Some(player_rows)) = (&mut players, player_rows) {
+            status.former_players = rows.take_former(players, player_rows);
+        }
+        status.players = players.into();
+        status.rules = parts.rules.build(fields.style.colours);
+        status.completeness = self.completeness();
+        status.verification = self.verification();
+        status.in_charset(self.asked().charset)
     }
 }
 
 /// The pairs of an answer, sorted into known keys, rows and rules.
 struct Parts<'a> {
-    known: Known<'a>,
-    /// The rows of players, and any other numbered rows.
-    rows: Vec<Row<'a>>,
-    /// The rows of teams under keys of their own.
-    named_team_rows: Vec<Row<'a>>,
+    values: Values<'a>,
+    /// The rows of players; `None` if they were neither requested nor sent.
+    players: Option<Vec<Row<'a>>>,
+    teams: Vec<Row<'a>>,
+    /// Whether there are rows with `playername` and with `teamname`.
+    has_named_sides: bool,
     rules: RulesBuilder,
     /// The number of fields in all rows.
     field_count: usize,
-    /// Whether players were requested, or sent anyway.
-    lists_players: bool,
-    /// Whether every row is a player's.
-    are_all_players: bool,
-    /// Whether every row is a team's.
-    are_all_teams: bool,
 }
 
 impl<'a> Parts<'a> {
     fn of(answer: &'a Answer) -> Self {
         let bytes = answer.raw();
         let own_echo = OwnEcho::of(answer);
-        let mut known = Known::new();
+        let mut values = Values::new();
         let mut fields = RowFields::with_room_for(bytes);
         let mut rules = RulesBuilder::new(bytes, CHARSET, USUAL_RULES);
         let mut pairs = answer.fields().pairs();
@@ -101,61 +84,49 @@ impl<'a> Parts<'a> {
                 fields.push(row, value);
                 continue;
             }
-            known.insert(key, value);
+            values.insert(key, value);
             if !own_echo.is_foreign(key, value) {
                 rules.push(key, value);
             }
         }
         let field_count = fields.len();
-        let Rows {
-            players: rows,
-            teams: named_team_rows,
-        } = fields.grouped(answer.asked());
-
-        let named = rows.iter().filter(|row| row.name().is_some()).count();
-        let are_all_players = named == rows.len();
-        // In the answer to `\teams\` alone, every row is a team's, unless the server answers
-        // everything with its status.
-        let asked = answer.asked();
-        let has_sizes = || rows.iter().any(|row| row.get("size").is_some());
-        let are_all_teams = named == 0 && ((asked.teams && !asked.players) || has_sizes());
-        if !are_all_players && !are_all_teams {
-            rules = rules_and_other_rows(answer, &rows, &own_echo);
-        }
+        let Rows { players, teams } = fields.grouped(answer.asked());
+        let begins_with =
+            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
+        let mut parts = Self {
+            values,
+            has_named_sides: begins_with(&players, "playername") && begins_with(&teams, "teamname"),
+            players: None,
+            teams,
+            rules,
+            field_count,
+        };
+        parts.divide(answer, players, &own_echo);
         // In an incomplete answer, a last key without a value is a fragment of a pair.
         if answer.completeness().is_complete()
             && let Some((key, empty)) = pairs.odd()
         {
-            rules.push(key, empty);
+            parts.rules.push(key, empty);
         }
-        Self {
-            known,
-            rows,
-            named_team_rows,
-            rules,
-            field_count,
-            lists_players: asked.players || named > 0,
-            are_all_players,
-            are_all_teams,
+        parts
+    }
+
+    /// Divides rows without a mark of teams into players, teams, and rows that are neither.
+    fn divide(&mut self, answer: &Answer, mut rows: Vec<Row<'a>>, own_echo: &OwnEcho<'_>) {
+        let asked = answer.asked();
+        let named = rows.iter().filter(|row| row.name().is_some()).count();
+        // In the answer to `\teams\` alone, every row is a team's, unless the server answers
+        // everything with its status.
+        let has_sizes = || rows.iter().any(|row| row.get("size").is_some());
+        let are_teams = named == 0 && ((asked.teams && !asked.players) || has_sizes());
+        if are_teams {
+            rows.append(&mut self.teams);
+            self.teams = std::mem::take(&mut rows);
+        } else if named < rows.len() {
+            self.rules = rules_and_other_rows(answer, &rows, own_echo);
+            rows.retain(|row| row.name().is_some());
         }
-    }
-
-    /// Whether there are rows with `playername` and with `teamname`.
-    fn has_named_sides(&self) -> bool {
-        let has =
-            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
-        has(&self.rows, "playername") && has(&self.named_team_rows, "teamname")
-    }
-
-    fn player_rows(&self) -> impl Iterator<Item = &Row<'a>> {
-        self.rows
-            .iter()
-            .filter(|row| self.are_all_players || row.name().is_some())
-    }
-
-    fn team_rows(&self) -> impl Iterator<Item = &Row<'a>> {
-        let others = self.rows.iter().filter(|_| self.are_all_teams);
-        others.chain(&self.named_team_rows)
+        self.players = (asked.players || named > 0).then_some(rows);
     }
 }
 
@@ -198,44 +169,6 @@ impl<'a> OwnEcho<'a> {
     }
 }
 
-/// The names of the mutators: those of the first list that is not empty, else one from each
-/// repeated key. `None` if no key lists them.
-pub(super) fn mutators<'a, Pairs: Iterator<Item = (&'a [u8], &'a [u8])>>(
-    keys: &MutatorKeys,
-    known: &Known<'a>,
-    pairs: impl Fn() -> Pairs,
-) -> Option<Vec<&'a [u8]>> {
-    let values = |key: Key| {
-        let is_key = move |name: &[u8]| name.eq_ignore_ascii_case(key.as_str().as_bytes());
-        pairs()
-            .filter(move |(name, _)| is_key(name))
-            .map(|(_, value)| value)
-    };
-    let mut is_listed = false;
-    for key in keys.lists.all {
-        let Some(first) = known.get(*key) else {
-            continue;
-        };
-        is_listed = true;
-        let mut lists = std::iter::once(first).chain(values(*key));
-        let named = lists.find(|list| mutator_names(list).next().is_some());
-        if let Some(list) = named {
-            return Some(mutator_names(list).collect());
-        }
-    }
-    if known.get(keys.repeated).is_some() {
-        return Some(values(keys.repeated).flat_map(mutator_names).collect());
-    }
-    is_listed.then(Vec::new)
-}
-
-/// The names in a list with commas. UT99 writes `None` for an empty list.
-fn mutator_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
-    list.split(|&byte| byte == b',')
-        .map(<[u8]>::trim_ascii)
-        .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"))
-}
-
 /// The number of bots, and of all players.
 struct Counts {
     bots: Option<u32>,
@@ -244,12 +177,11 @@ struct Counts {
 
 impl Counts {
     /// Bots are known if a key counts them, or if every row is marked as a bot or a person.
-    fn of(known: &Known<'_>, profile: &Profile, listed: &[Player]) -> Self {
-        let counted: Option<u32> = known.number(&[Key::NumPlayers]);
-        if profile.bots == BotCount::MinPlayers
-            && let (Some(people), Some(everyone)) = (counted, known.number(&[Key::MinPlayers]))
-        {
-            let bots = u32::saturating_sub(everyone, people);
+    fn of(values: &Values<'_>, profile: &Profile, listed: &[Player]) -> Self {
+        let counted: Option<u32> = values.number(profile.player_count);
+        let everyone: Option<u32> = values.number(profile.everyone);
+        if let (Some(people), Some(everyone)) = (counted, everyone) {
+            let bots = everyone.saturating_sub(people);
             return Self {
                 bots: Some(bots),
                 players: people.checked_add(bots),
@@ -262,7 +194,7 @@ impl Counts {
             bots > 0 && counted == rows.and_then(|rows| rows.checked_sub(bots))
         });
         Self {
-            bots: known.number(&[Key::NumBots]).or(marked),
+            bots: values.number(profile.bots).or(marked),
             players: if lists_uncounted_bots { rows } else { counted },
         }
     }
@@ -271,8 +203,7 @@ impl Counts {
 /// Converts rows to players and teams.
 struct RowReader<'a> {
     profile: &'static Profile,
-    style: Style,
-    bytes: &'a Bytes,
+    fields: FieldReader<'a>,
     /// Name and score of the two sides in games without rows for teams.
     sides: [SideValues<'a>; 2],
     /// How many rows are of players on the server, if rows of players who left can follow.
@@ -294,62 +225,42 @@ struct SideValues<'a> {
 
 impl<'a> RowReader<'a> {
     fn new(
-        answer: &'a Answer,
+        answer: &Answer,
         profile: &'static Profile,
-        known: &Known<'a>,
+        fields: FieldReader<'a>,
         field_count: usize,
     ) -> Self {
-        let counted = known.number(&[Key::NumPlayers]);
+        let values = fields.values;
+        let counted = values.number(profile.player_count);
         // In an incomplete reply, the score can be in the missing part.
         let is_whole = answer.completeness().is_complete();
         Self {
             profile,
-            style: Style::new(CHARSET, profile.colours),
-            bytes: answer.raw(),
+            fields,
             sides: profile.sides.map(|side| SideValues {
-                name: known.text(side.name.all),
-                score: known.number(side.score.all),
+                name: values.text(side.name),
+                score: values.number(side.score),
             }),
             present: counted.filter(|_| profile.players.has_stale_rows),
             absent_score: profile.players.absent_score.filter(|_| is_whole),
             rest: Vec::new(),
-            extras: RulesBuilder::new(answer.raw(), CHARSET, field_count),
+            extras: RulesBuilder::new(fields.bytes, CHARSET, field_count),
         }
-    }
-
-    fn players<'r>(&mut self, rows: impl Iterator<Item = &'r Row<'a>>) -> Vec<Player>
-    where
-        'a: 'r,
-    {
-        let (_, max_players) = rows.size_hint();
-        let mut players = Vec::with_capacity(max_players.unwrap_or_default());
-        for row in rows {
-            players.push(self.player(row));
-        }
-        players
     }
 
     /// Takes the players who have left out of the list that was read from these rows.
-    fn take_former<'r>(
-        &self,
-        players: &mut Vec<Player>,
-        rows: impl Iterator<Item = &'r Row<'a>>,
-    ) -> Vec<Player>
-    where
-        'a: 'r,
-    {
+    fn take_former(&self, players: &mut Vec<Player>, rows: &[Row<'_>]) -> Vec<Player> {
         let Some(present) = self.present else {
             return Vec::new();
         };
-        let numbers: Vec<u32> = rows.map(Row::index).collect();
         // Their rows have the highest numbers.
-        let mut by_number = numbers.clone();
+        let mut by_number: Vec<u32> = rows.iter().map(Row::index).collect();
         by_number.sort_unstable();
         let Some(first_former) = by_number.get(present) else {
             return Vec::new();
         };
-        let mut numbers = numbers.iter();
-        let has_left = |_: &mut Player| numbers.next().is_some_and(|number| number >= first_former);
+        let mut rows = rows.iter();
+        let has_left = |_: &mut Player| rows.next().is_some_and(|row| row.index() >= *first_former);
         players.extract_if(.., has_left).collect()
     }
 
@@ -372,19 +283,12 @@ impl<'a> RowReader<'a> {
         });
         Player {
             bot,
-            name: name.map(|name| self.text(name)).unwrap_or_default(),
+            name: name.map(|name| self.fields.text(name)).unwrap_or_default(),
             score: score.or(self.absent_score),
             ping,
             team,
             extra: self.extra(),
         }
-    }
-
-    fn teams<'r>(&mut self, rows: impl Iterator<Item = &'r Row<'a>>) -> Vec<Team>
-    where
-        'a: 'r,
-    {
-        rows.map(|row| self.team(row)).collect()
     }
 
     /// A row under `teamname_N`, `team_tN` or, in the answer to `\teams\`, `team_N`.
@@ -396,7 +300,7 @@ impl<'a> RowReader<'a> {
         let number = i32::try_from(row.index()).ok();
         Team {
             id: number.map(|number| number.saturating_add(self.profile.first_team)),
-            name: name.map(|name| self.text(name)),
+            name: name.map(|name| self.fields.text(name)),
             score,
             extra: self.extra(),
         }
@@ -412,7 +316,7 @@ impl<'a> RowReader<'a> {
                 Some(team) => team.score = team.score.or(side.score),
                 None => teams.push(Team {
                     id: Some(id),
-                    name: side.name.map(|name| self.text(name)),
+                    name: side.name.map(|name| self.fields.text(name)),
                     score: side.score,
                     ..Team::default()
                 }),
@@ -422,15 +326,11 @@ impl<'a> RowReader<'a> {
 
     /// Gives players and teams their unknown fields.
     fn share_extras(&mut self, players: &mut [Player], teams: &mut [Team]) {
-        let empty = RulesBuilder::new(self.bytes, CHARSET, 0);
+        let empty = RulesBuilder::new(self.fields.bytes, CHARSET, 0);
         let extras = std::mem::replace(&mut self.extras, empty);
         let of_players = players.iter_mut().map(|player| &mut player.extra);
         let of_teams = teams.iter_mut().map(|team| &mut team.extra);
-        extras.complete(of_players.chain(of_teams), self.style.colours);
-    }
-
-    fn text(&self, value: &[u8]) -> Text {
-        Text::part(self.bytes, value, self.style)
+        extras.complete(of_players.chain(of_teams), self.fields.style.colours);
     }
 
     /// The unknown fields of a row.
@@ -474,6 +374,8 @@ fn find<'a, T>(
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
     use crate::limits::Limits;
 

@@ -54,15 +54,16 @@ macro_rules! known {
                 }
             }
 
-            /// Takes a pair, if its key is known.
+            /// Takes a pair, if its key is known. Returns the key.
             #[inline]
-            pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
-                let Some(key) = Key::find(name) else { return };
+            pub(crate) fn insert(&mut self, name: &[u8], value: &'a [u8]) -> Option<Key> {
+                let key = Key::find(name)?;
                 if let Some(slot) = self.values.get_mut(key as usize)
                     && slot.is_none_or(<[u8]>::is_empty)
                 {
                     *slot = Some(value);
                 }
+                Some(key)
             }
 
             /// The value of a key.

@@ -7,8 +7,9 @@ use std::ops::RangeInclusive;
 
 use crate::text::number;
 
-/// The versions that games send. The first is that of a demo of Pariah. No source shows its records
-/// (`Unity-Technologies/qstat`, `qstat.c`).
+/// The versions that games send. The first is that of a demo of Pariah (`Unity-Technologies/qstat`,
+/// `qstat.c`). Its commands have other numbers and its records shorter fields, so its replies are
+/// not read (`Ch0wW/pariah-uscript-source`, `IpDrv/ServerQueryClient.uc`, `Engine/GameInfo.uc`).
 pub(super) const VERSIONS: RangeInclusive<u32> = 0x77..=0x80;
 
 /// The version of UT2004 and its relatives. Older ones have shorter info records.

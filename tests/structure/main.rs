@@ -28,6 +28,7 @@ const PARTS: [&[&str]; 4] = [
     &["engines", "wire"],
     &[
         "answer",
+        "fields",
         "list_reply",
         "lists",
         "served",

@@ -53,7 +53,8 @@ fn only_the_tables_name_engines_and_games() {
 fn engine_names(table: &Source) -> Vec<String> {
     let text = std::fs::read_to_string(kit::root().join("src").join(&table.path)).unwrap();
     // Other names in a row are further to the right.
-    let names = text.split("\n    name: \"").skip(1);
+    let names = ["name", "family"].map(|field| format!("\n    {field}: \""));
+    let names = names.iter().flat_map(|head| text.split(head).skip(1));
     names
         .map(|rest| rest.split('"').next().unwrap().to_lowercase())
         .filter(|name| !["unknown", "other engines"].contains(&name.as_str()))

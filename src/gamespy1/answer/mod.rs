@@ -267,7 +267,7 @@ pub fn region(status: &ServerStatus) -> Option<&'static str> {
 }
 
 fn region_of(known: &Known<'_>) -> Option<&'static str> {
-    let number: usize = known.number(&[Key::Location])?;
+    let number: usize = known.get(Key::Location).and_then(number::number)?;
     let has_regions = Profile::of(known, false).has_regions;
     REGIONS.get(number).copied().filter(|_| has_regions)
 }

@@ -1,6 +1,7 @@
 //! GameSpy v1.
 
 mod conversation;
+mod engines;
 mod meaning;
 mod mixes;
 mod properties;

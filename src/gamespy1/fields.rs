@@ -1,0 +1,241 @@
+//! The fields of a status that keys fill, and the form of their values on the wire.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::engines::{Key, Keys, Known, Truth};
+use crate::model::{Charset, Style, Text, TextRef};
+use crate::text::number;
+
+pub(super) const CHARSET: Charset = Charset::Utf8OrWindows1252;
+
+/// Passes a macro the fields of a status that are read from keys, and written as one of them. A
+/// [`Profile`](super::engines::Profile) has the keys of a field under the field's name.
+///
+/// Not among them are the counts of players and bots, because their meaning depends on each other.
+macro_rules! each_field {
+    ($visit:ident) => {
+        $visit! {
+            game version protocol_version name game_port map game_type max_players
+            password dedicated anti_cheat private_slots time_limit time_left score_limit
+            mutators mod_name
+        }
+    };
+}
+
+pub(super) use each_field;
+
+/// The values of known keys, in a reply or among the rules to write.
+pub(super) struct Values<'a> {
+    pub(super) known: Known<'a>,
+    /// Every value of a key of mutators, because some servers repeat these keys.
+    mutators: Vec<(Key, &'a [u8])>,
+}
+
+impl<'a> Values<'a> {
+    pub(super) const fn new() -> Self {
+        Self {
+            known: Known::new(),
+            mutators: Vec::new(),
+        }
+    }
+
+    /// Takes a pair, if its key is known.
+    #[inline]
+    pub(super) fn insert(&mut self, name: &[u8], value: &'a [u8]) {
+        if let Some(key) = self.known.insert(name, value)
+            && key.lists_mutators()
+        {
+            self.mutators.push((key, value));
+        }
+    }
+
+    /// The first text that counts.
+    pub(super) fn text(&self, keys: Keys) -> Option<&'a [u8]> {
+        self.find(keys, |_, value| keys.counts(value).then_some(value))
+    }
+
+    /// The first value that is a number and fits the type.
+    pub(super) fn number<T: TryFrom<i64>>(&self, keys: Keys) -> Option<T> {
+        self.find(keys, |_, value| number::number(value))
+    }
+
+    fn find<T>(&self, keys: Keys, read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
+        let mut keys = keys.all.iter();
+        keys.find_map(|key| read(*key, self.known.get(*key)?))
+    }
+}
+
+/// Reads fields from the values of their keys.
+#[derive(Clone, Copy)]
+pub(super) struct FieldReader<'a> {
+    pub(super) values: &'a Values<'a>,
+    /// The bytes that long texts share.
+    pub(super) bytes: &'a Bytes,
+    pub(super) style: Style,
+}
+
+impl FieldReader<'_> {
+    pub(super) fn text(&self, raw: &[u8]) -> Text {
+        Text::part(self.bytes, raw, self.style)
+    }
+}
+
+/// The value of a field.
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "only a server writes values")
+)]
+pub(super) trait Value: Sized {
+    /// The value of the first of these keys that has one.
+    fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self>;
+
+    /// The value as it is written under a key; `None` if it cannot be.
+    fn write(&self, key: Key, truth: Truth) -> Option<Vec<u8>>;
+}
+
+impl Value for Text {
+    fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
+        let raw = fields.values.text(keys)?;
+        Some(fields.text(raw))
+    }
+
+    fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
+        Some(encoded(self.as_ref()).into_owned())
+    }
+}
+
+/// Names between commas.
+impl Value for Vec<Text> {
+    /// The names under the first key that has any. No names are an empty list.
+    fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
+        let values = &fields.values.mutators;
+        values.first()?;
+        let names = |key: Key| {
+            let values = values.iter().filter(move |(other, _)| *other == key);
+            values.flat_map(|(_, list)| mutator_names(list))
+        };
+        let mut keys = keys.all.iter().copied();
+        let named = keys.find(|key| names(*key).next().is_some());
+        let named = named.into_iter().flat_map(names);
+        Some(named.map(|name| fields.text(name)).collect())
+    }
+
+    fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
+        let names: Vec<_> = self.iter().map(|name| encoded(name.as_ref())).collect();
+        Some(names.join(&b", "[..]))
+    }
+}
+
+/// The names in a list with commas. UT99 writes `None` for an empty list.
+fn mutator_names(list: &[u8]) -> impl Iterator<Item = &[u8]> {
+    list.split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .filter(|name| !name.is_empty() && !name.eq_ignore_ascii_case(b"none"))
+}
+
+/// Integers in decimal digits.
+macro_rules! decimal {
+    ($($integer:ty),+) => {
+        $(impl Value for $integer {
+            fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
+                fields.values.number(keys)
+            }
+
+            fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
+                Some(self.to_string().into_bytes())
+            }
+        })+
+    };
+}
+
+decimal!(u16, u32, i64);
+
+impl Value for bool {
+    fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
+        fields.values.find(keys, |key, value| {
+            number::boolean(value).map(|flag| flag != key.is_inverted())
+        })
+    }
+
+    fn write(&self, key: Key, truth: Truth) -> Option<Vec<u8>> {
+        let is_true = *self != key.is_inverted();
+        let word = if is_true { truth.yes } else { truth.no };
+        Some(word.into())
+    }
+}
+
+/// Whole seconds, or whole minutes.
+impl Value for Duration {
+    fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
+        fields.values.find(keys, |key, value| {
+            if key.is_in_minutes() {
+                return number::whole_minutes(value);
+            }
+            let seconds: Option<u32> = number::number(value);
+            seconds.map(|seconds| Self::from_secs(seconds.into()))
+        })
+    }
+
+    fn write(&self, key: Key, _: Truth) -> Option<Vec<u8>> {
+        let seconds = self.as_secs();
+        let number = if key.is_in_minutes() {
+            seconds.is_multiple_of(60).then_some(seconds / 60)
+        } else {
+            Some(seconds)
+        };
+        Some(number?.to_string().into_bytes())
+    }
+}
+
+/// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one
+/// of its characters, or if the result would be valid UTF-8 with a different meaning. Colour codes
+/// that contain control bytes are left out.
+pub(super) fn encoded(text: TextRef<'_>) -> Cow<'_, [u8]> {
+    let has_codes = text.raw().contains(&0x1B) || text.style().charset == Charset::Utf16Le;
+    if text.raw().is_ascii() && !has_codes {
+        return text.raw().into();
+    }
+    let decoded = if has_codes {
+        text.plain()
+    } else {
+        text.decoded()
+    };
+    let narrow = Charset::Windows1252.encode(&decoded);
+    if Charset::Utf8OrWindows1252.decode(&narrow) == decoded {
+        narrow.into()
+    } else {
+        decoded.into_owned().into_bytes().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Colours;
+
+    #[test]
+    fn texts_are_written_in_the_character_set_of_the_games_clients() {
+        let with = |raw: &'static [u8], charset| {
+            encoded(Text::new(raw, Style::new(charset, Colours::UnrealEscape)).as_ref())
+                .into_owned()
+        };
+        let auto = Charset::Utf8OrWindows1252;
+        assert_eq!(with("Blauß".as_bytes(), auto), b"Blau\xdf");
+        assert_eq!(with(b"Blau\xdf", auto), b"Blau\xdf");
+        assert_eq!(
+            with("Жук".as_bytes(), auto),
+            "Жук".as_bytes(),
+            "not in the set"
+        );
+        assert_eq!(
+            with("Ã¶".as_bytes(), auto),
+            "Ã¶".as_bytes(),
+            "valid UTF-8 of an ö"
+        );
+        assert_eq!(with(b"G\x00r\x00\xfc\x00", Charset::Utf16Le), b"Gr\xfc");
+        assert_eq!(with(b"a\x1b\xff\x01\x01b", auto), b"ab");
+    }
+}
