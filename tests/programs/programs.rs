@@ -1177,6 +1177,48 @@ fn services_run_for_any_number_of_seconds() {
 }
 
 #[test]
+fn gamespy1_echoes_and_sends_properties_if_its_flags_say_so() {
+    let flags = [
+        "--echo",
+        "--level-property",
+        "Title=Coret",
+        "--game-property",
+        "GoalTeamScore=3",
+        "--player-properties",
+    ];
+    let commands =
+        "players,level_property=Title,game_property=GoalTeamScore,player_property=skin,echo=x";
+    let printed = |flags: &[&str]| {
+        let run = [&["serve", "gamespy1", "0", "--players", "2"][..], flags].concat();
+        let (mut child, _out, line) = started(&run);
+        let (_, rest) = line.split_once("127.0.0.1:").unwrap();
+        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let server = format!("127.0.0.1:{port}");
+        let (code, out, err) = output(&["query", "gamespy1", &server, "--commands", commands]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(code, Some(0), "{out}{err}");
+        out
+    };
+    let out = printed(&flags);
+    for line in [
+        "Title = Coret",
+        "GoalTeamScore = 3",
+        "skin_1 = ",
+        "skin_2 = ",
+        "echo_replay = x",
+        "-- echo: \"x\" under the key \"echo_replay\"",
+        "-- complete",
+    ] {
+        assert!(out.lines().any(|other| other == line), "{line}: {out}");
+    }
+    let out = printed(&[]);
+    for key in ["Title", "GoalTeamScore", "skin_", "echo"] {
+        assert!(!out.contains(key), "{key}: {out}");
+    }
+}
+
+#[test]
 fn a_master_listens_on_the_same_port_of_both_families() {
     let port = std::net::UdpSocket::bind("[::]:0")
         .unwrap()

@@ -17,6 +17,9 @@ use crate::clock::run_in_steps;
 
 const LOOPBACK: [IpAddr; 1] = [IpAddr::V4(Ipv4Addr::new(127, 255, 255, 255))];
 
+/// Two tests have servers at port 6500, on all addresses.
+static PORT_6500: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
 fn client() -> Client {
     let timing = Timing::default()
         .with_timeout(Duration::from_secs(2))
@@ -82,6 +85,7 @@ async fn found(
 #[tokio::test]
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
     run_in_steps();
+    let _own_port = PORT_6500.lock().await;
     let minecraft = queryport::Service::new(queryport::Engine::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
@@ -136,6 +140,37 @@ async fn a_search_for_one_game_asks_its_ports_only() {
         ))]
     );
     assert!(!found.contains_key(&other));
+}
+
+/// The query port of a host's next server of Unreal Tournament 3 is 100 higher.
+#[tokio::test]
+async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
+    run_in_steps();
+    let _own_port = PORT_6500.lock().await;
+    let game = Game::find("ut3").unwrap();
+    let detected_ports = async || -> BTreeSet<u16> {
+        let detected = client().detect("127.0.0.1").await.unwrap();
+        let of_protocol = detected
+            .iter()
+            .filter(|found| found.protocol == Protocol::GameSpy4);
+        of_protocol.map(|found| found.outcome.peer.port()).collect()
+    };
+    start([6600], Protocol::GameSpy4, named("second")).await;
+    start([6700], Protocol::GameSpy4, named("third")).await;
+    let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
+    assert_eq!(outcome.outcome.peer.port(), 6600, "the first does not run");
+    assert!(detected_ports().await.contains(&6600));
+
+    start([6500], Protocol::GameSpy4, named("first")).await;
+    let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
+    assert_eq!(outcome.outcome.peer.port(), 6500);
+    let ports = detected_ports().await;
+    assert!(ports.contains(&6500) && ports.contains(&6600), "{ports:?}");
+    let found = found(client().lan(Some(game), &LOOPBACK).unwrap()).await;
+    for (port, name) in [(6500, "first"), (6600, "second"), (6700, "third")] {
+        let answer = Ok((name.to_owned(), Protocol::GameSpy4, Verification::Verified));
+        assert_eq!(found.get(&port), Some(&vec![answer]), "{port}");
+    }
 }
 
 /// Unreal Tournament's beacon names the query port of a server that no other request finds.
