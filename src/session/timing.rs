@@ -93,6 +93,7 @@ impl Timing {
         self.timeout.get()
     }
 
+    #[cfg(feature = "tokio")]
     pub(crate) const fn retry_after(&self) -> Duration {
         self.retry_after.get()
     }
