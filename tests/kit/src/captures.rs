@@ -42,12 +42,12 @@ pub fn cases(protocol: &str) -> Vec<Case> {
     cases
 }
 
-/// The cases for which `is_wanted` holds. There are several, so that a loop over them tests
+/// The cases for which `is_wanted` holds. There is at least one, so that a loop over them tests
 /// something.
 pub fn some_cases(protocol: &str, is_wanted: impl Fn(&Case) -> bool) -> Vec<Case> {
     let mut cases = cases(protocol);
     cases.retain(is_wanted);
-    assert!(cases.len() >= 3, "only {} cases of {protocol}", cases.len());
+    assert!(!cases.is_empty(), "no such case of {protocol}");
     cases
 }
 
