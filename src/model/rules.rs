@@ -142,26 +142,31 @@ impl Rules {
     }
 }
 
-impl List {
+impl Slice {
     #[inline]
+    fn new(start: usize, (raw, charset): (&[u8], Charset)) -> Self {
+        Self {
+            start: to_u32(start),
+            length: to_u32(raw.len()),
+            charset,
+        }
+    }
+}
+
+impl List {
     fn push(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
         let entry = (self.slice(key), self.slice(value));
         self.entries.push(entry);
     }
 
     /// A text as a slice of the buffer; a text of other memory is appended to it.
-    #[inline]
-    fn slice(&mut self, (raw, charset): (&[u8], Charset)) -> Slice {
+    fn slice(&mut self, text: (&[u8], Charset)) -> Slice {
+        let (raw, _) = text;
         let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
-        Slice {
-            start: to_u32(start),
-            length: to_u32(raw.len()),
-            charset,
-        }
+        Slice::new(start, text)
     }
 
     /// Appends bytes to the buffer and returns where they start.
-    #[cold]
     fn append(&mut self, raw: &[u8]) -> usize {
         // This copies the buffer only while an answer or a clone shares it.
         let mut bytes = BytesMut::from(std::mem::take(&mut self.bytes));
@@ -255,7 +260,11 @@ impl ExactSizeIterator for RulesIter<'_> {}
 /// `Rules` share.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
-    list: List,
+    /// The buffer that the pairs are slices of.
+    bytes: Bytes,
+    /// Texts of other memory. They follow the buffer.
+    appended: Vec<u8>,
+    entries: Vec<Entry>,
     charset: Charset,
     /// The number of entries in the parts taken so far.
     taken: u32,
@@ -264,13 +273,10 @@ pub(crate) struct RulesBuilder {
 impl RulesBuilder {
     /// `bytes`: the buffer that the pairs are slices of.
     pub(crate) fn new(bytes: &Bytes, charset: Charset, capacity: usize) -> Self {
-        let entries = Vec::with_capacity(capacity);
         Self {
-            list: List {
-                bytes: bytes.clone(),
-                entries,
-                ..List::default()
-            },
+            bytes: bytes.clone(),
+            appended: Vec::new(),
+            entries: Vec::with_capacity(capacity),
             charset,
             taken: 0,
         }
@@ -285,12 +291,28 @@ impl RulesBuilder {
     /// Adds a pair, each half with its own character set.
     #[inline]
     pub(crate) fn push_with(&mut self, key: (&[u8], Charset), value: (&[u8], Charset)) {
-        self.list.push(key, value);
+        let entry = (self.slice(key), self.slice(value));
+        self.entries.push(entry);
+    }
+
+    #[inline]
+    fn slice(&mut self, text: (&[u8], Charset)) -> Slice {
+        let (raw, _) = text;
+        let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
+        Slice::new(start, text)
+    }
+
+    /// Appends bytes after the buffer and returns where they start.
+    #[cold]
+    fn append(&mut self, raw: &[u8]) -> usize {
+        let start = self.bytes.len().saturating_add(self.appended.len());
+        self.appended.extend_from_slice(raw);
+        start
     }
 
     /// The pairs added since the last call. The part can be read after [`Self::complete`].
     pub(crate) fn take_part(&mut self) -> Rules {
-        let start = std::mem::replace(&mut self.taken, to_u32(self.list.entries.len()));
+        let start = std::mem::replace(&mut self.taken, to_u32(self.entries.len()));
         Rules {
             list: None,
             start,
@@ -302,28 +324,35 @@ impl RulesBuilder {
     /// Sets the list of the parts taken. The kind of colour codes is often known only after the
     /// last pair.
     pub(crate) fn complete<'a>(self, parts: impl Iterator<Item = &'a mut Rules>, colours: Colours) {
-        let list = Arc::new(List {
-            colours,
-            ..self.list
-        });
+        // Players of most games have no other keys.
+        if self.entries.is_empty() {
+            return;
+        }
+        let list = self.into_list(colours);
         parts.for_each(|part| part.list = Some(Arc::clone(&list)));
     }
 
     /// All pairs as one list.
     pub(crate) fn build(self, colours: Colours) -> Rules {
-        let end = to_u32(self.list.entries.len());
-        let list = (end > 0).then(|| {
-            Arc::new(List {
-                colours,
-                ..self.list
-            })
-        });
+        let end = to_u32(self.entries.len());
         Rules {
-            list,
+            list: (end > 0).then(|| self.into_list(colours)),
             start: 0,
             end,
             charset: None,
         }
+    }
+
+    fn into_list(self, colours: Colours) -> Arc<List> {
+        let bytes = match self.appended[..] {
+            [] => self.bytes,
+            _ => [&self.bytes[..], &self.appended].concat().into(),
+        };
+        Arc::new(List {
+            bytes,
+            entries: self.entries,
+            colours,
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use super::engines::{
 };
 use super::keys::{Key, Known};
 use super::wire::player::{PlayerLine, is_blank};
-use super::wire::siblings::{Form, QuakeWorldLine};
+use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 use crate::model::{
     Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
@@ -35,7 +35,7 @@ impl ToStatus for Answer {
             rules.push(key, value);
         }
         let reader = Reader::new(self, &known);
-        let lines = reader.lines();
+        let mut lines = reader.lines();
         let listed = lines.players.len();
         let clients = reader.known.get(Key::Clients);
         let count = LineCount {
@@ -54,6 +54,8 @@ impl ToStatus for Answer {
         if bot_count.is_none() && is_quake_world {
             bot_count = listed_bots(&lines.players);
         }
+        let extras = lines.players.iter_mut().map(|player| &mut player.extra);
+        lines.extras.complete(extras, reader.style.colours);
         let players = (!reader.is_info()).then_some(lines.players);
         let names = reader.game_names();
         ServerStatus {
@@ -117,6 +119,8 @@ struct Listed {
 /// The lines after the infostring.
 struct Lines {
     players: Vec<Player>,
+    /// The further fields of the players.
+    extras: RulesBuilder,
     /// The players among them that only watch and have slots of their own, as in QuakeWorld.
     spectators: usize,
     /// Whether some lines are not players.
@@ -159,11 +163,12 @@ impl<'a> Reader<'a> {
         let response = self.answer.response();
         let mut lines = Lines {
             players: Vec::with_capacity(response.player_text().len() / USUAL_LINE),
+            extras: RulesBuilder::new(self.answer.raw(), self.style.charset, 0),
             spectators: 0,
             has_odd_line: false,
         };
         for text in response.text_lines() {
-            let Some(listed) = self.listed(text) else {
+            let Some(listed) = self.listed(text, &mut lines.extras) else {
                 lines.has_odd_line |= !is_blank(text);
                 continue;
             };
@@ -178,53 +183,63 @@ impl<'a> Reader<'a> {
 
     /// The player of a line; `None` if it is not a player line.
     #[inline]
-    fn listed(&self, text: &'a [u8]) -> Option<Listed> {
-        let form = self.answer.form();
-        if form != Form::QuakeWorld {
-            return Some(Listed {
-                player: self.player(&PlayerLine::parse_in(form, text)?),
-                is_spectator: false,
-            });
-        }
-        let line = QuakeWorldLine::parse(text)?;
-        let mut player = self.player(&PlayerLine::of_quake_world(text, &line));
-        self.add_quake_world_fields(&line, &mut player);
+    fn listed(&self, text: &'a [u8], extras: &mut RulesBuilder) -> Option<Listed> {
+        let mut is_spectator = false;
+        let mut player = match self.answer.form() {
+            Form::Quake3 => self.player(&PlayerLine::parse(text)?, extras),
+            Form::Quake2 => {
+                let line = Quake2Line::parse(text)?;
+                let player = self.player(&PlayerLine::of_quake2(text, &line), extras);
+                if let Some(further) = line.further {
+                    extras.push(b"address", further.address);
+                }
+                player
+            }
+            Form::QuakeWorld => {
+                let line = QuakeWorldLine::parse(text)?;
+                is_spectator = line.is_spectator();
+                let player = self.player(&PlayerLine::of_quake_world(text, &line), extras);
+                self.quake_world_player(player, &line, extras)
+            }
+        };
+        player.extra = extras.take_part();
         Some(Listed {
             player,
-            is_spectator: line.is_spectator(),
+            is_spectator,
         })
     }
 
     #[inline]
-    fn player(&self, line: &PlayerLine<'a>) -> Player {
+    fn player(&self, line: &PlayerLine<'a>, extras: &mut RulesBuilder) -> Player {
         let (score, ping, team) = (line.score(), line.ping(), line.team());
-        let mut player = Player {
+        if let Some(text) = line
+            .team_text()
+            .filter(|text| team.is_none() && !text.is_empty())
+        {
+            extras.push(b"team", text);
+        }
+        // Xonotic writes fractions and words where others have a whole number.
+        let is_odd = |text: &&[u8]| score.is_none() || text.contains(&b'.');
+        if let Some(text) = line.score_text().filter(is_odd) {
+            extras.push(b"score", text);
+        }
+        Player {
             name: self.text_of(line.name()),
             score,
             ping,
             team,
             bot: ping.filter(|_| self.shows_bots).map(|ping| ping == 0),
             ..Player::default()
-        };
-        if let Some(text) = line
-            .team_text()
-            .filter(|text| team.is_none() && !text.is_empty())
-        {
-            player.extra.push_raw(b"team", text);
         }
-        // Xonotic writes fractions and words where others have a whole number.
-        let is_odd = |text: &&[u8]| score.is_none() || text.contains(&b'.');
-        if let Some(text) = line.score_text().filter(is_odd) {
-            player.extra.push_raw(b"score", text);
-        }
-        if let Some(address) = line.address() {
-            player.extra.push_raw(b"address", address);
-        }
-        player
     }
 
-    /// Adds what only lines of QuakeWorld have.
-    fn add_quake_world_fields(&self, line: &QuakeWorldLine<'_>, player: &mut Player) {
+    /// The player with the fields that only lines of QuakeWorld have.
+    fn quake_world_player(
+        &self,
+        mut player: Player,
+        line: &QuakeWorldLine<'_>,
+        extras: &mut RulesBuilder,
+    ) -> Player {
         player.name = self.text_of(line.plain_name());
         if line.is_spectator() {
             player.ping = player.ping.map(i32::saturating_abs);
@@ -249,9 +264,10 @@ impl<'a> Reader<'a> {
         ];
         for (key, value) in fields {
             if let Some(value) = value {
-                player.extra.push_raw(key, value);
+                extras.push(key, value);
             }
         }
+        player
     }
 
     /// The number of players. The server's own number counts, else the number of lines.

@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::combinator::fail;
 use nom::sequence::delimited;
 
-use super::siblings::{Form, Quake2Line, QuakeWorldLine, quake2_line};
+use super::siblings::{Form, Quake2Line, QuakeWorldLine};
 use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, split};
 
@@ -55,7 +55,7 @@ impl<'a> PlayerLine<'a> {
     pub(crate) fn parse_in(form: Form, line: &'a [u8]) -> Option<Self> {
         match form {
             Form::Quake3 => Self::parse(line),
-            Form::Quake2 => Some(Self::of_quake2(line, quake2_line(line).ok()?.1)),
+            Form::Quake2 => Some(Self::of_quake2(line, &Quake2Line::parse(line)?)),
             Form::QuakeWorld => Some(Self::of_quake_world(line, &QuakeWorldLine::parse(line)?)),
         }
     }
@@ -90,7 +90,8 @@ impl<'a> PlayerLine<'a> {
         }
     }
 
-    fn of_quake2(line: &'a [u8], fields: Quake2Line<'a>) -> Self {
+    /// A line of Quake 2 with these fields.
+    pub(crate) fn of_quake2(line: &'a [u8], fields: &Quake2Line<'a>) -> Self {
         Self {
             form: Form::Quake2,
             line,
@@ -127,8 +128,7 @@ impl<'a> PlayerLine<'a> {
         if self.form != Form::Quake2 {
             return None;
         }
-        let (_, fields) = quake2_line(self.line).ok()?;
-        Some(fields.further?.address)
+        Some(Quake2Line::parse(self.line)?.further?.address)
     }
 
     /// The name, which may be empty and may have spaces at its ends.

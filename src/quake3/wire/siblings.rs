@@ -74,25 +74,32 @@ pub(crate) fn may_continue(text: &[u8]) -> bool {
 
 /// A player line of Quake 2 or Alien Arena.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Quake2Line<'a> {
-    pub(super) score: &'a [u8],
-    pub(super) ping: &'a [u8],
-    pub(super) name: &'a [u8],
+pub(crate) struct Quake2Line<'a> {
+    pub(crate) score: &'a [u8],
+    pub(crate) ping: &'a [u8],
+    pub(crate) name: &'a [u8],
     /// The fields that Alien Arena's servers write after the name.
-    pub(super) further: Option<AlienArenaFields<'a>>,
+    pub(crate) further: Option<AlienArenaFields<'a>>,
 }
 
 /// The fields that Alien Arena's servers write after the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct AlienArenaFields<'a> {
+pub(crate) struct AlienArenaFields<'a> {
     /// Always `127.0.0.1`: it hides the player's own.
-    pub(super) address: &'a [u8],
-    pub(super) team: &'a [u8],
+    pub(crate) address: &'a [u8],
+    pub(crate) team: &'a [u8],
+}
+
+impl<'a> Quake2Line<'a> {
+    /// Reads a line without its line feed; `None` for any other line.
+    pub(crate) fn parse(line: &'a [u8]) -> Option<Self> {
+        quake2_line(line).ok().map(|(_, line)| line)
+    }
 }
 
 /// `quake2-line = word SP word SP quoted [ SP quoted SP word ] tail` (id-Software/Quake-2,
 /// server/sv_main.c; alienarena/alienarena, source/server/sv_main.c).
-pub(super) fn quake2_line(line: &[u8]) -> Parsed<'_, Quake2Line<'_>> {
+fn quake2_line(line: &[u8]) -> Parsed<'_, Quake2Line<'_>> {
     let further = (after_space(quoted), after_space(word))
         .map(|(address, team)| AlienArenaFields { address, team });
     let fields = (word, after_space(word), after_space(quoted), opt(further));
@@ -237,7 +244,7 @@ mod tests {
     /// The lines follow the format strings in `SV_StatusString` of id and of Alien Arena.
     #[test]
     fn lines_of_quake_2() {
-        let read = |line| quake2_line(line).map(|(_, line)| line).ok();
+        let read = Quake2Line::parse;
         let plain = read(br#"-3 20 "a b""#).unwrap();
         assert_eq!((plain.score, plain.ping), (&b"-3"[..], &b"20"[..]));
         assert_eq!((plain.name, plain.further), (&b"a b"[..], None));
