@@ -1,7 +1,7 @@
 //! Keys with a meaning in the model, and their values in one reply.
 
 /// Declares `Key`: each key has a name in the code, and the text that servers write.
-/// A key has at most 24 bytes, as many as `Key::find` compares.
+/// A longer key than `Key::find` compares does not compile.
 macro_rules! keys {
     ($($key:ident = $text:literal,)+) => {
         /// A key with a known meaning.
@@ -9,6 +9,11 @@ macro_rules! keys {
         pub(crate) enum Key {
             $($key,)+
         }
+
+        $(const _: () = assert!(
+            $text.len() <= $crate::text::MAX_WORD,
+            concat!("the key is too long to be found: ", $text),
+        );)+
 
         impl Key {
             pub(super) const ALL: &[Self] = &[$(Self::$key,)+];
@@ -27,7 +32,7 @@ macro_rules! keys {
             pub(crate) fn find(name: &[u8]) -> Option<Self> {
                 $(const $key: &[u8] = &$crate::text::keys::lower_case_of::<{ $text.len() }>($text);)+
                 // Patterns of bytes are compared by length first, unlike a chain of comparisons.
-                match $crate::text::lower_case(name, &mut [0; 24]) {
+                match $crate::text::lower_case(name, &mut [0; $crate::text::MAX_WORD]) {
                     $($key => Some(Self::$key),)+
                     _ => None,
                 }

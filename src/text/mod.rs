@@ -101,13 +101,17 @@ pub(crate) fn split(input: &[u8], length: usize) -> (&[u8], &[u8]) {
         .map_or((&[], input), |(first, rest)| (rest, first))
 }
 
-/// A word in lower case, for a `match`; empty if it is longer than the buffer, which exceeds the
-/// longest known word.
-pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; 24]) -> &'b [u8] {
-    buffer
-        .iter_mut()
-        .zip(word)
-        .for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
+/// Longest word that [`lower_case`] reads, in bytes. No known word is longer.
+pub(crate) const MAX_WORD: usize = 24;
+
+/// A word in lower case, for a `match`; empty if it is longer than the buffer.
+pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; MAX_WORD]) -> &'b [u8] {
+    let Some(copy) = buffer.get_mut(..word.len()) else {
+        return &[];
+    };
+    copy.copy_from_slice(word);
+    // A constant number of bytes needs no loop.
+    buffer.make_ascii_lowercase();
     buffer.get(..word.len()).unwrap_or_default()
 }
 

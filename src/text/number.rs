@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::BufMut;
 
-use super::lower_case;
+use super::{MAX_WORD, lower_case};
 
 /// Parses a decimal integer with an optional sign. White space around it is ignored; `None` for any
 /// other byte.
@@ -79,7 +79,7 @@ pub(crate) fn put(value: i64, out: &mut impl BufMut) {
 /// Parses a boolean as servers spell it: `0`/`1`, `true`/`false`, `yes`/`no`, `y`/`n`, `on`/`off`,
 /// any case. Numbers other than 0 are true.
 pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
-    match lower_case(text.trim_ascii(), &mut [0; 24]) {
+    match lower_case(text.trim_ascii(), &mut [0; MAX_WORD]) {
         b"true" | b"yes" | b"y" | b"on" => Some(true),
         b"false" | b"no" | b"n" | b"off" => Some(false),
         number => integer(number).map(|value| value != 0),

@@ -15,7 +15,7 @@ use nom::combinator::{map, recognize};
 use nom::sequence::preceded;
 
 use crate::grammar::{Parsed, cut_short, malformed};
-use crate::text::{each, length_until, lower_case, split};
+use crate::text::{MAX_WORD, each, length_until, lower_case, split};
 
 #[cfg(any(test, feature = "serve"))]
 mod find;
@@ -232,7 +232,7 @@ impl<'a> RowKey<'a> {
     /// The row's number if the key is a known field of players. The first two fields are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
-        match lower_case(key.field, &mut [0; 24]) {
+        match lower_case(key.field, &mut [0; MAX_WORD]) {
             b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping"
             | b"team" | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash"
             | b"time" | b"country" | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks"

@@ -10,7 +10,7 @@ use nom::sequence::{delimited, preceded, terminated};
 use super::line::{self, TO_CLIENT, put_words};
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::{GrammarError, Parsed};
-use crate::text::lower_case;
+use crate::text::{MAX_WORD, lower_case};
 
 /// A short reply, viewed without copying.
 ///
@@ -128,7 +128,7 @@ impl<'a> Reply<'a> {
         let (rest, word) = word(text).unwrap_or((text, b""));
         let offset = datagram.len().saturating_sub(rest.len());
         let text_after_word = after_separator(rest);
-        match lower_case(word, &mut [0; 24]) {
+        match lower_case(word, &mut [0; MAX_WORD]) {
             b"challengeresponse" => Self::challenge(false, rest, offset),
             b"challenge" => Self::challenge(true, rest, offset),
             b"connectresponse" => Ok(Self::connected(false, rest)),

@@ -30,7 +30,7 @@ use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words
 use super::list::GetServers;
 use crate::error::{EncodeError, ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
-use crate::text::{lower_case, number};
+use crate::text::{MAX_WORD, lower_case, number};
 
 /// Longest challenge that ioquake3, Quake3e and ET: Legacy answer, in bytes (code/server/sv_main.c;
 /// id's 1.32 has no limit).
@@ -109,12 +109,13 @@ pub enum Command<'a> {
     /// Checks that a server is there, in QuakeWorld: `k` (QW-Group/ezquake-source,
     /// src/EX_browser_ping.c).
     ShortPing,
-    /// Requests a number to quote in `connect`.
+    /// Requests a number to quote in `connect`. Clients of id's games, DarkPlaces and Warsow send
+    /// the word alone (captured from Nexuiz).
     GetChallenge {
-        /// The client's own number, which the reply quotes (ioquake3).
+        /// The client's own number, which the reply quotes (ioquake3, code/server/sv_client.c).
         client: Option<&'a [u8]>,
-        /// The game the client plays; a server of another game refuses (ioquake3). Only with a
-        /// number.
+        /// The game the client plays; a server of another game refuses (ioquake3,
+        /// code/server/sv_client.c). Only with a number.
         game: Option<&'a [u8]>,
     },
     /// Requests a player slot on the server.
@@ -473,7 +474,7 @@ impl<'a> Command<'a> {
         let mut line = text;
         let word = next_word(&mut line).unwrap_or_default();
         let offset = start.saturating_add(text.len()).saturating_sub(line.len());
-        Ok(match lower_case(word, &mut [0; 24]) {
+        Ok(match lower_case(word, &mut [0; MAX_WORD]) {
             b"getstatus" => Self::GetStatus {
                 challenge: next_word(&mut line),
             },
