@@ -176,9 +176,13 @@ impl Traits {
         Self(self.0 | other.0)
     }
 
+    const fn complement(self) -> Self {
+        Self(!self.0)
+    }
+
     #[inline]
-    const fn include(self, others: Self) -> bool {
-        self.0 & others.0 == others.0
+    const fn has_any(self, others: Self) -> bool {
+        self.0 & others.0 != 0
     }
 }
 
@@ -388,12 +392,14 @@ pub(crate) enum Line {
 impl Profile {
     /// The engine of a reply in this form and with these keys.
     pub(crate) fn of_reply(form: Form, known: &Known<'_>) -> &'static Self {
-        let profiles = match form {
-            Form::Quake3 => ALL.as_slice(),
-            Form::Quake2 | Form::QuakeWorld => SIBLINGS.as_slice(),
+        let fitting = match form {
+            Form::Quake3 => first_fitting(ALL.iter(), known),
+            Form::Quake2 | Form::QuakeWorld => {
+                let profiles = SIBLINGS.iter().filter(|profile| profile.form == form);
+                first_fitting(profiles, known)
+            }
         };
-        let profiles = profiles.iter().filter(|profile| profile.form == form);
-        first_fitting(profiles, known).unwrap_or_else(|| Self::of_form(form))
+        fitting.unwrap_or_else(|| Self::of_form(form))
     }
 
     /// The row for a server when only the form of its replies is known.
@@ -445,10 +451,10 @@ fn first_fitting(
     profiles: impl Iterator<Item = &'static Profile>,
     known: &Known<'_>,
 ) -> Option<&'static Profile> {
-    let traits = Traits::of_reply(known);
+    let missing = Traits::of_reply(known).complement();
     for profile in profiles {
         for signature in profile.signatures {
-            if traits.include(signature.traits) && signature.fits(known) {
+            if !signature.traits.has_any(missing) && signature.fits(known) {
                 return Some(profile);
             }
         }
@@ -477,11 +483,14 @@ impl Mark {
     }
 }
 
-/// Whether a value begins with a text, without regard to ASCII case. Most values differ in the first
-/// byte.
+/// Whether a value begins with a text, without regard to ASCII case. Texts with the same first letter
+/// mostly differ at the end, so that is compared first.
 fn begins_with(value: &[u8], text: &str) -> bool {
-    let mut pairs = value.iter().zip(text.as_bytes());
-    value.len() >= text.len() && pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
+    let Some(begin) = value.get(..text.len()) else {
+        return false;
+    };
+    let mut pairs = begin.iter().zip(text.as_bytes()).rev();
+    pairs.all(|(byte, other)| byte.eq_ignore_ascii_case(other))
 }
 
 /// A server that no mark identifies.
