@@ -161,7 +161,8 @@ fn text_or_refusal(
 }
 
 /// The time between two commands. id's servers accept one per 500 ms (id-Software/Quake-III-Arena,
-/// code/server/sv_main.c), Urban Terror's one per 600 ms after a bad password.
+/// code/server/sv_main.c), Urban Terror's one per 600 ms after a bad password
+/// (FrozenSand/ioq3-for-UrbanTerror-4, code/server/sv_main.c).
 const GAP: Duration = Duration::from_millis(650);
 /// Commands in a row. ioquake3 accepts ten packets of an address, then one per second
 /// (code/server/sv_main.c). Two of the ten are left for other queries.

@@ -5,10 +5,10 @@
 
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
-use super::habits::{ConnectForm, Phrase, RconRule, RefusalReason};
+use super::habits::{ConnectForm, Phrase, RconRule, RefusalKind, RefusalReason};
 use super::keys::{Key, Known};
 use super::wire::siblings::Form;
-use crate::model::{Charset, Colours};
+use crate::model::{Charset, Colours, Style};
 use crate::options::Engine;
 use crate::text::number;
 
@@ -66,6 +66,8 @@ pub(crate) struct Profile {
     pub(crate) written: Written,
     /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
     pub(crate) refusals: &'static [Phrase],
+    /// The kinds of a refusal in lines whose number has a meaning.
+    pub(crate) refusal_kinds: &'static [RefusalKind],
     /// How it answers console commands.
     pub(crate) rcon: RconRule,
     /// The form of its `connect`; `None` if it cannot be sent.
@@ -265,7 +267,8 @@ pub(crate) enum Limit {
     None,
     /// This key.
     Key(Key),
-    /// This key, unless a modification runs.
+    /// This key, unless a modification runs. It is read only: a status that is served does not show
+    /// whose type of match its number is.
     StockKey(Key),
 }
 
@@ -390,6 +393,11 @@ pub(crate) enum Line {
 }
 
 impl Profile {
+    /// The style of the engine's texts.
+    pub(crate) const fn style(&self) -> Style {
+        Style::new(self.charset, self.colours)
+    }
+
     /// The engine of a reply in this form and with these keys.
     pub(crate) fn of_reply(form: Form, known: &Known<'_>) -> &'static Self {
         let fitting = match form {
@@ -576,6 +584,7 @@ pub(crate) const DEFAULT: Profile = Profile {
         // The server forgets the challenge (id-Software/Quake-III-Arena, code/server/sv_client.c).
         Phrase::begin("awaiting cd key authorization", RefusalReason::TryAgain),
     ],
+    refusal_kinds: &[],
     rcon: RconRule {
         wrong_password: &["bad rconpassword."],
         wrong_password_begins: &[],
@@ -750,8 +759,9 @@ pub(crate) const FTE_QUAKE_WORLD: Profile = Profile {
     name: "FTE as QuakeWorld",
     signatures: &[all(&[Begins(Key::StarVersion, "FTE")])],
     game: Some("quake"),
+    colours: Colours::Fte,
     bot_prefix: Some("BOT:"),
-    source: "fte-team/fteqw engine/server/sv_main.c",
+    source: "fte-team/fteqw engine/server/sv_main.c, engine/client/m_master.c",
     ..QUAKE_WORLD
 };
 
@@ -1608,6 +1618,10 @@ pub(crate) const WARSOW: Profile = Profile {
         "server and client don't have the same version",
         RefusalReason::WrongProtocol,
     )],
+    refusal_kinds: &[RefusalKind {
+        number: "1",
+        reason: RefusalReason::Password,
+    }],
     rcon: RconRule {
         wrong_password: &["bad rcon_password."],
         line_before: Some("rcon packet "),

@@ -84,6 +84,14 @@ impl Phrase {
     }
 }
 
+/// The number of a refusal in lines, and its meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RefusalKind {
+    /// The second line of the refusal.
+    pub(crate) number: &'static str,
+    pub(crate) reason: RefusalReason,
+}
+
 /// How an engine answers console commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RconRule {
@@ -130,22 +138,23 @@ pub enum ConnectForm {
     #[default]
     Detect,
     /// The userinfo in quotes, in the coding of [`huffman`](crate::quake3::huffman): Quake III
-    /// Arena and most of its family, Call of Duty.
+    /// Arena and most of its family, Call of Duty (captured from OpenArena).
     Compressed,
     /// The userinfo in quotes, as it is: Elite Force (recorded from Lilium Voyager), Call of Duty 2
     /// and 4 (voron00/CoD2rev_Server, `sv_main_mp.cpp`; callofduty4x/CoD4x_Server, src/sv_main.c).
     Plain,
     /// [`Self::Compressed`], with each `\` of the userinfo doubled: Unvanquished
-    /// (DaemonEngine/Daemon, src/engine/client/cl_main.cpp).
+    /// (DaemonEngine/Daemon, src/engine/client/cl_main.cpp; recorded from Daemon).
     Escaped,
     /// [`Self::Compressed`] after byte 0x02, which `getchallenge` has too: Medal of Honor
     /// (openmoh/openmohaa, code/qcommon/net_chan.c). Servers of Breakthrough demand the pair
     /// `clientType`, `Breakthrough`.
     DirectionByte,
-    /// The infostring at once after the word: DarkPlaces (xonotic/darkplaces, netconn.c).
+    /// The infostring at once after the word: DarkPlaces (xonotic/darkplaces, netconn.c; captured
+    /// from Nexuiz).
     InfoString,
     /// Protocol number, port, challenge, userinfo in quotes, and a number: Warsow, Warfork
-    /// (Warsow/qfusion, server/sv_main.cpp).
+    /// (Warsow/qfusion, server/sv_main.cpp; recorded from Warsow's server).
     Arguments,
 }
 

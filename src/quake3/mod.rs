@@ -97,21 +97,6 @@
 //!   answers one of them per second and address, ioquake3 ten at once and then one per second
 //!   (xonotic/darkplaces, netconn.c; ioquake3, code/server/sv_main.c).
 //!
-//! # Sources
-//! - ioquake3's `getchallenge` carries the client's own challenge and the game's name. The reply
-//!   has both challenges and the protocol number. Requests and replies of id, DarkPlaces and Warsow
-//!   contain less (ioquake3, code/server/sv_client.c; captured from OpenArena and Nexuiz).
-//! - `connect` has a form for each engine, see [`ConnectForm`] (captured from OpenArena and Nexuiz;
-//!   recorded from Lilium Voyager, Daemon and Warsow's server).
-//! - The answers to `rcon` have neither number nor end mark: they end with silence. ioquake3's
-//!   pieces have at most 1,007 bytes of text, DarkPlaces' 1,394. Both answer a wrong password with
-//!   an error (recorded from OpenArena and DarkPlaces).
-//! - Servers limit the rate of `rcon`, and `net::Rcon` stays below all known limits. id's servers
-//!   accept one command in 500 ms. Urban Terror's accept one in 600 ms after a bad password.
-//!   ioquake3's accept ten packets of an address at once and then one per second.
-//! - DarkPlaces' signed commands: HMAC-MD4, keyed with the password up to its first space
-//!   (xonotic/darkplaces, netconn.c; accepted by Nexuiz).
-//!
 //! # Fields of the status
 //! Keys are compared without regard to case; of several keys in a row of the table, the first with
 //! a value counts.
@@ -204,7 +189,7 @@
 //! | QTV | `None` | – | – |
 //! | qwfwd | `None` | – | – |
 //! | HexenWorld | `None` | – | – |
-//! | FTE as QuakeWorld | `None` | – | – |
+//! | FTE as QuakeWorld | `Fte` | – | – |
 //! | QuakeWorld | `None` | – | – |
 //!
 //! # Reading a datagram

@@ -10,8 +10,12 @@
 //!    │ ◄───────────────────────────────────────────────── │
 //! ```
 //!
+//! The output ends with silence. The lengths of pieces are those of ioquake3 and DarkPlaces; both
+//! answer a wrong password with a line of text (recorded from OpenArena and DarkPlaces).
+//!
 //! QuakeWorld's servers end each datagram after `n` with a NUL, and the text is in
-//! [`Charset::Quake`].
+//! [`Charset::Quake`]. FTE's datagrams are the same (fte-team/fteqw, engine/server/sv_send.c), so
+//! nothing tells the engines apart, and FTE's colour codes stay in the text.
 //!
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
 //! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
@@ -34,16 +38,16 @@ use thiserror::Error;
 
 use super::engines::{self, Profile};
 use super::habits::RconRule;
-use super::refusal::{self, Refusal};
+use super::refusal::Refusal;
 use super::wire::line::{self, TO_CLIENT};
 use super::wire::reply::Reply;
 use super::wire::request::{Command, RconRequest, Request};
 #[cfg(feature = "secure-rcon")]
 use super::wire::request::{MAC, SecureRconRequest};
-use super::wire::siblings::Form;
 use crate::error::{EncodeError, ErrorKind, ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Charset, Colours, Style, Text, TextRef};
+use crate::options::Engine;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The form in which the password is sent to the server.
@@ -180,12 +184,9 @@ impl Console {
 
     fn style(self) -> Style {
         match self {
-            Self::Print => refusal::style(),
-            Self::DarkPlaces => Style::new(Charset::Utf8OrWindows1252, Colours::DarkPlaces),
-            Self::QuakeWorld => {
-                let profile = Profile::of_form(Form::QuakeWorld);
-                Style::new(profile.charset, profile.colours)
-            }
+            Self::Print => engines::DEFAULT.style(),
+            Self::DarkPlaces => Profile::of_engine(Engine::DarkPlaces).style(),
+            Self::QuakeWorld => Profile::of_engine(Engine::QuakeWorld).style(),
         }
     }
 }
@@ -497,6 +498,10 @@ impl Conversation for RconQuery {
 pub struct RconAnswer {
     /// All pieces, joined in the order of their arrival. Nothing on the wire numbers or ends them:
     /// a piece that was lost, overtaken or delivered twice goes unnoticed.
+    ///
+    /// Its style is that of the server's console. FTE's console has the form of QuakeWorld's, whose
+    /// texts have no colour codes. If you know that a server is FTE's, read [`Text::raw`] with
+    /// [`Colours::Fte`].
     pub text: Text,
     /// The number of datagrams of the output.
     pub datagrams: u16,
@@ -728,6 +733,23 @@ mod tests {
             .map(|line| line.plain().into_owned())
             .collect();
         assert_eq!(lines, ["Ann 20", "[clan] 5"]);
+    }
+
+    /// A line of FTE's `status` (fte-team/fteqw 93257c1a, engine/server/sv_ccmds.c). Datagrams of
+    /// other servers have the same form, and their names may hold these characters.
+    #[test]
+    fn codes_of_fte_stay_in_the_text_of_its_console() {
+        let mut query = query();
+        let line = "client types     : ^[QW\\tip\\This is FTE QW's standard protocol.^]";
+        let datagram = format!("n{line}\n\0");
+        query.receive(&[b"\xff\xff\xff\xff", datagram.as_bytes()].concat());
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!("an answer")
+        };
+        assert_eq!(answer.text.plain(), line);
+        let style = engines::FTE_QUAKE_WORLD.style();
+        let text = TextRef::new(answer.text.raw(), style);
+        assert_eq!(text.plain(), "client types     : QW");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use thiserror::Error;
 use super::engines;
 use super::habits::RefusalReason;
 use super::wire::reply::Reply;
-use crate::model::{Charset, Style, Text, TextRef};
+use crate::model::{Text, TextRef};
 
 /// A server's refusal of `getchallenge` or `connect`.
 ///
@@ -35,7 +35,7 @@ pub struct Refusal {
 impl Refusal {
     /// A refusal in the server's words, the bytes after `print` and its line feed.
     pub fn new(text: impl Into<Bytes>) -> Self {
-        let text = Text::new(text, style());
+        let text = Text::new(text, engines::DEFAULT.style());
         let reason = reason(&one_line(&text));
         Self { text, reason }
     }
@@ -43,10 +43,6 @@ impl Refusal {
     /// The refusal in a reply; `None` for another reply.
     pub(super) fn of(reply: &Reply<'_>) -> Option<Self> {
         let refused = |text: &[u8]| Self::new(Bytes::copy_from_slice(text));
-        let known = |reason, refusal: Self| match refusal.reason {
-            RefusalReason::Other => Self { reason, ..refusal },
-            _ => refusal,
-        };
         match *reply {
             // The short form begins with a letter that also begins other words. A text ends with a
             // line feed; other datagrams do not.
@@ -58,13 +54,20 @@ impl Refusal {
             | Reply::Rejected { text }
             | Reply::Dropped { text }
             | Reply::Error { text } => Some(refused(text)),
-            Reply::RejectedInLines {
-                kind: b"1", text, ..
-            } => Some(known(RefusalReason::Password, refused(text))),
-            Reply::RejectedInLines { text, .. } => Some(refused(text)),
-            Reply::KeyNeeded => Some(known(RefusalReason::CdKey, refused(b""))),
+            Reply::RejectedInLines { kind, text, .. } => {
+                Some(refused(text).or_reason(reason_of_kind(kind)))
+            }
+            Reply::KeyNeeded => Some(refused(b"").or_reason(RefusalReason::CdKey)),
             Reply::Disconnect { text } if !text.is_empty() => Some(refused(text)),
             _ => None,
+        }
+    }
+
+    /// The refusal with this reason, if its words have no known meaning.
+    fn or_reason(self, reason: RefusalReason) -> Self {
+        match self.reason {
+            RefusalReason::Other => Self { reason, ..self },
+            _ => self,
         }
     }
 
@@ -91,11 +94,6 @@ impl fmt::Display for Words<'_> {
             (words, _) => f.write_str(words),
         }
     }
-}
-
-/// The style of texts of a server whose engine is not known.
-pub(super) fn style() -> Style {
-    Style::new(Charset::Utf8OrWindows1252, engines::DEFAULT.colours)
 }
 
 /// Joins the lines of a text, without colour codes and the mark for the client's dialog.
@@ -129,6 +127,15 @@ fn reason(words: &str) -> RefusalReason {
         .filter(|phrase| phrase.fits(&words))
         .max_by_key(|phrase| phrase.words.len())
         .map_or(RefusalReason::Other, |phrase| phrase.reason)
+}
+
+/// The meaning of the number of a refusal in lines.
+fn reason_of_kind(number: &[u8]) -> RefusalReason {
+    engines::ALL
+        .iter()
+        .flat_map(|profile| profile.refusal_kinds)
+        .find(|kind| kind.number.as_bytes() == number)
+        .map_or(RefusalReason::Other, |kind| kind.reason)
 }
 
 #[cfg(test)]

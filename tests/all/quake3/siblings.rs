@@ -257,6 +257,19 @@ fn bots_of_fte_have_a_mark_in_their_names() {
     );
 }
 
+/// FTE's browser draws names with its own codes, also those of a QuakeWorld reply (fte-team/fteqw,
+/// engine/client/m_master.c). The line follows its format string (engine/server/sv_main.c).
+#[test]
+fn names_on_fte_have_its_colour_codes() {
+    let datagram =
+        b"\xff\xff\xff\xffn\\*version\\FTE 1.05\n1 0 1 0 \"^xF00A^&C0nn^7\" \"\" 0 0\n\0";
+    let players = answer(&[datagram]).to_status().players;
+    assert_eq!(players[0].name.plain(), "Ann");
+    let datagram = b"\xff\xff\xff\xffn\\*version\\MVDSV 0.36\n1 0 1 0 \"^1Ann\" \"\" 0 0\n\0";
+    let players = answer(&[datagram]).to_status().players;
+    assert_eq!(players[0].name.plain(), "^1Ann");
+}
+
 #[test]
 fn replies_encode_to_the_same_bytes() {
     let hexen_world = [b"\xff", QUAKE_WORLD].concat();
