@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use crate::error::ParseError;
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus, ToStatus};
@@ -91,12 +89,10 @@ impl Conversation for StatusQuery {
 /// It owns the received bytes; [`ToStatus::to_status`] normalises it.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::{Answer, Limits, Protocol, ToStatus};
 ///
-/// let captured = Bytes::from_static(
-///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n",
-/// );
+/// let captured =
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n7 48 \"Ann\"\n";
 /// let answer =
 ///     Answer::from_datagrams(Protocol::Quake3, [captured], &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
@@ -121,14 +117,14 @@ pub enum Answer {
 impl Answer {
     /// Decodes the captured datagrams of one reply, in the order of arrival.
     ///
-    /// A datagram is a `Vec<u8>`, a [`Bytes`], or a `&'static [u8]`. Copy other slices:
-    /// `[data.to_vec()]`. The request is not known, so challenges and request ids are not verified.
+    /// The answer has its own copy of the bytes. The request is not known, so challenges and request
+    /// ids are not verified.
     ///
     /// # Errors
     /// If all datagrams were rejected, why; or the limit that is exceeded.
     pub fn from_datagrams(
         protocol: Protocol,
-        datagrams: impl IntoIterator<Item: Into<Bytes>>,
+        datagrams: impl IntoIterator<Item: AsRef<[u8]>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         match protocol {

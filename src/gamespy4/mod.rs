@@ -121,15 +121,13 @@
 //!
 //! # Reading a datagram
 //! ```
-//! use bytes::Bytes;
 //! use queryport::Limits;
 //! use queryport::gamespy4::Answer;
 //!
-//! let datagram = Bytes::from_static(
+//! let datagram =
 //!     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0numplayers\x002\0\0\
 //!       \x01player_\0\0Ann\0\0\0score_\0\x005\x000\0\0\0\
-//!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0",
-//! );
+//!       \x02team_t\0\0Red\0Blue\0\0score_t\0\x001\x002\0\0\0";
 //! let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 //! let players: Vec<_> =
 //!     answer.players().rows().map(|row| row.get("player_")).collect();

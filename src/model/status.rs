@@ -124,13 +124,12 @@ impl ServerStatus {
     /// [`QueryOptions::with_charset`](crate::QueryOptions::with_charset).
     ///
     /// ```
-    /// use bytes::Bytes;
     /// use queryport::model::Charset;
     /// use queryport::quake3::Answer;
     /// use queryport::{Limits, ToStatus};
     ///
     /// let captured =
-    ///     Bytes::from_static(b"\xff\xff\xff\xffinfoResponse\n\\hostname\\\xd1\xe5\xf0\xe2\xe5\xf0");
+    ///     b"\xff\xff\xff\xffinfoResponse\n\\hostname\\\xd1\xe5\xf0\xe2\xe5\xf0";
     /// let answer = Answer::from_datagrams([captured], &Limits::default())?;
     /// let mut status = answer.to_status();
     /// status.set_charset(Charset::Utf8OrWindows1251);

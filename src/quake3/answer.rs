@@ -16,13 +16,11 @@ use crate::text::number::number;
 /// QuakeWorld reply are joined to one.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::quake3::Answer;
 /// use queryport::{Limits, ToStatus, Verification};
 ///
-/// let datagram = Bytes::from_static(
-///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n12 50 \"You\"\n",
-/// );
+/// let datagram =
+///     b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n12 50 \"You\"\n";
 /// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 /// assert_eq!(answer.get("MapName"), Some(&b"q3dm17"[..]));
 /// assert_eq!(answer.players().next().unwrap().score(), Some(12));
@@ -59,13 +57,13 @@ impl Answer {
     /// # Errors
     /// If no datagram is a reply, the reason for the last one.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item: Into<Bytes>>,
+        datagrams: impl IntoIterator<Item: AsRef<[u8]>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut parts = Parts::default();
         for datagram in datagrams {
-            let datagram: Bytes = datagram.into();
+            let datagram = Bytes::copy_from_slice(datagram.as_ref());
             let is_part = parts.add(&datagram, limits);
             match Self::read(datagram, limits) {
                 Ok(answer) if answer.form() != Form::QuakeWorld => return Ok(answer),

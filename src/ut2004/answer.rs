@@ -18,14 +18,12 @@ use crate::options::{Detail, QueryOptions};
 /// The replies of one query. It owns the datagrams, and the views borrow from it.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::Limits;
 /// use queryport::ut2004::Answer;
 ///
 /// let packet =
 ///     b"\x80\0\0\0\x02\x05\0\0\0\x04abc\0\x1c\0\0\0\xfd\xff\xff\xff\0\0\0\x20";
-/// let answer =
-///     Answer::from_datagrams([Bytes::from_static(packet)], &Limits::default())?;
+/// let answer = Answer::from_datagrams([packet], &Limits::default())?;
 /// let player = answer.players().next().unwrap();
 /// assert_eq!((player.player_num, player.score, player.team()), (5, -3, Some(0)));
 /// assert!(!answer.completeness().is_complete(), "no info, no rules");
@@ -98,7 +96,7 @@ impl Answer {
     /// # Errors
     /// The error of the last datagram, if no datagram is a reply.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item: Into<Bytes>>,
+        datagrams: impl IntoIterator<Item: AsRef<[u8]>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut lists = Lists::default();
@@ -107,12 +105,12 @@ impl Answer {
         let none = ParseErrorKind::CutShort("the answer: no datagram");
         let mut result = Err(ParseError::new(none, 0));
         for datagram in datagrams {
-            let datagram: Bytes = datagram.into();
+            let datagram = datagram.as_ref();
             let awaits_info = lists.info.is_none();
-            let taken = match lists.take(&datagram, awaits_info, limits) {
+            let taken = match lists.take(datagram, awaits_info, limits) {
                 // A reply to another request.
                 Err(error) if matches!(error.kind, ParseErrorKind::Unexpected(_)) => {
-                    Response::parse(&datagram, limits).map(drop)
+                    Response::parse(datagram, limits).map(drop)
                 }
                 taken => taken,
             };

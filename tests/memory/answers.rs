@@ -112,8 +112,9 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
             gamespy1::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
     });
     println!("{} allocations for the joined answer", counted.count_total);
+    // Three copies of datagrams among them.
     assert!(
-        counted.count_total <= 6,
+        counted.count_total <= 9,
         "{} allocations",
         counted.count_total
     );
@@ -156,9 +157,9 @@ fn a_gamespy4_answer_is_one_buffer_and_an_index() {
         "{} allocations to read three datagrams",
         counted.count_total
     );
-    // The list of fragments, the joined buffer, pairs, columns, cells.
+    // Copies of the datagrams, the list of fragments, the joined buffer, pairs, columns, cells.
     assert!(
-        counted.count_total <= 8,
+        counted.count_total <= 11,
         "{} allocations",
         counted.count_total
     );

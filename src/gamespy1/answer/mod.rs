@@ -19,10 +19,7 @@ pub(super) mod rows;
 
 /// A complete or partial reply, its fragments joined.
 ///
-/// A single datagram is kept without a copy.
-///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::gamespy1::Answer;
 /// use queryport::{Limits, ToStatus};
 ///
@@ -31,8 +28,7 @@ pub(super) mod rows;
 ///     br"\player_0\Ann\frags_0\-3\ping_0\ 52\team_0\255\queryid\7.2\final\",
 ///     br"\gamename\ut\hostname\Srv\numplayers\1\queryid\7.1",
 /// ];
-/// let answer =
-///     Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// let answer = Answer::from_datagrams(datagrams, &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(answer.players().next().unwrap().get("frags"), Some(&b"-3"[..]));
@@ -84,14 +80,14 @@ impl Answer {
     /// # Errors
     /// The error of the last rejected datagram, if none is a reply.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item: Into<Bytes>>,
+        datagrams: impl IntoIterator<Item: AsRef<[u8]>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut replies = Reassembly::new(*limits);
         replies.expect_one_more();
         for datagram in datagrams {
-            let datagram: Bytes = datagram.into();
+            let datagram = Bytes::copy_from_slice(datagram.as_ref());
             if let Err(rejection) = replies.insert(&datagram) {
                 error = rejection;
             }
@@ -205,11 +201,10 @@ impl Answer {
     /// else.
     ///
     /// ```
-    /// use bytes::Bytes;
     /// use queryport::Limits;
     /// use queryport::gamespy1::Answer;
     ///
-    /// let reply = Bytes::from_static(br"\gamename\ut\location\6\queryid\3.1\final\");
+    /// let reply = br"\gamename\ut\location\6\queryid\3.1\final\";
     /// let answer = Answer::from_datagrams([reply], &Limits::default())?;
     /// assert_eq!(answer.region(), Some("United Kingdom"));
     /// # Ok::<(), queryport::ParseError>(())

@@ -14,14 +14,13 @@ pub(crate) type Field<'a> = (&'a [u8], &'a [u8]);
 /// The row of one player or team: the pairs whose keys end with the same number.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::Limits;
 /// use queryport::gamespy1::Answer;
 ///
 /// // Column by column, as SWAT 4 writes them, with a number left out.
 /// let reply =
 ///     br"\player_0\Ann\player_5\Bob\score_0\7\score_5\9\teamname_0\Axis\final\";
-/// let answer = Answer::from_datagrams([Bytes::from_static(reply)], &Limits::default())?;
+/// let answer = Answer::from_datagrams([reply], &Limits::default())?;
 /// let bob = answer.players().nth(1).unwrap();
 /// assert_eq!((bob.index(), bob.name()), (5, Some(&b"Bob"[..])));
 /// assert_eq!(bob.get("score"), Some(&b"9"[..]));

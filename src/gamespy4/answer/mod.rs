@@ -24,7 +24,6 @@ use crate::session::Fragments;
 /// repeated keys, empty values and field names are those of the wire.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::gamespy4::Answer;
 /// use queryport::Limits;
 ///
@@ -32,8 +31,7 @@ use crate::session::Fragments;
 ///     &b"\0\x01\x02\x03\x04splitnum\0\x81\x02team_t\0\0Red\0\0\0"[..],
 ///     b"\0\x01\x02\x03\x04splitnum\0\x00\0hostname\0Srv\0\0\x01player_\0\0Ann\0\0\0",
 /// ];
-/// let answer =
-///     Answer::from_datagrams(datagrams.map(Bytes::from_static), &Limits::default())?;
+/// let answer = Answer::from_datagrams(datagrams, &Limits::default())?;
 /// assert!(answer.completeness().is_complete());
 /// assert_eq!(answer.get("hostname"), Some(&b"Srv"[..]));
 /// assert_eq!(
@@ -68,13 +66,13 @@ impl Answer {
     /// If no datagram is a data reply, the reason for the last one. [`ParseErrorKind::Limit`] for
     /// more than `limits` allow.
     pub fn from_datagrams(
-        datagrams: impl IntoIterator<Item: Into<Bytes>>,
+        datagrams: impl IntoIterator<Item: AsRef<[u8]>>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
         let mut reply: Option<(RequestId, Fragments)> = None;
         for datagram in datagrams {
-            let datagram: Bytes = datagram.into();
+            let datagram = Bytes::copy_from_slice(datagram.as_ref());
             let response = Response::parse(&datagram, limits);
             let Ok(Response::Data {
                 id, number, last, ..
@@ -284,14 +282,12 @@ pub(crate) fn is_at_senders_limit(fragments: &Fragments) -> bool {
 /// The players or the teams, as rows; the wire has them column by column.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::Limits;
 /// use queryport::gamespy4::Answer;
 ///
-/// let datagram = Bytes::from_static(
+/// let datagram =
 ///     b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0\0\
-///       \x01player_\0\0Ann\0Bob\0\0score_\0\x005\x007\0\0\0\x02\0",
-/// );
+///       \x01player_\0\0Ann\0Bob\0\0score_\0\x005\x007\0\0\0\x02\0";
 /// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 /// let players = answer.players();
 /// assert_eq!((players.len(), players.fields().next()), (2, Some(&b"player_"[..])));

@@ -3,13 +3,11 @@
 /// The layout of a reply.
 ///
 /// ```
-/// use bytes::Bytes;
 /// use queryport::gamespy4::{Answer, Form};
 /// use queryport::{Limits, ToStatus};
 ///
-/// let datagram = Bytes::from_static(
-///     b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0",
-/// );
+/// let datagram =
+///     b"\0\x01\x02\x03\x04A Minecraft Server\0SMP\0world\x002\x0020\0\xdd\x63127.0.0.1\0";
 /// let answer = Answer::from_datagrams([datagram], &Limits::default())?;
 /// assert_eq!(answer.form(), Form::MinecraftBasic);
 /// assert_eq!(answer.to_status().map.unwrap(), "world");

@@ -13,12 +13,11 @@ mod serving;
 mod ut3;
 mod vectors;
 
-use bytes::Bytes;
 use queryport::gamespy4::Answer;
 use queryport::{Limits, ParseError, ToStatus};
 use serde_json::{Map, Value, json};
 
-fn decode(datagrams: impl IntoIterator<Item = impl Into<Bytes>>) -> Result<Answer, ParseError> {
+fn decode(datagrams: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<Answer, ParseError> {
     Answer::from_datagrams(datagrams, &Limits::default())
 }
 
