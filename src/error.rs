@@ -47,6 +47,18 @@ impl ParseError {
             offset,
         }
     }
+
+    /// The kind of failure.
+    pub(crate) const fn error_kind(self) -> ErrorKind {
+        match self.kind {
+            ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
+            ParseErrorKind::Mismatch(_) => ErrorKind::WrongReply,
+            ParseErrorKind::CutShort(_) | ParseErrorKind::Malformed(_) => ErrorKind::Malformed,
+            ParseErrorKind::NotThisProtocol(_) | ParseErrorKind::Unexpected(_) => {
+                ErrorKind::NotThisProtocol
+            }
+        }
+    }
 }
 
 /// The kinds of [`ParseError`]. The text in each names the field or the rule of the protocol.
@@ -237,14 +249,7 @@ impl QueryError {
                 what: "steps",
                 limit: *steps as u32,
             },
-            Self::NoUsableAnswer { last, .. } => match last.kind {
-                ParseErrorKind::Limit { what, limit } => ErrorKind::Limit { what, limit },
-                ParseErrorKind::Mismatch(_) => ErrorKind::WrongReply,
-                ParseErrorKind::CutShort(_) | ParseErrorKind::Malformed(_) => ErrorKind::Malformed,
-                ParseErrorKind::NotThisProtocol(_) | ParseErrorKind::Unexpected(_) => {
-                    ErrorKind::NotThisProtocol
-                }
-            },
+            Self::NoUsableAnswer { last, .. } => last.error_kind(),
         }
     }
 }

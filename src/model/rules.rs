@@ -64,6 +64,14 @@ struct Slice {
 
 impl Rules {
     /// The first value of this key.
+    ///
+    /// ```
+    /// use queryport::Rules;
+    ///
+    /// let rules = Rules::from_iter([("fraglimit", "20")]);
+    /// assert!(rules.get("fraglimit").is_some_and(|limit| limit == "20"));
+    /// assert_eq!(rules.get("fraglimit"), Some("20".into()));
+    /// ```
     pub fn get(&self, key: &str) -> Option<TextRef<'_>> {
         self.get_all(key).next()
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::ser::SerializeStruct;
 use thiserror::Error;
 
-use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
+use crate::error::{EncodeError, ErrorKind, ListError, ParseError, QueryError};
 #[cfg(feature = "games")]
 use crate::games::UnknownGame;
 use crate::options::Dialect;
@@ -65,6 +65,9 @@ pub enum Error {
     /// Calls of a client return [`Self::Query`], which names the server.
     #[error(transparent)]
     Session(#[from] QueryError),
+    /// A datagram that you parsed was rejected, and you passed the error on with `?`.
+    #[error(transparent)]
+    Parse(#[from] ParseError),
     /// The text names no protocol.
     #[error(transparent)]
     UnknownProtocol(#[from] UnknownProtocol),
@@ -206,6 +209,7 @@ impl Error {
     pub const fn kind(&self) -> ErrorKind {
         match self {
             Self::Query { error, .. } | Self::Session(error) => error.kind(),
+            Self::Parse(error) => error.error_kind(),
             Self::BadAddress { .. } => ErrorKind::BadAddress,
             Self::Request(_)
             | Self::NoMaster { .. }

@@ -25,8 +25,9 @@ use {super::detect::query_port, super::inquiry::Listed, super::server::split, cr
 
 /// A server to scan: a protocol or game, an address or host name, and perhaps its own options.
 ///
-/// A pair is a target: the protocol, its name or a game, and the server. If the text names no
-/// protocol, the result of the target is [`Error::UnknownProtocol`].
+/// A pair is a target: the protocol or game, or its name, and the server. A text that names a
+/// protocol and a game, such as `ut2004`, is the protocol. If a text names neither, the result of
+/// the target is [`Error::UnknownProtocol`].
 ///
 /// If a name has several addresses, a scan queries the first;
 /// [`Client::query`](crate::Client::query) tries all.
@@ -37,6 +38,7 @@ use {super::detect::query_port, super::inquiry::Listed, super::server::split, cr
 ///
 /// let quake3 = ScanTarget::from((Protocol::Quake3, "example.org:27961"));
 /// let same = ScanTarget::from(("quake3", "example.org:27961"));
+/// let openarena = ScanTarget::from(("openarena", "example.org:27961"));
 /// let minecraft = ScanTarget::from((Game::find("minecraft")?, "example.org"))
 ///     .with_options(QueryOptions::default().with_detail(Detail::Short));
 /// # Ok::<(), queryport::games::UnknownGame>(())
@@ -102,6 +104,19 @@ impl ScanTarget {
         StatusQuery::new(protocol, client.nonce(address), &options)
     }
 
+    /// A server of the protocol or game of this name.
+    fn named(name: &str, server: impl Into<Server>) -> Self {
+        let unknown = match name.parse::<Protocol>() {
+            Ok(protocol) => return (protocol, server).into(),
+            Err(unknown) => unknown,
+        };
+        #[cfg(feature = "games")]
+        if let Ok(game) = Game::find(name) {
+            return (game, server).into();
+        }
+        Self::new(Err(unknown.into()), Dialect::Standard)
+    }
+
     /// A target with the client's options.
     fn new(destination: Result<Destination, Error>, dialect: Dialect) -> Self {
         Self {
@@ -120,22 +135,19 @@ impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     }
 }
 
-/// A protocol by its name. An unknown one is the result of the target.
+/// A protocol or game by its name. An unknown one is the result of the target.
 macro_rules! from_text {
     ($($text:ty),*) => {
         $(impl<S: Into<Server>> From<($text, S)> for ScanTarget {
-            fn from((protocol, server): ($text, S)) -> Self {
-                match protocol.parse::<Protocol>() {
-                    Ok(protocol) => (protocol, server).into(),
-                    Err(unknown) => Self::new(Err(unknown.into()), Dialect::Standard),
-                }
+            fn from((name, server): ($text, S)) -> Self {
+                Self::named(name.as_ref(), server)
             }
         }
 
         /// An element of a borrowed list.
         impl<S: Into<Server> + Clone> From<&($text, S)> for ScanTarget {
-            fn from((protocol, server): &($text, S)) -> Self {
-                (protocol.as_ref() as &str, server.clone()).into()
+            fn from((name, server): &($text, S)) -> Self {
+                Self::named(name.as_ref(), server.clone())
             }
         })*
     };

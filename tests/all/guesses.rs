@@ -287,12 +287,16 @@ async fn a_scan_takes_every_list_and_brings_statuses() {
     let list = vec![(Protocol::Quake3, text.as_str())];
     let of_games = [(game, server)];
     let by_name = vec![("quake3", server)];
+    let by_game = vec![("openarena", server)];
     let owned = vec![(String::from("quake3"), text.clone())];
     for mut scan in [
         client.scan([(Protocol::Quake3, server)], options),
         client.scan([("quake3", server)], options),
         client.scan([("quake3", text.as_str())], options),
         client.scan(&by_name, options),
+        client.scan(&by_game, options),
+        client.scan([("OpenArena", server)], options),
+        client.scan([("openarena".to_owned(), text.as_str())], options),
         client.scan(&owned, options),
         client.scan(owned.clone(), options),
         client.scan([ScanTarget::from(("quake3", text.clone()))], options),
@@ -390,6 +394,27 @@ async fn an_unknown_game_is_an_error_with_suggestions() {
             panic!("{error}");
         };
         assert_eq!(unknown.suggestions()[0].id, "openarena");
+    }
+}
+
+/// A program's own function, which parses a datagram of its own socket.
+fn map_of(datagram: &[u8]) -> queryport::Result<Option<Text>> {
+    let answer = Answer::from_datagrams(Protocol::Quake3, [datagram], &Limits::default())?;
+    Ok(answer.to_status().map)
+}
+
+#[test]
+fn a_rejected_datagram_becomes_an_error_of_the_library() {
+    let reply = Vec::from(b"\xff\xff\xff\xffstatusResponse\n\\mapname\\q3dm17\n");
+    assert_eq!(map_of(&reply).unwrap(), Some("q3dm17".into()));
+    for (datagram, kind) in [
+        (&b"GET /"[..], ErrorKind::NotThisProtocol),
+        (b"\xff\xff\xff\xffstatusResponse", ErrorKind::Malformed),
+    ] {
+        let error = map_of(datagram).unwrap_err();
+        assert!(matches!(error, Error::Parse(_)), "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.peer().is_none() && error.to_string().contains("at byte"));
     }
 }
 
@@ -532,7 +557,9 @@ fn captured_datagrams_are_bytes_of_any_kind() {
     for answer in [
         Answer::from_datagrams(Protocol::Quake3, [REPLY], &limits),
         Answer::from_datagrams(Protocol::Quake3, owned.clone(), &limits),
-        Answer::from_datagrams(Protocol::Quake3, [borrowed.to_vec()], &limits),
+        Answer::from_datagrams(Protocol::Quake3, [borrowed], &limits),
+        Answer::from_datagrams(Protocol::Quake3, &owned, &limits),
+        Answer::from_datagrams(Protocol::Quake3, owned.iter(), &limits),
         Answer::from_datagrams(Protocol::Quake3, [bytes::Bytes::from(REPLY)], &limits),
     ] {
         assert_eq!(answer.unwrap().to_status().map.unwrap(), "q3dm17");
