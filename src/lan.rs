@@ -143,7 +143,12 @@ impl Discovery {
             return;
         }
         let answered = |probe| Some((probe, Probe::query_port(probe, from.port(), datagram)?));
-        let Some((probe, port)) = self.probes.iter().find_map(answered) else {
+        // HexenWorld's servers reply as QuakeWorld's do, but to other requests.
+        let (asked, others): (Vec<_>, Vec<_>) = self
+            .probes
+            .iter()
+            .partition(|probe| probe.has_port(from.port()));
+        let Some((probe, port)) = asked.into_iter().chain(others).find_map(answered) else {
             return;
         };
         let mut server = from;
@@ -204,6 +209,11 @@ impl Probe {
             request,
             ports: Vec::new(),
         }
+    }
+
+    /// Whether the request is sent to this port.
+    fn has_port(&self, port: u16) -> bool {
+        self.ports.iter().any(|(known, _)| *known == port)
     }
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not

@@ -394,20 +394,21 @@ impl<'a, I: Io> Staggered<'a, I> {
 fn add(candidates: &mut Vec<Candidate>, candidate: Candidate) {
     let key = |candidate: &Candidate| {
         let Candidate { protocol, port, .. } = *candidate;
-        (protocol, port, is_sibling(candidate.options.dialect))
+        (protocol, port, same_request(candidate.options.dialect))
     };
     if candidate.port != 0 && !candidates.iter().any(|known| key(known) == key(&candidate)) {
         candidates.push(candidate);
     }
 }
 
-/// Whether servers of this dialect need a request of their own: they do not answer the request of
-/// their protocol's other dialects.
-const fn is_sibling(dialect: Dialect) -> bool {
-    matches!(
-        dialect,
-        Dialect::Quake2 | Dialect::QuakeWorld | Dialect::HexenWorld
-    )
+/// A dialect whose request servers of this dialect answer. Servers of Quake 2, QuakeWorld and
+/// HexenWorld do not answer the request of Quake 3.
+const fn same_request(dialect: Dialect) -> Dialect {
+    match dialect {
+        Dialect::Quake2 | Dialect::QuakeWorld => Dialect::QuakeWorld,
+        Dialect::HexenWorld => Dialect::HexenWorld,
+        _ => Dialect::Standard,
+    }
 }
 
 /// The ports for all protocols, in the order of attempts.
@@ -428,12 +429,10 @@ fn ports_of_all(given: Option<u16>, options: QueryOptions) -> Vec<Candidate> {
         for protocol in Protocol::ALL {
             add(protocol, port, options);
         }
-        // Quake 2's servers answer it too.
-        add(
-            Protocol::Quake3,
-            port,
-            options.with_dialect(Dialect::QuakeWorld),
-        );
+        // Quake 2's servers answer the request of QuakeWorld too.
+        for sibling in [Dialect::QuakeWorld, Dialect::HexenWorld] {
+            add(Protocol::Quake3, port, options.with_dialect(sibling));
+        }
         // The query port that belongs to this game port.
         for next in [1, 10]
             .into_iter()
@@ -594,8 +593,8 @@ mod tests {
         let last = at(Some(u16::MAX));
         assert_eq!(
             last.len(),
-            5,
-            "QuakeWorld is tried too, and no port after the last"
+            6,
+            "QuakeWorld and HexenWorld are tried too, and no port after the last"
         );
     }
 

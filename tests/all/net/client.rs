@@ -378,14 +378,13 @@ async fn detect_tries_the_usual_ports_of_games() {
     let mut status = status("Srv");
     status.rules.push("gamename", "Warsow");
     let address = start("127.83.0.1:44400", Protocol::Quake3, status).await;
-    let detected = client().detect("127.83.0.1").await.unwrap();
+    let mut detected = client().detect("127.83.0.1").await.unwrap();
+    // Servers of other tests may listen on every address.
+    detected.retain(|detected| detected.outcome.peer == address);
     let [detected] = &detected[..] else {
         panic!("{detected:?}")
     };
-    assert_eq!(
-        (detected.outcome.peer, detected.game().map(|game| game.id)),
-        (address, Some("warsow"))
-    );
+    assert_eq!(detected.game().map(|game| game.id), Some("warsow"));
 }
 
 /// rust gamedig accepts a reply from another address or port, also a forged one that arrives first.

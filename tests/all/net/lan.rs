@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use queryport::games::Game;
 use queryport::serve::Responder;
 use queryport::{
-    Client, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing, ToStatus,
-    Verification,
+    Client, Engine, Error, ErrorKind, Protocol, Scan, Secret, ServerStatus, Service, Timing,
+    ToStatus, Verification,
 };
 use tokio::net::UdpSocket;
 
@@ -86,7 +86,7 @@ async fn found(
 async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
     run_in_steps();
     let _own_port = PORT_6500.lock().await;
-    let minecraft = queryport::Service::new(queryport::Engine::Minecraft);
+    let minecraft = Service::new(Engine::Minecraft);
     let mut expected = BTreeMap::new();
     for (ports, service, name) in [
         (27960..=27963, Service::from(Protocol::Quake3), "first"),
@@ -96,10 +96,14 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
         (6500..=6503, Protocol::GameSpy4.into(), "fifth"),
         (25565..=25568, minecraft, "sixth"),
         (7708..=7711, Protocol::Ut2004.into(), "seventh"),
+        (2302..=2305, Service::new(Engine::GameSpy2), "eighth"),
+        (27910..=27913, Service::new(Engine::Quake2), "ninth"),
+        (27500..=27503, Service::new(Engine::QuakeWorld), "tenth"),
+        (26950..=26953, Service::new(Engine::HexenWorld), "eleventh"),
     ] {
         let protocol = match name {
             "fourth" => Protocol::GameSpy1,
-            "fifth" | "sixth" => Protocol::GameSpy4,
+            "fifth" | "sixth" | "eighth" => Protocol::GameSpy4,
             "seventh" => Protocol::Ut2004,
             _ => Protocol::Quake3,
         };
@@ -108,12 +112,14 @@ async fn servers_of_all_protocols_are_found_by_broadcast_once_each() {
             (name.to_owned(), protocol),
         );
     }
-    assert_eq!(expected.len(), 7);
+    assert_eq!(expected.len(), 11);
     let found = found(client().lan(None, &LOOPBACK).unwrap()).await;
     for (port, (name, protocol)) in &expected {
-        // GameSpy v1 and UT2004 have nothing that an answer must quote.
+        // GameSpy v1, UT2004, Quake 2 and QuakeWorld have nothing that an answer must quote.
+        let is_sibling = ["ninth", "tenth", "eleventh"].contains(&name.as_str());
         let verification = match protocol {
             Protocol::GameSpy1 | Protocol::Ut2004 => Verification::Unavailable,
+            _ if is_sibling => Verification::Unavailable,
             _ => Verification::Verified,
         };
         assert_eq!(
