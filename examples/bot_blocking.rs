@@ -18,11 +18,12 @@ fn main() -> ExitCode {
         .skip(1)
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
-    let Some(servers) = servers(&arguments) else {
-        eprintln!(
-            "Usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]..., as in bot_blocking quake3 example.org"
-        );
-        return ExitCode::from(2);
+    let servers = match servers(&arguments) {
+        Ok(servers) => servers,
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            return ExitCode::from(2);
+        }
     };
     match run(&servers) {
         Ok(()) => ExitCode::SUCCESS,
@@ -33,14 +34,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// The servers of a command line; `None` if it is wrong.
-fn servers(arguments: &[String]) -> Option<Vec<(Protocol, String)>> {
+/// The servers of a command line. An error says what is wrong with it.
+fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Error> {
     let (pairs @ [_, ..], []) = arguments.as_chunks() else {
-        return None;
+        return Err("usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]..., \
+                    as in bot_blocking quake3 example.org"
+            .into());
     };
     pairs
         .iter()
-        .map(|[protocol, server]| Some((protocol.parse().ok()?, server.clone())))
+        .map(|[protocol, server]| Ok((protocol.parse()?, server.clone())))
         .collect()
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use queryport::{Client, Error, Outcome, Query, QueryError, ServerStatus};
+use queryport::{Client, Error, Outcome, Protocol, Query, QueryError, ServerStatus};
 use tokio::task::JoinSet;
 
 /// A server that gives the answer of a test.
@@ -52,11 +52,14 @@ async fn main() -> ExitCode {
         .skip(1)
         .map(|argument| argument.to_string_lossy().into_owned())
         .collect();
-    let (servers, []) = arguments.as_chunks() else {
-        eprintln!("Usage: mock [PROTOCOL SERVER]..., as in mock quake3 example.org");
-        return ExitCode::from(2);
+    let servers = match servers(&arguments) {
+        Ok(servers) => servers,
+        Err(wrong) => {
+            eprintln!("{wrong}");
+            return ExitCode::from(2);
+        }
     };
-    match run(servers).await {
+    match run(&servers).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -65,7 +68,18 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(real: &[[String; 2]]) -> Result<(), Box<dyn std::error::Error>> {
+/// The real servers of a command line. An error says what is wrong with it.
+fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Box<dyn std::error::Error>> {
+    let (pairs, []) = arguments.as_chunks() else {
+        return Err("usage: mock [PROTOCOL SERVER]..., as in mock quake3 example.org".into());
+    };
+    pairs
+        .iter()
+        .map(|[protocol, server]| Ok((protocol.parse()?, server.clone())))
+        .collect()
+}
+
+async fn run(real: &[(Protocol, String)]) -> Result<(), Box<dyn std::error::Error>> {
     let up = Mock {
         name: "up",
         result: Ok(ServerStatus::default()),
@@ -76,8 +90,8 @@ async fn run(real: &[[String; 2]]) -> Result<(), Box<dyn std::error::Error>> {
     };
     let mut servers: Vec<Arc<dyn Query>> = vec![Arc::new(up), Arc::new(down)];
     assert_eq!(count_up(servers.clone()).await, 1);
-    for [protocol, server] in real {
-        servers.push(Arc::from(Client::new()?.target(protocol, server)));
+    for (protocol, server) in real {
+        servers.push(Arc::from(Client::new()?.target(*protocol, server)));
     }
     let count = servers.len();
     let up = count_up(servers).await;
