@@ -27,6 +27,7 @@ fn run() -> Result<ExitCode, Box<dyn Error>> {
         are_datagrams &= print(text, &mut out)?;
     }
     if arguments.is_empty() {
+        command_line::explain_input("datagrams, one a line,");
         for line in io::stdin().lock().split(b'\n') {
             are_datagrams &= print(&String::from_utf8_lossy(&line?), &mut out)?;
         }

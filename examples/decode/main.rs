@@ -12,8 +12,8 @@
 //!   be fragments;
 //! - a transcript, as `queryport query --record` writes it;
 //! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of
-//!   arrival); other keys are ignored, and the dialects `gamespy2`, `quake2` and `quakeworld` count
-//!   as protocols;
+//!   arrival); other keys are ignored, and the dialects `gamespy2`, `quake2`, `quakeworld` and
+//!   `hexenworld` count as protocols;
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.
 //!
@@ -32,7 +32,7 @@
 mod text;
 
 use std::collections::HashMap;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
@@ -277,7 +277,7 @@ fn from_object(object: &Value) -> Result<Reply, String> {
 fn protocol_of(name: &str) -> Result<Protocol, String> {
     match name {
         "gamespy2" => Ok(Protocol::GameSpy4),
-        "quake2" | "quakeworld" => Ok(Protocol::Quake3),
+        "quake2" | "quakeworld" | "hexenworld" => Ok(Protocol::Quake3),
         name => name
             .parse()
             .map_err(|error: UnknownProtocol| error.to_string()),
@@ -415,11 +415,8 @@ fn read(file: &str) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     match file {
         "-" => {
-            let mut stdin = io::stdin();
-            if stdin.is_terminal() {
-                command_line::complain("reading datagrams from the terminal: Ctrl-D ends them");
-            }
-            stdin.read_to_end(&mut bytes).map(|_| bytes)
+            command_line::explain_input("datagrams");
+            io::stdin().read_to_end(&mut bytes).map(|_| bytes)
         }
         path => std::fs::read(path),
     }

@@ -22,6 +22,7 @@ use queryport::games::{Game, QueryPort};
 use queryport::{ErrorKind, Protocol};
 use serde_json::{Map, Value, json};
 use shared::safe_text::fit;
+use shared::wrap::wrap_for;
 use shared::{command_line, json};
 
 /// Command lines for `--help`.
@@ -88,7 +89,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         } else if is_table {
             writeln!(out, "{}", fitted(&row(game, columns), columns))?;
         } else {
-            describe(game, &mut out)?;
+            write!(out, "{}", wrap_for(columns, describe(game)))?;
         }
     }
     out.flush()?;
@@ -184,46 +185,44 @@ fn object(game: &Game) -> Value {
     })
 }
 
-fn describe(game: &Game, out: &mut impl Write) -> io::Result<()> {
+/// Everything known about a game, one fact a line.
+fn describe(game: &Game) -> String {
+    let names = [&[game.id][..], game.old_ids, game.aliases].concat();
+    let port = game
+        .game_port
+        .map_or_else(|| "not known".to_owned(), |port| port.to_string());
+    let mut facts = vec![
+        ("ids", names.join(", ")),
+        ("protocol", game.protocol.to_string()),
+        ("game port", port),
+        ("query port", rule(game.query_port)),
+    ];
+    for (protocol, at) in game.also_at {
+        facts.push(("also at", format!("{} in {protocol}", rule(*at))));
+    }
+    if let Some(gamename) = game.gamename {
+        facts.push(("gamename", gamename.to_owned()));
+    }
+    for (number, version) in game.numbers {
+        let number = format!("{number} {version}");
+        facts.push(("number", number.trim_end().to_owned()));
+    }
+    for master in game.masters {
+        let (address, form) = (master.address, master.form.as_str());
+        facts.push(("list", format!("{address} ({form})")));
+    }
+    if !game.quirks.is_empty() {
+        facts.push(("note", game.quirks.to_owned()));
+    }
+    let certainty = format!("{}: {}", game.certainty.as_str(), game.source);
+    facts.push(("certainty", certainty));
     let year = game
         .year
         .map(|year| format!(" ({year})"))
         .unwrap_or_default();
-    writeln!(out, "{}{year}", game.name)?;
-    let names = [&[game.id][..], game.old_ids, game.aliases]
-        .concat()
-        .join(", ");
-    let port = game
-        .game_port
-        .map_or_else(|| "not known".to_owned(), |port| port.to_string());
-    writeln!(out, "  ids         {names}")?;
-    writeln!(out, "  protocol    {}", game.protocol)?;
-    writeln!(out, "  game port   {port}")?;
-    writeln!(out, "  query port  {}", rule(game.query_port))?;
-    for (protocol, at) in game.also_at {
-        writeln!(out, "  also at     {} in {protocol}", rule(*at))?;
-    }
-    if let Some(gamename) = game.gamename {
-        writeln!(out, "  gamename    {gamename}")?;
-    }
-    for (number, version) in game.numbers {
-        writeln!(out, "  number      {number} {version}")?;
-    }
-    for master in game.masters {
-        writeln!(
-            out,
-            "  list        {} ({})",
-            master.address,
-            master.form.as_str()
-        )?;
-    }
-    if !game.quirks.is_empty() {
-        writeln!(out, "  note        {}", game.quirks)?;
-    }
-    writeln!(
-        out,
-        "  certainty   {}: {}\n",
-        game.certainty.as_str(),
-        game.source
-    )
+    let facts: String = facts
+        .iter()
+        .map(|(label, fact)| format!("  {label:<11} {fact}\n"))
+        .collect();
+    format!("{}{year}\n{facts}\n", game.name)
 }

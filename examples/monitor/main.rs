@@ -148,7 +148,7 @@ pub(crate) fn wrong(error: &clap::Error) -> ExitCode {
     if !is_check || !error.use_stderr() {
         command_line::leave(error);
     }
-    let _ = error.print();
+    let _ = command_line::print(error);
     unknown("wrong command line")
 }
 

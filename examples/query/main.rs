@@ -43,6 +43,7 @@ use queryport::{
     StatusQuery, Timing, ToStatus,
 };
 
+use shared::wrap::wrap_for;
 use shared::{command_line, json, target, transcript};
 use target::What;
 use transcript::Recorded;
@@ -286,10 +287,9 @@ async fn embedded_servers(
     is_json: bool,
 ) -> Result<ExitCode, Box<dyn std::error::Error>> {
     if !is_json {
-        writeln!(
-            io::stdout(),
-            "No server given: querying embedded servers over UDP on loopback.\n"
-        )?;
+        let heading = "No server given: querying embedded servers over UDP on loopback.\n\n";
+        let heading = wrap_for(command_line::columns(), heading.to_owned());
+        io::stdout().write_all(heading.as_bytes())?;
     }
     // They run until they are dropped.
     let mut servers = Vec::new();
@@ -401,8 +401,13 @@ async fn detect(
         found => found?,
     };
     if found.is_empty() {
-        let why =
-            format!("{host}: no answer at the usual ports of any game: name the game or its port");
+        let why = match command_line::split(host) {
+            (_, None) => "no answer at the usual ports of any game: name the game or its port",
+            (_, Some(_)) => {
+                "no answer at this port in any protocol: name the game, or leave the port out"
+            }
+        };
+        let why = format!("{host}: {why}");
         if !is_json {
             return Err(why.into());
         }
@@ -504,6 +509,10 @@ fn can_be_listed(error: &Error, game: &Game) -> bool {
         && !game.masters.is_empty()
 }
 
+/// Advice for the protocol `quake3`.
+const SIBLINGS: &str = "\n  Servers of Quake 2, QuakeWorld and HexenWorld answer if you name the \
+                        game: quake2, quake or hexen2.";
+
 /// Advice for the user after a failure.
 fn advice(error: &Error, what: What, server: &str) -> String {
     let protocol = what.protocol();
@@ -521,6 +530,7 @@ fn advice(error: &Error, what: What, server: &str) -> String {
                 What::Game(game) if !game.quirks.is_empty() => {
                     format!("\n  {}: {}", game.name, game.quirks)
                 }
+                What::Protocol(Protocol::Quake3) => SIBLINGS.to_owned(),
                 _ => String::new(),
             };
             format!(

@@ -9,6 +9,7 @@ use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, ErrorKind, Player, Protocol, ServerStatus, Team, Text};
 use shared::command_line;
 use shared::safe_text::counted;
+use shared::wrap::wrap_for;
 
 use super::{Answered, json};
 
@@ -83,7 +84,7 @@ pub(crate) fn readable(protocol: Protocol, about: &str, outcome: &Answered) -> S
         let _ = writeln!(out, "\n  {}", status.completeness);
     }
     out.push('\n');
-    out
+    wrap_for(command_line::columns(), out)
 }
 
 /// The line with the name of the server, and of its game.

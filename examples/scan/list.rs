@@ -170,6 +170,7 @@ pub(crate) fn from_file(
     output: &Shared,
 ) -> std::io::Result<mpsc::Receiver<Target>> {
     let reader: Box<dyn Read + Send> = if path == "-" {
+        command_line::explain_input("servers, one a line,");
         Box::new(std::io::stdin())
     } else {
         let file = File::open(path)?;

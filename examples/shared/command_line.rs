@@ -12,6 +12,8 @@ use std::sync::Arc;
 use queryport::UnknownProtocol;
 use queryport::games::Game;
 
+use crate::wrap::{is_wider, wrap};
+
 /// The exit codes of every program, as `--help` lists them.
 pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
 
@@ -25,16 +27,47 @@ pub fn parse<A: clap::Parser>() -> A {
 
 /// The end of a program's `--help`: command lines as examples, and the exit codes.
 pub fn help(examples: &[&str], exit_status: &str) -> String {
-    let examples: String = examples
-        .iter()
-        .map(|line| format!("  queryport {line}\n"))
-        .collect();
-    format!("Examples:\n{examples}\n{exit_status}")
+    help_of("queryport", examples, exit_status)
 }
 
 /// The same for an example that is not a command of `queryport`.
 pub fn example_help(examples: &[&str], exit_status: &str) -> String {
-    help(examples, exit_status).replace("  queryport ", "  cargo run --example ")
+    help_of("cargo run --example", examples, exit_status)
+}
+
+fn help_of(program: &str, examples: &[&str], exit_status: &str) -> String {
+    let lines: String = examples
+        .iter()
+        .map(|line| format!("  {program} {line}\n"))
+        .collect();
+    let columns = columns().unwrap_or(usize::MAX);
+    let lines = if is_wider(&lines, columns) {
+        below_each_other(&lines)
+    } else {
+        lines
+    };
+    let exit_status = if is_wider(exit_status, columns) {
+        exit_status.replace(",\n", ", ")
+    } else {
+        exit_status.to_owned()
+    };
+    wrap(&format!("Examples:\n{lines}\n{exit_status}"), columns)
+}
+
+/// Puts the description of each example on a line of its own.
+fn below_each_other(lines: &str) -> String {
+    let mut text = String::new();
+    for line in lines.lines() {
+        let (command, description) = line
+            .trim_start()
+            .split_once("  ")
+            .unwrap_or((line.trim_start(), ""));
+        text.push_str(&format!("  {command}\n"));
+        if !description.is_empty() {
+            text.push_str(&format!("      {}\n", description.trim_start()));
+        }
+    }
+    text
 }
 
 /// A character set by its name, for texts that are not valid UTF-8.
@@ -232,8 +265,17 @@ pub fn has_colours() -> bool {
 
 /// The columns of the terminal on standard output; `None` if it is not a terminal.
 pub fn columns() -> Option<usize> {
-    let out = io::stdout();
-    out.is_terminal().then(|| columns_of(&out))
+    columns_if_terminal(&io::stdout())
+}
+
+#[cfg(target_os = "linux")]
+fn columns_if_terminal(stream: &(impl IsTerminal + std::os::fd::AsFd)) -> Option<usize> {
+    stream.is_terminal().then(|| columns_of(stream))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn columns_if_terminal(stream: &impl IsTerminal) -> Option<usize> {
+    stream.is_terminal().then(|| columns_of(stream))
 }
 
 /// The columns of a terminal; 80 if it does not report them.
@@ -258,7 +300,7 @@ pub fn columns_of<T>(_terminal: &T) -> usize {
 
 /// Prints the help, or what is wrong with a command line, and ends the program.
 pub fn leave(error: &clap::Error) -> ! {
-    let code = match error.print() {
+    let code = match print(error) {
         Err(problem) if !error.use_stderr() && problem.kind() != io::ErrorKind::BrokenPipe => {
             complain(&words(&problem));
             1
@@ -266,6 +308,28 @@ pub fn leave(error: &clap::Error) -> ! {
         _ => error.exit_code(),
     };
     std::process::exit(code)
+}
+
+/// Prints the help, or what is wrong with a command line. The usage, which `clap` does not break,
+/// fits a narrow terminal too.
+pub fn print(error: &clap::Error) -> io::Result<()> {
+    let columns = if error.use_stderr() {
+        columns_if_terminal(&io::stderr())
+    } else {
+        columns()
+    };
+    let text = error.render().to_string();
+    match columns {
+        Some(columns) if is_wider(&text, columns) => {
+            let text = wrap(&text, columns);
+            if error.use_stderr() {
+                io::stderr().write_all(text.as_bytes())
+            } else {
+                io::stdout().write_all(text.as_bytes())
+            }
+        }
+        _ => error.print(),
+    }
 }
 
 /// The arguments of a program without options. `--help` prints the usage.
@@ -284,6 +348,16 @@ pub fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
     match arguments.iter().any(|argument| argument.starts_with('-')) {
         true => Err(WrongUsage(usage).into()),
         false => Ok(arguments),
+    }
+}
+
+/// Tells a person at a terminal that input is read from it. Otherwise a program without arguments
+/// seems to hang.
+pub fn explain_input(what: &str) {
+    if io::stdin().is_terminal() {
+        complain(&format!(
+            "reading {what} from the terminal: Ctrl-D ends them"
+        ));
     }
 }
 

@@ -13,3 +13,4 @@ pub mod safe_text;
 pub mod target;
 pub mod transcript;
 pub mod wire;
+pub mod wrap;

@@ -10,7 +10,7 @@ pub(super) fn worlds() -> Vec<World> {
     let sibling = |game, name, about, dialect, engine| World {
         dialect,
         service: Service::new(engine),
-        ..World::new(game, name, about, Protocol::Quake3, duel())
+        ..World::new(game, name, about, Protocol::Quake3, duel(dialect))
     };
     vec![
         World::new(
@@ -71,7 +71,7 @@ fn deathmatch() -> ServerStatus {
 }
 
 /// A deathmatch of two, with names in the second colour of Quake's character set.
-fn duel() -> ServerStatus {
+fn duel(dialect: Dialect) -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some("queryport embedded duel".into());
     status.map = Some("dm3".into());
@@ -86,6 +86,12 @@ fn duel() -> ServerStatus {
     status.rules = [("timelimit", "10"), ("fraglimit", "30")]
         .into_iter()
         .collect();
+    // A game's folder or program names the game.
+    match dialect {
+        Dialect::Quake2 => status.rules.push("gamename", "baseq2"),
+        Dialect::QuakeWorld => status.version = Some("MVDSV 1.0".into()),
+        _ => {}
+    }
     status
 }
 
