@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo run -p queryport-cli -- master serve 127.0.0.1:27950 --loopback  lists the servers that send heartbeats
-//! cargo run -p queryport-cli -- master list HOST[:PORT] Quake3Arena 71   prints a master's list as it arrives
+//! cargo run -p queryport-cli -- master list HOST[:PORT] openarena        prints a master's list of a game as it arrives
+//! cargo run -p queryport-cli -- master list HOST[:PORT] Quake3Arena 71   by the name and number that the master knows
 //! cargo run -p queryport-cli -- master list HOST[:PORT] --plain 68       without the name of the game
 //! cargo run -p queryport-cli -- master list HOST[:PORT] ut --key Z5Nfb0  the list of a GameSpy v1 master
 //! ```
@@ -19,26 +20,29 @@ use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::slice::from_ref;
 use std::time::{Duration, Instant};
 
 use clap::{Args, Parser, Subcommand};
 use command_line::{WrongArgument, number};
 use listen::listen;
+use masters::with_masters;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
-use queryport::net::serve as serve_master;
+use queryport::net::{Servers, serve as serve_master};
 use queryport::quake3::master::{Master, MasterEvent, Options};
 use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
-use shared::{command_line, listen};
+use shared::{command_line, listen, masters};
 use tokio::net::UdpSocket;
 
 /// Command lines for `--help`.
 const EXAMPLES: &[&str] = &[
-    "master list example.org Quake3Arena 71  prints the list of a master",
-    "master serve 0.0.0.0:27950 [::]:27950   lists who sends heartbeats",
+    "master list example.org openarena       a master's list of a game",
+    "master list example.org Quake3Arena 71  by name and protocol number",
     "master list example.org --plain 68      without the name of the game",
+    "master serve 0.0.0.0:27950 [::]:27950   lists who sends heartbeats",
 ];
 
 /// Run a master server, or request the list of one.
@@ -91,14 +95,16 @@ struct Serve {
 
 #[derive(Debug, Args)]
 struct List {
-    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT; the default port is 27950, with --key 28900.
+    /// HOST, HOST:PORT, an IP address or [IPv6]:PORT. The default port is that of the game's list
+    /// servers; with a protocol number 27950, with --key 28900.
     #[arg(value_parser = command_line::server)]
     master: String,
-    /// The name of the game, as the master spells it.
+    /// A game, by its id or name (`queryport games` lists them). With a protocol number or a key:
+    /// the name of the game, as the master spells it.
     #[arg(required_unless_present = "plain")]
     game: Option<String>,
-    /// The protocol number of the game.
-    #[arg(required_unless_present_any = ["plain", "key"], allow_negative_numbers = true, value_parser = number(i32::MIN..=i32::MAX))]
+    /// The protocol number of the game, if it is given by the master's name for it.
+    #[arg(allow_negative_numbers = true, value_parser = number(i32::MIN..=i32::MAX))]
     protocol: Option<i32>,
     /// Request with `getservers PROTOCOL`, without the name of a game; the default is
     /// `getserversExt GAME PROTOCOL`.
@@ -107,9 +113,10 @@ struct List {
     /// Leave out empty and full servers.
     #[arg(long)]
     playable: bool,
-    /// The maximum number of requests. A list is settled when two replies contain each address.
-    #[arg(long, default_value_t = 2, value_parser = number(0..=u8::MAX))]
-    passes: u8,
+    /// The maximum number of requests; default: 2. A list is settled when two replies contain each
+    /// address.
+    #[arg(long, value_parser = number(0..=u8::MAX))]
+    passes: Option<u8>,
     /// Request the list from a GameSpy v1 master, over TCP, with this key.
     #[arg(long, value_parser = key, conflicts_with_all = ["protocol", "plain", "playable", "passes"])]
     key: Option<GameKey>,
@@ -318,9 +325,7 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
     if let Some(bind) = arguments.bind {
         client = client.with_local_address(bind);
     }
-    let mut servers = client
-        .servers_at(&arguments.master, request(arguments)?)
-        .with_scope(Scope::Any);
+    let mut servers = servers(&client, arguments)?.with_scope(Scope::Any);
     while let Some(listed) = servers.next().await {
         writeln!(io::stdout(), "{}", listed.server)?;
     }
@@ -333,6 +338,25 @@ async fn list(arguments: &List) -> Result<ExitCode, Box<dyn std::error::Error>> 
         Some(Err(error)) => Err(error.clone().into()),
         None => Err("the list has not ended".into()),
     }
+}
+
+/// The servers on the master's list: those of a known game, or of the given request.
+fn servers(client: &Client, arguments: &List) -> Result<Servers, Box<dyn std::error::Error>> {
+    let game = match (&arguments.game, arguments.protocol, &arguments.key) {
+        (Some(game), None, None) => game,
+        _ => return Ok(client.servers_at(&arguments.master, request(arguments)?)),
+    };
+    if arguments.playable || arguments.passes.is_some() {
+        let needs = "--playable and --passes need a protocol number after the game";
+        return Err(WrongArgument(needs.to_owned()).into());
+    }
+    let game = command_line::game(game).map_err(|unknown| {
+        WrongArgument(format!(
+            "{unknown}; a game that is not listed here needs its protocol number, or its --key"
+        ))
+    })?;
+    let game = with_masters(game, from_ref(&arguments.master)).map_err(WrongArgument)?;
+    Ok(client.servers(&game)?)
 }
 
 fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> {
@@ -360,7 +384,7 @@ fn request(arguments: &List) -> Result<ListRequest, Box<dyn std::error::Error>> 
         ..request
     };
     Ok(Quake3List::new(&request, &Limits::default())?
-        .with_passes(arguments.passes)
+        .with_passes(arguments.passes.unwrap_or(2))
         .into())
 }
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use queryport::games::{Game, MasterAddress, MasterForm};
+use queryport::games::Game;
 use queryport::lists::Scope;
 use queryport::net::Servers;
 use queryport::{Client, Error, Timing};
@@ -43,59 +43,6 @@ pub(crate) struct Lists {
     pub(crate) scope: Scope,
     /// Whether the list servers are those of the table.
     pub(crate) is_known: bool,
-}
-
-/// The row with list servers named by hand: `HOST`, at the port of the first known one, `HOST:PORT`
-/// or `FORM=HOST:PORT`.
-pub(crate) fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
-    let known = game.masters.first().map(|master| master.form);
-    let master = |text: &String| {
-        let (form, address) = match text.split_once('=') {
-            Some((name, address)) => {
-                let form = FORMS.into_iter().find(|form| form.as_str() == name);
-                let unknown = || format!("{name:?} is not a form of lists: {}", names());
-                (Some(form.ok_or_else(unknown)?), address)
-            }
-            None => (known, text.as_str()),
-        };
-        let form =
-            form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
-        let port = game
-            .masters
-            .first()
-            .and_then(|master| master.address.rsplit_once(':'));
-        let address = match port {
-            Some((_, port)) if !address.contains(':') => format!("{address}:{port}"),
-            _ => address.to_owned(),
-        };
-        let address = command_line::server(&address)?;
-        // The table has static texts, and a program few of these.
-        Ok(MasterAddress::new(form, address.leak()))
-    };
-    let masters: Result<Vec<MasterAddress>, String> = masters.iter().map(master).collect();
-    let mut game = *game;
-    game.masters = masters?.leak();
-    Ok(game)
-}
-
-const FORMS: [MasterForm; 13] = [
-    MasterForm::Short,
-    MasterForm::Named,
-    MasterForm::Unmarked,
-    MasterForm::Hexadecimal,
-    MasterForm::Long,
-    MasterForm::Quake2,
-    MasterForm::QuakeWorld,
-    MasterForm::HexenWorld,
-    MasterForm::GameSpy1,
-    MasterForm::GameSpy1WithoutLogin,
-    MasterForm::Ut2004,
-    MasterForm::GameSpy2,
-    MasterForm::Cod4x,
-];
-
-fn names() -> String {
-    FORMS.map(MasterForm::as_str).join(", ")
 }
 
 /// Servers as the list servers name them.

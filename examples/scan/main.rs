@@ -51,7 +51,7 @@ use queryport::games::{Game, MasterAddress, MasterForm};
 use queryport::lists::Scope;
 use queryport::model::Charset;
 use queryport::{Client, Error, Protocol, QueryOptions, ScanOptions, Timing};
-use shared::{command_line, json, safe_text, target};
+use shared::{command_line, json, masters, safe_text, target};
 use summary::Summary;
 use target::Target;
 use tokio::sync::mpsc;
@@ -252,7 +252,7 @@ fn game(arguments: &Arguments) -> Result<Option<Game>, Box<dyn std::error::Error
         }
     };
     Ok(Some(
-        game::with_masters(&game, &arguments.master).map_err(WrongArgument)?,
+        masters::with_masters(&game, &arguments.master).map_err(WrongArgument)?,
     ))
 }
 

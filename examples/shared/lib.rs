@@ -9,6 +9,7 @@ pub mod capture;
 pub mod command_line;
 pub mod json;
 pub mod listen;
+pub mod masters;
 pub mod safe_text;
 pub mod target;
 pub mod transcript;
