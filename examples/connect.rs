@@ -5,9 +5,9 @@
 //! ```
 //!
 //! The form of the request follows from the game that the server names; see `--form`. Servers of
-//! Quake 2 and QuakeWorld are not supported: they are recognised, and no slot is requested. A server
-//! frees the slot when it has not heard from the client for some minutes. Exit status: 0 accepted,
-//! 1 no answer or refused, 2 wrong command line.
+//! Quake 2, QuakeWorld and HexenWorld are not supported: they are recognised, and no slot is
+//! requested. A server frees the slot when it has not heard from the client for some minutes. Exit
+//! status: 0 accepted, 1 no answer or refused, 2 wrong command line.
 #![allow(
     missing_docs,
     clippy::exhaustive_structs,
@@ -225,15 +225,21 @@ async fn target(
 }
 
 /// The error for servers that answer `status` and not `getinfo`.
-const NO_CONNECT: &str = "a server of Quake 2 or QuakeWorld, whose connect is not supported: only that of Quake 3 and \
-    the games made from it is";
+const NO_CONNECT: &str = "a server of Quake 2, QuakeWorld or HexenWorld, whose connect is not \
+                          supported: only that of Quake 3 and the games made from it is";
 
-/// Whether a server that does not answer `getinfo` is one of Quake 2 or QuakeWorld.
+/// Whether a server that does not answer `getinfo` is one of Quake 2, QuakeWorld or HexenWorld.
 async fn is_sibling(client: &Client, arguments: &Arguments) -> bool {
-    let options = QueryOptions::default().with_dialect(Dialect::Quake2);
-    let client = client.clone().with_options(options);
-    let answer = client.query(Protocol::Quake3, &arguments.server).await;
-    answer.is_ok()
+    let answers = async |dialect| {
+        let options = QueryOptions::default().with_dialect(dialect);
+        let client = client.clone().with_options(options);
+        let answer = client.query(Protocol::Quake3, &arguments.server).await;
+        answer.is_ok()
+    };
+    // QuakeWorld's servers answer the request of Quake 2 too.
+    let (quake2, hexen_world) =
+        tokio::join!(answers(Dialect::Quake2), answers(Dialect::HexenWorld));
+    quake2 || hexen_world
 }
 
 /// The reason that a game's servers cannot be asked for a slot.

@@ -7,6 +7,7 @@ No run may panic, hang, show an error in the form of Rust's `Debug`, or end with
 Linux (/dev/full) and takes about half a minute.
 """
 
+import contextlib
 import fcntl
 import os
 import pty
@@ -123,11 +124,27 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
     ("connect BYTES", 2),
     ("decode", 2), ("decode NOTHING", 1), ("decode FOLDER", 1), ("decode BYTES", 2), ("decode BINARY", 1),
     ("delayed", 2), ("delayed x", 2), ("delayed LIVEPORT", 1), ("delayed 0 --time", 2), ("delayed BYTES", 2),
-    ("bot", 2), ("bot quake3", 2), ("bot quake9 LIVE", 2), ("bot quake3 BYTES", 0), ("mock quake3", 2),
+    ("bot", 2), ("bot quake3", 2), ("bot quake3 BYTES", 0), ("mock quake3", 2),
+    *((f"{program} quake9 LIVE", 2, b'unknown protocol "quake9"') for program in ("bot", "bot_blocking", "mock")),
     ("tracker", 2), ("tracker NEW quake3", 2), ("tracker NEW quake9 LIVE", 2), ("tracker FOLDER", 1), ("tracker /dev/full", 1),
     ("tracker TRANSCRIPT", 1), ("tracker NOTHING/file quake3 LIVE", 1), ("tracker BINARY", 1),
     ("inspect x", 1), ("inspect BYTES", 1), ("sans_io_std x", 1), ("sans_io_std a b", 2), ("sans_io_std BYTES", 1),
     ("game_server x", 2), ("fifth_protocol x", 2),
+]
+
+# A full server of Quake 3, by the first word of a request.
+FULL = {b"getinfo": b"infoResponse\n\\protocol\\68\\gamename\\Quake3Arena", b"getchallenge": b"challengeResponse 5",
+        b"connect": b"print\nServer is full.\n"}
+NO_CONNECT = b"a server of Quake 2, QuakeWorld or HexenWorld, whose connect is not supported"
+NO_FORM = b": its servers take a form of connect that is not supported"
+# Servers, the exit status of `connect`, and what it prints.
+CONNECTIONS = [
+    (FULL | {b"connect": b"connectResponse"}, 0, b" accepted Ann: challenge 5, qport "),
+    (FULL, 1, b": the server refused: "),
+    ({b"status": b"print\n\\mapname\\q2dm1\\hostname\\A server of Quake 2\n"}, 1, NO_CONNECT),
+    ({b"status": b"n\\map\\dm3\\*version\\MVDSV 1.0\\hostname\\A server of QuakeWorld\n"}, 1, NO_CONNECT),
+    ({b"getinfo": b"infoResponse\n\\gamename\\IW4\\isPrivate\\0"}, 1, b"Call of Duty: Modern Warfare 2" + NO_FORM),
+    ({b"getinfo": b"infoResponse\n\\gamename\\FTE-Quake\\protocol\\3wnd"}, 1, b"FTE QuakeWorld" + NO_FORM),
 ]
 
 LOOKUPS = ["scan NAMES", "scan --master some.example", "browser --plain NAMES", "monitor --listen 127.0.0.1:0 quake3 some.example",
@@ -137,6 +154,16 @@ LOOKUPS = ["scan NAMES", "scan --master some.example", "browser --plain NAMES", 
 def program_of(examples, name):
     """An example, or a command of the program `queryport`."""
     return [examples.parent / "queryport", name] if name in ("browser", "monitor") else [examples / name]
+
+
+def serve(server, replies):
+    """Answers requests until the socket is closed, by their first words."""
+    with contextlib.suppress(OSError):
+        while True:
+            request, client = server.recvfrom(2048)
+            word = re.match(rb"\xff{4}([a-z]*)", request)
+            if word and word[1] in replies:
+                server.sendto(b"\xff\xff\xff\xff" + replies[word[1]], client)
 
 
 def in_namespaces(examples, folder):
@@ -269,11 +296,20 @@ class Check:
         if "stderr" not in streams and process.returncode == run.full != run.status and b"no space left" not in said:
             self.fail(f"{what}: {said.decode(errors='replace')} does not say so")
 
-    def wrong(self, line, status):
+    def wrong(self, line, status, words=b""):
         with self.start(line) as process:
-            said = self.end(process, line, {status})
+            said = self.end(process, line, {status}, words)
             if not said.strip():
                 self.fail(f"{line}: nothing is said")
+
+    def connect(self, replies, status, words):
+        """`connect` to a server that sends these replies."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+            server.bind(("127.0.0.1", 0))
+            threading.Thread(target=serve, args=(server, replies), daemon=True).start()
+            line = f"connect 127.0.0.1:{server.getsockname()[1]} --name Ann --timeout 2"
+            with self.start(line) as process:
+                self.end(process, f"connect to a server that answers {replies}", {status}, words)
 
     def file_on_a_full_disk(self):
         """Files that cannot grow: the record of a query, and the state of the tracker, which loses nothing."""
@@ -342,7 +378,8 @@ class Check:
             # It has fixed ports: one at a time.
             guard = self.fixed_ports if run.line.startswith("game_server") else None
             jobs += [lambda job=job, guard=guard: self.guarded(guard, *job) for job in each]
-        jobs += [lambda line=line, status=status: self.wrong(line, status) for line, status in WRONG]
+        jobs += [lambda wrong=wrong: self.wrong(*wrong) for wrong in WRONG]
+        jobs += [lambda connection=connection: self.connect(*connection) for connection in CONNECTIONS]
         with ThreadPoolExecutor(16) as pool:
             for job in [pool.submit(job) for job in jobs]:
                 job.result()
