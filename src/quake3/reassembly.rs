@@ -39,7 +39,9 @@ impl Parts {
         };
         let is_first = text.starts_with(b"\\");
         let is_copy = if is_first {
-            self.first.as_ref() == Some(datagram)
+            // A cut copy ends before the NUL.
+            let first = self.first.as_deref().unwrap_or_default();
+            first.starts_with(datagram)
         } else {
             self.further.contains(&text)
         };
@@ -146,6 +148,18 @@ mod tests {
             assert!(parts.add(&part(text), &Limits::default()));
         }
         parts
+    }
+
+    #[test]
+    fn a_cut_copy_of_the_first_datagram_begins_no_other_reply() {
+        let limits = Limits::default();
+        let first = part(&format!("\\map\\dm3\n1 0 0 20 \"{}", "a".repeat(1300)));
+        let rest = part("\" \"base\" 0 0\n");
+        let mut parts = Parts::default();
+        for datagram in [&first, &rest, &first.slice(..40)] {
+            assert!(parts.add(datagram, &limits));
+        }
+        assert_eq!(parts.end(), End::Reached);
     }
 
     #[test]

@@ -232,20 +232,24 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let mut info = field_pairs(Detail::Full, status, service, room);
     info.limit = space.info;
     let mut lines = player_lines(&status.players, written.line, service.max_reply);
-    let fitting = whole_lines(&lines, space.for_lines(info.bytes.len()));
-    let listed = lines.get(..fitting).unwrap_or_default();
-    let count = memchr::memchr_iter(b'\n', listed).count();
-    // Only the key `clients` shows a reader that the list is incomplete.
-    let is_short = |online| u32::try_from(count).is_ok_and(|count| count < online);
     let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
-    let clients = status
-        .online()
-        .filter(|online| is_usual || is_short(*online));
+    // The key can take the place of a line.
+    let key = if is_usual { MAX_CLIENTS } else { 0 };
+    let room = space.for_lines(info.bytes.len().saturating_add(key));
+    let is_cut = whole_lines(&lines, room) < lines.len();
+    let listed = status.players.len();
+    let online = status.online();
+    // Only the key `clients` shows a reader that the list is incomplete.
+    let clients = if is_cut {
+        u32::try_from(listed).ok().max(online)
+    } else {
+        let is_short = |online: u32| usize::try_from(online).is_ok_and(|online| listed < online);
+        online.filter(|online| is_usual || is_short(*online))
+    };
     let is_closed = clients.is_none_or(|clients| {
         let clients = clients.to_string();
         info.push(b"clients", clients.as_bytes()).is_ok()
     });
-    // The key can take the place of a line.
     lines.truncate(whole_lines(&lines, space.for_lines(info.bytes.len())));
     put_rules(
         &mut info,
@@ -473,6 +477,24 @@ mod tests {
             &status(players),
             &Service::new(Engine::Quake3),
         )
+    }
+
+    #[test]
+    fn a_cut_list_has_the_number_of_its_players_even_if_the_count_is_smaller() {
+        // Spectators are listed and not counted.
+        let spectators = ServerStatus {
+            player_count: Some(30),
+            ..status(64)
+        };
+        for engine in [Engine::Quake3, Engine::MedalOfHonor] {
+            let service = Service::new(engine);
+            let command = Command::GetStatus { challenge: None };
+            let reply = reply(command, &spectators, &service).unwrap();
+            let answer = Response::parse(&reply, &Limits::default()).unwrap();
+            let lines = answer.players().count();
+            assert!((30..64).contains(&lines), "{lines} lines");
+            assert_eq!(answer.info().get("clients"), Some(&b"64"[..]));
+        }
     }
 
     #[test]

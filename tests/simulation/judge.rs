@@ -242,7 +242,13 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
         }
         _ => false,
     };
-    if is_cut_in_pairs {
+    // Half lines of QuakeWorld are joined as they come, with a name of both.
+    let is_cut_in_lines = family.client.joins_parts()
+        && played
+            .replies
+            .iter()
+            .any(|(_, sent)| sent.iter().any(|bytes| !bytes.ends_with(b"\n\0")));
+    if is_cut_in_pairs || is_cut_in_lines {
         return None;
     }
     let status = status(&played.result)?;

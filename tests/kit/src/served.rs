@@ -20,8 +20,8 @@ struct Carried {
     has_numbered_keys: bool,
     /// A reply is one datagram. If it lacks rules, only the end of its last list shows it.
     is_one_datagram: bool,
-    /// Rules arrive if all texts of a status together have at most this many bytes. A longer reply
-    /// may omit some.
+    /// Rules arrive if all texts of a status together have at most this many bytes, and its lines of
+    /// players at most as many. A longer reply may omit some.
     rule_bytes: usize,
 }
 
@@ -188,7 +188,8 @@ fn rule_difference(
     held: &ServerStatus,
     received: &ServerStatus,
 ) -> Option<String> {
-    if lacks(received.completeness, Part::Rules) || size(held) > carried.rule_bytes {
+    let is_long = size(held) > carried.rule_bytes || line_bytes(held) > carried.rule_bytes;
+    if lacks(received.completeness, Part::Rules) || is_long {
         return None;
     }
     if carried.is_one_datagram && !received.completeness.is_complete() {
@@ -251,6 +252,12 @@ fn size(status: &ServerStatus) -> usize {
         .iter()
         .map(|(key, value)| key.raw().len() + value.raw().len() + 2);
     texts.chain(rules).sum()
+}
+
+/// The most bytes of a status's lines of players, with numbers and a skin of 40 bytes each.
+fn line_bytes(status: &ServerStatus) -> usize {
+    let lines = status.players.iter();
+    lines.map(|player| player.name.raw().len() + 40).sum()
 }
 
 /// Whether a text is short and plain: words of letters and digits, with one separator between them
