@@ -43,7 +43,8 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     candidates
 }
 
-/// The datagram as each message of a client.
+/// The datagram as each message of a client. The order counts where two have the same rank: the
+/// strictest grammar comes first.
 fn requests(datagram: &[u8]) -> [Candidate<'_>; 4] {
     let quake3 = quake3::Request::parse(datagram).map(Message::Quake3Request);
     let gamespy4 = gamespy4_request(datagram).map(Message::GameSpy4Request);
@@ -59,11 +60,14 @@ fn requests(datagram: &[u8]) -> [Candidate<'_>; 4] {
 
 /// A request of GameSpy v4, with a challenge or, as in GameSpy v2, without one.
 fn gamespy4_request(datagram: &[u8]) -> Result<gamespy4::Request<'_>, ParseError> {
-    gamespy4::Request::parse(datagram)
-        .or_else(|error| gamespy4::Request::parse_without_challenge(datagram).map_err(|_| error))
+    let challenged = gamespy4::Request::parse(datagram);
+    match gamespy4::Request::parse_without_challenge(datagram) {
+        Ok(request) if challenged.is_err() => Ok(request),
+        _ => challenged,
+    }
 }
 
-/// The datagram as each message of a server or a master.
+/// The datagram as each message of a server or a master, in the order of [`requests`].
 fn replies<'a>(datagram: &'a [u8], limits: &Limits) -> [Candidate<'a>; 6] {
     let quake3 = quake3::Response::parse(datagram, limits).map(Message::Quake3Response);
     let short_reply = quake3::Reply::parse(datagram).map(Message::Quake3Reply);

@@ -56,8 +56,8 @@ pub struct StatusQuery {
     begun: u8,
     /// The current attempt, last, and those before it whose replies still count.
     attempts: Vec<Attempt>,
-    /// The number of attempts without a challenge because no challenge is known.
-    unchallenged: u8,
+    /// The stage of the latest attempt without a challenge because no challenge is known.
+    unchallenged: Option<Stage>,
     /// Whether a challenge has arrived.
     has_challenge: bool,
     /// Whether the server sends its token as raw bytes, as Nukkit does.
@@ -106,7 +106,7 @@ impl StatusQuery {
             options: *options,
             begun: 0,
             attempts: Vec::with_capacity(1),
-            unchallenged: 0,
+            unchallenged: None,
             has_challenge: false,
             has_raw_token: false,
             cut_reply: None,
@@ -281,24 +281,22 @@ impl StatusQuery {
     fn other_form(&self) -> Option<Stage> {
         match self.stage() {
             Stage::ZeroOmitted if !self.has_data() => Some(Stage::Quoted(0)),
-            Stage::Challenge if self.unchallenged == 0 => self.without_challenge(),
+            Stage::Challenge if self.unchallenged.is_none() => self.without_challenge(),
             _ => None,
         }
     }
 
-    /// The next form of a request without a challenge; `None` if a challenge is known or
-    /// demanded.
+    /// The next form of a request without a challenge: the two forms take turns. `None` if a
+    /// challenge is known or demanded.
     fn without_challenge(&self) -> Option<Stage> {
         if self.has_challenge || self.is_minecraft() {
             return None;
         }
-        let is_even = self.unchallenged.is_multiple_of(2);
-        let one_datagram = is_even && self.options.dialect != Dialect::JustCause2;
-        Some(if one_datagram {
-            Stage::OneDatagram
-        } else {
-            Stage::Unchallenged
-        })
+        let had_one_datagram = self.unchallenged == Some(Stage::OneDatagram);
+        if had_one_datagram || self.options.dialect == Dialect::JustCause2 {
+            return Some(Stage::Unchallenged);
+        }
+        Some(Stage::OneDatagram)
     }
 
     /// The stage of the next attempt.
@@ -333,7 +331,7 @@ impl StatusQuery {
     /// Begins an attempt after a silent one.
     fn begin_next(&mut self, stage: Stage) {
         if matches!(stage, Stage::OneDatagram | Stage::Unchallenged) {
-            self.unchallenged = self.unchallenged.saturating_add(1);
+            self.unchallenged = Some(stage);
         }
         self.begin(stage);
     }

@@ -37,10 +37,12 @@ const MAX_CODED: usize = 65_535;
 /// # Errors
 /// [`EncodeError::TooLong`] for more than 65,535 bytes; nothing is written then.
 pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> {
-    let length = u16::try_from(plain.len()).map_err(|_| EncodeError::TooLong {
-        field: "compressed text",
-        limit: MAX_CODED,
-    })?;
+    let Ok(length) = u16::try_from(plain.len()) else {
+        return Err(EncodeError::TooLong {
+            field: "compressed text",
+            limit: MAX_CODED,
+        });
+    };
     out.put_u16(length);
     let mut tree = Tree { nodes: vec![NYT] };
     let mut bits = Vec::new();

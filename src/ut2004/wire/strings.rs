@@ -176,7 +176,8 @@ pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
     let Some((&first, mut rest)) = input.split_first() else {
         return cut_short(input);
     };
-    let (mut magnitude, mut more) = (u32::from(first & 0x3F), first & 0x40 != 0);
+    let mut magnitude = u32::from(first & 0x3F);
+    let mut more = first & 0x40 != 0;
     for shift in [6_u32, 13, 20, 27] {
         if !more {
             break;
@@ -189,14 +190,17 @@ pub(super) fn index(input: &[u8]) -> Parsed<'_, i32> {
         magnitude |= u32::from(byte & 0x7F) << shift;
     }
     match i32::try_from(magnitude) {
-        Ok(value) => Ok((
-            rest,
-            if first & 0x80 == 0 {
-                value
-            } else {
-                value.wrapping_neg()
-            },
-        )),
+        Ok(value) => {
+            let is_negative = first & 0x80 != 0;
+            Ok((
+                rest,
+                if is_negative {
+                    value.wrapping_neg()
+                } else {
+                    value
+                },
+            ))
+        }
         Err(_) => malformed(input),
     }
 }
@@ -207,12 +211,16 @@ pub(crate) fn put_index(
     is_negative: bool,
     out: &mut impl BufMut,
 ) -> Result<(), EncodeError> {
-    let too_long = EncodeError::TooLong {
-        field: "a string or list",
-        limit: i32::MAX.unsigned_abs() as usize,
+    let Ok(length) = i32::try_from(length) else {
+        return Err(EncodeError::TooLong {
+            field: "a string or list",
+            limit: i32::MAX.unsigned_abs() as usize,
+        });
     };
-    let mut rest = i32::try_from(length).map_err(|_| too_long)?.cast_unsigned();
-    let (mut sign, mut bits, mut more) = (if is_negative { 0x80 } else { 0 }, 6, 0x40_u8);
+    let mut rest = length.cast_unsigned();
+    let mut sign = if is_negative { 0x80 } else { 0 };
+    let mut bits = 6;
+    let mut more = 0x40_u8;
     loop {
         let [low, ..] = rest.to_le_bytes();
         let low = sign | low & more.wrapping_sub(1);
