@@ -10,6 +10,8 @@
     reason = "a test"
 )]
 
+mod siblings;
+
 use kit::list_servers::alterware;
 use kit::process;
 
@@ -1011,10 +1013,23 @@ fn a_narrow_terminal_wraps_no_line_of_a_summary_or_of_a_list() {
     let games = on_a_terminal_of(&["games", "--protocol", "ut2004"], "xterm", 40);
     let served = on_a_terminal_of(&["serve", "--list"], "xterm", 40);
     let help = on_a_terminal_of(&["scan", "--help"], "xterm", 40);
-    for line in [&long, &games, &served, &help].into_iter().flatten() {
-        let is_usage = line.starts_with("Usage: ");
-        assert!(is_usage || line.chars().count() <= 40, "{line:?}");
+    let game = on_a_terminal_of(&["games", "openarena"], "xterm", 40);
+    let wrong = on_a_terminal_of(&["query", "--nonsense"], "xterm", 40);
+    let status = on_a_terminal_of(&["query"], "xterm", 40);
+    for line in [&long, &games, &served, &help, &game, &wrong, &status]
+        .into_iter()
+        .flatten()
+    {
+        assert!(line.chars().count() <= 40, "{line:?}");
     }
+    assert!(
+        help.contains(&"  queryport scan openarena".to_owned()),
+        "{help:#?}"
+    );
+    assert!(
+        wrong.contains(&"  [GAME|PROTOCOL] [SERVER]".to_owned()),
+        "{wrong:#?}"
+    );
     assert!(long.iter().any(|line| line.starts_with("  unreachable")));
     assert!(games.iter().any(|line| line.ends_with(" Killing Floor")));
     assert!(served.iter().any(|line| line.ends_with(" Minecraft")));

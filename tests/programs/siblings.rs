@@ -1,0 +1,156 @@
+//! The commands of `queryport` for GameSpy v2, Quake 2, QuakeWorld and HexenWorld, whose packets
+//! have other words than those of GameSpy v4 and Quake 3.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use crate::{list, output, replying, started};
+
+/// A family of servers, and a game of it.
+struct Family {
+    /// The word for `serve` and the id of the game.
+    game: &'static str,
+    /// The name of the game.
+    name: &'static str,
+    /// The query port, counted from the port for players.
+    distance: u16,
+    /// A request for the status.
+    request: &'static [u8],
+    /// The game that an answer identifies: nothing in one of HexenWorld names it.
+    recognised: Option<&'static str>,
+    /// The word of the reply in the output of `decode`; replies of GameSpy v2 have none.
+    reply: Option<&'static str>,
+}
+
+const FAMILIES: [Family; 4] = [
+    Family {
+        game: "halo",
+        name: "Halo",
+        distance: 0,
+        request: b"\xfe\xfd\0\x01\x02\x03\x04\xff\xff\xff",
+        recognised: Some("halo"),
+        reply: None,
+    },
+    Family {
+        game: "quake2",
+        name: "Quake 2",
+        distance: 0,
+        request: b"\xff\xff\xff\xffstatus\n",
+        recognised: Some("quake2"),
+        reply: Some("print"),
+    },
+    Family {
+        game: "quake",
+        name: "QuakeWorld",
+        distance: 0,
+        request: b"\xff\xff\xff\xffstatus 23\n",
+        recognised: Some("quake"),
+        reply: Some("n"),
+    },
+    Family {
+        game: "hexen2",
+        name: "Hexen 2",
+        distance: 50,
+        request: b"\xff\xff\xff\xff\xffstatus\n",
+        recognised: None,
+        reply: Some("n"),
+    },
+];
+
+/// The only line of a program's output. The program must have succeeded.
+fn line(run: &[&str]) -> serde_json::Value {
+    let (code, out, err) = output(run);
+    assert_eq!(
+        (code, out.lines().count()),
+        (Some(0), 1),
+        "{run:?}\n{out}{err}"
+    );
+    serde_json::from_str(&out).unwrap()
+}
+
+/// The reply to one request, one datagram.
+fn reply_to(request: &[u8], server: SocketAddr) -> Vec<u8> {
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    socket
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    socket.send_to(request, server).unwrap();
+    let mut buffer = vec![0; 2048];
+    let length = socket.recv(&mut buffer).unwrap();
+    buffer.truncate(length);
+    buffer
+}
+
+#[test]
+fn every_command_for_servers_knows_the_siblings() {
+    for family in FAMILIES {
+        let (mut child, _out, first) = started(&["serve", family.game, "0"]);
+        let query_port = first.trim().rsplit(' ').next().unwrap().to_owned();
+        let address: SocketAddr = query_port.parse().unwrap();
+        // The port that players connect to.
+        let game_port = address.port() - family.distance;
+        let server = SocketAddr::new(address.ip(), game_port).to_string();
+        let targets = list(family.game, &format!("{} {server}\n", family.game));
+        let scanned = ["scan", &targets, "--json"];
+        let by_game = ["query", family.game, &server, "--json"];
+        let by_host = ["query", &query_port, "--json"];
+        for run in [&by_game[..], &by_host, &scanned] {
+            let found = line(run);
+            assert_eq!(found["peer"], query_port, "{run:?}: {found}");
+            assert_eq!(
+                found["game"].as_str(),
+                family.recognised,
+                "{run:?}: {found}"
+            );
+            let players = found["answer"]["players"].as_array().unwrap();
+            assert!(players.len() >= 2, "{run:?}: {found}");
+            assert_eq!(found["answer"]["completeness"], "complete", "{run:?}");
+        }
+        let (code, out, err) = output(&["browser", "--plain", &targets]);
+        assert!(code == Some(0) && out.contains(family.name), "{out}{err}");
+        let (code, out, err) = output(&["monitor", "--once", family.game, &server]);
+        assert!(
+            code == Some(0) && out.starts_with("QUERYPORT OK: "),
+            "{out}{err}"
+        );
+        let reply = reply_to(family.request, address);
+        let [request, reply] = [family.request, &reply].map(hex::encode);
+        let captured = list("sibling-hex", &format!("{request}\n{reply}\n"));
+        let decoded = line(&["decode", &captured]);
+        let sides = ["client", "server"].map(|side| serde_json::json!(side));
+        let datagrams = decoded["datagrams"].as_array().unwrap();
+        let senders = datagrams.iter().map(|datagram| &datagram["from"]);
+        assert!(senders.eq(&sides), "{decoded}");
+        assert_eq!(decoded["command"].as_str(), family.reply, "{decoded}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for file in [targets, captured] {
+            std::fs::remove_file(file).unwrap();
+        }
+    }
+}
+
+#[test]
+fn lists_of_the_siblings_are_scanned_and_printed() {
+    for (game, begin) in [
+        ("quake2", &b"\xff\xff\xff\xffservers "[..]),
+        ("quake", b"\xff\xff\xff\xffd\n"),
+        ("hexen2", b"\xff\xff\xff\xff\xffd\n"),
+    ] {
+        let (mut child, _out, first) = started(&["serve", game, "0"]);
+        let server = first.trim().rsplit(' ').next().unwrap();
+        let address: SocketAddr = server.parse().unwrap();
+        let entry = [&[127, 0, 0, 1][..], &address.port().to_be_bytes()].concat();
+        let master = replying(vec![[begin, &entry].concat()]).to_string();
+        let (code, out, err) = output(&["master", "list", &master, game]);
+        assert_eq!((code, out.trim()), (Some(0), server), "{game}: {err}");
+        let run = [
+            "scan", game, "--master", &master, "--scope", "any", "--json",
+        ];
+        let scanned = line(&run);
+        assert_eq!(scanned["peer"], server, "{scanned}");
+        assert_eq!(scanned["answer"]["name"], "queryport embedded duel");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
