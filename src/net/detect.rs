@@ -123,7 +123,10 @@ impl Querier {
         while let Some(end) = queries.next(Some(until)).await {
             match end.result {
                 Ok(answer) => {
-                    detected.push(answer);
+                    // Servers of QuakeWorld answer the request of HexenWorld too.
+                    if !detected.iter().any(|known| is_same(known, &answer)) {
+                        detected.push(answer);
+                    }
                     until = until.min(after(I::now(), AFTER_FIRST));
                 }
                 Err(error @ Error::Io { .. }) => failed = Some(error),
@@ -388,6 +391,11 @@ impl<'a, I: Io> Staggered<'a, I> {
             result: detected,
         })
     }
+}
+
+/// Whether one server gave both answers, in the same protocol.
+fn is_same(one: &Detected, other: &Detected) -> bool {
+    one.protocol == other.protocol && one.outcome.peer == other.outcome.peer
 }
 
 /// Adds a port that is not in the list yet.

@@ -387,6 +387,32 @@ async fn detect_tries_the_usual_ports_of_games() {
     assert_eq!(detected.game().map(|game| game.id), Some("warsow"));
 }
 
+#[tokio::test]
+async fn detect_names_a_server_once_that_answers_several_requests() {
+    let server = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+    let address = server.local_addr().unwrap();
+    // As MVDSV does, also with five 0xFF at the front.
+    let play = async {
+        let mut request = [0; 100];
+        loop {
+            let (length, from) = server.recv_from(&mut request).await.unwrap();
+            if request[..length].starts_with(b"\xff\xff\xff\xff\xffstatus")
+                || request[..length].starts_with(b"\xff\xff\xff\xffstatus")
+            {
+                let reply = b"\xff\xff\xff\xffn\\hostname\\Srv\\map\\dm3\\*version\\MVDSV 1.0\n";
+                server.send_to(reply, from).await.unwrap();
+            }
+        }
+    };
+    let client = client();
+    let detected = tokio::select! {
+        detected = client.detect(address) => detected.unwrap(),
+        () = play => unreachable!(),
+    };
+    assert_eq!(detected.len(), 1, "{detected:?}");
+    assert_eq!(detected[0].game().map(|game| game.id), Some("quake"));
+}
+
 /// rust gamedig accepts a reply from another address or port, also a forged one that arrives first.
 #[tokio::test]
 async fn a_reply_from_another_port_is_ignored() {
