@@ -26,7 +26,8 @@ const TRAILER: usize = 30;
 ///
 /// The format cannot carry `\` and control bytes: they are removed from keys and values. Rules that
 /// a client would read as the row of a player (`player_8`) or team (`teamname_0`) are left out, and
-/// so are rules too long for a datagram.
+/// so are rules that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`) and
+/// rules too long for a datagram.
 ///
 /// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
 /// left out first, from the last one on, then players. Such a reply has no `final`, so that no

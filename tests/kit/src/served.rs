@@ -16,8 +16,9 @@ struct Carried {
     /// The number of players, separate from the list of players.
     count: bool,
     scores: bool,
-    /// Players are numbered keys among the rules. A server omits a rule that looks like one.
-    has_numbered_keys: bool,
+    /// Players are numbered keys among the rules, and keys are the end marks. A server omits a rule
+    /// that looks like one. Bots can be added to a count that leaves out listed players.
+    players_are_keys: bool,
     /// A reply is one datagram. If it lacks rules, only the end of its last list shows it.
     is_one_datagram: bool,
     /// Rules arrive if all texts of a status together have at most this many bytes, and its lines of
@@ -34,7 +35,7 @@ impl Carried {
             version: true,
             count: true,
             scores: true,
-            has_numbered_keys: false,
+            players_are_keys: false,
             is_one_datagram: false,
             rule_bytes: usize::MAX,
         }
@@ -43,7 +44,7 @@ impl Carried {
     /// Everything, as GameSpy v1 sends it.
     const fn rows_as_keys(engine: Engine) -> Self {
         Self {
-            has_numbered_keys: true,
+            players_are_keys: true,
             ..Self::all(engine)
         }
     }
@@ -141,7 +142,11 @@ fn field_difference(
             return Some(format!("{field} {held:?} arrives as {received:?}"));
         }
     }
-    let count = held.player_count.filter(|_| carried.count);
+    let listed = held.players.len();
+    let is_short = |count: u32| usize::try_from(count).is_ok_and(|count| count < listed);
+    let count = held
+        .player_count
+        .filter(|count| carried.count && !(carried.players_are_keys && is_short(*count)));
     let counts = [
         ("player count", count, received.player_count),
         ("slots", held.max_players, received.max_players),
@@ -203,7 +208,7 @@ fn rule_difference(
     }
     for (key, value) in &held.rules {
         let is_repeated = repetitions.get(&key.plain().to_ascii_lowercase()) != Some(&1);
-        let is_left_out = carried.has_numbered_keys && is_numbered(&key.plain());
+        let is_left_out = carried.players_are_keys && is_reserved(&key.plain());
         if is_repeated || is_left_out || !is_plain(key.raw()) || !is_plain(value.raw()) {
             continue;
         }
@@ -215,10 +220,11 @@ fn rule_difference(
     None
 }
 
-/// Whether a key is one of a player's, such as `player_0`.
-fn is_numbered(key: &str) -> bool {
+/// Whether a key is one of a player's, such as `player_0`, or an end mark.
+fn is_reserved(key: &str) -> bool {
     let number = key.rsplit_once('_').map(|(_, number)| number);
-    number.is_some_and(|number| number.parse::<u32>().is_ok())
+    let is_numbered = number.is_some_and(|number| number.parse::<u32>().is_ok());
+    is_numbered || ["final", "queryid", "statusresponse", "eof"].contains(&key)
 }
 
 /// Whether a part may lack something: itself, datagrams or the end is missing.
