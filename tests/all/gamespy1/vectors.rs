@@ -478,6 +478,14 @@ mod mapping {
         text.as_ref().map(|text| text.plain().into_owned())
     }
 
+    /// The numbers, names and scores of teams.
+    fn teams(status: &ServerStatus) -> Vec<(Option<i32>, Option<String>, Option<i64>)> {
+        let teams = status.teams.iter();
+        teams
+            .map(|team| (team.id, plain(&team.name), team.score))
+            .collect()
+    }
+
     #[test]
     fn descent_3_ends_every_datagram_and_loses_the_pair_at_the_cut() {
         let status = status("descent3-30");
@@ -526,14 +534,9 @@ mod mapping {
     #[test]
     fn tribes_vengeance_names_its_teams() {
         let status = status("tribes-vengeance");
-        let teams: Vec<_> = status
-            .teams
-            .iter()
-            .map(|team| (team.id, plain(&team.name), team.score))
-            .collect();
         let named = |name: &str| Some(name.to_owned());
         assert_eq!(
-            teams,
+            teams(&status),
             [
                 (Some(0), named("Imperial"), Some(2)),
                 (Some(1), named("Phoenix"), Some(0))
@@ -606,14 +609,9 @@ mod mapping {
             (status.private_slots, status.max_players),
             (Some(4), Some(36))
         );
-        let teams: Vec<_> = status
-            .teams
-            .iter()
-            .map(|team| (team.id, plain(&team.name), team.score))
-            .collect();
         let named = |name: &str| Some(name.to_owned());
         assert_eq!(
-            teams,
+            teams(&status),
             [
                 (Some(1), named("axis"), Some(320)),
                 (Some(2), named("allied"), Some(180))

@@ -15,7 +15,7 @@ use queryport::session::{Conversation, Machine, OnTimeout, Remaining, Session, V
 use queryport::{Limits, Outcome, Protocol, QueryError, Secret, ServerStatus, Service, Timing};
 
 use crate::common::at;
-use crate::common::link::{Conditions, Datagram, Link, Random};
+use crate::common::link::{Conditions, Link, Random};
 use crate::quake3::exchange::from;
 
 const MASTER: &str = "198.51.100.1:27950";
@@ -101,28 +101,9 @@ fn fetch(
     let mut arrived = BTreeSet::new();
     let mut as_they_come = BTreeSet::new();
     loop {
-        let mut out = Vec::new();
-        while let Some(transmit) = session.poll_transmit(now, &mut out) {
-            link.send(
-                now,
-                Datagram {
-                    from: client_at,
-                    to: transmit.to,
-                    bytes: std::mem::take(&mut out),
-                },
-            );
-        }
+        link.send_all(now, client_at, &mut session);
         while master.poll_event().is_some() {}
-        while let Some(transmit) = master.poll_transmit(now, &mut out) {
-            link.send(
-                now,
-                Datagram {
-                    from: master_at,
-                    to: transmit.to,
-                    bytes: std::mem::take(&mut out),
-                },
-            );
-        }
+        link.send_all(now, master_at, master);
         for server in session.conversation_mut().take_new() {
             assert!(as_they_come.insert(server), "{server} came twice");
         }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
+use queryport::session::Machine;
+
 /// The conditions of a link. Rates are 0.0–1.0.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
@@ -65,6 +67,15 @@ impl Link {
             random: Random(seed),
             flying: BTreeMap::new(),
             sent: 0,
+        }
+    }
+
+    /// Sends every datagram that a state machine has ready.
+    pub fn send_all(&mut self, now: Instant, from: SocketAddr, machine: &mut impl Machine) {
+        let mut out = Vec::new();
+        while let Some(to) = machine.poll_datagram(now, &mut out) {
+            let bytes = std::mem::take(&mut out);
+            self.send(now, Datagram { from, to, bytes });
         }
     }
 

@@ -35,17 +35,7 @@ pub fn play<C: Conversation>(
     let mut link = Link::new(conditions, seed);
     let mut session = Session::new(conversation, server_at, timing, now);
     loop {
-        let mut out = Vec::new();
-        while let Some(transmit) = session.poll_transmit(now, &mut out) {
-            link.send(
-                now,
-                Datagram {
-                    from: client_at,
-                    to: transmit.to,
-                    bytes: std::mem::take(&mut out),
-                },
-            );
-        }
+        link.send_all(now, client_at, &mut session);
         if let Some(result) = session.poll_answer() {
             return Played {
                 result,
