@@ -136,6 +136,12 @@ pub(super) struct Entry {
         allow(dead_code, reason = "only a server writes it")
     )]
     pub(super) default: Option<&'static str>,
+    /// Whether a boolean is written as `True` or `False`, not as a digit.
+    #[cfg_attr(
+        not(feature = "serve"),
+        allow(dead_code, reason = "only a server writes it")
+    )]
+    pub(super) is_word: bool,
 }
 
 /// Whether a key is read, written or both.
@@ -172,8 +178,6 @@ pub(super) enum Field {
     GamePort,
     Password,
     Dedicated,
-    /// [`Self::Dedicated`], written as `True` or `False`.
-    DedicatedWord,
     AntiCheat,
     /// Everyone, bots included.
     Players,
@@ -237,6 +241,7 @@ const fn both(key: Key, field: Field) -> Entry {
         field,
         access: Access::Both,
         default: None,
+        is_word: false,
     }
 }
 
@@ -261,6 +266,14 @@ impl Entry {
     const fn or(self, default: &'static str) -> Self {
         Self {
             default: Some(default),
+            ..self
+        }
+    }
+
+    /// The key of a boolean that is written as a word.
+    const fn in_words(self) -> Self {
+        Self {
+            is_word: true,
             ..self
         }
     }
@@ -445,7 +458,7 @@ pub(super) static UNREAL_TOURNAMENT_3: Profile = Profile {
         written(Key::GameMode, Field::Rule).or("openplaying"),
         written(Key::MapName, Field::Map),
         read(Key::OwningPlayerName, Field::Name),
-        both(Key::UnrealIsDedicated, Field::DedicatedWord),
+        both(Key::UnrealIsDedicated, Field::Dedicated).in_words(),
         both(Key::EngineVersion, Field::Version),
         both(Key::MinNetVersion, Field::ProtocolVersion),
         both(Key::UnrealPassword, Field::Password),

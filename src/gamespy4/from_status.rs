@@ -172,13 +172,9 @@ fn value<'a>(entry: &Entry, status: &'a ServerStatus, profile: &Profile) -> Opti
         Field::Version => text(&status.version),
         Field::ProtocolVersion => number(status.protocol_version),
         Field::GamePort => number(status.game_port),
-        Field::Password => number(status.password),
-        Field::Dedicated => number(status.dedicated),
-        Field::DedicatedWord => status.dedicated.map(|is_dedicated| {
-            let word: &[u8] = if is_dedicated { b"True" } else { b"False" };
-            Cow::Borrowed(word)
-        }),
-        Field::AntiCheat => number(status.anti_cheat),
+        Field::Password => flag(entry, status.password),
+        Field::Dedicated => flag(entry, status.dedicated),
+        Field::AntiCheat => flag(entry, status.anti_cheat),
         Field::Players => number(status.online()),
         Field::People => {
             let everyone = status.online();
@@ -208,6 +204,16 @@ fn team_name(status: &ServerStatus, id: i32) -> Option<Cow<'_, [u8]>> {
 
 fn text(text: &Option<Text>) -> Option<Cow<'_, [u8]>> {
     text.as_ref().map(|text| wire(text.as_ref()))
+}
+
+fn flag<'a>(entry: &Entry, flag: Option<bool>) -> Option<Cow<'a, [u8]>> {
+    let word: &[u8] = match (entry.is_word, flag?) {
+        (true, true) => b"True",
+        (true, false) => b"False",
+        (false, true) => b"1",
+        (false, false) => b"0",
+    };
+    Some(Cow::Borrowed(word))
 }
 
 fn number<'a>(number: Option<impl Into<i64>>) -> Option<Cow<'a, [u8]>> {

@@ -23,35 +23,37 @@ impl ToStatus for Answer {
             Some(basic) => named(basic, port.as_deref()),
             None => self.rules().collect(),
         };
-        let fields = Fields::new(self.form(), self.raw(), &pairs);
-        let profile = fields.profile;
-        let mut extras = RulesBuilder::new(self.raw(), profile.style.charset, 0);
+        let mut known = Known::new();
+        for (key, value) in &pairs {
+            known.insert(key, value);
+        }
+        let fields = Fields::new(self.form(), self.raw(), &known);
+        let mut status = fields.description();
+
+        let style = fields.profile.style;
+        let mut extras = RulesBuilder::new(self.raw(), style.charset, 0);
         let mut players = match self.just_cause_2() {
             Some(players) => Some(just_cause_2(players, self.raw())),
             None => listed_players(self, &fields, &mut extras),
         };
-        let mut teams = teams(self, &fields, &mut extras);
-        let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-        let of_teams = teams.iter_mut().map(|team| &mut team.extra);
+        status.teams = teams(self, &fields, &mut extras);
         if self.form() != Form::JustCause2 {
-            extras.complete(of_players.chain(of_teams), profile.style.colours);
+            let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+            let of_teams = status.teams.iter_mut().map(|team| &mut team.extra);
+            extras.complete(of_players.chain(of_teams), style.colours);
         }
-        let mut rules = RulesBuilder::new(self.raw(), profile.style.charset, pairs.len());
+        status.player_count = player_count(&fields);
+        status.bot_count = bot_count(self, &fields, players.as_deref());
+        status.players = players.into();
+
+        let mut rules = RulesBuilder::new(self.raw(), style.charset, pairs.len());
         for (key, value) in pairs {
             rules.push(key, value);
         }
-        let bot_count = bot_count(self, &fields, players.as_deref());
-        ServerStatus {
-            bot_count,
-            player_count: player_count(&fields),
-            players: players.into(),
-            teams,
-            rules: rules.build(profile.style.colours),
-            completeness: self.completeness(),
-            verification: self.verification(),
-            ..fields.description()
-        }
-        .in_charset(self.charset)
+        status.rules = rules.build(style.colours);
+        status.completeness = self.completeness();
+        status.verification = self.verification();
+        status.in_charset(self.charset)
     }
 }
 
@@ -64,10 +66,11 @@ fn named<'a>(basic: &Basic<'a>, port: Option<&'a str>) -> Vec<Pair<'a>> {
         b"numplayers",
         b"maxplayers",
     ];
-    let texts = KEYS.into_iter().zip(basic.texts);
-    let port = port.map(|port| (&b"hostport"[..], port.as_bytes()));
-    let address = (&b"hostip"[..], basic.address);
-    texts.chain(port).chain([address]).collect()
+    let mut pairs = Vec::with_capacity(7);
+    pairs.extend(KEYS.into_iter().zip(basic.texts));
+    pairs.extend(port.map(|port| (&b"hostport"[..], port.as_bytes())));
+    pairs.push((b"hostip", basic.address));
+    pairs
 }
 
 /// The values of the keys that a profile names.
@@ -75,18 +78,14 @@ struct Fields<'a> {
     profile: &'static Profile,
     /// The bytes of the answer, which long texts share.
     bytes: &'a Bytes,
-    known: Known<'a>,
+    known: &'a Known<'a>,
     /// The first value of each field that is not empty, else an empty one.
     values: [Option<&'a [u8]>; Field::COUNT],
 }
 
 impl<'a> Fields<'a> {
-    fn new(form: Form, bytes: &'a Bytes, pairs: &[Pair<'a>]) -> Self {
-        let mut known = Known::new();
-        for (key, value) in pairs {
-            known.insert(key, value);
-        }
-        let profile = Profile::of(form, &known);
+    fn new(form: Form, bytes: &'a Bytes, known: &'a Known<'a>) -> Self {
+        let profile = Profile::of(form, known);
         let mut values: [Option<&[u8]>; Field::COUNT] = [None; Field::COUNT];
         for entry in profile.entries().filter(|entry| entry.is_read()) {
             if let Some(value) = known.get(entry.key)
@@ -156,7 +155,7 @@ impl<'a> Fields<'a> {
             protocol_version: self.number(Field::ProtocolVersion),
             game_port: self.number(Field::GamePort),
             password: self.flag(Field::Password),
-            dedicated: self.dedicated(),
+            dedicated: self.flag(Field::Dedicated),
             anti_cheat: self.flag(Field::AntiCheat),
             max_players: self.number(Field::MaxPlayers),
             private_slots: self.number(Field::PrivateSlots),
@@ -207,12 +206,6 @@ impl<'a> Fields<'a> {
         let custom = ut3::names(custom.unwrap_or_default());
         let custom = custom.map(|name| self.to_text(name));
         Some(official.chain(custom).collect())
-    }
-
-    fn dedicated(&self) -> Option<bool> {
-        let flags = [Field::Dedicated, Field::DedicatedWord].map(|field| self.flag(field));
-        let known = flags.into_iter().flatten();
-        known.reduce(|one, other| one || other)
     }
 
     fn time_limit(&self) -> Option<Duration> {

@@ -337,6 +337,9 @@ impl<'a> TextRef<'a> {
     pub fn plain(self) -> Cow<'a, str> {
         let Style { charset, colours } = self.style;
         let raw = self.without_last_breaks();
+        if raw.is_empty() {
+            return Cow::Borrowed("");
+        }
         if !may_have_codes(raw, colours) {
             return printable(charset.decode(raw), colours);
         }

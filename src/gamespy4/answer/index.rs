@@ -52,10 +52,15 @@ impl Index {
     /// An empty index with room for the texts of these bytes, which cannot hold more than NULs.
     pub(super) fn for_texts_of(bytes: &[u8]) -> Self {
         let nuls = memchr::memchr_iter(0, bytes).count();
+        Self::with_room(nuls.div_ceil(2).min(64), 10, nuls)
+    }
+
+    /// An empty index with room for this many entries.
+    pub(super) fn with_room(pairs: usize, columns: usize, cells: usize) -> Self {
         Self {
-            pairs: Vec::with_capacity(nuls.div_ceil(2).min(64)),
-            columns: Vec::with_capacity(10),
-            cells: Vec::with_capacity(nuls),
+            pairs: Vec::with_capacity(pairs),
+            columns: Vec::with_capacity(columns),
+            cells: Vec::with_capacity(cells),
             ..Self::default()
         }
     }

@@ -48,6 +48,12 @@ pub(super) fn numbered(
 /// The full reply of a Minecraft server: no teams.
 fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseError> {
     let mut reading = Reading::new(Form::MinecraftFull);
+    let names = full
+        .players
+        .as_ref()
+        .map_or(0, |players| players.names.len());
+    let max_cells = names.min(limits.max_players());
+    reading.index = Index::with_room(full.spans.len(), 1, max_cells);
     for span in &full.spans {
         let key_at = BODY_AT.saturating_add(span.key_at);
         let value_at = BODY_AT.saturating_add(span.value_at);

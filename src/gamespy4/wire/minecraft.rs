@@ -316,7 +316,8 @@ fn players(body: &[u8], start: usize) -> Option<Players<'_>> {
         [list @ .., 0] if list.ends_with(&[0]) => (list, true),
         _ => (input, false),
     };
-    let names: Vec<_> = each(list, text).collect();
+    let mut names = Vec::with_capacity(memchr::memchr_iter(0, list).count());
+    names.extend(each(list, text));
     let length = memchr::memrchr(0, list).map_or(0, |last| last.saturating_add(1));
     Some(Players {
         start,
@@ -460,8 +461,10 @@ impl<'a> PairReader<'a> {
 
     /// Adds everything up to the first pair with this key to the title, if the title precedes it.
     fn drop_forged(&mut self, key: usize) {
-        let (Some(title), Some(first)) = (self.title(), self.known.get(key).copied().flatten())
-        else {
+        let Some(first) = self.known.get(key).copied().flatten() else {
+            return;
+        };
+        let Some(title) = self.title() else {
             return;
         };
         if first <= title {
@@ -495,8 +498,10 @@ const fn after(at: usize, text: &[u8]) -> usize {
 }
 
 /// The position of a known key in [`KEYS`].
-fn position(key: &[u8]) -> Option<usize> {
-    KEYS.iter().position(|known| known.as_bytes() == key)
+fn position(text: &[u8]) -> Option<usize> {
+    // Keys begin with a small letter; most values do not, and are not compared.
+    text.first().filter(|first| first.is_ascii_lowercase())?;
+    KEYS.iter().position(|known| known.as_bytes() == text)
 }
 
 #[cfg(test)]

@@ -228,7 +228,9 @@ fn data(input: &[u8]) -> Parsed<'_, Option<u8>> {
 /// only zeros (github.com/GeyserMC/Geyser, issue 736), and one datagram.
 fn number(input: &[u8]) -> Parsed<'_, Option<u8>> {
     let own_number = context("the datagram's number", any_byte);
-    let splitnum = preceded(tag(&FILLER[..]), cut(own_number)).map(Some);
+    // Compared as a whole: `tag` compares byte by byte.
+    let own_filler = verify(take(FILLER.len()), |filler: &[u8]| filler == FILLER);
+    let splitnum = preceded(own_filler, cut(own_number)).map(Some);
     let other = delimited((filler, tag(&[0][..])), index, peek(section)).map(Some);
     let zeros = value(Some(LAST), (tag(&[0; 10][..]), peek(tag(&[0][..]))));
     alt((splitnum, other, zeros, success(None))).parse(input)

@@ -287,7 +287,8 @@ pub(super) fn rule(input: &[u8]) -> Parsed<'_, (FString<'_>, FString<'_>)> {
 /// `rule`, read only to find its end.
 #[inline]
 pub(super) fn skip_rule(input: &[u8]) -> Parsed<'_, ()> {
-    let (rest, _) = rule(input)?;
+    let (value_at, _) = string(input)?;
+    let (rest, _) = string(value_at)?;
     Ok((rest, ()))
 }
 
