@@ -135,9 +135,9 @@ impl Ut2004List {
             out.put_u8(5);
             FString::narrow(b"int").encode(out)?;
             if self.is_ut2004() {
-                [2606, 32_902, 20]
-                    .into_iter()
-                    .for_each(|number| out.put_u32_le(number));
+                for number in [2606, 32_902, 20] {
+                    out.put_u32_le(number);
+                }
                 out.put_u8(0);
             }
             Ok(())

@@ -148,13 +148,10 @@ struct Sockets {
 
 impl Sockets {
     fn open(local: Option<SocketAddr>) -> Result<Self, Error> {
-        let sockets = open_both_families(local, |local| {
-            let socket = UdpSocket::bind(local).and_then(|socket| {
-                socket.set_nonblocking(true)?;
-                Std::udp(socket)
-            });
-            socket.map_err(|source| Error::io("open a UDP socket", source))
-        })?;
+        let open = |local| {
+            open_nonblocking(local).map_err(|source| Error::io("open a UDP socket", source))
+        };
+        let sockets = open_both_families(local, open)?;
         Ok(Self {
             unused: sockets.into_iter().flatten().collect(),
             ..Self::default()
@@ -209,6 +206,12 @@ impl Sockets {
     fn take_errors(&mut self) -> bool {
         false
     }
+}
+
+fn open_nonblocking(local: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(local)?;
+    socket.set_nonblocking(true)?;
+    Std::udp(socket)
 }
 
 impl Iterator for Scan<'_> {

@@ -184,6 +184,12 @@ pub(super) fn name(text: &[u8]) -> Option<Name> {
     Some(name)
 }
 
+/// `None` for more than 63 bytes, and for a text with spaces or control bytes.
+fn one_word(text: &[u8]) -> Option<Name> {
+    let is_word = text.iter().all(|&byte| byte > b' ');
+    name(text).filter(|_| is_word)
+}
+
 /// The parts of an `infoResponse` that a master keeps.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Description {
@@ -205,9 +211,9 @@ impl Description {
             Some(text) => Ok(number::number::<u32>(text).unwrap_or(0)),
             None => Err(missing(key, field)),
         };
-        let word = |text: &[u8], key, field| {
-            let name = name(text).filter(|_| !text.iter().any(|&byte| byte <= b' '));
-            name.ok_or(AnnounceError::NotOneWord { key, field })
+        let word = |text, key, field| {
+            let word = one_word(text);
+            word.ok_or(AnnounceError::NotOneWord { key, field })
         };
         let game = match (info.get("gamename"), tag_game) {
             (Some(named), Some(known)) if named != known.as_bytes() => {

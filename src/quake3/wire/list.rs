@@ -7,7 +7,7 @@ use bytes::{BufMut, Bytes};
 use nom::Parser;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till, take_while, take_while_m_n};
-use nom::character::complete::{alpha1, digit1};
+use nom::character::complete::{alpha1, digit1, one_of};
 use nom::combinator::{eof, map_opt, not, value};
 use nom::number::complete::{be_u16, be_u32, be_u128};
 use nom::sequence::{preceded, terminated};
@@ -429,7 +429,7 @@ fn address(extended: bool, entries: &[u8]) -> impl Fn(&[u8]) -> Parsed<'_, Socke
     }
 }
 
-/// `end = "\" ( "EOT" / "EOF" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one:
+/// `end = "\EO" ( "T" / "F" ) ( 3NUL *OCTET / *NUL )`. Its first bytes alone do not make one:
 /// 69.79.84.5:27961 is a server.
 #[inline]
 fn end(input: &[u8]) -> Parsed<'_, &[u8]> {
@@ -437,7 +437,7 @@ fn end(input: &[u8]) -> Parsed<'_, &[u8]> {
         tag(&[0; 3][..]),
         terminated(take_while(|byte| byte == 0), eof),
     ));
-    preceded((tag("\\"), alt((tag("EOT"), tag("EOF")))), nuls).parse(input)
+    preceded((tag("\\EO"), one_of("TF")), nuls).parse(input)
 }
 
 /// How a list writes its addresses.

@@ -359,14 +359,9 @@ pub struct ConnectArguments<'a> {
 impl ConnectRequest<'_> {
     /// Appends the bytes after the word.
     fn put(&self, out: &mut impl BufMut) {
-        let mut put_quoted = |userinfo: &[u8]| {
-            out.put_slice(b" \"");
-            out.put_slice(userinfo);
-            out.put_u8(b'"');
-        };
         match self {
             Self::Compressed(packed) => put_words(&[Some(packed)], out),
-            Self::Quoted(userinfo) => put_quoted(userinfo),
+            Self::Quoted(userinfo) => put_quoted(userinfo, out),
             Self::InfoString(userinfo) => out.put_slice(userinfo),
             Self::Arguments(arguments) => {
                 let ConnectArguments {
@@ -377,9 +372,7 @@ impl ConnectRequest<'_> {
                     further,
                 } = arguments;
                 put_words(&[Some(version), Some(port), Some(challenge)], out);
-                out.put_slice(b" \"");
-                out.put_slice(userinfo);
-                out.put_u8(b'"');
+                put_quoted(userinfo, out);
                 out.put_slice(further);
             }
         }
@@ -402,6 +395,13 @@ impl ConnectRequest<'_> {
             }
         }
     }
+}
+
+/// Appends a space, and the userinfo in quotes.
+fn put_quoted(userinfo: &[u8], out: &mut impl BufMut) {
+    out.put_slice(b" \"");
+    out.put_slice(userinfo);
+    out.put_u8(b'"');
 }
 
 /// `connect = %s"connect" ( arguments / SP quoted / SP packed / infostring )`: servers look for the
