@@ -128,10 +128,10 @@ impl StatusQuery {
                 None => Verdict::Next,
             };
         }
-        let count = self.lists.count;
+        let player_count = self.lists.player_count;
         if self.awaited().all(|list| list.is_silent()) {
             Verdict::Partial(Wait::Reply)
-        } else if self.awaited().all(|list| list.looks_whole(count)) {
+        } else if self.awaited().all(|list| list.looks_whole(player_count)) {
             Verdict::Partial(Wait::Grace)
         } else {
             Verdict::Partial(Wait::Quiet)
@@ -152,13 +152,13 @@ impl StatusQuery {
     }
 
     fn end_list_replies(&mut self) {
-        let count = self.lists.count;
-        self.awaited().for_each(|list| list.end_reply(count));
+        let player_count = self.lists.player_count;
+        self.awaited().for_each(|list| list.end_reply(player_count));
     }
 
     /// Handles the silence of a server that has sent its info.
     fn handle_silence(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let is_empty = self.asked == Some(Command::Players) && self.lists.count == Some(0);
+        let is_empty = self.asked == Some(Command::Players) && self.lists.player_count == Some(0);
         if is_empty {
             self.lists.players.end_empty_reply(Some(0));
         } else if remaining == Remaining::Retry {

@@ -40,7 +40,7 @@ const MAX_REPLIES: usize = 3;
 pub(super) struct Lists {
     pub(super) info: Option<Datagram>,
     /// Players as the server counts them; `None` before the info, and for a negative number.
-    pub(super) count: Option<usize>,
+    pub(super) player_count: Option<usize>,
     pub(super) rules: List,
     pub(super) players: List,
 }
@@ -84,7 +84,7 @@ impl Default for Lists {
     fn default() -> Self {
         Self {
             info: None,
-            count: None,
+            player_count: None,
             rules: List::new(Kind::Rules),
             players: List::new(Kind::Players),
         }
@@ -124,7 +124,7 @@ impl Lists {
         match response.body {
             Body::Info(info) if is_awaited => {
                 self.info = Some(Datagram::new(datagram, &response));
-                self.count = usize::try_from(info.current_players).ok();
+                self.player_count = usize::try_from(info.current_players).ok();
                 Ok(())
             }
             _ => Err(UNEXPECTED),
@@ -164,7 +164,7 @@ impl Lists {
     /// The parts of the answer that are missing, except the info.
     pub(super) fn missing(&self) -> MissingParts {
         let rules = self.rules.missing(None);
-        let players = self.players.missing(self.count);
+        let players = self.players.missing(self.player_count);
         MissingParts {
             rules: matches!(rules, Missing::Part),
             players: matches!(players, Missing::Part),
@@ -181,7 +181,7 @@ impl Lists {
         self.rules.reply.keep_first_versions();
         self.players.reply.keep_first_versions();
         self.rules.end_reply(None);
-        self.players.end_reply(self.count);
+        self.players.end_reply(self.player_count);
     }
 
     /// Whether a datagram of a list has arrived.
@@ -223,9 +223,9 @@ impl List {
 
     /// Ends a reply without any datagram. An empty list has no datagram, but the first time the
     /// datagram may be lost.
-    pub(super) fn end_empty_reply(&mut self, count: Option<usize>) {
+    pub(super) fn end_empty_reply(&mut self, player_count: Option<usize>) {
         self.set_answered();
-        self.end_reply(count);
+        self.end_reply(player_count);
         self.ask_again_if_empty();
     }
 
@@ -259,20 +259,20 @@ impl List {
     }
 
     /// Whether the current reply looks whole, so that only a late datagram could follow.
-    pub(super) fn looks_whole(&self, count: Option<usize>) -> bool {
+    pub(super) fn looks_whole(&self, player_count: Option<usize>) -> bool {
         let entries = self.reply.entries();
         let has_as_many = |earlier: &ListReply| earlier.entries() == entries;
-        self.proves_itself(count) || self.earlier.iter().any(has_as_many)
+        self.proves_itself(player_count) || self.earlier.iter().any(has_as_many)
     }
 
     /// Ends the current reply, if something has arrived. The list is then proved, is given up, or
     /// needs another reply.
-    pub(super) fn end_reply(&mut self, count: Option<usize>) {
+    pub(super) fn end_reply(&mut self, player_count: Option<usize>) {
         if self.state != State::Asked || self.is_silent() {
             return;
         }
-        let is_repeated = self.is_repeated() && !self.lacks_counted_players(count);
-        let is_proved = self.proves_itself(count) && self.is_largest();
+        let is_repeated = self.is_repeated() && !self.lacks_counted_players(player_count);
+        let is_proved = self.proves_itself(player_count) && self.is_largest();
         if is_proved || (is_repeated && self.reply.is_ended()) {
             self.state = State::Proved;
         } else if is_repeated || self.replies().count() >= MAX_REPLIES {
@@ -302,17 +302,20 @@ impl List {
 
     /// Whether the bytes of the current reply, or the server's count of players, show that nothing
     /// of it is missing.
-    fn proves_itself(&self, count: Option<usize>) -> bool {
+    fn proves_itself(&self, player_count: Option<usize>) -> bool {
         match self.kind {
             Kind::Rules => self.reply.is_stock_rules(),
-            Kind::Players => count.is_some_and(|count| self.reply.has_exactly(count)),
+            Kind::Players => {
+                player_count.is_some_and(|player_count| self.reply.has_exactly(player_count))
+            }
         }
     }
 
     /// Whether the server counts players and no datagram of them has arrived. Two such replies
     /// count as two losses, not as an empty list.
-    fn lacks_counted_players(&self, count: Option<usize>) -> bool {
-        let are_counted = self.kind == Kind::Players && count.is_some_and(|count| count > 0);
+    fn lacks_counted_players(&self, player_count: Option<usize>) -> bool {
+        let are_counted =
+            self.kind == Kind::Players && player_count.is_some_and(|player_count| player_count > 0);
         are_counted && !self.reply.has_datagrams()
     }
 
@@ -348,7 +351,7 @@ impl List {
         }
     }
 
-    fn missing(&self, count: Option<usize>) -> Missing {
+    fn missing(&self, player_count: Option<usize>) -> Missing {
         match self.state {
             State::Proved => return Missing::Nothing,
             State::OverLimit => return Missing::Part,
@@ -358,8 +361,8 @@ impl List {
         let Some(best) = answered.max_by_key(|reply| reply.worth()) else {
             return Missing::Part;
         };
-        let has_all_known = match count {
-            Some(count) => best.has_counted(count),
+        let has_all_known = match player_count {
+            Some(player_count) => best.has_counted(player_count),
             None => best.has_datagrams(),
         };
         if has_all_known && best.is_uncut() {

@@ -75,7 +75,7 @@ impl<'a> Command<'a> {
     }
 
     /// The value, which may be empty.
-    pub const fn value(&self) -> &'a [u8] {
+    pub(crate) const fn value(&self) -> &'a [u8] {
         self.tokens().1
     }
 
