@@ -106,12 +106,10 @@ pub(crate) const MAX_WORD: usize = 24;
 
 /// A word in lower case, for a `match`; empty if it is longer than the buffer.
 pub(crate) fn lower_case<'b>(word: &[u8], buffer: &'b mut [u8; MAX_WORD]) -> &'b [u8] {
-    let Some(copy) = buffer.get_mut(..word.len()) else {
-        return &[];
-    };
-    copy.copy_from_slice(word);
-    // A constant number of bytes needs no loop.
-    buffer.make_ascii_lowercase();
+    buffer
+        .iter_mut()
+        .zip(word)
+        .for_each(|(lower, byte)| *lower = byte.to_ascii_lowercase());
     buffer.get(..word.len()).unwrap_or_default()
 }
 
