@@ -120,9 +120,9 @@ impl Signature {
 }
 
 /// The keys of a reply, and the first letters of the values that marks compare with a text: a bit
-/// for each.
+/// for each. Some of these bits coincide.
 #[derive(Debug, Clone, Copy)]
-struct Traits(u128);
+struct Traits(u64);
 
 /// The keys whose values are compared with a text.
 const TEXT_KEYS: [Key; 7] = [
@@ -134,10 +134,6 @@ const TEXT_KEYS: [Key; 7] = [
     Key::ShortVersion,
     Key::StarVersion,
 ];
-
-/// The bits of letters come after those of keys.
-const LETTERS: u32 = 96;
-const _: () = assert!(Key::COUNT <= LETTERS as usize);
 
 impl Traits {
     fn of_reply(known: &Known<'_>) -> Self {
@@ -162,13 +158,13 @@ impl Traits {
     }
 
     /// The first letter, the same in both cases. A letter has another bit in the value of another
-    /// key; some of these bits coincide.
+    /// key. The bits of letters come after those of keys.
     const fn of_value(key: Key, text: &[u8]) -> Self {
         match text {
             [first, ..] => {
                 let bit = (*first & 0x1F).wrapping_add(key as u8) % 32;
-                let letter = 1_u128.wrapping_shl(bit as u32);
-                Self(letter.wrapping_shl(LETTERS))
+                let letter = 1_u64.wrapping_shl(bit as u32);
+                Self(letter.wrapping_shl(Key::BITS))
             }
             [] => Self(0),
         }

@@ -82,11 +82,13 @@ keys! {
 impl Key {
     /// The number of known keys.
     pub(crate) const COUNT: usize = Self::ALL.len();
+    /// The length of a set of keys, in bits.
+    pub(crate) const BITS: u32 = 32;
 
-    /// This key's bit in a set of keys.
+    /// This key's bit in a set of keys. Some keys have the same bit.
     #[inline]
-    pub(crate) const fn bit(self) -> u128 {
-        1_u128.wrapping_shl(self as u32)
+    pub(crate) const fn bit(self) -> u64 {
+        1_u64.wrapping_shl(self as u32 % Self::BITS)
     }
 }
 
@@ -94,8 +96,8 @@ impl Key {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
     values: [Option<&'a [u8]>; Key::COUNT],
-    /// The keys with a value, a bit for each.
-    keys: u128,
+    /// The bits of the keys with a value.
+    keys: u64,
 }
 
 impl Default for Known<'_> {
@@ -121,7 +123,7 @@ impl<'a> Known<'a> {
 
     /// The keys that the reply has, as a set of [`Key::bit`]s.
     #[inline]
-    pub(crate) const fn keys(&self) -> u128 {
+    pub(crate) const fn keys(&self) -> u64 {
         self.keys
     }
 
