@@ -643,6 +643,31 @@ pub(crate) const QCSTATUS_TEAMS: [i32; 4] = [5, 14, 13, 10];
 /// The numbers on player lines of the two teams in `g_match_score` (captured).
 pub(crate) const MATCH_SCORE_TEAMS: [i32; 2] = [2, 3];
 
+/// A team that has keys of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TeamKeys {
+    /// The team's number on player lines.
+    pub(crate) id: i32,
+    /// Keys of the score. The server side writes the first.
+    pub(crate) scores: &'static [Key],
+    /// Keys of the name.
+    pub(crate) names: &'static [Key],
+}
+
+/// The teams of Soldier of Fortune II, OSP, Urban Terror and Jedi Outcast (captured).
+pub(crate) const RED_AND_BLUE: [TeamKeys; 2] = [
+    TeamKeys {
+        id: 1,
+        scores: &[Key::Redscore, Key::ScoreRed],
+        names: &[Key::TeamNameRed, Key::NameRed, Key::Redteam],
+    },
+    TeamKeys {
+        id: 2,
+        scores: &[Key::Bluescore, Key::ScoreBlue],
+        names: &[Key::TeamNameBlue, Key::NameBlue, Key::Blueteam],
+    },
+];
+
 const FRAGS: Limit = Limit::Key(Key::FragLimit);
 const CAPTURES: Limit = Limit::Key(Key::CaptureLimit);
 const STOCK_CAPTURES: Limit = Limit::StockKey(Key::CaptureLimit);
@@ -1727,6 +1752,7 @@ mod tests {
         listing.value("pairs of an infostring", &INFO_STRING_PROTOCOL);
         listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
         listing.value("teams of a match score", &MATCH_SCORE_TEAMS);
+        listing.value("red and blue", &RED_AND_BLUE);
         listing.keys(Key::ALL.iter().map(|key| (key, key.as_str())));
         listing.check("quake3");
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::engines::{
     Clients, InfoSlots, Limit, Line, MATCH_SCORE_TEAMS, Modification, Profile, QCSTATUS_TEAMS,
-    WrittenTeams,
+    RED_AND_BLUE, WrittenTeams,
 };
 use super::keys::{Key, Known};
 use super::to_status::ANTI_CHEAT;
@@ -81,6 +81,13 @@ impl Writer<'_> {
         self.put(key, number.map(|number| number.to_string().into_bytes()));
     }
 
+    /// Writes a number under the first of these keys.
+    fn put_first(&mut self, keys: &[Key], number: Option<impl ToString>) {
+        if let Some(key) = keys.first() {
+            self.put_number(*key, number);
+        }
+    }
+
     /// The value of a rule of the status.
     fn rule(&self, key: Key) -> Option<Vec<u8>> {
         let value = self.status.rules.get(key.as_str())?;
@@ -107,7 +114,7 @@ impl Writer<'_> {
         let slots = status
             .max_players
             .map(|slots| slots.saturating_sub(left_out));
-        self.put_number(Key::SvMaxclients, slots);
+        self.put_number(profile.slots, slots);
         self.put_number(Key::PrivateClients, private);
     }
 
@@ -135,7 +142,7 @@ impl Writer<'_> {
         }
         let game = owned(&status.game);
         let inner = self.inner_name();
-        if self.is_info && written.info_game != Key::Gamename {
+        if self.is_info {
             self.put(written.info_game, game);
         } else if inner.is_some() {
             self.put(Key::ComGamename, game);
@@ -192,16 +199,17 @@ impl Writer<'_> {
     /// Writes whether a password is needed, the numbers of people and bots, the version, `qcstatus`,
     /// and the rules that an `infoResponse` repeats.
     fn put_access(&mut self) {
-        let (status, written) = (self.status, &self.profile.written);
+        let (status, profile) = (self.status, self.profile);
+        let written = &profile.written;
         let locked = status.password.map(u8::from);
         if self.is_info {
-            let is_left_out = self.profile.password.absence_means_none;
+            let is_left_out = profile.password.absence_means_none;
             let locked = locked.filter(|locked| *locked == 1 || !is_left_out);
             for key in written.info_password {
                 self.put_number(*key, locked);
             }
         } else {
-            self.put_number(Key::GNeedpass, locked);
+            self.put_first(profile.password.keys, locked);
         }
         let people = self.people();
         for key in written.people {
@@ -247,9 +255,9 @@ impl Writer<'_> {
         }
         match profile.written.teams {
             WrittenTeams::RedAndBlue => {
-                for (id, key) in [(1, Key::Redscore), (2, Key::Bluescore)] {
-                    let score = team(&status.teams, id).and_then(|team| team.score);
-                    self.put_number(key, score);
+                for keys in &RED_AND_BLUE {
+                    let score = team(&status.teams, keys.id).and_then(|team| team.score);
+                    self.put_first(keys.scores, score);
                 }
             }
             WrittenTeams::MatchScore => self.put(Key::MatchScore, Some(match_score(&status.teams))),

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use super::answer::{Answer, LineCount};
 use super::engines::{
     Clients, InfoSlots, Limit, MATCH_SCORE_TEAMS, Match, Names, Profile, QCSTATUS_TEAMS,
+    RED_AND_BLUE, TeamKeys,
 };
 use super::keys::{Key, Known};
 use super::wire::player::{PlayerLine, is_blank};
@@ -109,13 +110,6 @@ struct GameNames<'a> {
     modification: Option<&'a [u8]>,
 }
 
-/// The player of a line.
-struct Listed {
-    player: Player,
-    /// Whether the player only watches, and has a slot of its own, as in QuakeWorld.
-    is_spectator: bool,
-}
-
 /// The lines after the infostring.
 struct Lines {
     players: Vec<Player>,
@@ -168,47 +162,39 @@ impl<'a> Reader<'a> {
             has_odd_line: false,
         };
         for text in response.text_lines() {
-            let Some(listed) = self.listed(text, &mut lines.extras) else {
-                lines.has_odd_line |= !is_blank(text);
-                continue;
-            };
-            let spectators = usize::from(listed.is_spectator);
-            lines.spectators = lines.spectators.saturating_add(spectators);
-            lines.players.push(listed.player);
+            match self.listed(text, &mut lines) {
+                Some(player) => lines.players.push(player),
+                None => lines.has_odd_line |= !is_blank(text),
+            }
         }
         let slots = self.known.get(Key::P).unwrap_or_default();
         set_teams(&mut lines.players, slots);
         lines
     }
 
-    /// The player of a line; `None` if it is not a player line.
+    /// The player of a line; `None` if it is not a player line. Spectators are counted.
     #[inline]
-    fn listed(&self, text: &'a [u8], extras: &mut RulesBuilder) -> Option<Listed> {
-        let mut is_spectator = false;
-        let mut player = match self.answer.form() {
-            Form::Quake3 => self.player(&PlayerLine::parse(text)?, extras),
+    fn listed(&self, text: &'a [u8], lines: &mut Lines) -> Option<Player> {
+        let extras = &mut lines.extras;
+        match self.answer.form() {
+            Form::Quake3 => Some(self.player(&PlayerLine::parse(text)?, extras)),
             Form::Quake2 => {
                 let line = Quake2Line::parse(text)?;
-                let player = self.player(&PlayerLine::of_quake2(text, &line), extras);
                 if let Some(further) = line.further {
                     extras.push(b"address", further.address);
                 }
-                player
+                Some(self.player(&PlayerLine::of_quake2(text, &line), extras))
             }
             Form::QuakeWorld => {
                 let line = QuakeWorldLine::parse(text)?;
-                is_spectator = line.is_spectator();
-                let player = self.player(&PlayerLine::of_quake_world(text, &line), extras);
-                self.quake_world_player(player, &line, extras)
+                let spectators = usize::from(line.is_spectator());
+                lines.spectators = lines.spectators.saturating_add(spectators);
+                Some(self.quake_world_player(text, &line, extras))
             }
-        };
-        player.extra = extras.take_part();
-        Some(Listed {
-            player,
-            is_spectator,
-        })
+        }
     }
 
+    /// The player of a line, with the further fields that were pushed since the last one.
     #[inline]
     fn player(&self, line: &PlayerLine<'a>, extras: &mut RulesBuilder) -> Player {
         let (score, ping, team) = (line.score(), line.ping(), line.team());
@@ -229,30 +215,17 @@ impl<'a> Reader<'a> {
             ping,
             team,
             bot: ping.filter(|_| self.shows_bots).map(|ping| ping == 0),
-            ..Player::default()
+            extra: extras.take_part(),
         }
     }
 
-    /// The player with the fields that only lines of QuakeWorld have.
+    /// The player of a line of QuakeWorld, with the fields that only such lines have.
     fn quake_world_player(
         &self,
-        mut player: Player,
-        line: &QuakeWorldLine<'_>,
+        text: &'a [u8],
+        line: &QuakeWorldLine<'a>,
         extras: &mut RulesBuilder,
     ) -> Player {
-        player.name = self.text_of(line.plain_name());
-        if line.is_spectator() {
-            player.ping = player.ping.map(i32::saturating_abs);
-        }
-        player.bot = match line.kind {
-            Some(b"b") => Some(true),
-            Some(b"h") => Some(false),
-            _ => {
-                let prefix = self.profile.bot_prefix.map(str::as_bytes);
-                let is_bot = prefix.is_some_and(|prefix| line.name.starts_with(prefix));
-                is_bot.then_some(true)
-            }
-        };
         let fields = [
             (&b"id"[..], Some(line.id)),
             (b"time", Some(line.minutes)),
@@ -267,6 +240,20 @@ impl<'a> Reader<'a> {
                 extras.push(key, value);
             }
         }
+        let mut player = self.player(&PlayerLine::of_quake_world(text, line), extras);
+        player.name = self.text_of(line.plain_name());
+        if line.is_spectator() {
+            player.ping = player.ping.map(i32::saturating_abs);
+        }
+        player.bot = match line.kind {
+            Some(b"b") => Some(true),
+            Some(b"h") => Some(false),
+            _ => {
+                let prefix = self.profile.bot_prefix.map(str::as_bytes);
+                let is_bot = prefix.is_some_and(|prefix| line.name.starts_with(prefix));
+                is_bot.then_some(true)
+            }
+        };
         player
     }
 
@@ -403,25 +390,18 @@ impl<'a> Reader<'a> {
         if let Some(scores) = self.known.get(Key::MatchScore) {
             return teams_of_match_score(scores, self.answer.raw(), self.style);
         }
-        let red = self.team(
-            1,
-            &[Key::ScoreRed, Key::Redscore],
-            &[Key::TeamNameRed, Key::NameRed, Key::Redteam],
-        );
-        let blue = self.team(
-            2,
-            &[Key::ScoreBlue, Key::Bluescore],
-            &[Key::TeamNameBlue, Key::NameBlue, Key::Blueteam],
-        );
-        red.into_iter().chain(blue).collect()
+        let teams = RED_AND_BLUE.iter().filter_map(|keys| self.team(keys));
+        teams.collect()
     }
 
     /// The team, if it has a score or, in a game of teams, a name.
-    fn team(&self, id: i32, scores: &[Key], names: &[Key]) -> Option<Team> {
-        let score = self.known.first_filled(scores).and_then(number::integer);
+    fn team(&self, keys: &TeamKeys) -> Option<Team> {
+        let score = self.known.first_filled(keys.scores);
+        let score = score.and_then(number::integer);
         let has_teams = self.current_match.is_some_and(|current| current.has_teams);
-        let name = self.text(names).filter(|_| score.is_some() || has_teams);
-        (score.is_some() || name.is_some()).then(|| team(id, name, score))
+        let name = self.text(keys.names);
+        let name = name.filter(|_| score.is_some() || has_teams);
+        (score.is_some() || name.is_some()).then(|| team(keys.id, name, score))
     }
 }
 
