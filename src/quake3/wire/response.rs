@@ -248,7 +248,12 @@ impl<'a> Response<'a> {
             ..
         } = self.layout;
         put_head(Word { form, detail }, extra, out);
-        out.put_slice(self.info().raw());
+        let info = self.info().raw();
+        out.put_slice(info);
+        // A line feed belongs to a value only if a separator follows it.
+        if info.ends_with(b"\n") {
+            out.put_u8(b'\\');
+        }
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
