@@ -81,7 +81,8 @@ pub fn plugins(
 
 /// The software in the value of `plugins`: up to `: `, or all of it if it is not a list.
 pub(crate) fn software(value: &[u8]) -> &[u8] {
-    if let Some(colon) = memmem::find(value, b": ") {
+    let is_followed_by_space = |colon: &usize| value.get(after(*colon, &[])) == Some(&b' ');
+    if let Some(colon) = memchr::memchr_iter(b':', value).find(is_followed_by_space) {
         return value.get(..colon).unwrap_or_default();
     }
     let is_platform = memmem::find(value, b" on ").is_some();
