@@ -352,7 +352,7 @@ fn servers(client: &Client, arguments: &List) -> Result<Servers, Box<dyn std::er
     }
     let game = command_line::game(game).map_err(|unknown| {
         WrongArgument(format!(
-            "{unknown}; a game that is not listed here needs its protocol number, or its --key"
+            "{unknown} (a game that is not listed here needs its protocol number or its --key)"
         ))
     })?;
     let game = with_masters(game, from_ref(&arguments.master)).map_err(WrongArgument)?;

@@ -53,15 +53,15 @@
 //! | `tokio` | yes | the module `net`, and `os-entropy` |
 //! | `blocking` | no | the module [`blocking`]: queries without a runtime; and `os-entropy` |
 //! | `os-entropy` | with `tokio`, `blocking` | [`Secret::from_os`] |
-//! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve`](net::serve()) |
+//! | `serve` | no | the server side: [`serve`], [`quake3::master`], `respond` of each protocol, [`Service`]; with `tokio` [`net::serve()`] |
 //! | `serde` | no | `Serialize` and `Deserialize` for the model, outcomes and counters; `model::Detailed` |
 //! | `tracing` | no | a span for each query; events for rejected and late datagrams, retries and timeouts |
 //! | `secure-rcon` | no | the signatures of DarkPlaces' remote console |
 //!
 //! # The loop of every state machine
 //! The core is sans-IO: it has no socket, no clock and no randomness.
-//! [`Session`](session::Session), [`Scanner`](scan::Scanner), [`Responder`](serve::Responder),
-//! [`Master`](quake3::master::Master) and [`Announcer`](serve::Announcer) have the same methods.
+//! [`Session`](session::Session), [`Scanner`](scan::Scanner), [`Responder`][serve::Responder],
+//! [`Master`][quake3::master::Master] and [`Announcer`][serve::Announcer] have the same methods.
 //! Call them in this order:
 //!
 //! 1. `poll_datagram(now, &mut out)` until it returns `None`; send `out` to the address that it
@@ -134,13 +134,14 @@
 //! other, and files do not depend on each other in a circle.
 //!
 //! ```text
-//! 4  guide, net                             the guide (documentation only); sockets, clock, entropy, host names
-//! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name; lists of servers; answering
-//!    status_query
+//! 4  guide, net                             documentation; sockets, clock, entropy, host names
+//! 3  games, inspect, lan, lists, serve,     the four protocols in one interface; games by name;
+//!    status_query                           lists of servers; answering
 //! 2  gamespy1, gamespy4, quake3, ut2004     the protocols
-//! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries, deadlines, scans
-//!    service, session
-//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text, time, token
+//! 1  model, options, protocol, reply, scan, the normalised status; conversations, retries,
+//!    service, session                       deadlines, scans
+//! 0  address, bucket, error, exclusive, game_key, grammar, limits, secret, sketch, text,
+//!    time, token
 //! ```
 //!
 //! Every protocol has the same items:
@@ -176,6 +177,31 @@
 //! - A patch can change a private dependency, such as nom. It cannot change a dependency that
 //!   public signatures use: bytes, and with their features futures-core, tokio, async-trait and
 //!   serde.
+//!
+// Links to items that these features add. On docs.rs, all features are enabled.
+#![cfg_attr(
+    not(feature = "serve"),
+    doc = "[`serve`]: https://docs.rs/queryport/latest/queryport/serve/\n\
+[`quake3::master`]: https://docs.rs/queryport/latest/queryport/quake3/master/\n\
+[`Service`]: https://docs.rs/queryport/latest/queryport/struct.Service.html\n\
+[`net::serve()`]: https://docs.rs/queryport/latest/queryport/net/fn.serve.html\n\
+[serve::Responder]: https://docs.rs/queryport/latest/queryport/serve/struct.Responder.html\n\
+[serve::Announcer]: https://docs.rs/queryport/latest/queryport/serve/struct.Announcer.html\n\
+[quake3::master::Master]: https://docs.rs/queryport/latest/queryport/quake3/master/struct.Master.html\n\
+[`serve::GuardOptions`]: https://docs.rs/queryport/latest/queryport/serve/struct.GuardOptions.html"
+)]
+#![cfg_attr(
+    not(feature = "blocking"),
+    doc = "[`blocking`]: https://docs.rs/queryport/latest/queryport/blocking/\n\
+[`blocking::Client`]: https://docs.rs/queryport/latest/queryport/blocking/struct.Client.html"
+)]
+#![cfg_attr(
+    not(all(feature = "games", feature = "serve", feature = "tokio")),
+    doc = "[`guide`]: https://docs.rs/queryport/latest/queryport/guide/\n\
+[`guide::migration`]: https://docs.rs/queryport/latest/queryport/guide/migration/\n\
+[`guide::answering`]: https://docs.rs/queryport/latest/queryport/guide/answering/\n\
+[`guide::threat_model`]: https://docs.rs/queryport/latest/queryport/guide/threat_model/"
+)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 /// Setters of options, which take them by value: `NAME(ARGUMENTS) FIELD = VALUE;`.

@@ -20,8 +20,10 @@
 //!
 //! # Datagrams
 //! ```text
-//!  5C key 5C value 5C key 5C value …      pairs; no escape, no newline, bytes of Windows-1252 or UTF-8
-//!  player_12                              rows: name, underscore, number; teamname_1 and score_t1 are teams'
+//!  5C key 5C value 5C key 5C value …      pairs; no escape, no newline,
+//!                                         bytes of Windows-1252 or UTF-8
+//!  player_12                              rows: name, underscore, number;
+//!                                         teamname_1 and score_t1 are teams'
 //!  queryid 5C 20.3                        reply 20, fragment 3
 //!  final 5C                               this fragment is the last
 //! ```
@@ -158,6 +160,11 @@
 //! assert_eq!(response.pairs().count(), 4);
 //! # Ok::<(), queryport::ParseError>(())
 //! ```
+//!
+#![cfg_attr(
+    not(feature = "serve"),
+    doc = "[`respond`]: https://docs.rs/queryport/latest/queryport/gamespy1/fn.respond.html"
+)]
 
 mod answer;
 mod client;

@@ -35,7 +35,7 @@ use std::time::Duration;
 ///
 /// | field | JSON |
 /// |---|---|
-/// | texts (`name`, `map`, `game`, `mod_name`, `game_type`, `version`) | string without colour codes, or `null`; with [`Detailed`](crate::model::Detailed) as described there |
+/// | texts (`name`, `map`, `game`, `mod_name`, `game_type`, `version`) | string without colour codes, or `null`; with [`Detailed`][crate::model::Detailed] as described there |
 /// | `mutators` | list of texts, or `null` |
 /// | counts and numbers | number, or `null` |
 /// | `password`, `dedicated`, `anti_cheat` | `true`, `false` or `null` |
@@ -49,7 +49,12 @@ use std::time::Duration;
 ///
 /// A status that is read back equals the one written, because texts are equal if their plain texts
 /// are. Durations are kept to the microsecond. Colours, invisible characters, raw bytes and
-/// character sets are lost: [`Detailed`](crate::model::Detailed) keeps these too.
+/// character sets are lost: [`Detailed`][crate::model::Detailed] keeps these too.
+///
+#[cfg_attr(
+    not(feature = "serde"),
+    doc = "[crate::model::Detailed]: https://docs.rs/queryport/latest/queryport/model/struct.Detailed.html"
+)]
 #[doc(alias = "CommonResponse")]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize), serde(default))]

@@ -1,14 +1,23 @@
 //! The network layer: sockets, clock, name resolution and random numbers.
 //!
 //! It runs the state machines of [`session`](crate::session), [`scan`](crate::scan) and
-//! [`serve`](crate::serve), on tokio (feature `tokio`) or on the standard library alone
-//! ([`blocking`](crate::blocking), feature `blocking`). On tokio, calls need a runtime with its
+//! [`serve`][crate::serve], on tokio (feature `tokio`) or on the standard library alone
+//! ([`blocking`][crate::blocking], feature `blocking`). On tokio, calls need a runtime with its
 //! drivers (`enable_all`), and panic without.
 //!
 //! Every single query has a UDP socket of its own, connected to the server. The kernel therefore
 //! drops datagrams from other addresses, the port is a new one, and ICMP errors become
 //! [`ErrorKind::Unreachable`](crate::ErrorKind::Unreachable). Dropping a future cancels its query.
 //! A [`Scan`](crate::Scan) queries thousands of servers over one socket per address family.
+//!
+#![cfg_attr(
+    not(feature = "serve"),
+    doc = "[crate::serve]: https://docs.rs/queryport/latest/queryport/serve/"
+)]
+#![cfg_attr(
+    not(feature = "blocking"),
+    doc = "[crate::blocking]: https://docs.rs/queryport/latest/queryport/blocking/"
+)]
 
 #[cfg(feature = "blocking")]
 pub(crate) mod blocking;

@@ -8,7 +8,7 @@
 //! | `getchallenge`: a number that proves the client's address | [`ConnectQuery`] | [`respond`], [`verify_challenge`] |
 //! | `connect`: reserve a player slot | [`ConnectQuery`] | [`ConnectRequest::userinfo`], [`Reply`] |
 //! | `rcon`, `srcon`: run a console command | [`RconQuery`] | [`RconRequest`], [`Reply::print`] |
-//! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`](crate::serve::Announcer) | [`master::Master`] |
+//! | `getservers`, `heartbeat`: the list of servers | [`lists::Quake3List`](crate::lists::Quake3List), [`Announcer`][crate::serve::Announcer] | [`master::Master`] |
 //!
 //! # Flow
 //! A `getinfo` or `getstatus` is answered with one datagram, never more; `rcon` and `getservers`
@@ -206,6 +206,14 @@
 //! assert_eq!(response.info().iter().count(), 8);
 //! # Ok::<(), queryport::ParseError>(())
 //! ```
+//!
+#![cfg_attr(
+    not(feature = "serve"),
+    doc = "[`respond`]: https://docs.rs/queryport/latest/queryport/quake3/fn.respond.html\n\
+[`verify_challenge`]: https://docs.rs/queryport/latest/queryport/quake3/fn.verify_challenge.html\n\
+[crate::serve::Announcer]: https://docs.rs/queryport/latest/queryport/serve/struct.Announcer.html\n\
+[`master::Master`]: https://docs.rs/queryport/latest/queryport/quake3/master/struct.Master.html"
+)]
 
 mod answer;
 mod client;

@@ -17,8 +17,15 @@
 //!
 //! The [front page](crate#the-loop-of-every-state-machine) shows the order of the calls. All state
 //! machines share the methods of [`Machine`]: also [`Scanner`](crate::scan::Scanner),
-//! [`Responder`](crate::serve::Responder), [`Master`](crate::quake3::master::Master) and
-//! [`Announcer`](crate::serve::Announcer).
+//! [`Responder`][crate::serve::Responder], [`Master`][crate::quake3::master::Master] and
+//! [`Announcer`][crate::serve::Announcer].
+//!
+#![cfg_attr(
+    not(feature = "serve"),
+    doc = "[crate::serve::Responder]: https://docs.rs/queryport/latest/queryport/serve/struct.Responder.html\n\
+[crate::quake3::master::Master]: https://docs.rs/queryport/latest/queryport/quake3/master/struct.Master.html\n\
+[crate::serve::Announcer]: https://docs.rs/queryport/latest/queryport/serve/struct.Announcer.html"
+)]
 
 mod conversation;
 mod fragments;
