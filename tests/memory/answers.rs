@@ -112,9 +112,9 @@ fn a_gamespy1_answer_is_joined_once_and_its_status_is_a_few_lists() {
             gamespy1::Answer::from_datagrams(datagrams.iter().cloned(), &Limits::default()).ok();
     });
     println!("{} allocations for the joined answer", counted.count_total);
-    // Three copies of datagrams among them.
+    // Six of them are for the copies of three datagrams.
     assert!(
-        counted.count_total <= 9,
+        counted.count_total <= 12,
         "{} allocations",
         counted.count_total
     );
