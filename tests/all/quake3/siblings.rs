@@ -257,6 +257,15 @@ fn bots_of_fte_have_a_mark_in_their_names() {
     );
 }
 
+#[test]
+fn further_fields_are_in_the_character_set_of_names() {
+    let datagram =
+        b"\xff\xff\xff\xffn\\*version\\MVDSV 0.36\n1 0 1 0 \"a\" \"\xe2ase\" 0 0 \"\xf2ed\"\n\0";
+    let players = answer(&[datagram]).to_status().players;
+    let extra = |key| players[0].extra.get(key).unwrap().plain();
+    assert_eq!((&*extra("skin"), &*extra("team")), ("base", "red"));
+}
+
 /// FTE's browser draws names with its own codes, also those of a QuakeWorld reply (fte-team/fteqw,
 /// engine/client/m_master.c). The line follows its format string (engine/server/sv_main.c).
 #[test]
