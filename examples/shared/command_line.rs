@@ -12,7 +12,7 @@ use std::sync::Arc;
 use queryport::UnknownProtocol;
 use queryport::games::Game;
 
-use crate::wrap::{is_wider, wrap};
+use crate::wrap::{is_wider, wrap, wrap_for};
 
 /// The exit codes of every program, as `--help` lists them.
 pub const EXIT_STATUS: &str = "Exit status: 0 success, 1 failure or no usable answer, 2 wrong command line,\n3 incomplete answer";
@@ -429,9 +429,11 @@ pub fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     }
 }
 
-/// Writes a line to standard error. `eprintln` would panic on a closed pipe.
+/// Writes a text to standard error, in lines that fit a terminal. `eprintln` would panic on a closed
+/// pipe.
 pub fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let columns = columns_if_terminal(&io::stderr());
+    let _ = writeln!(io::stderr(), "{}", wrap_for(columns, text.to_owned()));
 }
 
 /// An error and its causes in one line.

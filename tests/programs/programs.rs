@@ -1016,10 +1016,12 @@ fn a_narrow_terminal_wraps_no_line_of_a_summary_or_of_a_list() {
     let game = on_a_terminal_of(&["games", "openarena"], "xterm", 40);
     let wrong = on_a_terminal_of(&["query", "--nonsense"], "xterm", 40);
     let status = on_a_terminal_of(&["query"], "xterm", 40);
-    for line in [&long, &games, &served, &help, &game, &wrong, &status]
-        .into_iter()
-        .flatten()
-    {
+    let unreachable = ["query", "quake3", "127.0.0.1:9", "--timeout", "0.5"];
+    let failure = on_a_terminal_of(&unreachable, "xterm", 40);
+    let all = [
+        &long, &games, &served, &help, &game, &wrong, &status, &failure,
+    ];
+    for line in all.into_iter().flatten() {
         assert!(line.chars().count() <= 40, "{line:?}");
     }
     assert!(
