@@ -43,8 +43,8 @@ pub fn inspect<'a>(datagram: &'a [u8], limits: &Limits) -> Vec<Candidate<'a>> {
     candidates
 }
 
-/// The datagram as each message of a client. The order counts where two have the same rank: the
-/// strictest grammar comes first.
+/// Reads the datagram as each message of a client. The strictest grammar comes first, because the
+/// first of two messages with the same rank is taken.
 fn requests(datagram: &[u8]) -> [Candidate<'_>; 4] {
     let quake3 = quake3::Request::parse(datagram).map(Message::Quake3Request);
     let gamespy4 = gamespy4_request(datagram).map(Message::GameSpy4Request);
@@ -67,7 +67,7 @@ fn gamespy4_request(datagram: &[u8]) -> Result<gamespy4::Request<'_>, ParseError
     }
 }
 
-/// The datagram as each message of a server or a master, in the order of [`requests`].
+/// Reads the datagram as each message of a server or a master, in the order of [`requests`].
 fn replies<'a>(datagram: &'a [u8], limits: &Limits) -> [Candidate<'a>; 6] {
     let quake3 = quake3::Response::parse(datagram, limits).map(Message::Quake3Response);
     let short_reply = quake3::Reply::parse(datagram).map(Message::Quake3Reply);

@@ -240,7 +240,7 @@ impl Probe {
         match (query.clone().receive(datagram), rule) {
             (Verdict::Rejected(_), _) => None,
             (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
-            // A port that servers share sends nothing else.
+            // A port that servers share sends only complete answers.
             (_, Some(_)) => None,
             (_, None) => Some(from),
         }
@@ -377,7 +377,7 @@ mod tests {
         );
         assert_eq!(last - now, BETWEEN_ROUNDS);
         let request = sent[&27960][0].clone();
-        // An answer from somebody new keeps the search open, a copy does not.
+        // An answer from a new server keeps the search open; a copy does not.
         let quiet = Timing::default().retry_after();
         let answered = last + quiet - MS;
         for wait in [Duration::ZERO, 500 * MS] {
@@ -598,7 +598,7 @@ mod tests {
         );
     }
 
-    /// A datagram from this host and port after so many milliseconds.
+    /// Milliseconds to wait, then a datagram from this host and port.
     type Step = (u8, u8, u16, Vec<u8>);
 
     /// Bytes, or the beginning of an answer to one of the requests with bytes after it.
@@ -621,8 +621,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever arrives: a server is found once, there are no more of them than datagrams, and
-        /// the search ends by its deadline.
+        /// Each server is found once, there are at most as many servers as datagrams, and the
+        /// search ends by its deadline.
         #[test]
         fn any_datagrams_lead_to_bounded_searches(
             game in prop_oneof![Just(None), Just(Some("ut99")), Just(Some("ut2004")), Just(Some("jka"))],

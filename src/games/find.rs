@@ -143,7 +143,7 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     };
     let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    // A distant name is not suggested if there is a near one.
+    // If a name is very similar, names that are much less similar are not suggested.
     let least = like
         .first()
         .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
@@ -189,7 +189,7 @@ impl Game {
         };
         let is_marked = |game: &&Self| game.marks.iter().any(|mark| mark.fits(status));
         if named.is_some() {
-            // Modifications share the name of their game, which follows them in the table.
+            // A modification sends the name of its game. The game comes after it in the table.
             return games()
                 .filter(is_named)
                 .find(is_marked)

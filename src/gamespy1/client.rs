@@ -109,11 +109,11 @@ impl StatusQuery {
     /// The Unreal engine answers them in this order, GameSpy's own code in the order of its own
     /// table.
     ///
-    /// Servers number players and teams from 0, and call fields of both `team_N` and `score_N`
-    /// (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If you also
-    /// request [`Command::Players`] or [`Command::Status`] with [`Command::Teams`], a `team_N`
-    /// followed by `size_N` begins the row of a team. So does a `team_N` that is not a number,
-    /// outside a player's row.
+    /// Servers number both players and teams from 0, and both have fields named `team_N` and
+    /// `score_N` (UT99's UdpServerQuery 1.5.2; elmuerte/UT2004-ServerExt, Classes/ServQuery.uc). If
+    /// you also request [`Command::Players`] or [`Command::Status`] with [`Command::Teams`], a
+    /// `team_N` followed by `size_N` begins the row of a team. Outside a player's row, a `team_N`
+    /// whose value is not a number begins one too.
     ///
     /// ```
     /// use queryport::QueryOptions;

@@ -97,7 +97,7 @@ pub(crate) struct Keys {
         allow(dead_code, reason = "only a server writes it")
     )]
     pub(crate) usual: Option<Key>,
-    /// A text that means none, in any ASCII case.
+    /// A text that means "no value", in any ASCII case.
     none: Option<&'static str>,
 }
 
@@ -119,7 +119,7 @@ impl Keys {
         }
     }
 
-    /// The same keys. This text means none.
+    /// The same keys. This text means "no value".
     const fn without(self, none: &'static str) -> Self {
         Self {
             none: Some(none),
@@ -127,7 +127,7 @@ impl Keys {
         }
     }
 
-    /// Whether a text is a value.
+    /// Whether a text is a value: not empty, and not the text for "no value".
     pub(crate) fn counts(self, text: &[u8]) -> bool {
         let is_none = |none: &str| text.eq_ignore_ascii_case(none.as_bytes());
         !text.is_empty() && !self.none.is_some_and(is_none)
@@ -685,7 +685,7 @@ mod tests {
             (br"\gamevariant\CTF", "unknown"),
             (br"\gamename\opflash", "unknown"),
             (b"", "unknown"),
-            // The name of a game outweighs a key.
+            // The name of a game takes precedence over a key.
             (br"\gamename\ut\rankedserver\0\teamone\x", "Unreal engine"),
         ] {
             assert_eq!(profile(raw), name, "{}", raw.escape_ascii());

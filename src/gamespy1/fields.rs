@@ -14,7 +14,8 @@ pub(super) const CHARSET: Charset = Charset::Utf8OrWindows1252;
 /// Passes a macro the fields of a status that are read from keys, and written as one of them. A
 /// [`Profile`](super::engines::Profile) has the keys of a field under the field's name.
 ///
-/// Not among them are the counts of players and bots, because their meaning depends on each other.
+/// The counts of players and bots are not among them, because the meaning of one count depends on
+/// the others.
 macro_rules! each_field {
     ($visit:ident) => {
         $visit! {

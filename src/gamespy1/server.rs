@@ -24,10 +24,12 @@ const TRAILER: usize = 30;
 ///
 /// The `queryid` is derived from [`Requester::number`].
 ///
-/// The format cannot carry `\` and control bytes: they are removed from keys and values. Rules that
-/// a client would read as the row of a player (`player_8`) or team (`teamname_0`) are left out, and
-/// so are rules that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`) and
-/// rules too long for a datagram.
+/// The format cannot carry `\` and control bytes: they are removed from keys and values. These
+/// rules are left out:
+///
+/// - a rule that a client would read as the row of a player (`player_8`) or team (`teamname_0`);
+/// - a rule that it would read as an end mark (`final`, `queryid`, `statusresponse`, `eof`);
+/// - a rule too long for a datagram.
 ///
 /// A reply has at most 32 datagrams, because qstat joins no more. If they are too few, rules are
 /// left out first, from the last one on, then players. Such a reply has no `final`, so that no
@@ -101,7 +103,7 @@ fn parts(
     for (number, command) in answered(request, service) {
         let sections = match command {
             Command::Status | Command::Packets => &SECTIONS[..],
-            // A reply has the versions once.
+            // A reply contains the versions only once.
             Command::Info if form.info_has_versions && !has_versions => {
                 &[(INFO_WITH_VERSIONS, command)]
             }
@@ -302,8 +304,8 @@ fn write(parts: &[Part], max_datagram: usize, end_mark: EndMark, template: &mut 
     let limit = max_datagram.saturating_sub(TRAILER);
     let mut packed = Packed::new(parts, limit, None);
     if packed.datagrams.len() > MAX_FRAGMENTS {
-        // Rules may begin the datagrams that the rest leaves, except one: the rules in the last
-        // datagram can push a text of the rest into another one.
+        // The other texts come first: rules get the datagrams that are left. One of these stays
+        // free, because rules can push a text from the last datagram into a further one.
         let rest = Packed::new(parts, limit, Some(0)).datagrams.len();
         let room = MAX_FRAGMENTS.saturating_sub(rest).saturating_sub(1);
         packed = Packed::new(parts, limit, Some(room));

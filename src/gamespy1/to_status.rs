@@ -253,7 +253,7 @@ impl<'a> RowReader<'a> {
         let Some(present) = self.present else {
             return Vec::new();
         };
-        // Their rows have the highest numbers.
+        // Players who have left have the rows with the highest numbers.
         let mut by_number: Vec<u32> = rows.iter().map(Row::index).collect();
         by_number.sort_unstable();
         let Some(first_former) = by_number.get(present) else {

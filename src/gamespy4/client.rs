@@ -191,7 +191,7 @@ impl StatusQuery {
         } else {
             Stage::Quoted(value)
         };
-        // It becomes the current one.
+        // The last attempt is the current one.
         self.attempts.push(attempt);
         self.has_challenge = true;
         Ok(Verdict::Next)
@@ -226,8 +226,8 @@ impl StatusQuery {
         if first.is_some_and(|(_, first)| first.get(HEAD..NUMBER_AT) != filler) {
             return unexpected("a datagram that begins as the others");
         }
-        // This includes the short request: Geyser has no other reply (github.com/GeyserMC/Geyser,
-        // QueryPacketHandler.java).
+        // A numbered reply also answers the short request: Geyser has no other reply
+        // (GeyserMC/Geyser, QueryPacketHandler.java).
         let inserted = attempt.fragments.insert(number.into(), datagram, last);
         let fragments = &attempt.fragments;
         let is_complete = fragments.is_complete(0);

@@ -52,7 +52,7 @@ pub(super) fn put_content(
 fn put_rules(status: &ServerStatus, required: &[Required<'_>], template: &mut Template) {
     for (key, value) in &status.rules {
         let key = wire(key);
-        // A key that began with a section's type would be taken for one.
+        // A key that begins with a section's type would be read as a section.
         let can_be_sent = key.first().is_some_and(|&first| first > 2);
         let mut required = required.iter();
         let is_required = required.any(|(other, _)| key.eq_ignore_ascii_case(other.as_bytes()));
@@ -78,7 +78,7 @@ fn put_teams(status: &ServerStatus, profile: &Profile, template: &mut Template) 
     };
     let max_rows = status.teams.len().saturating_add(2).min(MAX_ROWS);
     let teams: Vec<Option<&Team>> = (first..=last).take(max_rows).map(team_of).collect();
-    // The names of their columns end with `_t`, as no player's does.
+    // Only the names of teams' columns end with `_t`.
     let name = |team: &Option<&Team>, out: &mut Vec<u8>| {
         let name = team.and_then(|team| team.name.as_ref());
         put_cell(name.map(Text::as_ref), b' ', out);

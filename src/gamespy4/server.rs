@@ -68,7 +68,7 @@ const MAX_UDP_PAYLOAD: usize = 65_507;
 ///
 /// [`Engine::Battlefield2`] also answers a request without a challenge, as Battlefield 2's servers
 /// do: GameQ (Bf2.php) and qstat (`-gs3`) send only such requests. Such a request is read with
-/// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers no other request, and always
+/// [`Request::parse_without_challenge`]. [`Engine::GameSpy2`] answers only such requests, always
 /// with one datagram. These replies go to addresses that have not proved that they can receive.
 ///
 /// ```

@@ -56,7 +56,7 @@ const TABLE: [Setting; 34] = [
     ("MinNetVersion", "oldest version", Kind::Number),
     ("s32779", "game mode", Kind::Choice(MODES)),
     ("s0", "bot skill", Kind::Choice(SKILLS)),
-    // In the game's own list: 0 for custom maps, 1–63.
+    // The map's number in the game's own list, 1–63; 0 for custom maps.
     ("s1", "map index", Kind::Number),
     // Whether changed content is refused; `any` is the value of search filters.
     ("s6", "pure", Kind::Choice("no|yes|any")),

@@ -145,7 +145,7 @@ impl<'a> Content<'a> {
         }
         out.extend_from_slice(&tables);
         if out.len().saturating_sub(start) > room {
-            // After a whole text, so that no reader takes a part of one for all of it.
+            // Cut after a whole text, so that no reader takes a part for the whole.
             let written = out
                 .get(start..start.saturating_add(room))
                 .unwrap_or_default();
@@ -213,7 +213,7 @@ impl Writer<'_> {
 
     fn server<'a>(&mut self, pairs: impl Iterator<Item = &'a [u8]>) {
         for pair in pairs {
-            // A pair that fits exactly counts as cut, for GameSpy's own code as here.
+            // As in GameSpy's own code, a pair that fits exactly counts as cut.
             if pair.len() >= self.room() {
                 self.put_cut(pair);
                 self.next(SERVER);
@@ -246,8 +246,9 @@ impl Writer<'_> {
         let behind = fields.iter().skip(1).map(Some).chain([None]);
         for (field, next) in fields.iter().zip(behind) {
             self.header(field, 0);
-            // After the last row: the column's end, and the next column's header with its first
-            // row, or the section's end. A datagram ends in a row, never with a column or a header.
+            // The last row needs space for the bytes after it: the end of the column, then the next
+            // header with its first row, or the end of the section. Otherwise a datagram could end
+            // with a column or a header; it must end in a row.
             let behind = next.map_or(1, |next| {
                 let first = values(next)
                     .next()

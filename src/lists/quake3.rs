@@ -304,7 +304,8 @@ impl Conversation for Quake3List {
             rejected => return Verdict::Rejected(rejected.err().unwrap_or(other)),
         };
         self.take(&part);
-        // The network reordered the datagrams, or marks do not end this list.
+        // A datagram after an end mark: the network reordered them, or the mark does not end the
+        // list.
         self.has_false_marks |= self.pass.marked;
         self.pass.parts = self.pass.parts.saturating_add(1);
         self.pass.marked |= part.has_end;
@@ -326,7 +327,6 @@ impl Conversation for Quake3List {
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<ServerList> {
         let pass = std::mem::take(&mut self.pass);
-        // Whether the master has answered this request.
         let is_answered = pass.parts > 0;
         if !is_answered && (self.passes == 0 || remaining == Remaining::Retry) {
             return OnTimeout::Retry;

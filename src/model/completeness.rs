@@ -99,7 +99,7 @@ impl Completeness {
             .filter(move |part| self.lacks(*part))
     }
 
-    /// Datagrams that exist and did not arrive, as the numbers of the others show.
+    /// The number of missing datagrams, as far as the numbers of the others show it.
     pub const fn missing_fragments(self) -> u16 {
         self.missing.fragments
     }

@@ -167,7 +167,7 @@ impl List {
         self.entries.push(entry);
     }
 
-    /// A text as a slice of the buffer; a text of other memory is appended to it.
+    /// A text as a slice of the buffer. A text that is not in the buffer is appended to it.
     fn slice(&mut self, text: (&[u8], Charset)) -> Slice {
         let (raw, _) = text;
         let start = locate(&self.bytes, raw).map_or_else(|| self.append(raw), |range| range.start);
@@ -264,8 +264,8 @@ impl<'a> Iterator for RulesIter<'a> {
 
 impl ExactSizeIterator for RulesIter<'_> {}
 
-/// Builds [`Rules`] over the bytes of an answer without copying them, or one list that several
-/// `Rules` share.
+/// Builds [`Rules`] over the bytes of an answer without a copy, or a list that several `Rules`
+/// share.
 #[derive(Debug)]
 pub(crate) struct RulesBuilder {
     /// The buffer that the pairs are slices of.

@@ -156,9 +156,9 @@ impl Client {
     ///
     /// Use it for servers that [`Self::query_game`] does not find: lists of GameSpy v1, GameSpy v2
     /// and UT2004 contain query ports. Lists are requested as in [`Self::servers`], and each may
-    /// take until [`Self::with_deadline`]. Then up to 32 ports of the host are queried, nearest to
-    /// the given port first. An answer is ignored if it names another game or another game port.
-    /// `None` if no list contains the host.
+    /// take as long as [`Self::with_deadline`] allows. Then up to 32 ports of the host are queried,
+    /// nearest to the given port first. An answer is ignored if it names another game or another
+    /// game port. `None` if no list contains the host.
     ///
     /// ```no_run
     /// # async fn example() -> queryport::Result<()> {
@@ -279,7 +279,7 @@ impl Client {
     /// Fetches the list of one list server.
     ///
     /// `master` is a host name or address, with `:port` if it is not [`ListRequest::default_port`].
-    /// A list over TCP may take until [`Self::with_deadline`].
+    /// A list over TCP may take as long as [`Self::with_deadline`] allows.
     ///
     /// ```no_run
     /// use queryport::Client;

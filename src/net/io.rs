@@ -163,8 +163,9 @@ pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
     code.is_some_and(|code| codes::NO_DESCRIPTOR.contains(&code))
 }
 
-/// Error codes that the standard library does not classify. ICMP errors become the unreachable ones
-/// (torvalds/linux, `icmp_err_convert` of net/ipv4/icmp.c, `tab_unreach` of net/ipv6/icmp.c).
+/// Error codes that the standard library does not classify. Those in `UNREACHABLE` come from ICMP
+/// errors (torvalds/linux, `icmp_err_convert` of net/ipv4/icmp.c, `tab_unreach` of
+/// net/ipv6/icmp.c).
 #[cfg(target_os = "linux")]
 mod codes {
     use nix::errno::Errno;

@@ -115,7 +115,7 @@ impl Querier {
     fn broadcaster(&self, mut network: SocketAddr) -> Result<UdpSocket, Error> {
         network.set_port(Protocol::Quake3.default_query_port());
         let mut local = local_address(self.local, network.is_ipv4());
-        // The scan uses the caller's port.
+        // The scan of the servers found needs the caller's port.
         local.set_port(0);
         let cannot_open = |source| Error::io("open a UDP socket", source);
         // Connecting shows whether the network is reachable. A connected socket would receive only
@@ -197,7 +197,7 @@ struct Search {
     discovery: Discovery,
     networks: Vec<SocketAddr>,
     sockets: Vec<UdpSocket>,
-    /// How many datagrams were read after the end.
+    /// The number of datagrams that were read after the end.
     late: usize,
 }
 

@@ -1,4 +1,5 @@
-//! What the two clients share: settings, the addresses of a host, and the conversation with it.
+//! The code that both clients share: settings, the addresses of a host, and the conversation with
+//! it.
 //!
 //! A method whose name ends in `_over` is written once for both clients. It uses the sockets, the
 //! clock and the resolver of its type parameter `I`, see [`Io`].

@@ -138,7 +138,7 @@ async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
 }
 
-/// The way of a datagram to its receiver.
+/// The route of a datagram to its receiver.
 #[derive(Clone, Copy)]
 struct Route<'s> {
     socket: &'s UdpSocket,
@@ -148,7 +148,7 @@ struct Route<'s> {
 }
 
 impl Route<'_> {
-    /// Whether it leads to this address, whichever family's form the address has.
+    /// Whether it leads to this address. An IPv4 address equals its form in IPv6.
     fn leads_to(&self, to: SocketAddr) -> bool {
         canonical(self.to) == canonical(to)
     }
@@ -161,14 +161,14 @@ struct Datagram<'s> {
     bytes: Range<usize>,
 }
 
-/// The maximum number of requests whose way back is remembered.
+/// The maximum number of requests whose route to the sender is remembered.
 const MAX_RECENT: usize = 1024;
 
 /// Datagrams to send together, in one buffer.
 struct Outbox<'s> {
     sockets: &'s [UdpSocket],
-    /// The ways back to the senders of the latest requests, newest last. A master sends a long list
-    /// in parts, after the call for the request.
+    /// The routes to the senders of the latest requests, newest last. A master needs them later: it
+    /// sends the parts of a long list one after another.
     recent: VecDeque<Route<'s>>,
     bytes: Vec<u8>,
     datagrams: Vec<Datagram<'s>>,
@@ -224,8 +224,9 @@ impl<'s> Outbox<'s> {
         }
     }
 
-    /// The way back of the latest request from this address: a part of a long reply answers an
-    /// earlier request. A request of the machine's own answers none, and leaves by any socket.
+    /// The route to the sender of the latest request from this address, because a part of a long
+    /// reply answers an earlier request. The machine's own requests answer none, so any socket
+    /// sends them.
     fn route(&self, to: SocketAddr) -> Option<Route<'s>> {
         let mut latest = self.recent.iter().rev();
         let way_back = latest.find(|way_back| way_back.leads_to(to)).copied();

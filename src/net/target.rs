@@ -135,7 +135,8 @@ impl<S: Into<Server>> From<(Protocol, S)> for ScanTarget {
     }
 }
 
-/// A protocol or game by its name. An unknown one is the result of the target.
+/// A protocol or game by its name. An unknown name is an error, which the target returns as its
+/// result.
 macro_rules! from_text {
     ($($text:ty),*) => {
         $(impl<S: Into<Server>> From<($text, S)> for ScanTarget {

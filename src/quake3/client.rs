@@ -55,7 +55,7 @@ enum Echo {
     Awaited,
     /// This text is the next request.
     Due(Vec<u8>),
-    /// None is sent back: one was sent, or the dialect has none.
+    /// No text is due: one was sent back, or servers of the dialect demand none.
     Over,
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct Profile {
     pub(crate) written: Written,
     /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
     pub(crate) refusals: &'static [Phrase],
-    /// The kinds of a refusal in lines whose number has a meaning.
+    /// The refusals in lines whose number has a known meaning.
     pub(crate) refusal_kinds: &'static [RefusalKind],
     /// How it answers console commands.
     pub(crate) rcon: RconRule,
@@ -120,7 +120,7 @@ impl Signature {
 }
 
 /// The keys of a reply, and the first letters of the values that marks compare with a text: a bit
-/// for each. Some of these bits coincide.
+/// for each. Some of them share a bit.
 #[derive(Debug, Clone, Copy)]
 struct Traits(u64);
 
@@ -263,8 +263,8 @@ pub(crate) enum Limit {
     None,
     /// This key.
     Key(Key),
-    /// This key, unless a modification runs. It is read only: a status that is served does not show
-    /// whose type of match its number is.
+    /// This key, unless a modification runs. It is never written: the number of a type of match
+    /// does not show whether it is the game's or a modification's.
     StockKey(Key),
 }
 

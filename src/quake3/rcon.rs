@@ -456,7 +456,7 @@ impl Conversation for RconQuery {
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answered> {
         let may_repeat = match &mut self.state {
             State::Output(output) => {
-                // At the deadline, without quiet: the server was still printing.
+                // The deadline came before a silence: the server was still printing.
                 let is_cut = remaining == Remaining::Nothing;
                 return OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)));
             }
@@ -564,7 +564,7 @@ impl RconError {
 
     /// Recognises known error texts. A command that prints the same text counts as an error too.
     pub(super) fn from_text(text: &[u8]) -> Option<Self> {
-        /// The maximum length of these texts, in bytes. The output of commands is longer.
+        /// The maximum length of an error text, in bytes. Longer texts are the output of commands.
         const MAX_ERROR: usize = 160;
         if text.len() > MAX_ERROR {
             return None;

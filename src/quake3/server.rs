@@ -233,7 +233,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     info.limit = space.info;
     let mut lines = player_lines(&status.players, written.line, service.max_reply);
     let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
-    // The key can take the place of a line.
+    // The key `clients` can take the space of a line.
     let key = if is_usual { MAX_CLIENTS } else { 0 };
     let room = space.for_lines(info.bytes.len().saturating_add(key));
     let is_cut = whole_lines(&lines, room) < lines.len();

@@ -135,9 +135,9 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
 }
 
 /// Writes a reply of QuakeWorld: datagrams that end where the next piece does not fit. A line is
-/// one piece, except where it is longer than those of other servers: clients take a datagram with
-/// space for another piece for the last. Lines beyond the longest reply are left out, and then also
-/// the last line feed.
+/// one piece, unless it is longer than the lines of other servers. The reason: clients count a
+/// datagram as the last one if another piece would fit into it. Lines beyond the longest reply are
+/// left out, and then also the last line feed.
 fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
     let engine = service.engine;
     let mut put = |text: &[u8]| {

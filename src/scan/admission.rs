@@ -78,7 +78,7 @@ pub(super) struct Admission {
 impl Admission {
     pub(super) fn new(options: &ScanOptions, now: Instant) -> Self {
         let initial_rate = match (options.bytes_per_second, options.rate) {
-            // Far below 2^53.
+            // Exact, because the number is far below 2^53.
             (Some(bytes), _) => Some(bytes as f64),
             (None, Some(_)) => None,
             (None, None) => Some(INITIAL_RATE),
@@ -140,7 +140,7 @@ impl Admission {
         self.silence.since = Some(now);
         self.silence.answered = self.silence.answered.max(request);
         if let Some(rate) = &mut self.rate {
-            // Far below 2^53.
+            // Exact, because the number is far below 2^53.
             rate.received += bytes as f64;
         }
         self.slots.received();
@@ -182,7 +182,7 @@ impl Admission {
     }
 
     fn is_full(&self) -> bool {
-        // Far below 2^53.
+        // Exact, because the number is far below 2^53.
         self.slots.held.len() as f64 >= self.allowed_slots()
     }
 

@@ -152,10 +152,9 @@ impl Bounds {
             rate: Rate::per_second(units, burst),
             bucket: LeakyBucket::default(),
         };
-        // 5 ms of the rate, because timers of operating systems have a resolution of about a
-        // millisecond.
+        // A burst of 5 ms of the rate: timers of operating systems have a resolution of about 1 ms.
         let datagrams = |rate: u32| bound(rate.into(), (rate / 200).max(64).into());
-        // 20 ms of the rate, and at least a datagram.
+        // A burst of 20 ms of the rate, and at least a datagram.
         let bytes = |rate: u64| bound(rate, (rate / 50).max(1500));
         Self {
             datagrams: options.rate.map(datagrams),

@@ -606,8 +606,8 @@ fn unanswered_queries_end_by_the_round_trips_of_the_others() {
     );
 }
 
-/// With only the documented calls, in the documented order, all of many silent targets get a
-/// result.
+/// A program that makes only the documented calls, in the documented order, gets a result for each
+/// of many silent targets.
 #[test]
 fn many_silent_targets_in_the_documented_order() {
     let mut scanner = scanner_with(

@@ -186,7 +186,7 @@ impl Guard {
         } = admitted;
         let [unproved, proved] = &mut self.sent;
         let (sent, bytes, bytes_of_total) = if is_proved {
-            // Nothing of their total is reserved.
+            // No share of the total for proved addresses is reserved.
             (
                 proved,
                 bytes.div_ceil(PROVED),
@@ -563,7 +563,7 @@ mod tests {
             let (seconds, before, mut bytes) = (20, answered, 0);
             for n in 0..seconds * FLOOD {
                 let now = now + Duration::from_secs(1) * n / FLOOD;
-                // In turn the oldest of them more often.
+                // Every source in turn, and the oldest ones more often.
                 let index = n.wrapping_mul(40_503) % if n % 2 == 0 { count } else { count.min(40) };
                 bytes += ask(&mut guard, now, forged[index as usize], false, REPLY);
                 if n % FLOOD == 1234 {
@@ -601,7 +601,7 @@ mod tests {
             for n in 0..rate * 600 {
                 let from = forged[n as usize % forged.len()];
                 ask(&mut guard, at(n), from, false, REPLY);
-                // The client asks once a second, at any moment of it.
+                // The client asks once in each second, at a varying moment.
                 if n % rate == n / rate * 7919 % rate {
                     let now = at(n) + Duration::from_millis(u64::from(n) * 31 % 1000) / rate;
                     answered += u32::from(ask(&mut guard, now, client, false, REPLY) > 0);
@@ -688,7 +688,7 @@ mod regulars_tests {
         (0..most).for_each(|source| assert!(regulars.sent(now, source).is_some()));
         let now = answered(&mut regulars, most..1000);
         (most..1000).for_each(|source| assert!(regulars.sent(now, source).is_none()));
-        // One asks no more. Another has its position after that time.
+        // One source stops asking. After that time, another one takes its position.
         let later = now + Duration::from_secs(599);
         (1..most).for_each(|source| assert!(regulars.sent(later, source).is_some()));
         regulars.answered(later, 2000);

@@ -75,8 +75,8 @@ impl Fragments {
         Ok(())
     }
 
-    /// Adds a fragment whose number another one has: a copy, one of an end mark and a text, or a
-    /// part of another reply.
+    /// Adds a fragment with the number of a known one. It is a copy, a part of another reply, or
+    /// the text or end mark that the known one lacks.
     fn insert_again(&mut self, position: usize, body: Bytes, is_last: bool) {
         let Some(known) = self.parts.get_mut(position) else {
             return;

@@ -28,7 +28,7 @@ impl Listing {
         }
     }
 
-    /// A value that is no row.
+    /// A value that is not a row.
     pub(crate) fn value(&mut self, name: &str, value: &impl Debug) {
         let _ = writeln!(self.0, "\n{name} = {value:?}");
     }

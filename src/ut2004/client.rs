@@ -117,8 +117,8 @@ impl StatusQuery {
         if self.awaits_info() {
             return Verdict::Partial(Wait::Reply);
         }
-        // The lists begin to arrive, and the rest arrives during the info's round trip. Or the
-        // reply has ended.
+        // Either the lists have begun to arrive, and the rest arrives during the round trip of the
+        // info, or the reply has ended.
         if self.lists.info.is_none() || self.asked.is_none() {
             return Verdict::Next;
         }

@@ -16,8 +16,9 @@ use crate::text::number;
 /// Longest text that is written, in code units; longer ones are cut.
 const MAX_TEXT: usize = 400;
 
-/// The rules that go into the info record: of each name the last rule. A value that is not a number
-/// stays in the list, and so does a wave number if the other one is missing.
+/// The rules that go into the info record. If several have the same name, the last one counts. A
+/// value that is not a number stays in the list, and so does a wave number if the other one is
+/// missing.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct InfoRules<'a> {
     skill_level: Option<Found<TextRef<'a>>>,

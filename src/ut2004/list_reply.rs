@@ -87,7 +87,7 @@ impl ListReply {
 
     fn listed(&self) -> Listed {
         let mut listed = Listed::default();
-        // Modifications list scores of teams, and others, with number 0 and ping 0.
+        // Modifications list scores of teams and other entries with number 0 and ping 0.
         let players = self
             .players()
             .filter(|player| (player.player_num, player.ping) != (0, 0));

@@ -372,7 +372,8 @@ impl List {
         }
     }
 
-    /// The datagrams of the answer: of the last reply if it is proved, else of the largest.
+    /// The datagrams of the answer: those of the last reply if it is proved, else those of the best
+    /// reply.
     pub(super) fn into_datagrams(self) -> Vec<Datagram> {
         if self.state == State::Proved {
             return self.reply.into_ordered();

@@ -68,7 +68,7 @@ pub(crate) fn respond_from_templates(
         takes_header: takes_header(request, context.service),
     };
     let template = context.template(kind, |context, template| {
-        // Texts are cut far below the length that cannot be written.
+        // This cannot fail: texts are cut far below the length that cannot be written.
         let _ = Writer {
             service: context.service,
             template,

@@ -15,9 +15,8 @@ use crate::model::{
 use crate::text::number;
 
 impl ToStatus for Answer {
-    /// The normalised model. Its rules and its longer texts share this answer's bytes. The info
-    /// record's fields that the model has no name for follow the rules, under the record's own
-    /// names.
+    /// The normalised model. Its rules and its longer texts share this answer's bytes. Fields of
+    /// the info record that the model lacks come after the rules, under the record's own names.
     fn to_status(&self) -> ServerStatus {
         let info = self.info();
         // Rules and players are read once and used three times.

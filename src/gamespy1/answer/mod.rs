@@ -42,11 +42,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The best reply to a query: the one with the best evidence. Of several, a complete one, then
-    /// the longest, then the first.
+    /// The best reply to a query: the one with the best evidence. If several have the same, a
+    /// complete one is better, then a longer one, then an earlier one.
     pub(crate) fn best(replies: &Reassembly, asked: &Asked) -> Option<Self> {
         let answers = replies.bodies().map(|body| Self::new(body, asked.clone()));
-        // Of equals, the last counts, which is the first that arrived.
+        // Replies come newest first, and `max_by_key` takes the last of equals: the first that
+        // arrived.
         answers.max_by_key(|answer| {
             let rank = answer.body.rank;
             // Numbers are better evidence than missing rows.

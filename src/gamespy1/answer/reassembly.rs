@@ -128,8 +128,9 @@ impl Reassembly {
         })?;
         let trailer = response.trailer;
         let body = datagram.slice(response.range());
-        // Serious Sam numbers only the last datagram of a reply, always alike. If that one has the
-        // description or nothing, it is the whole reply, and its number is like any other.
+        // Serious Sam numbers only the last datagram of a reply, always with the same number. If
+        // that datagram is empty or has the description, it is the whole reply, with an ordinary
+        // number.
         let constant = constant_reply(trailer)
             .filter(|_| !body.is_empty() && !is_described(Fields::new(&body)));
         let number = trailer.fragment().filter(|_| constant.is_none());
@@ -230,8 +231,8 @@ impl Reply {
         is_last: bool,
     ) -> Result<Option<Wait>, ParseError> {
         let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
-        // Without a number, the end comes last, a copy has the number of the original, and others
-        // are numbered by arrival.
+        // Datagrams without a number: the end comes last, a copy gets the number of its original,
+        // and others are numbered in order of arrival.
         let number = match number {
             Some(number) => number,
             None if is_last && self.order == Order::Arrival => u32::MAX,
@@ -248,7 +249,7 @@ impl Reply {
         }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
-        // Fragments without a reply number can be contradicted by one of another reply.
+        // Without reply numbers, a fragment of another reply can still contradict these.
         let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
         Ok(match self.is_whole() {
             true if self.is_proven() && is_bound => None,
@@ -360,7 +361,7 @@ impl Reply {
                 .filter(|key| RowKey::parse(key).is_some())
                 .count()
         };
-        // The separator before a key belongs to it.
+        // The separator before a key belongs to the key.
         if rows(1) > rows(0) {
             body.len().saturating_sub(rest.len())
         } else {

@@ -193,7 +193,7 @@ impl<'a> Part<'a> {
         if !body.ends_with(&[0]) {
             return false;
         }
-        // The number of the first row, 0, is one NUL more.
+        // One more NUL: the number of the first row, which is 0.
         let Some(number_at) = memchr::memrchr_iter(0, body).nth(rows) else {
             return false;
         };
@@ -330,7 +330,7 @@ mod tests {
             (b"\0k\0v\0host\0S\0", true, b"\0host\0Srv\0", 5, "Pair"),
             (b"\0k\0v\0ho\0", true, b"\0host\0Srv\0", 5, "Pair"),
             (b"\0k\0v\0ho\0", true, b"\0map\0m\0", 8, "Foreign"),
-            // A cut name of a column, an end of one, an end of a section.
+            // A cut name of a column, the end of a column, the end of a section.
             (b"\x01a_\0\0x\0\0sc\0", true, b"\x01score_\0\0", 8, "Begins"),
             (b"\x01a_\0\0x\0\0", true, b"\x01score_\0\0", 8, "Begins"),
             (b"\0k\0v\0\0", false, b"\x01player_\0\0", 6, "Begins"),

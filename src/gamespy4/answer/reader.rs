@@ -113,7 +113,7 @@ impl<'a> Reader<'a, '_> {
 
     fn pairs(&mut self) -> Result<End, ParseError> {
         loop {
-            // Where the last key had no value at all, the section's end was taken for it.
+            // If the last key had no value, the end of the section was read as its value.
             let last = self.reading.index.pairs.last();
             let lacks_value = last.is_some_and(|pair| pair.value.is_empty());
             let begins_table = matches!(self.cursor.rest(), [1 | 2, ..]);
@@ -180,7 +180,7 @@ impl<'a> Reader<'a, '_> {
             index.push_column(section, name)?;
         }
         for _ in index.rows()..first_row {
-            // Rows of a datagram that never arrived or was shortened.
+            // These rows were in a datagram that was lost or cut.
             self.reading.lose(section, section);
             self.reading.index.push_cell(Cell::ABSENT, self.limits)?;
         }

@@ -170,7 +170,7 @@ impl<'a, 'l> Legacy<'a, 'l> {
                 reading.lose(section, section);
             }
         }
-        // GameSpy's own code can have cut it there, which only the counts of rows show.
+        // GameSpy's own code may have cut the reply there. Only counts of rows would show it.
         let has_counts = tables == [Table::Counted; 2];
         reading.missing.end = bytes.len() >= MAX_DATAGRAM && !has_counts;
         reading.index = legacy.index;

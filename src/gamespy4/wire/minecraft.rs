@@ -300,7 +300,7 @@ fn full(body: &[u8]) -> Full<'_> {
 /// The position of the mark of the players. The last one: an earlier one can be in a title, and
 /// none can be in a name.
 fn last_mark(body: &[u8]) -> Option<usize> {
-    // Searched by its one rare byte.
+    // The mark has one rare byte: search for that.
     memchr::memrchr_iter(1, body).find(|&at| {
         let (before, rest) = body.split_at_checked(at).unwrap_or_default();
         // A player's name can equal the mark.

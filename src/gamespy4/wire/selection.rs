@@ -82,8 +82,8 @@ mod tests {
         for cut in 0..by_id.len() {
             assert_eq!(Selection(&by_id[..cut]).keys(), None, "{cut}");
         }
-        // GameSpy's own code looks at nothing after the flags (QR2 SDK, qr2.c, `qr_process_query`),
-        // and gamespy_query ends its requests with a line feed.
+        // GameSpy's own code ignores bytes after the flags (QR2 SDK, qr2.c, `qr_process_query`).
+        // The client gamespy_query ends its requests with a line feed.
         assert_eq!(
             keys(&[0xFF, 0xFF, 0xFF, 1, b'\n']),
             Some((All, All, All, true))

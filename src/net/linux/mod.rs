@@ -17,7 +17,7 @@ use nix::sys::socket::{
 
 /// Turns on the error queue. Without it, a socket reports only closed ports.
 pub(super) fn report_errors(socket: &impl AsFd) -> io::Result<()> {
-    // A dual-stack socket has one for each family.
+    // A dual-stack socket has an option for each family.
     let v4 = setsockopt(socket, sockopt::Ipv4RecvErr, &true);
     let v6 = setsockopt(socket, sockopt::Ipv6RecvErr, &true);
     Ok(v6.or(v4)?)

@@ -217,7 +217,7 @@ impl ConnectQuery {
                 }
                 info.push(b"challenge", challenge)?;
             }
-            // The arguments hold them.
+            // The arguments of the command contain these values.
             ConnectForm::Arguments => {}
             _ => {
                 info.push(b"protocol", protocol.as_bytes())?;
@@ -661,7 +661,7 @@ mod tests {
             let after = hear(&mut query, refused);
             assert!(matches!(after, Verdict::Done(Err(_))), "{after:?}");
         }
-        // A word of another protocol with the letter of the short form.
+        // A word of another protocol that begins with the letter of the short form.
         let other = hear(&mut ConnectQuery::new(7), "nothing");
         assert!(matches!(other, Verdict::Rejected(_)), "{other:?}");
     }

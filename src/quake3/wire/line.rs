@@ -158,7 +158,7 @@ pub(crate) fn put_words(words: &[Option<&[u8]>], out: &mut impl BufMut) {
 
 /// Checks that every tokenizer reads an argument as one word.
 pub(crate) fn check_word(field: &'static str, word: &[u8]) -> Result<(), EncodeError> {
-    // The beginning of a comment would hide it.
+    // A tokenizer would skip it as a comment.
     if word.starts_with(b"//") || word.starts_with(b"/*") {
         return Err(EncodeError::Forbidden { field, byte: b'/' });
     }

@@ -582,7 +582,7 @@ impl<'a> RconRequest<'a> {
             matches!(byte, b'"' | 0..b' ' | 0x7F)
         })?;
         let separator = |byte: &u8| matches!(byte, b' ' | b';');
-        // A comment to the tokenizer.
+        // The server's tokenizer reads these as the beginning of a comment.
         let comment = |pair: &[u8]| matches!(pair, b"//" | b"/*");
         let needs_quotes =
             self.password.iter().any(separator) || self.password.windows(2).any(comment);
@@ -681,7 +681,7 @@ mod tests {
     use super::*;
 
     fn parse(body: &[u8]) -> Result<Request<'_>, ParseError> {
-        // Leaked: a test's few bytes.
+        // A test may leak a few bytes.
         Request::parse(Vec::leak([b"\xff\xff\xff\xff", body].concat()))
     }
 

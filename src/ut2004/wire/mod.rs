@@ -229,7 +229,8 @@ impl<'a> Response<'a> {
                     entry: "a player",
                     limit: limits.max_players(),
                 };
-                // Each is compiled by itself: counting the usual players makes no records.
+                // Two calls, so that each is compiled by itself: counting standard players makes no
+                // records.
                 let list = match form {
                     PlayerForm::Standard => kind.read(rest, standard_player)?,
                     PlayerForm::WithPairs => kind.read(rest, player_with_pairs)?,
