@@ -36,7 +36,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The servers of a command line. An error says what is wrong with it.
+/// The servers of a command line, or the error to print.
 fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Error> {
     let (pairs @ [_, ..], []) = arguments.as_chunks() else {
         return Err(

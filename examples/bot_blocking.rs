@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The servers of a command line. An error says what is wrong with it.
+/// The servers of a command line, or the error to print.
 fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Error> {
     let (pairs @ [_, ..], []) = arguments.as_chunks() else {
         return Err("usage: bot_blocking PROTOCOL SERVER [PROTOCOL SERVER]..., \

@@ -226,7 +226,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
         refused: VecDeque::new(),
         known: BTreeSet::new(),
     };
-    // One future for all turns: a new one would miss a signal between two of them.
+    // One future for the whole loop: a new one would miss a signal between two turns.
     let interrupted = tokio::signal::ctrl_c();
     let end = after(time);
     tokio::pin!(end, interrupted);

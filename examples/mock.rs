@@ -68,7 +68,7 @@ async fn main() -> ExitCode {
     }
 }
 
-/// The real servers of a command line. An error says what is wrong with it.
+/// The real servers of a command line, or the error to print.
 fn servers(arguments: &[String]) -> Result<Vec<(Protocol, String)>, Box<dyn std::error::Error>> {
     let (pairs, []) = arguments.as_chunks() else {
         return Err("usage: mock [PROTOCOL SERVER]..., as in mock quake3 example.org".into());

@@ -84,7 +84,7 @@ pub fn table(counts: &mut Vec<(String, u64)>) -> bool {
     );
     let mut is_linear = true;
     for (index, row) in &rows {
-        // An input that ends early got less than twice the bytes.
+        // Divide by the bytes: an input that ends early has less than twice as many.
         let growth =
             |small: (f64, f64), large: (f64, f64)| 2.0 * (large.1 / large.0) / (small.1 / small.0);
         let (first, second) = (growth(row[0], row[1]), growth(row[1], row[2]));

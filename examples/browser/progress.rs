@@ -55,7 +55,7 @@ impl Progress {
         if self.earlier.back().is_none_or(is_due) {
             self.earlier.push_back((now, self.done));
         }
-        // One that is older than the window stays, to measure from.
+        // Keep one that is older than the window: rates are measured from it.
         while self
             .earlier
             .get(1)

@@ -12,7 +12,7 @@
 //!   be fragments;
 //! - a transcript, as `queryport query --record` writes it;
 //! - JSON objects with `protocol` and `packets` (hexadecimal, one string per datagram, in order of
-//!   arrival); other keys are ignored, and the dialects `gamespy2`, `quake2`, `quakeworld` and
+//!   arrival). Other keys are ignored. The dialects `gamespy2`, `quake2`, `quakeworld` and
 //!   `hexenworld` count as protocols;
 //! - a dump by `xxd` or `hexdump -C`, and hexadecimal or base64 text with a datagram a line;
 //! - else the file is one datagram.

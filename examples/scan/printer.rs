@@ -109,7 +109,7 @@ impl Printer {
         match next {
             Poll::Ready(Some(scanned)) => Poll::Ready(Event::Result(Box::new(scanned))),
             Poll::Ready(None) => Poll::Ready(Event::End(End::List)),
-            // Nothing else to do: writes the results that were held back.
+            // Nothing else to do: write the results that were held back.
             Poll::Pending => match output.flush() {
                 Ok(()) => Poll::Pending,
                 Err(error) => Poll::Ready(Event::End(End::Failed(error))),

@@ -47,7 +47,7 @@ impl Server {
         mut self,
         end: Option<Instant>,
     ) -> Result<(), Box<dyn std::error::Error>> {
-        // One future for all turns: a new one would miss a signal that comes between two of them.
+        // One future for the whole loop: a new one would miss a signal between two turns.
         let interrupted = tokio::signal::ctrl_c();
         tokio::pin!(interrupted);
         loop {

@@ -4,8 +4,8 @@ use queryport::games::{Game, MasterAddress, MasterForm};
 
 use crate::command_line;
 
-/// The game's row with these list servers in place of its own. Each is `HOST`, at the port of the
-/// first known one, `HOST:PORT` or `FORM=HOST:PORT`.
+/// The game's row with these list servers in place of its own. Each is `HOST:PORT`,
+/// `FORM=HOST:PORT`, or `HOST` with the port of the game's first list server.
 pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
     let known = game.masters.first().map(|master| master.form);
     let master = |text: &String| {
@@ -28,7 +28,7 @@ pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
             _ => address.to_owned(),
         };
         let address = command_line::server(&address)?;
-        // The table has static texts, and a program few of these.
+        // The table needs static texts, and a program leaks only a few.
         Ok(MasterAddress::new(form, address.leak()))
     };
     let masters: Result<Vec<MasterAddress>, String> = masters.iter().map(master).collect();

@@ -43,7 +43,7 @@ pub fn beginning(text: &str, columns: usize) -> &str {
 
 /// The text in at most `columns` columns, with an ellipsis where something is left out.
 pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
-    // Reads no more than the columns, even of a text of megabytes.
+    // Read only what fits into the columns, even if the text has megabytes.
     let text = safe(text);
     let start = beginning(&text, columns);
     if start.len() == text.len() || columns == 0 {

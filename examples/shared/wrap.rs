@@ -18,7 +18,7 @@ pub fn wrap(text: &str, columns: usize) -> String {
     wrapped
 }
 
-/// The same for a terminal with this many columns; unchanged where there is none.
+/// The text for a terminal with this many columns. Without a terminal, it is unchanged.
 pub fn wrap_for(columns: Option<usize>, text: String) -> String {
     match columns {
         Some(columns) => wrap(&text, columns),

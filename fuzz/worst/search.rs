@@ -190,7 +190,7 @@ impl<'a> Search<'a> {
                 *part_of(shape, index, part) = piece;
             }
             1 => {
-                // The unit becomes shorter: a part of it, or a part of the head.
+                // The unit becomes a part of itself, or a part of the head.
                 let from = self.below(2);
                 let text = part_of(shape, index, from).clone();
                 let start = self.below(text.len());

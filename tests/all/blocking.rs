@@ -14,8 +14,8 @@ use queryport::{
     Client, ErrorKind, GameKey, Limits, Player, Protocol, ScanOptions, Secret, ServerStatus, Timing,
 };
 
-/// Less than the timeouts that would follow each other if a scan had no window, and than what a
-/// client without settings waits for a list server.
+/// A bound on the time of a test. A scan that queries one server at a time takes longer, and so
+/// does a client with default settings that waits for a list server.
 const GUARD: Duration = Duration::from_secs(25);
 
 fn settings() -> Client {

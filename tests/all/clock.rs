@@ -9,9 +9,9 @@ const REAL_TIME: Duration = Duration::from_millis(1);
 /// Pauses the clock of this runtime, and moves it in steps from now on, about ten times as fast as
 /// the real one.
 ///
-/// Unlike the real clock, it stands still while the machine does something else, so that no timeout
-/// passes because a test is slow. Unlike tokio's paused clock alone, it leaves time for datagrams to
-/// arrive before the next timer.
+/// Unlike the real clock, it does not move while the machine does something else, so that no
+/// timeout passes because a test is slow. Unlike tokio's paused clock alone, it leaves time for
+/// datagrams to arrive before the next timer.
 pub fn run_in_steps() {
     tokio::time::pause();
     tokio::spawn(async {

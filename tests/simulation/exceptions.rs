@@ -221,7 +221,7 @@ fn the_hundredth_reply_after_another_has_its_number() {
         (status.map.unwrap(), status.players.len()),
         ("DM-Old".into(), 1)
     );
-    // A datagram that both have shows it.
+    // A datagram with the number of another one shows that there are two replies.
     let both = br"\hostname\Srv\mapname\DM-New\numplayers\1\queryid\20.1";
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, both, later]);
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
@@ -499,7 +499,7 @@ fn a_datagram_from_the_middle_of_a_quakeworld_reply_leaves_no_gap() {
     assert_eq!(whole.to_status().players.len(), 47);
     assert_eq!(without.to_status().players.len(), 1);
     assert!(without.completeness().is_complete());
-    // Each of the others shows it.
+    // The loss of any other datagram shows.
     let cut = half_line(47, "Ann");
     let lacks_last = quake_world_answer(&[&first, &middle]);
     let lacks_half = quake_world_answer(&[&first, &(cut + " \"red\"")]);
@@ -520,7 +520,7 @@ fn parts_of_two_quakeworld_replies_go_together() {
         (status.map.unwrap(), status.players.len()),
         ("old".into(), 1)
     );
-    // A client whom both list shows it.
+    // A client listed in both datagrams shows that there are two replies.
     let first = first + &later;
     let later = half_line(7, "of the next map") + " \"red\"\n";
     let answer = quake_world_answer(&[&first, &later]);

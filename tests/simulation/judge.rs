@@ -242,7 +242,8 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
         }
         _ => false,
     };
-    // Half lines of QuakeWorld are joined as they come, with a name of both.
+    // Two halves of QuakeWorld lines are joined in order of arrival, so a name can have parts of
+    // both.
     let is_cut_in_lines = family.client.joins_parts()
         && played
             .replies

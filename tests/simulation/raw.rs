@@ -162,7 +162,7 @@ fn gamespy2(tag: u64, names: &[Vec<u8>], rules: usize) -> Bytes {
         put(b"some value");
     }
     put(b"");
-    // The second byte of the count is the first of the name of a field here.
+    // Here the second byte of the count is also the first byte of a field's name.
     put(b"");
     put(&[&[names.len() as u8], &b"player_"[..]].concat());
     put(b"score_");

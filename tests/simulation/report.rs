@@ -179,7 +179,7 @@ impl Tally {
         let known: &[Exception] = match protocol {
             Protocol::GameSpy1 | Protocol::Quake3 => &[Changed, believed],
             Protocol::Ut2004 => &[Changed, believed, LostFromTwoReplies, PartsOfSeveralMoments],
-            // Without the id, a forger is not believed.
+            // Forged datagrams without the id are rejected.
             _ => &[Changed],
         };
         for exception in known {

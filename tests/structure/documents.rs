@@ -127,7 +127,7 @@ fn a_block_names_no_tests() {
 
 /// A line of a document, without the mark of a doc comment.
 struct Line<'a> {
-    /// What the fenced block around it contains, such as `text`.
+    /// The language of the fenced block around it, such as `text`.
     block: Option<&'a str>,
     text: &'a str,
 }

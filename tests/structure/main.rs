@@ -111,7 +111,7 @@ fn files_do_not_use_each_other_in_circles() {
             .iter()
             .any(|name| sources[*file].path.ends_with(name))
     });
-    // A file that uses none of those left, or that none of them uses, is on no circle.
+    // A file is not on a circle if it uses no remaining file, or if no remaining file uses it.
     loop {
         let used: BTreeSet<usize> = uses.values().flatten().copied().collect();
         let before = uses.len();

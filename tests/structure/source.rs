@@ -92,7 +92,8 @@ impl Source {
                 }
                 TokenTree::Punct(_) => {}
             }
-            // The path ends here. A group was its end if nothing follows its last `::`.
+            // The path ends here, or it ended with a group: then its last `::` has nothing after
+            // it.
             self.names
                 .push(std::mem::replace(&mut path, prefix.to_owned()));
         }

@@ -60,7 +60,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, browser: &mut Browser, depth: Depth, n
         is_wide,
         ..Screen::default()
     };
-    // After the table is settled: the counts are those of its rows.
+    // Drawn once the rows of the table are known: the title counts them.
     frame.render_widget(title_line(browser, title.width), title);
     let mut below = 0;
     if list.area() > 0 {

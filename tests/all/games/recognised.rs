@@ -76,7 +76,7 @@ fn captures_identify_the_right_game_or_none() {
     if counts == [0; 4] {
         kit::not_checked("games of captures: QUERYPORT_CAPTURES is not set");
     }
-    // Of 47 captures; another folder has others.
+    // These counts belong to 47 known captures. Another folder has other captures.
     if counts == [8, 11, 22, 6] {
         assert!(
             all_right >= LEAST_RIGHT,

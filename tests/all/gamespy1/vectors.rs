@@ -193,7 +193,8 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
     for case in cases("gamespy1") {
         let players = named_players(&decode(&case));
         for place in 0..case.packets.len() {
-            // The long ones in steps: every byte of the short ones, every kind of flip.
+            // Every byte of a short datagram, and bytes of a long one in steps; every kind of flip
+            // occurs.
             let step = 1 + case.packets.len() * case.packets[place].len() / 150;
             for flipped in flips(&case.packets[place]).step_by(step) {
                 let mut packets = case.packets.clone();

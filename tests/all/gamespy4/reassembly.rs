@@ -74,7 +74,7 @@ fn content(random: &mut Random) -> Content {
     });
     let pairs = pairs.collect();
     let empties = below(random, 51);
-    // One in two hundred is more than the sender's eight datagrams hold, or nearly.
+    // One status in two hundred nearly fills the sender's eight datagrams, or exceeds them.
     let (fields, rows) = match below(random, 200) {
         0 => (8, 100 + below(random, 60)),
         _ => (below(random, 9), below(random, 66)),

@@ -482,7 +482,7 @@ async fn queries_scans_lists_and_servers_can_go_to_another_thread() {
         let mut found = Vec::new();
         while let Some(scanned) = scan.next().await {
             found.push(scanned.result.map(|outcome| outcome.peer.to_string()));
-            // May continue on another thread.
+            // The task may continue on another thread.
             tokio::task::yield_now().await;
         }
         found

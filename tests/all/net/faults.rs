@@ -133,7 +133,7 @@ fn a_future_may_be_dropped_at_every_await() {
         for protocol in Protocol::ALL {
             let server = crate::net::start("127.0.0.1:0", protocol, status()).await;
             let name = server.to_string();
-            // Tasks and threads of the runtime that live on.
+            // Starts the tasks and threads of the runtime that stay alive.
             client
                 .query(protocol, &format!("localhost:{}", server.port()))
                 .await

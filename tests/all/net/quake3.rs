@@ -259,7 +259,7 @@ async fn signed_commands_are_answered() {
                     );
                     Reply::print(text.as_bytes(), true)[0].to_vec()
                 }
-                // As DarkPlaces: a wrong signature has no answer.
+                // Like DarkPlaces, do not answer a wrong signature.
                 _ => continue,
             };
             socket.send_to(&reply, from).await.unwrap();

@@ -286,7 +286,7 @@ fn an_echo_is_sent_on_request_only_once_and_only_of_what_is_known() {
         out.starts_with(b"\xff\xff\xff\xffgetstatus "),
         "a retry asks again"
     );
-    // Our server side neither demands nor answers such an echo, so two of ours do not answer each
-    // other for ever.
+    // Our server side neither demands nor answers such an echo, so two servers never answer each
+    // other.
     assert!(Request::parse(DEMAND).is_err() && Request::parse(ECHO).is_err());
 }

@@ -175,7 +175,7 @@ fn twenty_thousand_servers_over_a_bad_link_come_once_and_a_list_that_lacks_some_
             let (result, arrived) = fetch((&mut master, start), passes, (Conditions::bad(), seed));
             let list = match result {
                 Ok(outcome) => outcome.answer,
-                // The request was lost as often as it was sent.
+                // Every copy of the request was lost.
                 Err(QueryError::Timeout { .. }) => continue,
                 Err(error) => panic!("{error}"),
             };
@@ -542,7 +542,7 @@ fn a_server_of_urban_terror_is_listed_for_its_clients() {
     let part = ListPart::parse(&list).unwrap();
     assert_eq!(part.iter().collect::<Vec<_>>(), [game_at]);
 
-    // A mod of Enemy Territory has another name than its tag's game.
+    // The name of this mod of Enemy Territory differs from the game that its tag names.
     status.game = Some("nitmod".into());
     status.rules.push("version", "ET 2.60b linux-i386");
     let tag = Announcer::quake3_tag(&status, Protocol::Quake3);

@@ -240,8 +240,8 @@ fn failures_of_serve_are_explained_in_a_message() {
 
 #[test]
 fn heartbeats_go_to_every_address_of_a_master_and_it_says_who_received_one() {
-    // As many of them as this machine has: a port that is free at every address of the name, and
-    // another for IPv6.
+    // A master at every address of `localhost` that this machine has, on one port, and another one
+    // for IPv6.
     let first = UdpSocket::bind("localhost:0").unwrap();
     let name = format!("localhost:{}", first.local_addr().unwrap().port());
     let mut masters: Vec<UdpSocket> = vec![first];

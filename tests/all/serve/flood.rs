@@ -193,7 +193,7 @@ fn many_forged_addresses_stay_below_the_total_and_regular_clients_are_answered()
     let total = u64::from(GuardOptions::default().total_bytes_per_second);
     for subject in subjects() {
         let name = subject.0;
-        // 65,536 addresses of one /16, in an order that no table likes.
+        // 65,536 addresses of one /16, in a scattered order, which is hard for tables.
         let flood = flood(subject, 0, |n| {
             let [_, _, a, b] = n.wrapping_mul(40_503).to_be_bytes();
             SocketAddr::from(([10, 7, a, b], 27960))

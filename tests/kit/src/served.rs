@@ -21,8 +21,8 @@ struct Carried {
     players_are_keys: bool,
     /// A reply is one datagram. If it lacks rules, only the end of its last list shows it.
     is_one_datagram: bool,
-    /// Rules arrive if all texts of a status together have at most this many bytes, and its lines of
-    /// players at most as many. A longer reply may omit some.
+    /// All rules arrive if the texts of a status have at most this many bytes, and its player lines
+    /// too. A longer reply may omit some rules.
     rule_bytes: usize,
 }
 
@@ -260,7 +260,8 @@ fn size(status: &ServerStatus) -> usize {
     texts.chain(rules).sum()
 }
 
-/// The most bytes of a status's lines of players, with numbers and a skin of 40 bytes each.
+/// The maximum length of the player lines of a status, in bytes: the names, and 40 bytes for the
+/// numbers and the skin of each.
 fn line_bytes(status: &ServerStatus) -> usize {
     let lines = status.players.iter();
     lines.map(|player| player.name.raw().len() + 40).sum()

@@ -387,7 +387,7 @@ fn a_missing_descriptor_has_one_outcome_on_every_path() {
         Answered,
         "a server opens no descriptor",
     );
-    // Few are enough for many ports, one after the other.
+    // A few descriptors are enough for many ports, if they are queried one after another.
     let few = Case {
         list_over_tcp: gamespy1(),
         ..Case::new(&runtime, "few descriptors", answering, Answered)
@@ -422,7 +422,7 @@ fn a_signal_ends_nothing() {
     };
     let signals = Signals::start();
     check_at_once(&runtime, &[case]);
-    // Whole, and not cut by a signal.
+    // The list is complete, not cut by a signal.
     let client = client().blocking();
     let mut lists = client.servers_at(answering, gamespy1());
     assert_eq!(lists.by_ref().count(), 2);

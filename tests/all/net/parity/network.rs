@@ -79,7 +79,7 @@ impl Server {
         std::thread::spawn(move || {
             for stream in tcp.incoming() {
                 let Ok(mut stream) = stream else {
-                    // No descriptor.
+                    // No descriptor is free.
                     std::thread::sleep(Duration::from_millis(10));
                     continue;
                 };

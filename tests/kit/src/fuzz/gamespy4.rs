@@ -169,7 +169,7 @@ pub fn conversation(data: &[u8]) {
         Dialect::JustCause2,
         Dialect::GameSpy2,
     ];
-    // A fourth kind takes one of the choices of the first.
+    // A quarter of the values chooses the fourth dialect.
     let choice = if kind >= 0xC0 { 3 } else { kind % 3 };
     let dialect = dialects[usize::from(choice)];
     let limits = Limits::default();
