@@ -39,11 +39,7 @@ impl ToStatus for Answer {
         let mut lines = reader.lines();
         let listed = lines.players.len();
         let clients = reader.known.get(Key::Clients);
-        let count = LineCount {
-            players: listed,
-            has_odd_line: lines.has_odd_line,
-        };
-        let completeness = self.completeness_of(count, clients);
+        let completeness = self.completeness_of(lines.count(), clients);
         let is_quake_world = self.form() == Form::QuakeWorld;
         let player_count = if is_quake_world {
             u32::try_from(listed.saturating_sub(lines.spectators)).ok()
@@ -119,6 +115,15 @@ struct Lines {
     spectators: usize,
     /// Whether some lines are not players.
     has_odd_line: bool,
+}
+
+impl Lines {
+    fn count(&self) -> LineCount {
+        LineCount {
+            players: self.players.len(),
+            has_odd_line: self.has_odd_line,
+        }
+    }
 }
 
 impl<'a> Reader<'a> {
