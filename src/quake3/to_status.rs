@@ -11,7 +11,7 @@ use super::keys::{Key, Known};
 use super::wire::player::{PlayerLine, is_blank};
 use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 use crate::model::{
-    Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
+    Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
 };
 use crate::options::Detail;
 use crate::text::number;
@@ -36,24 +36,20 @@ impl ToStatus for Answer {
             rules.push(key, value);
         }
         let reader = Reader::new(self, &known);
-        let mut lines = reader.lines();
+        let lines = reader.lines();
         let listed = lines.players.len();
-        let clients = reader.known.get(Key::Clients);
-        let completeness = self.completeness_of(lines.count(), clients);
+        let completeness = self.completeness_of(lines.count(), known.get(Key::Clients));
         let is_quake_world = self.form() == Form::QuakeWorld;
         let player_count = if is_quake_world {
             u32::try_from(listed.saturating_sub(lines.spectators)).ok()
         } else {
             reader.player_count((!reader.is_info()).then_some(listed))
         };
-        let mut bot_count = reader.bot_count(player_count);
         // Only lines of QuakeWorld mark bots.
-        if bot_count.is_none() && is_quake_world {
-            bot_count = listed_bots(&lines.players);
-        }
-        let extras = lines.players.iter_mut().map(|player| &mut player.extra);
-        lines.extras.complete(extras, reader.style.colours);
-        let players = (!reader.is_info()).then_some(lines.players);
+        let marked_bots = || listed_bots(&lines.players).filter(|_| is_quake_world);
+        let bot_count = reader.bot_count(player_count).or_else(marked_bots);
+        let players = lines.into_players(reader.style.colours);
+        let players = (!reader.is_info()).then_some(players);
         let names = reader.game_names();
         ServerStatus {
             name: reader.text(&[Key::SvHostname, Key::Hostname]),
@@ -123,6 +119,13 @@ impl Lines {
             players: self.players.len(),
             has_odd_line: self.has_odd_line,
         }
+    }
+
+    /// The players with their further fields.
+    fn into_players(mut self, colours: Colours) -> Vec<Player> {
+        let extras = self.players.iter_mut().map(|player| &mut player.extra);
+        self.extras.complete(extras, colours);
+        self.players
     }
 }
 
