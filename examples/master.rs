@@ -103,7 +103,7 @@ struct List {
     /// the name of the game, as the master spells it.
     #[arg(required_unless_present = "plain")]
     game: Option<String>,
-    /// The protocol number of the game, if it is given by the master's name for it.
+    /// The protocol number of the game, needed after a name that only the master knows.
     #[arg(allow_negative_numbers = true, value_parser = number(i32::MIN..=i32::MAX))]
     protocol: Option<i32>,
     /// Request with `getservers PROTOCOL`, without the name of a game; the default is

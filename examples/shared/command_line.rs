@@ -356,7 +356,7 @@ pub fn arguments(usage: &'static str) -> Result<Vec<String>, Box<dyn Error>> {
 pub fn explain_input(what: &str) {
     if io::stdin().is_terminal() {
         complain(&format!(
-            "reading {what} from the terminal: Ctrl-D ends them"
+            "reading {what} from the terminal: Ctrl-D ends the input"
         ));
     }
 }

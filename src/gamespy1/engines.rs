@@ -268,7 +268,7 @@ pub(crate) struct Profile {
     pub(crate) everyone: Keys,
     pub(crate) max_players: Keys,
     pub(crate) private_slots: Keys,
-    /// None if their unit is unknown.
+    /// No keys if their unit is unknown.
     pub(crate) time_limit: Keys,
     pub(crate) time_left: Keys,
     pub(crate) score_limit: Keys,

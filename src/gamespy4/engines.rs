@@ -148,7 +148,7 @@ pub(super) struct Entry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Both,
-    /// Read only: other servers with these keys send it.
+    /// Only read: servers other than the imitated one send it.
     Read,
     /// Only written: in a received reply, the key means something else, or has no field in the
     /// model.

@@ -232,9 +232,9 @@ pub(super) struct Queries<'a, C: Conversation> {
     targets: Exclusive<Source<'a, Pulled<C>>>,
     /// A target that failed before it could be queried.
     failed: Option<(u64, Error)>,
-    /// Requests that are not sent yet, in one buffer: their bytes, then destination and range of
-    /// each.
+    /// The bytes of the requests that are not sent yet.
     requests: Vec<u8>,
+    /// The destination of each of these requests, and its range in `requests`.
     unsent: VecDeque<(SocketAddr, Range<usize>)>,
     /// The time since which none could be sent.
     since: Instant,
@@ -295,7 +295,8 @@ impl<'a, C: Conversation> Queries<'a, C> {
         }
     }
 
-    /// Sends up to `max` requests. Returns when to call again: at this time, or when `cx` is woken.
+    /// Sends up to `max` requests. Returns the time of the next call. If `cx` is woken, call
+    /// earlier.
     ///
     /// `send_to` sends requests to one address family and returns how many were sent before one
     /// failed.

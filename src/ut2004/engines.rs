@@ -211,7 +211,7 @@ static STOCK_KEYS: [Key; 6] = [
     key("Mutator", Field::Mutator),
 ];
 
-/// Flags of the games that send any.
+/// The flags of the games that send flags.
 const FLAGS: Flags = Flags {
     password: 1,
     listen: 8,

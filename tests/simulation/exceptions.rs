@@ -261,7 +261,7 @@ fn a_name_at_the_end_of_a_datagram_reads_as_its_end() {
             .len(),
         1
     );
-    // The third datagram shows it.
+    // With the third datagram in place of the second, the answer is incomplete.
     let answer = answer(&mut query(Protocol::GameSpy1), &[first, third]);
     assert!(answer.is_none_or(|answer| !answer.completeness().is_complete()));
 }

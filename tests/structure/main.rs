@@ -104,7 +104,7 @@ fn files_do_not_use_each_other_in_circles() {
     let count: usize = uses.values().map(BTreeSet::len).sum();
     assert!(count > 300, "found only {count} uses");
 
-    // The sockets of one system and their interface.
+    // The sockets of one system and their interface use each other.
     let exceptions = ["net/linux/batch.rs"];
     uses.retain(|file, _| {
         !exceptions

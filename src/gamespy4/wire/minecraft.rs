@@ -68,8 +68,8 @@ pub fn plugins(
     let software = software(value);
     let list = value.get(software.len()..).unwrap_or_default();
     let list = list.strip_prefix(b": ").unwrap_or(list);
-    // Bukkit's servers write a comma for a semicolon of a version (CraftBukkit,
-    // `DedicatedServer.getPlugins`).
+    // Commas separate only in a list without software. In a list of a Bukkit server, a comma is a
+    // replaced semicolon of a version (CraftBukkit, `DedicatedServer.getPlugins`).
     let has_commas = software.is_empty();
     let plugins = list
         .split(move |&byte| byte == b';' || has_commas && byte == b',')

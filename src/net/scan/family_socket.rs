@@ -132,8 +132,8 @@ impl FamilySocket {
         sent
     }
 
-    /// Reads the error queue. Returns whether sending again may succeed: there were errors, or long
-    /// datagrams are fragmented from now on.
+    /// Reads the error queue. Returns whether sending again may succeed: if there were errors, or
+    /// if long datagrams are fragmented from now on.
     fn take_errors(&mut self) -> bool {
         #[cfg(target_os = "linux")]
         {

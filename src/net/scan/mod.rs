@@ -47,8 +47,9 @@ const LONG_WAIT: Duration = Duration::from_millis(10);
 /// future of `next` can be dropped at any time without losing anything.
 ///
 /// There is one socket for IPv4 and one for IPv6. On Linux, the kernel's drop counter slows the
-/// scan down, and an ICMP error ends the query it is about. Elsewhere, queries of servers that do
-/// not exist time out, because an unconnected socket does not report the address of an ICMP error.
+/// scan down, and an ICMP error about a server ends the query of that server. Elsewhere, queries of
+/// servers that do not exist time out, because an unconnected socket does not report the address of
+/// an ICMP error.
 ///
 /// The scan handles all received datagrams before it sends more. A request is sent only when the
 /// receive buffer has space for its reply, see [`Scanner`](crate::scan::Scanner). Linux's default

@@ -495,8 +495,8 @@ mod mapping {
             (cut.score, cut.ping, cut.team),
             (Some(43), Some(65), Some(1))
         );
-        // DescentDevelopers/Descent3, gamespy.cpp: `timelimit` 20 where `NF_TIMER` is not set, else
-        // 0, and so `fraglimit`.
+        // `timelimit` is 20 if `NF_TIMER` is not set, else 0. The same applies to `fraglimit`
+        // (DescentDevelopers/Descent3, gamespy.cpp).
         assert_eq!(
             (seconds(status.time_limit), status.score_limit),
             (None, None)
