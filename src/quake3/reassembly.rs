@@ -107,11 +107,8 @@ impl Parts {
 
     /// Whether the first datagram is the whole reply: another line would have fitted into it.
     fn is_whole(&self) -> bool {
-        let text = self
-            .first
-            .as_ref()
-            .and_then(|first| first.strip_suffix(b"\0"));
-        text.is_some_and(|text| text.ends_with(b"\n") && !may_continue(text))
+        let text = self.first.as_ref().and_then(text);
+        text.is_some_and(|text| text.ends_with(b"\n") && !may_continue(&text))
     }
 
     /// Whether the reply has one datagram only, so far.
@@ -137,6 +134,7 @@ fn text(datagram: &Bytes) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quake3::wire::siblings::MAX_PART;
 
     fn part(text: &str) -> Bytes {
         Bytes::from([b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat())
@@ -148,6 +146,19 @@ mod tests {
             assert!(parts.add(&part(text), &Limits::default()));
         }
         parts
+    }
+
+    #[test]
+    fn the_longest_first_datagram_can_have_a_rest() {
+        let limits = Limits::default();
+        for length in MAX_PART - 8..=MAX_PART {
+            let first = part(&format!("\\k\\{}\n", "v".repeat(length - 4)));
+            let mut parts = Parts::default();
+            parts.add(&first, &limits);
+            assert!(parts.add(&part("1 0 0 20 \"Ann\" \"\" 0 0\n"), &limits));
+            assert!(!parts.is_single());
+            assert_eq!(parts.end(), End::Reached);
+        }
     }
 
     #[test]
