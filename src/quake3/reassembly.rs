@@ -55,9 +55,13 @@ impl Parts {
             return false;
         }
         if is_first {
-            // A second one begins the reply to a later request. Only datagrams that overtook the
-            // first belong to it.
-            if self.first.is_some() {
+            // Another one begins the reply to a later request. Only datagrams that overtook the
+            // first belong to it. One that continues the first is its whole copy.
+            let is_of_later_reply = self
+                .first
+                .as_ref()
+                .is_some_and(|first| !datagram.starts_with(first));
+            if is_of_later_reply {
                 self.further.clear();
                 self.has_cut_part = false;
             }
@@ -162,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_copy_of_the_first_datagram_begins_no_other_reply() {
+    fn a_cut_copy_of_the_first_datagram_does_not_begin_another_reply() {
         let limits = Limits::default();
         let first = part(&format!("\\map\\dm3\n1 0 0 20 \"{}", "a".repeat(1300)));
         let rest = part("\" \"base\" 0 0\n");
@@ -171,6 +175,11 @@ mod tests {
             assert!(parts.add(datagram, &limits));
         }
         assert_eq!(parts.end(), End::Reached);
+        let mut parts = Parts::default();
+        for datagram in [&rest, &first.slice(..40), &first] {
+            assert!(parts.add(datagram, &limits));
+        }
+        assert!(!parts.is_single());
     }
 
     #[test]
