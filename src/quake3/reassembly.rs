@@ -55,8 +55,9 @@ impl Parts {
             return false;
         }
         if is_first {
-            // Another one begins the reply to a later request. Only datagrams that overtook the
-            // first belong to it. One that continues the first is its whole copy.
+            // A datagram that continues the first is a whole copy of it. Any other one begins the
+            // reply to a later request, and the parts so far belong to an earlier reply. Without a
+            // first datagram, the parts so far have overtaken this one.
             let is_of_later_reply = self
                 .first
                 .as_ref()
