@@ -110,6 +110,10 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         _ if is_contradicted => {
             wrong("two datagrams of one number that differ, one of them forged or changed")
         }
+        // A cut first datagram begins another reply, as a whole one does.
+        Fault::Truncation if family.client.joins_parts() && replies(played).len() > 1 => {
+            Judgement::Excepted(Exception::PartsOfTwoReplies)
+        }
         Fault::Truncation
             if !played
                 .log
