@@ -39,9 +39,7 @@ impl Parts {
         };
         let is_first = text.starts_with(b"\\");
         let is_copy = if is_first {
-            // A cut copy ends before the NUL.
-            let first = self.first.as_deref().unwrap_or_default();
-            first.starts_with(datagram)
+            self.first.as_ref() == Some(datagram)
         } else {
             self.further.contains(&text)
         };
@@ -55,14 +53,9 @@ impl Parts {
             return false;
         }
         if is_first {
-            // A datagram that continues the first is a whole copy of it. Any other one begins the
-            // reply to a later request, and the parts so far belong to an earlier reply. Without a
-            // first datagram, the parts so far have overtaken this one.
-            let is_of_later_reply = self
-                .first
-                .as_ref()
-                .is_some_and(|first| !datagram.starts_with(first));
-            if is_of_later_reply {
+            // A second one begins the reply to a later request. Only datagrams that overtook the
+            // first belong to it.
+            if self.first.is_some() {
                 self.further.clear();
                 self.has_cut_part = false;
             }
@@ -112,7 +105,8 @@ impl Parts {
 
     /// Whether the first datagram is the whole reply: another line would have fitted into it.
     fn is_whole(&self) -> bool {
-        let text = self.first.as_ref().and_then(text);
+        let has_end = |first: &&Bytes| first.ends_with(b"\0");
+        let text = self.first.as_ref().filter(has_end).and_then(text);
         text.is_some_and(|text| text.ends_with(b"\n") && !may_continue(&text))
     }
 
@@ -164,23 +158,6 @@ mod tests {
             assert!(!parts.is_single());
             assert_eq!(parts.end(), End::Reached);
         }
-    }
-
-    #[test]
-    fn a_cut_copy_of_the_first_datagram_does_not_begin_another_reply() {
-        let limits = Limits::default();
-        let first = part(&format!("\\map\\dm3\n1 0 0 20 \"{}", "a".repeat(1300)));
-        let rest = part("\" \"base\" 0 0\n");
-        let mut parts = Parts::default();
-        for datagram in [&first, &rest, &first.slice(..40)] {
-            assert!(parts.add(datagram, &limits));
-        }
-        assert_eq!(parts.end(), End::Reached);
-        let mut parts = Parts::default();
-        for datagram in [&rest, &first.slice(..40), &first] {
-            assert!(parts.add(datagram, &limits));
-        }
-        assert!(!parts.is_single());
     }
 
     #[test]

@@ -22,10 +22,7 @@ const MAX_REQUEST: usize = 255;
 /// use queryport::gamespy1::Command;
 ///
 /// let command = Command::LevelProperty(b"Title");
-/// assert_eq!(
-///     (command.name(), command.value()),
-///     (&b"level_property"[..], &b"Title"[..])
-/// );
+/// assert_eq!(command.name(), b"level_property");
 /// assert_eq!(format!("{command:?}"), r"\level_property\Title");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
