@@ -63,6 +63,10 @@ fn quake2_player(line: &[u8]) -> Result<Pairs, &'static str> {
 /// its NUL, is joined, and then read line by line. A NUL ends each datagram.
 pub fn quake_world(datagrams: &[Text], head: &[u8]) -> Reading {
     let mut texts: Vec<&[u8]> = Vec::new();
+    let begins_reply = |datagram: &Text| {
+        let text = datagram.strip_prefix(head);
+        text.is_some_and(|text| text.starts_with(b"\\"))
+    };
     for (at, datagram) in datagrams.iter().enumerate() {
         // No two datagrams of a reply are equal: the numbers of the players differ.
         if datagrams[..at].contains(datagram) {
@@ -73,8 +77,15 @@ pub fn quake_world(datagrams: &[Text], head: &[u8]) -> Reading {
         };
         match text.strip_suffix(b"\0") {
             Some(text) => texts.push(text),
-            None if datagrams.len() > 1 => return Reading::no("a datagram without its end"),
-            None => return Reading::unknown("a datagram without its end"),
+            None => {
+                // It can be of an earlier reply than another one that begins one.
+                let others = datagrams.iter().filter(|other| *other != datagram);
+                let can_be_of_another = others.clone().any(begins_reply);
+                if others.count() == 0 || can_be_of_another {
+                    return Reading::unknown("a datagram without its end");
+                }
+                return Reading::no("a datagram without its end");
+            }
         }
     }
     let Some(last) = texts.last() else {
