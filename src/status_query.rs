@@ -117,8 +117,8 @@ pub enum Answer {
 impl Answer {
     /// Decodes the captured datagrams of one reply, in the order of arrival.
     ///
-    /// The answer has its own copy of the bytes. The request is not known, so challenges and request
-    /// ids are not verified.
+    /// The answer has its own copy of the bytes. The request is not known, so challenges and
+    /// request ids are not verified.
     ///
     /// # Errors
     /// If all datagrams were rejected, why; or the limit that is exceeded.

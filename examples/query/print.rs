@@ -219,8 +219,8 @@ pub(crate) fn paint(text: TextRef<'_>) -> String {
     out
 }
 
-/// The terminal's code for a colour: its own for the usual colours, else red, green and blue. `None`
-/// for an unknown colour.
+/// The terminal's code for a colour: its own for the usual colours, else red, green and blue.
+/// `None` for an unknown colour.
 fn terminal_code(colour: Colour, colours: Colours) -> Option<String> {
     let own: &[u8] = match colours {
         Colours::SectionSign => &MINECRAFT,

@@ -429,8 +429,8 @@ pub fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     }
 }
 
-/// Writes a text to standard error, in lines that fit a terminal. `eprintln` would panic on a closed
-/// pipe.
+/// Writes a text to standard error, in lines that fit a terminal. `eprintln` would panic on a
+/// closed pipe.
 pub fn complain(text: &str) {
     let columns = columns_if_terminal(&io::stderr());
     let _ = writeln!(io::stderr(), "{}", wrap_for(columns, text.to_owned()));

@@ -82,8 +82,8 @@ impl fmt::Display for UnknownGame {
     }
 }
 
-/// A game by a text that [`Game::find`] finds, for [`Client::query_game`](crate::Client::query_game)
-/// and similar methods.
+/// A game by a text that [`Game::find`] finds, for
+/// [`Client::query_game`](crate::Client::query_game) and similar methods.
 macro_rules! from_text {
     ($($text:ty),*) => {
         $(impl TryFrom<$text> for &Game {

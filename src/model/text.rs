@@ -527,7 +527,7 @@ mod tests {
     const Q3: Style = Style::new(Charset::Utf8OrWindows1252, Colours::Caret);
 
     #[test]
-    fn plain_text_has_no_control_characters_and_is_borrowed_where_possible() {
+    fn plain_text_has_no_control_characters() {
         assert!(matches!(
             TextRef::new(b"plain", Q3).plain(),
             Cow::Borrowed("plain")

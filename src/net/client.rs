@@ -105,10 +105,10 @@ impl Client {
 
     /// Queries a server of a game, by the port that players connect to.
     ///
-    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or address,
-    /// with a port if it is not the game's default. The request goes to the query port that
-    /// [`Game::query_port`] returns. If there is no answer within 0.6 s, further ports are tried
-    /// one by one, until the first answer:
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or
+    /// address, with a port if it is not the game's default. The request goes to the query port
+    /// that [`Game::query_port`] returns. If there is no answer within 0.6 s, further ports are
+    /// tried one by one, until the first answer:
     ///
     /// 1. the ports of [`Game::also_at`]
     /// 2. the given port itself, in case it is the query port
@@ -200,9 +200,9 @@ impl Client {
     /// Queries every server of a list, many at a time, with this client's timing and options.
     ///
     /// A target is a protocol or game with an address or host name, such as `("quake3", address)`;
-    /// see [`ScanTarget`]. Names are looked up during the scan, 32 at a time; later targets wait for
-    /// them. A query takes at most [`Timing::timeout`](crate::Timing::timeout), or four times that if
-    /// the server has sent part of its answer.
+    /// see [`ScanTarget`]. Names are looked up during the scan, 32 at a time; later targets wait
+    /// for them. A query takes at most [`Timing::timeout`](crate::Timing::timeout), or four times
+    /// that if the server has sent part of its answer.
     ///
     /// The scan can borrow the list: `client.scan(&list, options)`. To move a scan to another task,
     /// give it the list.

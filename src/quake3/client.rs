@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_challenge_is_rejected_and_a_missing_one_reported() {
+    fn a_wrong_challenge_is_rejected() {
         let mut query = StatusQuery::new(1, &QueryOptions::default());
         let verdict = query.receive(&reply("statusResponse", "\\a\\b\\challenge\\zzzzzzzzzzz"));
         let Verdict::Rejected(error) = verdict else {

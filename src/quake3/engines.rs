@@ -487,8 +487,8 @@ impl Mark {
     }
 }
 
-/// Whether a value begins with a text, without regard to ASCII case. Texts with the same first letter
-/// mostly differ at the end, so that is compared first.
+/// Whether a value begins with a text, without regard to ASCII case. Texts with the same first
+/// letter mostly differ at the end, so that is compared first.
 fn begins_with(value: &[u8], text: &str) -> bool {
     let Some(begin) = value.get(..text.len()) else {
         return false;

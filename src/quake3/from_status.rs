@@ -196,8 +196,8 @@ impl Writer<'_> {
         owned(&self.status.mod_name).or_else(rule)
     }
 
-    /// Writes whether a password is needed, the numbers of people and bots, the version, `qcstatus`,
-    /// and the rules that an `infoResponse` repeats.
+    /// Writes whether a password is needed, the numbers of people and bots, the version,
+    /// `qcstatus`, and the rules that an `infoResponse` repeats.
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
         let written = &profile.written;

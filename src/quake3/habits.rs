@@ -116,8 +116,8 @@ pub(crate) struct RconRule {
 
 /// The form of a `connect`.
 ///
-/// This crate cannot send three forms, and [`Game::connect_form`](crate::games::Game::connect_form) is
-/// `None` for their games:
+/// This crate cannot send three forms, and [`Game::connect_form`](crate::games::Game::connect_form)
+/// is `None` for their games:
 /// - that of Modern Warfare 2 and later, which holds a signature of the player's account (IW4x,
 ///   IW6x, S1x, H1-Mod, iw7-mod, BOIII)
 /// - that of Quake 2, QuakeWorld, HexenWorld and FTE, which has no compression and other arguments

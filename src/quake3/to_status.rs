@@ -314,8 +314,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The game and its modification. With `com_gamename`, that key is the game and `gamename` the
-    /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing. Quake 2
-    /// and QuakeWorld have one name: the game's own folder, or a modification.
+    /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing.
+    /// Quake 2 and QuakeWorld have one name: the game's own folder, or a modification.
     fn game_names(&self) -> GameNames<'a> {
         if let Names::Modification(keys) = self.profile.names {
             let name = self.known.first_filled(keys);

@@ -305,8 +305,8 @@ pub(super) const MODERN_WARFARE_2: CaretRule = CaretRule {
     ..PLAIN
 };
 
-/// HeartbeatingForCenturies/iw6x-client, src/client/component/colors.cpp. The entries 8 to 11 change
-/// with the team, the time and the game.
+/// HeartbeatingForCenturies/iw6x-client, src/client/component/colors.cpp. The entries 8 to 11
+/// change with the team, the time and the game.
 pub(super) const GHOSTS: CaretRule = CaretRule {
     characters: Characters::Range('0', ';'),
     palette: &[GHOSTS_COLOURS],

@@ -3,8 +3,8 @@
 //! A list has no count, no numbers and no end mark. Three facts can prove that it is complete:
 //!
 //! - Players: exactly as many are listed as the info counts, apart from rows with number and ping
-//!   0, which can be team scores. Either all players are in a team, or none is. A list with more has
-//!   spectators, and others may be missing.
+//!   0, which can be team scores. Either all players are in a team, or none is. A list with more
+//!   has spectators, and others may be missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
 //! - Either: two replies have the same entries, and one of them has a datagram of at most 450
 //!   bytes. A reply between the two has no other entries. A list without such a datagram looks like

@@ -555,8 +555,8 @@ fn half_lines_of_quakeworld_are_joined_as_they_come() {
 }
 
 /// No exception: whether another datagram follows one of QuakeWorld near 1,340 bytes, and whether a
-/// Quake 2 status near 1,384 bytes lacks players, cannot be known. Both count as incomplete. None of
-/// 8,192 sessions each was complete and wrong for these reasons.
+/// Quake 2 status near 1,384 bytes lacks players, cannot be known. Both count as incomplete. None
+/// of 8,192 sessions each was complete and wrong for these reasons.
 #[test]
 fn an_end_that_cannot_be_known_counts_as_missing() {
     let long = quake_world_answer(&[&quake_world_info("dm3")]);

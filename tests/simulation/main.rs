@@ -10,8 +10,8 @@
 //! - `QUERYPORT_FIRST=1000000000`: begins with another session
 //! - `QUERYPORT_SEED=quake3:123`: runs one session and prints its transcript
 //! - `QUERYPORT_SUBJECT=ut2004`: runs one subject
-//! - `QUERYPORT_LOSS=0.015`: loses this share of datagrams, without other faults. 96,000 sessions of
-//!   `ut2004` check that at most one in 2,000 is complete and wrong
+//! - `QUERYPORT_LOSS=0.015`: loses this share of datagrams, without other faults. 96,000 sessions
+//!   of `ut2004` check that at most one in 2,000 is complete and wrong
 //!
 //! A failing session is shrunk before it is printed. The seed leaves out every fault, player, rule
 //! and odd text that the failure does not need, see [`shrink::Cut`].

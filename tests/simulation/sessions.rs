@@ -274,7 +274,7 @@ fn run(subjects: &[Subject], first: u64, chunks: u64) -> BTreeMap<Subject, Tally
 }
 
 #[test]
-fn no_complete_answer_is_wrong_except_in_the_listed_cases() {
+fn no_complete_answer_is_wrong_except_as_listed() {
     if let Ok(seed) = std::env::var("QUERYPORT_SEED") {
         return show(&seed);
     }

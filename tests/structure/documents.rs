@@ -93,8 +93,8 @@ struct TestName {
     function: String,
 }
 
-/// Prose names a test in backticks: its file, a colon and its function. Blocks of code and output
-/// name none.
+/// Prose names a test by its file and its function, both in backticks, with a colon between them.
+/// Blocks of code and output name none.
 fn test_names(text: &str) -> Vec<TestName> {
     let prose: Vec<&str> = lines(text)
         .into_iter()
@@ -102,19 +102,20 @@ fn test_names(text: &str) -> Vec<TestName> {
         .map(|line| line.text)
         .collect();
     let prose = prose.join("\n");
-    let in_backticks = prose.split('`').skip(1).step_by(2);
-    in_backticks
-        .filter_map(|code| code.split_once(".rs: "))
-        .map(|(file, function)| TestName {
-            file: format!("{file}.rs"),
-            function: function.to_owned(),
+    let parts: Vec<&str> = prose.split('`').collect();
+    parts
+        .windows(3)
+        .filter(|part| part[0].ends_with(".rs") && part[1].trim() == ":")
+        .map(|part| TestName {
+            file: part[0].to_owned(),
+            function: part[2].to_owned(),
         })
         .collect()
 }
 
 #[test]
 fn a_block_names_no_tests() {
-    let text = "`tests/a.rs: b`\n```text\nsrc/c.rs: d\n```\n`tests/e.rs: f`\n";
+    let text = "`tests/a.rs`: `b`\n```text\n`src/c.rs`: `d`\n```\n`tests/e.rs`: `f`\n";
     let name = |file: &str, function: &str| TestName {
         file: file.to_owned(),
         function: function.to_owned(),

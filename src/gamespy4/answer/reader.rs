@@ -282,8 +282,8 @@ impl<'a> Reader<'a, '_> {
         run
     }
 
-    /// The number of empty values before the end of a datagram. The last two NULs end the column and
-    /// the section, or one of them is the first byte of a name that was cut.
+    /// The number of empty values before the end of a datagram. The last two NULs end the column
+    /// and the section, or one of them is the first byte of a name that was cut.
     fn empties_before_end(&self, run: usize) -> usize {
         match self.seam {
             Seam::Begins {

@@ -165,9 +165,9 @@ impl Client {
 
     /// Queries a server of a game, by the port that players connect to.
     ///
-    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or address,
-    /// with a port if it is not the game's default. Further ports on which servers of the game
-    /// answer are tried, 0.6 s apart. The call takes at most
+    /// `game` is a [`Game`] or a text that [`Game::find`] finds. `server` is a host name or
+    /// address, with a port if it is not the game's default. Further ports on which servers of the
+    /// game answer are tried, 0.6 s apart. The call takes at most
     /// [`with_deadline`](crate::Client::with_deadline), 10 s by default.
     ///
     /// ```no_run

@@ -739,7 +739,7 @@ fn a_token_is_valid_for_its_address_its_port_and_its_time() {
 /// A token names the status that it was issued for. If that could be read from it, one's own token
 /// would reveal six bits of everybody's.
 #[test]
-fn a_token_says_nothing_about_the_token_of_another_address() {
+fn a_token_says_nothing_about_another() {
     let now = Instant::now();
     let mut responder = responder(Engine::UnrealTournament3, now).with_guard(None);
     let low_bits = |token: i32| usize::try_from(token & 63).unwrap();

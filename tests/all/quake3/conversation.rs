@@ -173,7 +173,7 @@ fn copies_and_other_answers_after_the_first_change_nothing() {
 
 /// rust gamedig panics at an empty datagram; others never end while datagrams arrive.
 #[test]
-fn endless_nonsense_ends_at_the_deadline_with_the_last_rejection() {
+fn endless_nonsense_ends_at_the_deadline() {
     let mut asked = Asked::new();
     let start = asked.now;
     let error = loop {

@@ -116,7 +116,7 @@ fn bursts(rate: u32, burst: u32) -> impl Iterator<Item = (Duration, SocketAddr)>
 
 /// Each request has the same chance to be one of the 37 in a second.
 #[test]
-fn every_request_for_a_list_has_the_same_chance_during_a_flood() {
+fn every_list_has_the_same_chance_during_a_flood() {
     for (servers, rate, burst, least) in [
         (16_000, 40, 1, 0.7),
         (2_000, 30, 1, 0.9),

@@ -121,7 +121,7 @@ fn read(datagram: &[u8], limits: &Limits) -> usize {
 }
 
 #[test]
-fn every_reader_takes_the_largest_datagram_on_a_small_stack() {
+fn the_largest_datagram_fits_a_small_stack() {
     with_small_stack(|| {
         let limits = Limits::default()
             .with_max_rules(u16::MAX)
