@@ -219,7 +219,8 @@ fn query_id(datagram: &[u8]) -> Option<&[u8]> {
 }
 
 /// Whether two different datagrams with one number arrived from the server's address, within the
-/// answer's reply.
+/// answer's reply. An end mark alone differs from none: Unreal 227 sends it with the number of the
+/// fragment before it.
 fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool {
     let Some(reply) = reply_of_answer(played) else {
         return false;
@@ -228,7 +229,8 @@ fn contradicts(played: &Played, is_counted: impl Fn(&Datagram) -> bool) -> bool 
     let parts = played
         .log
         .iter()
-        .filter(|datagram| reply.has(datagram) && is_counted(datagram));
+        .filter(|datagram| reply.has(datagram) && is_counted(datagram))
+        .filter(|datagram| !datagram.bytes.starts_with(br"\final\"));
     parts
         .filter_map(|datagram| {
             Some((
