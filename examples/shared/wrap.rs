@@ -143,10 +143,11 @@ mod tests {
 
     #[test]
     fn colour_codes_take_no_columns() {
-        let coloured = "\u{1b}[38;2;1;2;3mone\u{1b}[0m two";
-        assert!(!is_wider(coloured, 7) && is_wider(coloured, 6));
-        assert_eq!(wrap(coloured, 7), coloured);
-        assert_eq!(wrap(coloured, 6), "\u{1b}[38;2;1;2;3mone\u{1b}[0m\n  two");
+        let word = "\u{1b}[38;2;1;2;3m123\u{1b}[0m";
+        let coloured = format!("{word} two");
+        assert!(!is_wider(&coloured, 7) && is_wider(&coloured, 6));
+        assert_eq!(wrap(&coloured, 7), coloured);
+        assert_eq!(wrap(&coloured, 6), format!("{word}\n  two"));
     }
 
     #[test]
