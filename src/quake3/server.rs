@@ -235,8 +235,8 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
     // The key `clients` can take the space of a line.
     let key = if is_usual { MAX_CLIENTS } else { 0 };
-    let room = space.for_lines(info.bytes.len().saturating_add(key));
-    let is_cut = whole_lines(&lines, room) < lines.len();
+    let line_room = space.for_lines(info.bytes.len().saturating_add(key));
+    let is_cut = whole_lines(&lines, line_room) < lines.len();
     let listed = status.players.len();
     let online = status.online();
     // Only the key `clients` shows a reader that the list is incomplete.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use bytes::Bytes;
 use queryport::{Answer, Protocol, ToStatus, Verification};
 
 use crate::client::SERVER;
@@ -448,6 +449,11 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
     }
 }
 
+/// Whether a datagram of this reply of QuakeWorld ends inside a line.
+pub fn is_cut_in_lines(sent: &[Bytes]) -> bool {
+    sent.iter().any(|bytes| !bytes.ends_with(b"\n\0"))
+}
+
 /// Explains an answer of QuakeWorld. Its datagrams have neither numbers nor an end mark.
 fn explain_parts(family: &Family, played: &Played) -> Judgement {
     let is_wrong_with = |is_kept: &dyn Fn(&Datagram) -> bool| {
@@ -475,15 +481,14 @@ fn explain_parts(family: &Family, played: &Played) -> Judgement {
     let [_, middle @ .., last] = &sent[..] else {
         return wrong("no fault explains the reply of one datagram");
     };
-    let has = |bytes: &bytes::Bytes| arrived.contains(&&bytes[..]);
+    let has = |bytes: &Bytes| arrived.contains(&&bytes[..]);
     if !has(last) {
         return wrong("the last datagram is missing");
     }
     if !middle.iter().all(has) {
         return Judgement::Excepted(Exception::LostBetweenLines);
     }
-    let is_cut_in_lines = sent.iter().any(|bytes| !bytes.ends_with(b"\n\0"));
-    if is_cut_in_lines {
+    if is_cut_in_lines(sent) {
         return Judgement::Excepted(Exception::PartsOutOfOrder);
     }
     wrong("no fault explains the parts")

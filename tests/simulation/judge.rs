@@ -10,7 +10,7 @@ use queryport::{
 };
 
 use crate::client::AnyResult;
-use crate::evidence::{explain, replies};
+use crate::evidence::{explain, is_cut_in_lines, replies};
 use crate::forms::Form;
 use crate::network::Fault;
 use crate::play::{Family, Moment, Played};
@@ -244,12 +244,9 @@ fn invented(family: &Family, played: &Played) -> Option<String> {
     };
     // Two halves of QuakeWorld lines are joined in order of arrival, so a name can have parts of
     // both.
-    let is_cut_in_lines = family.client.joins_parts()
-        && played
-            .replies
-            .iter()
-            .any(|(_, sent)| sent.iter().any(|bytes| !bytes.ends_with(b"\n\0")));
-    if is_cut_in_pairs || is_cut_in_lines {
+    let mut sent = played.replies.iter().map(|(_, sent)| sent);
+    let joins_half_lines = family.client.joins_parts() && sent.any(|sent| is_cut_in_lines(sent));
+    if is_cut_in_pairs || joins_half_lines {
         return None;
     }
     let status = status(&played.result)?;
