@@ -7,6 +7,11 @@ pub(crate) fn after(now: Instant, wait: Duration) -> Instant {
     now.checked_add(wait).unwrap_or(now)
 }
 
+/// The earlier of two times that may be missing; `None` if both are missing.
+pub(crate) fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    one.into_iter().chain(other).min()
+}
+
 /// The time type of the state machines: [`std::time::Instant`] if the standard library has a clock.
 ///
 /// On `wasm32-unknown-unknown`, which has none, it is a type of this crate: the time since any

@@ -14,7 +14,7 @@ use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::session::{Outcome, Session};
 use crate::status_query::{Answer, StatusQuery};
-use crate::time::after;
+use crate::time::{after, earlier};
 #[cfg(feature = "games")]
 use {
     super::querier::Attempts, crate::games::Certainty, crate::games::Game, crate::games::QueryPort,
@@ -314,8 +314,7 @@ impl<'a, I: Io> Staggered<'a, I> {
                 Some(attempt) if self.next_at <= now => self.start(attempt, now),
                 _ => {
                     let next_at = waiting.map(|_| self.next_at);
-                    let until = until.into_iter().chain(next_at).min();
-                    self.running.step(until).await
+                    self.running.step(earlier(until, next_at)).await
                 }
             };
             if let Some(ended) = ended {

@@ -8,6 +8,7 @@ use super::io::{Fault, Io, Received, local_address};
 use crate::address::Scope;
 use crate::error::QueryError;
 use crate::session::{Conversation, Machine, Outcome, Session};
+use crate::time::earlier;
 
 /// Sessions with their sockets, run step by step.
 pub(super) struct Exchanges<I: Io, C: Conversation> {
@@ -101,7 +102,7 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
                 return Some(self.end(index, result));
             }
             let timer = running.session.poll_timeout();
-            due = due.into_iter().chain(timer).min();
+            due = earlier(due, timer);
         }
         let mut buffer = Vec::new();
         if let Some(received) = I::receive(&self.sockets, due?, &mut buffer).await {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::protocol::Protocol;
-use crate::time::Instant;
+use crate::time::{Instant, earlier};
 
 /// The methods that all state machines of this crate share: they send and receive datagrams.
 ///
@@ -139,11 +139,7 @@ impl<A: Machine, B: Machine> Machine for (A, B) {
     }
 
     fn poll_timeout(&self) -> Option<Instant> {
-        self.0
-            .poll_timeout()
-            .into_iter()
-            .chain(self.1.poll_timeout())
-            .min()
+        earlier(self.0.poll_timeout(), self.1.poll_timeout())
     }
 
     fn handle_timeout(&mut self, now: Instant) {
