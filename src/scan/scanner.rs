@@ -13,7 +13,7 @@ use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::exclusive::Exclusive;
 use crate::session::{Conversation, Handled, Machine, Session, Timing, Transmit};
-use crate::time::{Duration, Instant};
+use crate::time::{Duration, Instant, earlier};
 
 /// Runs one conversation with each server of a list, many at a time: [`Session`]s over one address
 /// space, with the same five methods.
@@ -101,15 +101,15 @@ pub struct Scanner<C: Conversation> {
     /// address.
     hosts: HashMap<IpAddr, u16>,
     /// One timer for each query that has not ended.
-    timers: BTreeSet<(Instant, u32)>,
+    timers: BTreeSet<Timer>,
     /// Queries with a first request, a retry or a next step to send.
     to_send: VecDeque<u32>,
-    /// Queries that have ended.
-    done: VecDeque<u32>,
+    /// Queries that have ended. Their results wait to be taken.
+    ended: VecDeque<u32>,
     /// Targets that were not queried.
     refused: VecDeque<Scanned<C::Answer>>,
     /// The servers of the latest queries whose results were taken.
-    ended: VecDeque<SocketAddr>,
+    remembered: VecDeque<SocketAddr>,
     /// Where waits are adaptive.
     estimator: Option<RttEstimator>,
     stats: ScanStats,
@@ -193,14 +193,22 @@ struct Query<C: Conversation> {
     request: u64,
 }
 
+/// The time at which a query must be called again. Timers sort by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Timer {
+    at: Instant,
+    /// The id of the query.
+    id: u32,
+}
+
 /// The maximum number of targets that wait for their host.
 const MAX_WAITING: usize = 4096;
 
 /// The bits of an IPv4 and of an IPv6 address that identify a host.
 const HOST_PREFIX: (u8, u8) = (32, 64);
 
-/// Number of ended queries that are remembered.
-const MEMORY: usize = 512;
+/// The maximum number of servers to remember after their results were taken.
+const MAX_REMEMBERED: usize = 512;
 
 /// The number of timeouts that a server may take after it has answered a first request. A UT2004
 /// server that needs three seconds for each of three replies needs three of the default timeouts.
@@ -251,9 +259,9 @@ impl<C: Conversation> Scanner<C> {
             hosts: HashMap::new(),
             timers: BTreeSet::new(),
             to_send: VecDeque::new(),
-            done: VecDeque::new(),
-            refused: VecDeque::new(),
             ended: VecDeque::new(),
+            refused: VecDeque::new(),
+            remembered: VecDeque::new(),
             estimator: options.adaptive_wait.map(RttEstimator::new),
             stats: ScanStats::default(),
         }
@@ -275,7 +283,9 @@ impl<C: Conversation> Machine for Scanner<C> {
                     return Some(transmit);
                 }
             }
-            self.start(now)?;
+            self.pull();
+            let target = self.next_target()?;
+            self.start(now, target);
         }
     }
 
@@ -295,7 +305,7 @@ impl<C: Conversation> Machine for Scanner<C> {
             return Handled::Reply;
         }
         self.admission.received(now, length, 0);
-        if self.ended.contains(&from) {
+        if self.remembered.contains(&from) {
             self.stats.late = self.stats.late.saturating_add(1);
             return Handled::Reply;
         }
@@ -306,24 +316,22 @@ impl<C: Conversation> Machine for Scanner<C> {
     /// When to call the scan again if no datagram arrives; `None` when no query is in flight. The
     /// time is in the past while a result can be taken or a datagram can be sent.
     fn poll_timeout(&self) -> Option<Instant> {
-        if !self.done.is_empty() || !self.refused.is_empty() {
+        if !self.ended.is_empty() || !self.refused.is_empty() {
             return Some(self.now);
         }
-        let due = self
-            .may_send()
-            .then(|| self.blocked_until(self.now).unwrap_or(self.now));
-        self.timers
-            .first()
-            .map(|(at, _)| *at)
-            .into_iter()
-            .chain(due)
-            .min()
+        let send_at = if self.may_send() {
+            Some(self.blocked_until(self.now).unwrap_or(self.now))
+        } else {
+            None
+        };
+        let next_timer = self.timers.first().map(|timer| timer.at);
+        earlier(next_timer, send_at)
     }
 
     /// Lets time pass. Early or repeated calls are harmless.
     fn handle_timeout(&mut self, now: Instant) {
         self.now = now;
-        while let Some(&(at, id)) = self.timers.first()
+        while let Some(&Timer { at, id }) = self.timers.first()
             && at <= now
         {
             self.update(id, |query, _| query.session.handle_timeout(now));
@@ -347,27 +355,11 @@ impl<C: Conversation> Scanner<C> {
         if let Some(refused) = self.refused.pop_front() {
             return Some(refused);
         }
-        let id = self.done.pop_front()?;
-        let mut query = self.queries.get_mut(id as usize)?.take()?;
-        self.free.push(id);
+        let id = self.ended.pop_front()?;
+        let mut query = self.remove(id)?;
         let peer = query.session.peer();
-        self.addresses.remove(&peer);
-        if let Some(host) = self.host(peer) {
-            let first = host.start().ip();
-            let next = self.waiting.range(host).next().map(|(next, _)| *next);
-            if let Some(next) = next.and_then(|next| self.waiting.remove(&next)) {
-                self.ready.push_back(next);
-            } else if let Entry::Occupied(mut count) = self.hosts.entry(first) {
-                *count.get_mut() = count.get().saturating_sub(1);
-                if *count.get() == 0 {
-                    count.remove();
-                }
-            }
-        }
-        if self.ended.len() >= MEMORY.min(self.options.window) {
-            self.ended.pop_front();
-        }
-        self.ended.push_back(peer);
+        self.leave_host(peer);
+        self.remember(peer);
         let result = query.session.poll_answer()?;
         self.stats.add(&query.session.stats(), result.is_ok());
         if let Ok(outcome) = &result {
@@ -413,15 +405,12 @@ impl<C: Conversation> Scanner<C> {
     fn record(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         self.admission.answered(rtt);
-        let Some(wait) = self
-            .estimator
-            .as_mut()
-            .and_then(|estimator| estimator.record(rtt))
-        else {
+        let estimator = self.estimator.as_mut();
+        let Some(wait) = estimator.and_then(|estimator| estimator.record(rtt)) else {
             return;
         };
-        for (_, id) in self.timers.clone() {
-            self.update(id, |query, _| query.session.set_max_reply_wait(wait));
+        for timer in self.timers.clone() {
+            self.update(timer.id, |query, _| query.session.set_max_reply_wait(wait));
         }
     }
 
@@ -460,12 +449,7 @@ impl<C: Conversation> Scanner<C> {
     /// its host is busy, it waits; if it must not be queried, its result is an error.
     pub(crate) fn push(&mut self, index: u64, peer: SocketAddr, conversation: C) {
         let peer = canonical(peer);
-        let is_busy = self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer);
-        let error = match Scope::Any.admits(peer) {
-            true => is_busy.then_some(QueryError::Duplicate),
-            false => Some(QueryError::NotOneServer),
-        };
-        if let Some(error) = error {
+        if let Err(error) = self.check(peer) {
             self.stats.not_asked = self.stats.not_asked.saturating_add(1);
             self.refused.push_back(Scanned {
                 index,
@@ -479,20 +463,60 @@ impl<C: Conversation> Scanner<C> {
             peer,
             conversation,
         };
-        if let Some(host) = self.host(peer) {
-            let count = self.hosts.entry(host.start().ip()).or_default();
-            if Some(*count) >= self.options.per_host {
-                self.waiting.insert(peer, target);
-                return;
-            }
-            *count = count.saturating_add(1);
+        if self.enter_host(peer) {
+            self.ready.push_back(target);
+        } else {
+            self.waiting.insert(peer, target);
         }
-        self.ready.push_back(target);
+    }
+
+    /// Checks that an address may be queried.
+    fn check(&self, peer: SocketAddr) -> Result<(), QueryError> {
+        if !Scope::Any.admits(peer) {
+            return Err(QueryError::NotOneServer);
+        }
+        if self.addresses.contains_key(&peer) || self.waiting.contains_key(&peer) {
+            return Err(QueryError::Duplicate);
+        }
+        Ok(())
     }
 
     /// No more targets will come.
     pub(crate) fn close(&mut self) {
         self.source = Source::Closed;
+    }
+
+    /// Counts a query of this server's host. Returns `false`, and counts nothing, if the host
+    /// already has as many as allowed.
+    fn enter_host(&mut self, peer: SocketAddr) -> bool {
+        let Some(host) = self.host(peer) else {
+            return true;
+        };
+        let count = self.hosts.entry(host.start().ip()).or_default();
+        if Some(*count) >= self.options.per_host {
+            return false;
+        }
+        *count = count.saturating_add(1);
+        true
+    }
+
+    /// Ends a query of this server's host. A target that waits for the host takes its place.
+    fn leave_host(&mut self, peer: SocketAddr) {
+        let Some(host) = self.host(peer) else {
+            return;
+        };
+        let first = host.start().ip();
+        let waiting = self.waiting.range(host).next().map(|(peer, _)| *peer);
+        if let Some(target) = waiting.and_then(|peer| self.waiting.remove(&peer)) {
+            self.ready.push_back(target);
+            return;
+        }
+        if let Entry::Occupied(mut count) = self.hosts.entry(first) {
+            *count.get_mut() = count.get().saturating_sub(1);
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
     }
 
     /// The addresses of the host of `peer`, if the number of its queries is limited.
@@ -501,8 +525,8 @@ impl<C: Conversation> Scanner<C> {
         is_limited.then(|| network(peer.ip(), HOST_PREFIX))
     }
 
-    /// Starts the query of the next target that may be queried now; `None` without one.
-    fn start(&mut self, now: Instant) -> Option<()> {
+    /// Takes targets from the iterator until one is ready.
+    fn pull(&mut self) {
         while self.wants_target()
             && let Source::Pulled(targets) = &mut self.source
         {
@@ -511,45 +535,76 @@ impl<C: Conversation> Scanner<C> {
                 None => self.close(),
             }
         }
+    }
+
+    /// Takes the next target that may be queried now.
+    fn next_target(&mut self) -> Option<Target<C>> {
         if self.is_full() {
             return None;
         }
+        self.ready.pop_front()
+    }
+
+    /// Starts the query of a target.
+    fn start(&mut self, now: Instant, target: Target<C>) {
         let Target {
             index,
             peer,
             conversation,
-        } = self.ready.pop_front()?;
+        } = target;
         let mut session = Session::new(conversation, peer, self.timing, now);
         if let Some(wait) = self.estimator.as_ref().and_then(|estimator| estimator.wait) {
             session.set_max_reply_wait(wait);
         }
-        self.stats.started = self.stats.started.saturating_add(1);
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.queries.push(None);
-            u32::try_from(self.queries.len())
-                .unwrap_or(u32::MAX)
-                .saturating_sub(1)
-        });
-        let query = Query {
+        let id = self.insert(Query {
             index,
             session,
             request: 0,
-        };
-        if let Some(place) = self.queries.get_mut(id as usize) {
-            *place = Some(Box::new(query));
-        }
+        });
         self.addresses.insert(peer, id);
         self.to_send.push_back(id);
-        Some(())
+        self.stats.started = self.stats.started.saturating_add(1);
+    }
+
+    /// Stores a query, and returns its id.
+    fn insert(&mut self, query: Query<C>) -> u32 {
+        let query = Some(Box::new(query));
+        if let Some(id) = self.free.pop()
+            && let Some(place) = self.queries.get_mut(id as usize)
+        {
+            *place = query;
+            return id;
+        }
+        // The window bounds the number of queries.
+        let id = u32::try_from(self.queries.len()).unwrap_or(u32::MAX);
+        self.queries.push(query);
+        id
+    }
+
+    /// Removes a query, and frees its id and its address.
+    fn remove(&mut self, id: u32) -> Option<Box<Query<C>>> {
+        let query = self.queries.get_mut(id as usize)?.take()?;
+        self.free.push(id);
+        self.addresses.remove(&query.session.peer());
+        Some(query)
+    }
+
+    /// Remembers a server, to tell its late datagrams from foreign ones.
+    fn remember(&mut self, peer: SocketAddr) {
+        if self.remembered.len() >= MAX_REMEMBERED.min(self.options.window) {
+            self.remembered.pop_front();
+        }
+        self.remembered.push_back(peer);
     }
 
     /// Sends the request of this query, if it still has one.
     fn send(&mut self, now: Instant, id: u32, out: &mut Vec<u8>) -> Option<Transmit> {
-        let transmit = self.update(id, |query, admission| {
+        let sent = self.update(id, |query, admission| {
             let transmit = query.session.poll_transmit(now, out)?;
             query.request = admission.sent(now);
             Some(transmit)
-        })??;
+        });
+        let transmit = sent.flatten()?;
         let length = with_headers(transmit.to, transmit.len);
         self.bounds.sent(now, length);
         self.stats.requests = self.stats.requests.saturating_add(1);
@@ -564,14 +619,19 @@ impl<C: Conversation> Scanner<C> {
         f: impl FnOnce(&mut Query<C>, &mut Admission) -> R,
     ) -> Option<R> {
         let query = self.queries.get_mut(id as usize)?.as_mut()?;
-        let session = &query.session;
-        let (timer, had_request, was_running) =
-            (session.timer(), session.has_request(), session.is_running());
+        let old_timer = query.session.timer();
+        let had_request = query.session.has_request();
+        let was_running = query.session.is_running();
         let result = f(query, &mut self.admission);
         let session = &query.session;
-        if session.timer() != timer {
-            timer.map(|at| self.timers.remove(&(at, id)));
-            self.timers.extend(session.timer().map(|at| (at, id)));
+        let new_timer = session.timer();
+        if new_timer != old_timer {
+            if let Some(at) = old_timer {
+                self.timers.remove(&Timer { at, id });
+            }
+            if let Some(at) = new_timer {
+                self.timers.insert(Timer { at, id });
+            }
         }
         if !session.expects_datagrams() {
             self.admission.release(query.request);
@@ -580,7 +640,7 @@ impl<C: Conversation> Scanner<C> {
             self.to_send.push_back(id);
         }
         if was_running && !session.is_running() {
-            self.done.push_back(id);
+            self.ended.push_back(id);
         }
         Some(result)
     }
@@ -591,8 +651,8 @@ impl<C: Conversation> Scanner<C> {
     /// Sizes of the parts that take memory: timers, queries with something to send, results, ids,
     /// known addresses.
     pub(super) fn footprint(&self) -> [usize; 5] {
-        let known = self.addresses.len().saturating_add(self.ended.len());
-        let results = self.done.len().saturating_add(self.refused.len());
+        let known = self.addresses.len().saturating_add(self.remembered.len());
+        let results = self.ended.len().saturating_add(self.refused.len());
         [
             self.timers.len(),
             self.to_send.len(),
