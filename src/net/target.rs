@@ -17,7 +17,7 @@ use crate::options::{Dialect, QueryOptions};
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
 use crate::scan::{Scanned, Scanner};
-use crate::session::{Conversation, Machine, Timing};
+use crate::session::{Conversation, Machine, Outcome, Timing};
 use crate::status_query::StatusQuery;
 use crate::time::after;
 #[cfg(feature = "games")]
@@ -59,8 +59,11 @@ struct Destination {
     server: Server,
 }
 
-/// An address and the query to send there.
-pub(super) type AddressedQuery = (SocketAddr, StatusQuery);
+/// A query and the address to send it to.
+pub(super) struct AddressedQuery<C> {
+    pub(super) peer: SocketAddr,
+    pub(super) conversation: C,
+}
 
 impl ScanTarget {
     /// Sets options for this server, replacing the client's. The dialect of a game stays.
@@ -80,28 +83,39 @@ impl ScanTarget {
 
     /// The query of an address; `None` if a name must be looked up, or the target has an error.
     #[cfg(feature = "tokio")]
-    pub(super) fn query_of_address(&self, client: &Querier) -> Option<AddressedQuery> {
+    pub(super) fn query_of_address(&self, client: &Querier) -> Option<AddressedQuery<StatusQuery>> {
         match self.destination {
             Ok(Destination {
                 protocol,
                 server: Server::Address(address),
-            }) => Some((address, self.query(protocol, client, address))),
+            }) => Some(self.query(protocol, client, address)),
             _ => None,
         }
     }
 
     /// The query of its address, or of the first address of its name.
-    pub(super) async fn look_up<I: Io>(&self, client: &Querier) -> Result<AddressedQuery, Error> {
+    pub(super) async fn look_up<I: Io>(
+        &self,
+        client: &Querier,
+    ) -> Result<AddressedQuery<StatusQuery>, Error> {
         let Destination { protocol, server } = self.destination.as_ref().map_err(Error::clone)?;
         let found = client
             .attempts::<I>(server, protocol.default_query_port())
             .await?;
-        Ok((found.address, self.query(*protocol, client, found.address)))
+        Ok(self.query(*protocol, client, found.address))
     }
 
-    fn query(&self, protocol: Protocol, client: &Querier, address: SocketAddr) -> StatusQuery {
+    fn query(
+        &self,
+        protocol: Protocol,
+        client: &Querier,
+        peer: SocketAddr,
+    ) -> AddressedQuery<StatusQuery> {
         let options = self.options.unwrap_or(client.options).of_game(self.dialect);
-        StatusQuery::new(protocol, client.nonce(address), &options)
+        AddressedQuery {
+            peer,
+            conversation: StatusQuery::new(protocol, client.nonce(peer), &options),
+        }
     }
 
     /// A server of the protocol or game of this name.
@@ -176,19 +190,28 @@ impl From<&Self> for ScanTarget {
 #[cfg(feature = "games")]
 impl<S: Into<Server>> From<(&Game, S)> for ScanTarget {
     fn from((game, server): (&Game, S)) -> Self {
-        let server = server.into();
-        let text = server.to_string();
-        let server: Result<Server, Error> = match server {
-            Server::Address(mut address) => query_port(game, address.port(), &text).map(|port| {
-                address.set_port(port);
-                address.into()
-            }),
-            Server::Name(_) => split(&text, 0)
-                .and_then(|(host, given)| Ok((host, query_port(game, given, &text)?).into())),
-        };
         let protocol = game.protocol;
+        let server = at_query_port(game, server.into());
         let destination = server.map(|server| Destination { protocol, server });
         Self::new(destination, game.dialect)
+    }
+}
+
+/// The same server at its query port. The given port is the one for players.
+#[cfg(feature = "games")]
+fn at_query_port(game: &Game, server: Server) -> Result<Server, Error> {
+    let text = server.to_string();
+    match server {
+        Server::Address(mut address) => {
+            let port = query_port(game, address.port(), &text)?;
+            address.set_port(port);
+            Ok(address.into())
+        }
+        Server::Name(_) => {
+            let (host, given) = split(&text, 0)?;
+            let port = query_port(game, given, &text)?;
+            Ok((host, port).into())
+        }
     }
 }
 
@@ -215,8 +238,13 @@ impl From<(&Game, Listed)> for ScanTarget {
     }
 }
 
-/// A target on its way to the scanner, with its number.
-pub(super) type Pulled<C> = (u64, Result<(SocketAddr, C), Error>);
+/// The query of a target, on its way to the scanner.
+pub(super) struct NumberedQuery<C> {
+    /// The position of the target in the list.
+    pub(super) index: u64,
+    /// The query, or why there is none.
+    pub(super) query: Result<AddressedQuery<C>, Error>,
+}
 
 /// Yields targets one by one, and `None` at the end.
 pub(super) type Source<'a, T> = Box<dyn FnMut(&mut Context<'_>) -> Poll<Option<T>> + Send + 'a>;
@@ -229,64 +257,56 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The queries of a scan: a scanner and its source of targets.
 pub(super) struct Queries<'a, C: Conversation> {
     pub(super) scanner: Scanner<C>,
-    targets: Exclusive<Source<'a, Pulled<C>>>,
-    /// A target that failed before it could be queried.
-    failed: Option<(u64, Error)>,
-    /// The bytes of the requests that are not sent yet.
-    requests: Vec<u8>,
-    /// The destination of each of these requests, and its range in `requests`.
-    unsent: VecDeque<(SocketAddr, Range<usize>)>,
-    /// The time since which none could be sent.
-    since: Instant,
+    targets: Exclusive<Source<'a, NumberedQuery<C>>>,
+    /// The result of a target that could not be queried.
+    failed: Option<Scanned<C::Answer, Error>>,
+    /// The requests that are not sent yet.
+    unsent: VecDeque<Unsent>,
+    /// The bytes of these requests.
+    bytes: Vec<u8>,
+    /// The time since which no request could be sent.
+    stuck_since: Instant,
     /// How often sending failed.
     pub(super) send_errors: u64,
 }
 
+/// A request that is not sent yet.
+struct Unsent {
+    to: SocketAddr,
+    /// Its range in [`Queries::bytes`].
+    range: Range<usize>,
+}
+
 impl<'a, C: Conversation> Queries<'a, C> {
     pub(super) fn new(
-        targets: Source<'a, Pulled<C>>,
+        targets: Source<'a, NumberedQuery<C>>,
         timing: Timing,
         options: ScanOptions,
         now: Instant,
     ) -> Self {
-        let scanner = Scanner::pushed(timing, options, now);
-        let (requests, unsent) = (Vec::new(), VecDeque::new());
         Self {
-            scanner,
+            scanner: Scanner::pushed(timing, options, now),
             targets: Exclusive::new(targets),
             failed: None,
-            requests,
-            unsent,
-            since: now,
+            unsent: VecDeque::new(),
+            bytes: Vec::new(),
+            stuck_since: now,
             send_errors: 0,
         }
     }
 
     /// The next result; `None` when every target has had its result.
     pub(super) fn poll_answer(&mut self) -> Poll<Option<Scanned<C::Answer, Error>>> {
-        if let Some(Scanned {
-            index,
-            peer,
-            result,
-        }) = self.scanner.poll_answer()
-        {
-            let server = peer.unwrap_or_else(|| local_address(None, true));
-            let result = result.map_err(|error| Error::Query {
-                peer: server,
-                error,
-            });
+        if let Some(scanned) = self.scanner.poll_answer() {
+            let peer = scanned.peer.unwrap_or_else(|| local_address(None, true));
             return Poll::Ready(Some(Scanned {
-                index,
-                peer,
-                result,
+                index: scanned.index,
+                peer: scanned.peer,
+                result: scanned.result.map_err(|error| Error::Query { peer, error }),
             }));
         }
-        if let Some((index, error)) = self.failed.take() {
-            return Poll::Ready(Some(Scanned {
-                index,
-                peer: None,
-                result: Err(error),
-            }));
+        if let Some(failed) = self.failed.take() {
+            return Poll::Ready(Some(failed));
         }
         if self.scanner.is_finished() {
             Poll::Ready(None)
@@ -309,35 +329,31 @@ impl<'a, C: Conversation> Queries<'a, C> {
     ) -> Option<Instant> {
         if self.unsent.is_empty() {
             self.fill(max, &clock, cx);
-            if self.unsent.is_empty() {
-                let has_result = self.failed.is_some() || self.scanner.is_finished();
-                return if has_result {
-                    Some(clock())
-                } else {
-                    self.scanner.poll_timeout()
-                };
-            }
+        }
+        if self.unsent.is_empty() {
+            let has_result = self.failed.is_some() || self.scanner.is_finished();
+            return if has_result {
+                Some(clock())
+            } else {
+                self.scanner.poll_timeout()
+            };
         }
         let now = clock();
-        while let Some((first, _)) = self.unsent.front() {
-            let same = self
-                .unsent
-                .iter()
-                .take_while(|(to, _)| to.is_ipv4() == first.is_ipv4());
-            let bytes = |range: &Range<usize>| self.requests.get(range.clone()).unwrap_or_default();
-            let requests: Vec<_> = same.map(|(to, range)| (*to, bytes(range))).collect();
+        while let Some(first) = self.unsent.front() {
+            let to = first.to;
+            let requests = self.next_batch(to.is_ipv4());
+            let length = requests.len();
             match send_to(&requests) {
-                Ok(count) => {
-                    self.unsent.drain(..count.clamp(1, requests.len()));
-                    self.since = now;
+                Ok(sent) => {
+                    self.unsent.drain(..sent.clamp(1, length));
+                    self.stuck_since = now;
                 }
                 Err(error) => {
                     self.send_errors = self.send_errors.saturating_add(1);
-                    let is_unreachable = Fault::of(&error) == Fault::Unreachable;
-                    if !is_unreachable && now < after(self.since, PATIENCE) {
+                    if self.may_repeat(&error, now) {
                         return Some(after(now, PAUSE));
                     }
-                    self.scanner.handle_unreachable(now, *first);
+                    self.scanner.handle_unreachable(now, to);
                     self.unsent.pop_front();
                 }
             }
@@ -345,46 +361,77 @@ impl<'a, C: Conversation> Queries<'a, C> {
         Some(now)
     }
 
+    /// The first unsent requests, up to one to the other address family.
+    fn next_batch(&self, is_ipv4: bool) -> Vec<(SocketAddr, &[u8])> {
+        let mut batch = Vec::new();
+        for request in &self.unsent {
+            if request.to.is_ipv4() != is_ipv4 {
+                break;
+            }
+            let bytes = self.bytes.get(request.range.clone());
+            batch.push((request.to, bytes.unwrap_or_default()));
+        }
+        batch
+    }
+
+    /// Whether to send a request again after this error, because it may pass.
+    fn may_repeat(&self, error: &io::Error, now: Instant) -> bool {
+        let is_unreachable = Fault::of(error) == Fault::Unreachable;
+        !is_unreachable && now < after(self.stuck_since, PATIENCE)
+    }
+
     /// Takes requests from the scanner.
     fn fill(&mut self, max: usize, clock: impl Fn() -> Instant, cx: &mut Context<'_>) {
-        self.requests.clear();
+        self.bytes.clear();
         while self.unsent.len() < max {
             self.pull(cx);
-            self.since = clock();
-            let start = self.requests.len();
-            let Some(transmit) = self.scanner.poll_transmit(self.since, &mut self.requests) else {
+            let now = clock();
+            self.stuck_since = now;
+            let start = self.bytes.len();
+            let Some(transmit) = self.scanner.poll_transmit(now, &mut self.bytes) else {
                 return;
             };
-            self.unsent
-                .push_back((transmit.to, start..self.requests.len()));
+            let range = start..self.bytes.len();
+            let to = transmit.to;
+            self.unsent.push_back(Unsent { to, range });
         }
     }
 
     /// Moves targets into the scanner while it accepts some and the source has some.
     fn pull(&mut self, cx: &mut Context<'_>) {
         while self.failed.is_none() && self.scanner.wants_target() {
-            match (self.targets.get_mut())(cx) {
-                Poll::Ready(Some((index, Ok((peer, conversation))))) => {
-                    self.scanner.push(index, peer, conversation);
-                }
-                Poll::Ready(Some((index, Err(error)))) => self.failed = Some((index, error)),
+            let next_target = self.targets.get_mut();
+            match next_target(cx) {
+                Poll::Ready(Some(target)) => self.push(target),
                 Poll::Ready(None) => self.scanner.close(),
                 Poll::Pending => return,
+            }
+        }
+    }
+
+    fn push(&mut self, target: NumberedQuery<C>) {
+        let index = target.index;
+        match target.query {
+            Ok(AddressedQuery { peer, conversation }) => {
+                self.scanner.push(index, peer, conversation);
+            }
+            Err(error) => {
+                self.failed = Some(Scanned {
+                    index,
+                    peer: None,
+                    result: Err(error),
+                });
             }
         }
     }
 }
 
 pub(super) fn with_status<A: ToStatus>(scanned: Scanned<A, Error>) -> Scanned<ServerStatus, Error> {
-    let Scanned {
-        index,
-        peer,
-        result,
-    } = scanned;
+    let to_status = |outcome: Outcome<A>| outcome.map(|answer| answer.to_status());
     Scanned {
-        index,
-        peer,
-        result: result.map(|outcome| outcome.map(|answer| answer.to_status())),
+        index: scanned.index,
+        peer: scanned.peer,
+        result: scanned.result.map(to_status),
     }
 }
 
@@ -403,13 +450,14 @@ mod tests {
     fn a_request_that_the_system_does_not_take_is_sent_again_for_a_second() {
         let (start, mut cx) = (Instant::now(), Context::from_waker(Waker::noop()));
         let peers = [1, 2].map(|host| SocketAddr::from(([192, 0, 2, host], 27960)));
-        let query = |peer| {
-            Ok((
+        let query = |(index, peer)| NumberedQuery {
+            index,
+            query: Ok(AddressedQuery {
                 peer,
-                StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default()),
-            ))
+                conversation: StatusQuery::new(Protocol::Quake3, 1, &QueryOptions::default()),
+            }),
         };
-        let mut targets = (0..).zip(peers.map(query));
+        let mut targets = (0..).zip(peers).map(query);
         let source = Box::new(move |_: &mut Context<'_>| Poll::Ready(targets.next()));
         let timing = Timing::default().with_retry_after(Duration::from_secs(3));
         let mut queries = Queries::new(source, timing, ScanOptions::default(), start);

@@ -15,7 +15,7 @@ use crate::net::io::{BATCH, Io, MAX_BATCHES, Received, open_both_families};
 #[cfg(target_os = "linux")]
 use crate::net::linux;
 use crate::net::querier::Querier;
-use crate::net::target::{Queries, ScanTarget, with_status};
+use crate::net::target::{NumberedQuery, Queries, ScanTarget, with_status};
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
 use crate::session::Machine;
@@ -54,15 +54,17 @@ impl<'a> Scan<'a> {
             Err(error) => (Sockets::default(), Some(error)),
         };
         let mut targets = (0..).zip(targets);
-        let mut next = move || {
-            let (index, target) = targets.next()?;
-            if let Some(error) = &failed {
-                return Some((index, Err(error.clone())));
-            }
-            Some((index, block(target.look_up::<Std>(&client))))
+        let source = move |_: &mut Context<'_>| {
+            let Some((index, target)) = targets.next() else {
+                return Poll::Ready(None);
+            };
+            let query = match &failed {
+                Some(error) => Err(error.clone()),
+                None => block(target.look_up::<Std>(&client)),
+            };
+            Poll::Ready(Some(NumberedQuery { index, query }))
         };
-        let targets = Box::new(move |_: &mut Context<'_>| Poll::Ready(next()));
-        let mut queries = Queries::new(targets, timing, options, Std::now());
+        let mut queries = Queries::new(Box::new(source), timing, options, Std::now());
         if !cfg!(target_os = "linux") {
             queries.scanner.set_receive_buffer(RECEIVE_BUFFER);
         }
@@ -148,10 +150,7 @@ struct Sockets {
 
 impl Sockets {
     fn open(local: Option<SocketAddr>) -> Result<Self, Error> {
-        let open = |local| {
-            open_nonblocking(local).map_err(|source| Error::io("open a UDP socket", source))
-        };
-        let sockets = open_both_families(local, open)?;
+        let sockets = open_both_families(local, open_nonblocking)?;
         Ok(Self {
             unused: sockets.into_iter().flatten().collect(),
             ..Self::default()
@@ -174,15 +173,12 @@ impl Sockets {
 
     /// The socket of this family.
     fn of_family(&mut self, is_ipv4: bool) -> io::Result<&UdpSocket> {
-        let is_of_family = |socket: &UdpSocket| {
-            let local = socket.local_addr();
-            local.is_ok_and(|local| local.is_ipv4() == is_ipv4)
-        };
-        if let Some(index) = self.unused.iter().position(is_of_family) {
+        let mut unused = self.unused.iter();
+        if let Some(index) = unused.position(|socket| is_of_family(socket, is_ipv4)) {
             self.used.push(self.unused.swap_remove(index));
         }
         let mut used = self.used.iter();
-        let socket = used.find(|socket| is_of_family(socket));
+        let socket = used.find(|socket| is_of_family(socket, is_ipv4));
         socket.ok_or_else(|| io::ErrorKind::AddrNotAvailable.into())
     }
 
@@ -208,10 +204,16 @@ impl Sockets {
     }
 }
 
-fn open_nonblocking(local: SocketAddr) -> io::Result<UdpSocket> {
-    let socket = UdpSocket::bind(local)?;
-    socket.set_nonblocking(true)?;
-    Std::udp(socket)
+fn open_nonblocking(local: SocketAddr) -> Result<UdpSocket, Error> {
+    let failed = |source| Error::io("open a UDP socket", source);
+    let socket = UdpSocket::bind(local).map_err(failed)?;
+    socket.set_nonblocking(true).map_err(failed)?;
+    Std::udp(socket).map_err(failed)
+}
+
+fn is_of_family(socket: &UdpSocket, is_ipv4: bool) -> bool {
+    let local = socket.local_addr();
+    local.is_ok_and(|local| local.is_ipv4() == is_ipv4)
 }
 
 impl Iterator for Scan<'_> {

@@ -49,11 +49,12 @@ impl FamilySocket {
     }
 
     /// [`Self::drops`], including drops after the latest datagram.
-    pub(super) fn drops_until_now(&self) -> Option<u32> {
+    pub(super) fn drops_until_now(&self) -> Option<u64> {
         #[cfg(target_os = "linux")]
-        return batch::drops_until_now(&self.socket).or(self.drops);
+        let drops = batch::drops_until_now(&self.socket).or(self.drops);
         #[cfg(not(target_os = "linux"))]
-        self.drops
+        let drops = self.drops;
+        drops.map(u64::from)
     }
 
     /// Receives at most one batch of datagrams, and ICMP errors as addresses without a datagram.
@@ -64,19 +65,30 @@ impl FamilySocket {
         buffer: &mut [u8],
         mut each: impl FnMut(SocketAddr, Option<&[u8]>),
     ) -> usize {
-        let mut count = 0_usize;
+        let datagrams = self.receive_datagrams(cx, buffer, |arrival| {
+            each(arrival.from, Some(arrival.bytes));
+        });
+        let errors = self.unreachable.len();
+        for server in self.unreachable.drain(..) {
+            each(server, None);
+        }
+        datagrams.saturating_add(errors)
+    }
+
+    /// Receives at most one batch of datagrams, and keeps the servers of ICMP errors. Returns the
+    /// number of datagrams.
+    fn receive_datagrams(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut [u8],
+        mut each: impl FnMut(Arrival<'_>),
+    ) -> usize {
         for _ in 0..BATCH {
-            let received = self.try_receive(buffer, |arrival| {
-                each(arrival.from, Some(arrival.bytes));
-            });
-            match received {
-                Ok(received) => {
-                    count = received;
-                    break;
-                }
+            match self.try_receive(buffer, &mut each) {
+                Ok(count) => return count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if !matches!(self.socket.poll_recv_ready(cx), Poll::Ready(Ok(()))) {
-                        break;
+                        return 0;
                     }
                 }
                 // An ICMP error about one of the servers. The error queue, if there is one, shows
@@ -84,11 +96,7 @@ impl FamilySocket {
                 Err(_) => _ = self.take_errors(),
             }
         }
-        count = count.saturating_add(self.unreachable.len());
-        for server in self.unreachable.drain(..) {
-            each(server, None);
-        }
-        count
+        0
     }
 
     fn try_receive(

@@ -4,7 +4,7 @@ mod family_socket;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::io::ErrorKind;
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -19,7 +19,7 @@ use crate::model::{ServerStatus, ToStatus};
 use crate::net::error::Error;
 use crate::net::io::{BATCH, Io, MAX_BATCHES, open_both_families};
 use crate::net::querier::Querier;
-use crate::net::target::{Pulled, Queries, ScanTarget, Source, with_status};
+use crate::net::target::{AddressedQuery, NumberedQuery, Queries, ScanTarget, Source, with_status};
 use crate::net::tokio_io::Tokio;
 use crate::scan::options::ScanOptions;
 use crate::scan::{ScanStats, Scanned};
@@ -131,23 +131,24 @@ impl<'a, C: Conversation> Scan<'a, C> {
         T: IntoIterator<Item = (SocketAddr, C), IntoIter: Send + 'a>,
     {
         let mut targets = (0..).zip(targets);
-        let mut next = move || targets.next().map(|(index, target)| (index, Ok(target)));
-        Self::open(
-            Box::new(move |_| Poll::Ready(next())),
-            timing,
-            options,
-            None,
-        )
+        let source = move |_: &mut Context<'_>| {
+            let Some((index, (peer, conversation))) = targets.next() else {
+                return Poll::Ready(None);
+            };
+            let query = Ok(AddressedQuery { peer, conversation });
+            Poll::Ready(Some(NumberedQuery { index, query }))
+        };
+        Self::open(Box::new(source), timing, options, None)
     }
 
     fn open(
-        targets: Source<'a, Pulled<C>>,
+        targets: Source<'a, NumberedQuery<C>>,
         timing: Timing,
         options: ScanOptions,
         local: Option<SocketAddr>,
     ) -> Result<Self, Error> {
         Handle::try_current()
-            .map_err(|error| Error::io("start a scan", std::io::Error::other(error)))?;
+            .map_err(|error| Error::io("start a scan", io::Error::other(error)))?;
         let wanted = options.receive_buffer.unwrap_or(RECEIVE_BUFFER) as usize;
         let sockets = open_both_families(local, |local| FamilySocket::open(local, wanted))?;
         let mut queries = Queries::new(targets, timing, options, Tokio::now());
@@ -190,15 +191,12 @@ impl<'a, C: Conversation> Scan<'a, C> {
 
     /// Counters of the sockets.
     pub fn io(&self) -> ScanIo {
-        let sockets = || self.sockets.iter().flatten();
+        let sockets = self.sockets.iter().flatten();
+        let receive_buffers = sockets.clone().map(|socket| socket.receive_buffer);
+        let drops = sockets.map(FamilySocket::drops_until_now);
         ScanIo {
-            receive_buffer: sockets()
-                .map(|socket| socket.receive_buffer)
-                .min()
-                .unwrap_or_default(),
-            drops: sockets()
-                .map(FamilySocket::drops_until_now)
-                .try_fold(0_u64, |sum, drops| Some(sum.saturating_add(drops?.into()))),
+            receive_buffer: receive_buffers.min().unwrap_or_default(),
+            drops: drops.sum(),
             send_errors: self.queries.send_errors,
         }
     }
@@ -220,17 +218,17 @@ impl<'a, C: Conversation> Scan<'a, C> {
             if received < BATCH || round == MAX_ROUNDS {
                 self.queries.scanner.handle_timeout(now);
             }
-            let [v4, v6] = &mut self.sockets;
-            let send = |requests: &[(SocketAddr, &[u8])]| {
-                let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
-                let socket = if is_ipv4 { &mut *v4 } else { &mut *v6 };
-                socket
-                    .as_mut()
-                    .ok_or(ErrorKind::AddrNotAvailable)?
-                    .send(requests)
+            let sockets = &mut self.sockets;
+            let send_to = |requests: &[(SocketAddr, &[u8])]| send_over(sockets, requests);
+            let due = self.queries.send(BATCH, || now, cx, send_to);
+            if received > 0 {
+                continue;
+            }
+            let is_asleep = match due {
+                Some(at) => self.sleep(now, at, cx),
+                None => true,
             };
-            let due = self.queries.send(BATCH, || now, cx, send);
-            if received == 0 && due.is_none_or(|at| self.sleep(now, at, cx)) {
+            if is_asleep {
                 return Poll::Pending;
             }
         }
@@ -269,11 +267,14 @@ impl<'a, C: Conversation> Scan<'a, C> {
         if wait.is_zero() {
             return false;
         }
-        // A paused clock does not advance before the task sleeps.
-        let is_short = wait < SHORT_WAIT && std::mem::replace(&mut self.polled_at, now) != now;
-        if is_short && self.queries.scanner.waits_for_room() {
-            cx.waker().wake_by_ref();
-            return true;
+        if wait < SHORT_WAIT {
+            // A paused clock does not advance before the task sleeps.
+            let has_advanced = now != self.polled_at;
+            self.polled_at = now;
+            if has_advanced && self.queries.scanner.waits_for_room() {
+                cx.waker().wake_by_ref();
+                return true;
+            }
         }
         let at = at.min(after(now, LONG_WAIT)).into();
         match Handle::try_current() {
@@ -282,6 +283,19 @@ impl<'a, C: Conversation> Scan<'a, C> {
             Err(_) => self.sleep.as_mut().reset(at),
         }
         self.sleep.as_mut().poll(cx).is_pending()
+    }
+}
+
+/// Sends requests to one address family over its socket. Returns how many were sent before one
+/// failed.
+fn send_over(
+    [v4, v6]: &mut [Option<FamilySocket>; 2],
+    requests: &[(SocketAddr, &[u8])],
+) -> io::Result<usize> {
+    let is_ipv4 = requests.first().is_some_and(|(to, _)| to.is_ipv4());
+    match if is_ipv4 { v4 } else { v6 } {
+        Some(socket) => socket.send(requests),
+        None => Err(io::ErrorKind::AddrNotAvailable.into()),
     }
 }
 
@@ -339,7 +353,7 @@ struct Lookups<'a> {
     is_open: bool,
 }
 
-type Lookup = Pin<Box<dyn Future<Output = Pulled<StatusQuery>> + Send>>;
+type Lookup = Pin<Box<dyn Future<Output = NumberedQuery<StatusQuery>> + Send>>;
 
 impl<'a> Lookups<'a> {
     const fn new(client: Querier, source: Source<'a, ScanTarget>) -> Self {
@@ -352,7 +366,7 @@ impl<'a> Lookups<'a> {
         }
     }
 
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Pulled<StatusQuery>>> {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<NumberedQuery<StatusQuery>>> {
         while self.is_open && self.running.len() < MAX_LOOKUPS {
             let Poll::Ready(next) = (self.source)(cx) else {
                 break;
@@ -364,7 +378,8 @@ impl<'a> Lookups<'a> {
             let index = self.next_index;
             self.next_index = index.saturating_add(1);
             if let Some(query) = target.query_of_address(&self.client) {
-                return Poll::Ready(Some((index, Ok(query))));
+                let query = Ok(query);
+                return Poll::Ready(Some(NumberedQuery { index, query }));
             }
             let lookup = look_up(self.client.clone(), index, target);
             self.running.push(Box::pin(lookup));
@@ -383,6 +398,7 @@ impl<'a> Lookups<'a> {
     }
 }
 
-async fn look_up(client: Querier, index: u64, target: ScanTarget) -> Pulled<StatusQuery> {
-    (index, target.look_up::<Tokio>(&client).await)
+async fn look_up(client: Querier, index: u64, target: ScanTarget) -> NumberedQuery<StatusQuery> {
+    let query = target.look_up::<Tokio>(&client).await;
+    NumberedQuery { index, query }
 }
