@@ -55,9 +55,9 @@ mod registry;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use self::outbox::Outbox;
+use self::outbox::{Dropped, Outbox};
 use self::registry::{
-    BYTES_PER_SERVER, Description, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name,
+    BYTES_PER_SERVER, Description, Game, LOWEST, Listing, NO_NAME, Name, Registry, Tag, name,
 };
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat, tag_of};
 use super::wire::infostring::InfoString;
@@ -215,6 +215,51 @@ pub struct MasterStats {
     pub ignored: u64,
 }
 
+/// What became of a datagram.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    HeartbeatAnswered,
+    HeartbeatRefused,
+    ListQueued,
+    ListRefused,
+    /// Listed, or its entry renewed.
+    Listed,
+    Unproved,
+    Unusable,
+    NoRoom,
+    Ignored,
+}
+
+impl Outcome {
+    const fn handled(self) -> Handled {
+        match self {
+            Self::HeartbeatAnswered
+            | Self::HeartbeatRefused
+            | Self::ListQueued
+            | Self::ListRefused => Handled::Request(Protocol::Quake3),
+            Self::Listed | Self::Unproved | Self::Unusable | Self::NoRoom => Handled::Reply,
+            Self::Ignored => Handled::Ignored,
+        }
+    }
+}
+
+impl MasterStats {
+    const fn count(&mut self, outcome: Outcome) {
+        let counter = match outcome {
+            Outcome::HeartbeatAnswered => &mut self.heartbeats,
+            Outcome::HeartbeatRefused => &mut self.heartbeats_refused,
+            Outcome::ListQueued => &mut self.lists,
+            Outcome::ListRefused => &mut self.lists_refused,
+            Outcome::Listed => &mut self.listed,
+            Outcome::Unproved => &mut self.unproved,
+            Outcome::Unusable => &mut self.unusable,
+            Outcome::NoRoom => &mut self.no_room,
+            Outcome::Ignored => &mut self.ignored,
+        };
+        *counter = counter.saturating_add(1);
+    }
+}
+
 impl Master {
     /// `secret`: sixteen bytes nobody else can guess. `now`: the caller's clock.
     pub fn new(secret: Secret, options: Options, now: Instant) -> Self {
@@ -228,11 +273,7 @@ impl Master {
             next_sweep: after(now, SWEEP),
             servers: Registry::new(options.max_servers, options.max_per_address),
             requests: VecDeque::new(),
-            lists: Outbox::new(
-                secret,
-                (options.lists_in_a_row, options.list_decay),
-                options.list_bytes_per_second,
-            ),
+            lists: Outbox::new(secret, &options),
             events: VecDeque::new(),
             stats: MasterStats::default(),
             options,
@@ -263,30 +304,26 @@ impl Machine for Master {
 
     /// Handles a datagram that arrived.
     fn handle_datagram(&mut self, now: Instant, from: SocketAddr, datagram: &[u8]) -> Handled {
-        const ASKED: Handled = Handled::Request(Protocol::Quake3);
         self.now = self.now.max(now);
         let from = canonical(from);
-        let (counter, handled) = match Request::parse(datagram).map(|request| request.command) {
-            _ if !Scope::Any.admits(from) => (&mut self.stats.ignored, Handled::Refused),
+        if !Scope::Any.admits(from) {
+            self.stats.count(Outcome::Ignored);
+            return Handled::Refused;
+        }
+        let outcome = match Request::parse(datagram).map(|request| request.command) {
             Ok(Command::Heartbeat { tag } | Command::HeartbeatPairs { game: tag, .. }) => {
-                match self.ask(now, from, tag, datagram.len()) {
-                    Some(()) => (&mut self.stats.heartbeats, ASKED),
-                    None => (&mut self.stats.heartbeats_refused, ASKED),
-                }
+                self.handle_heartbeat(now, from, tag, datagram.len())
             }
-            Ok(Command::GetServers(request)) => match self.send_list(now, from, &request) {
-                Some(()) => (&mut self.stats.lists, ASKED),
-                None => (&mut self.stats.lists_refused, ASKED),
-            },
+            Ok(Command::GetServers(request)) => self.handle_list_request(now, from, &request),
             _ => match Response::parse(datagram, &Limits::default()) {
                 Ok(response) if response.detail() == Detail::Short => {
-                    (self.list(now, from, response.info()), Handled::Reply)
+                    self.handle_description(now, from, response.info())
                 }
-                _ => (&mut self.stats.ignored, Handled::Ignored),
+                _ => Outcome::Ignored,
             },
         };
-        *counter = counter.saturating_add(1);
-        handled
+        self.stats.count(outcome);
+        outcome.handled()
     }
 
     /// When the next datagram or expiry is due; `None` when nothing is.
@@ -342,68 +379,89 @@ impl Master {
             .saturating_add(size_of::<Self>())
     }
 
-    /// Answers a heartbeat with a `getinfo`. `None` if the heartbeat is refused.
-    fn ask(&mut self, now: Instant, server: SocketAddr, tag: &[u8], length: usize) -> Option<()> {
-        let tag = registry::tags(&self.options.tags).find(|known| known.text.as_bytes() == tag)?;
-        let challenge = request::challenge(self.tokens.issue(now, server, tag.index));
+    /// Answers a heartbeat of this length with a `getinfo`.
+    fn handle_heartbeat(
+        &mut self,
+        now: Instant,
+        server: SocketAddr,
+        tag: &[u8],
+        length: usize,
+    ) -> Outcome {
+        let known = registry::tags(&self.options.tags).find(|known| known.text.as_bytes() == tag);
+        let Some(tag) = known else {
+            return Outcome::HeartbeatRefused;
+        };
         // Never more bytes than the heartbeat had, which may be forged.
-        let length = length.checked_sub(HEAD)?.min(*CHALLENGE.end());
-        let room =
+        let length = length.saturating_sub(HEAD).min(*CHALLENGE.end());
+        let has_room =
             self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
-        if !self.options.scope.admits(server) || !CHALLENGE.contains(&length) || !room {
-            return None;
+        if !self.options.scope.admits(server) || !CHALLENGE.contains(&length) || !has_room {
+            return Outcome::HeartbeatRefused;
         }
         self.requests.push_back(GetInfo {
             server,
-            challenge,
+            challenge: request::challenge(self.tokens.issue(now, server, tag.index)),
             length,
         });
-        Some(())
+        Outcome::HeartbeatAnswered
     }
 
-    /// Queues the list that a client requests. `None` if the request is refused.
-    fn send_list(
+    /// Queues the list that a client requests.
+    fn handle_list_request(
         &mut self,
         now: Instant,
         client: SocketAddr,
         request: &GetServers<'_>,
-    ) -> Option<()> {
-        let game = match request.game {
-            Some(game) => name(game).filter(|game| self.options.accepts(*game))?,
-            // Of the games that heartbeats name, the first one with a server of this protocol
-            // number.
-            None => registry::tags(&self.options.tags)
-                .filter_map(|tag| name(tag.game?.as_bytes()))
-                .find(|game| {
-                    self.servers
-                        .of_game((*game, request.protocol), LOWEST)
-                        .next()
-                        .is_some()
-                })
-                .unwrap_or(NO_NAME),
+    ) -> Outcome {
+        let Some(game) = self.requested_game(request) else {
+            return Outcome::ListRefused;
         };
-        self.lists
-            .push(now, client, (game, request.protocol), request)
+        match self.lists.push(now, client, game, request) {
+            Ok(()) => Outcome::ListQueued,
+            Err(Dropped) => Outcome::ListRefused,
+        }
     }
 
-    /// A description: lists the server when it quotes a challenge that was issued to its address.
-    /// Returns the counter of its outcome.
-    fn list(&mut self, now: Instant, server: SocketAddr, info: InfoString<'_>) -> &mut u64 {
+    /// `None` if its servers are not listed.
+    fn requested_game(&self, request: &GetServers<'_>) -> Option<Game> {
+        let protocol = request.protocol;
+        if let Some(text) = request.game {
+            let name = name(text).filter(|name| self.options.accepts(*name))?;
+            return Some(Game { name, protocol });
+        }
+        // Of the games that heartbeats name, the first one with a server of this protocol number.
+        let names = registry::tags(&self.options.tags).filter_map(|tag| name(tag.game?.as_bytes()));
+        let mut games = names.map(|name| Game { name, protocol });
+        let with_servers = games.find(|game| self.servers.of_game(*game, LOWEST).next().is_some());
+        Some(with_servers.unwrap_or(Game {
+            name: NO_NAME,
+            protocol,
+        }))
+    }
+
+    /// Lists a server if it quotes a challenge that was issued to its address.
+    fn handle_description(
+        &mut self,
+        now: Instant,
+        server: SocketAddr,
+        info: InfoString<'_>,
+    ) -> Outcome {
         let Some(tag) = self.proved_tag(now, server, info) else {
-            return &mut self.stats.unproved;
+            return Outcome::Unproved;
         };
-        let described = Description::read(info, tag.game).ok();
-        let taken = described.filter(|described| self.options.accepts(described.game.0));
-        let Some(description) = taken else {
-            return &mut self.stats.unusable;
+        let Ok(description) = Description::read(info, tag.game) else {
+            return Outcome::Unusable;
         };
+        if !self.options.accepts(description.game.name) {
+            return Outcome::Unusable;
+        }
         let expires = after(now, self.options.lifetime);
         match self.servers.list(server, description, expires) {
             Listing::New => push_event(&mut self.events, MasterEvent::Listed(server)),
             Listing::Renewed => {}
-            Listing::NoRoom => return &mut self.stats.no_room,
+            Listing::NoRoom => return Outcome::NoRoom,
         }
-        &mut self.stats.listed
+        Outcome::Listed
     }
 
     /// The tag of the heartbeat that the quoted challenge was issued for.

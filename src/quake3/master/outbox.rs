@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
+use super::Options;
 use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
@@ -23,59 +24,114 @@ const BURST: u64 = 64 * 1024;
 const ADDRESS: u64 = 7;
 
 /// Memory of the lists under way and of the bounds of sources, in bytes. A queue grows by doubling.
-pub(super) const BYTES: usize = (MAX_LISTS * size_of::<Sending>())
+pub(super) const BYTES: usize = (MAX_LISTS * size_of::<List>())
     .saturating_mul(2)
     .saturating_add(Sketch::BYTES);
 
-/// One client's list: how far it was sent, without its servers. They are read from the table when a
-/// datagram is written.
+/// One client's list, without its servers. They are read from the table when a datagram is written.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sending {
+struct List {
     to: SocketAddr,
     /// The key of the client's source.
     source: u64,
-    game: Game,
+    servers: Servers,
     addresses: Addresses,
+    progress: Progress,
+}
+
+/// How far a list was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Waiting,
+    /// Some datagrams were sent. This is the first server that was not.
+    Begun {
+        next: SocketAddr,
+    },
+}
+
+/// The servers that a client requests.
+#[derive(Debug, Clone, Copy)]
+struct Servers {
+    game: Game,
+    game_type: Option<Name>,
+    /// Servers without players too.
     empty: bool,
+    /// Servers without a free slot too.
     full: bool,
     ipv4: bool,
     ipv6: bool,
-    game_type: Option<Name>,
-    /// The first server that was not sent.
-    next: SocketAddr,
 }
 
-impl Sending {
-    fn is_begun(&self) -> bool {
-        self.next != LOWEST
+/// A datagram of a list that was written.
+struct Written {
+    is_last: bool,
+    /// The number of servers that were examined.
+    examined: u64,
+}
+
+/// Why a list is not sent: this request or another one was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dropped;
+
+impl Servers {
+    /// [`Dropped`] if no server can match.
+    fn new(game: Game, request: &GetServers<'_>, rule: ListRule) -> Result<Self, Dropped> {
+        let game_type = match request.game_type {
+            // No listed server has a game type that is too long for a `Name`.
+            Some(text) => Some(name(text).ok_or(Dropped)?),
+            None => None,
+        };
+        Ok(Self {
+            game,
+            game_type,
+            empty: request.empty || rule.has_all,
+            full: request.full || rule.has_all,
+            ipv4: request.wants_ipv4(),
+            ipv6: request.wants_ipv6(),
+        })
     }
 
-    fn matches(&self, server: SocketAddr, entry: &Entry, now: Instant) -> bool {
-        entry.expires > now
-            && (self.empty || entry.occupancy != Occupancy::Empty)
-            && (self.full || entry.occupancy != Occupancy::Full)
-            && (if server.is_ipv4() {
-                self.ipv4
-            } else {
-                self.ipv6
-            })
-            && self
-                .game_type
-                .is_none_or(|game_type| game_type == entry.game_type)
+    fn contain(&self, server: SocketAddr, entry: &Entry, now: Instant) -> bool {
+        if entry.expires <= now {
+            return false;
+        }
+        if self
+            .game_type
+            .is_some_and(|wanted| wanted != entry.game_type)
+        {
+            return false;
+        }
+        let is_wanted_family = match server {
+            SocketAddr::V4(_) => self.ipv4,
+            SocketAddr::V6(_) => self.ipv6,
+        };
+        let is_wanted_occupancy = match entry.occupancy {
+            Occupancy::Empty => self.empty,
+            Occupancy::Full => self.full,
+            Occupancy::Some => true,
+        };
+        is_wanted_family && is_wanted_occupancy
     }
+}
 
-    /// Appends the next datagram. Returns whether it was the last, and the number of servers
-    /// examined.
-    fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> (bool, u64) {
-        let mut visited = 0_u64;
-        let servers = registry
-            .of_game(self.game, self.next)
-            .inspect(|_| visited = visited.saturating_add(1));
-        let servers = servers.filter(|(server, entry)| self.matches(*server, entry, now));
-        let mut servers = servers.map(|(server, _)| server).peekable();
-        let ended = put_part(self.addresses, &mut servers, out);
-        self.next = servers.next().unwrap_or(HIGHEST);
-        (ended, visited)
+impl List {
+    /// Appends the next datagram.
+    fn write(&mut self, registry: &Registry, now: Instant, out: &mut Vec<u8>) -> Written {
+        let first = match self.progress {
+            Progress::Waiting => LOWEST,
+            Progress::Begun { next } => next,
+        };
+        let mut examined = 0_u64;
+        let of_game = registry
+            .of_game(self.servers.game, first)
+            .inspect(|_| examined = examined.saturating_add(1));
+        let wanted = of_game.filter(|(server, entry)| self.servers.contain(*server, entry, now));
+        let mut addresses = wanted.map(|(server, _)| server).peekable();
+        let is_last = put_part(self.addresses, &mut addresses, out);
+        self.progress = Progress::Begun {
+            next: addresses.next().unwrap_or(HIGHEST),
+        };
+        Written { is_last, examined }
     }
 }
 
@@ -96,7 +152,7 @@ impl ListRule {
 #[derive(Debug)]
 pub(super) struct Outbox {
     /// The first is being sent, the others wait.
-    lists: VecDeque<Sending>,
+    lists: VecDeque<List>,
     rate: Rate,
     /// The bytes that were sent.
     sent: LeakyBucket,
@@ -107,22 +163,21 @@ pub(super) struct Outbox {
 }
 
 impl Outbox {
-    /// `in_a_row`: the lists that a source gets at once. `decay`: the time until its next one.
-    /// `bytes`: the most bytes of lists per second.
-    pub(super) fn new(secret: Secret, (in_a_row, decay): (u16, Duration), bytes: u32) -> Self {
-        let decay = decay.max(Duration::from_millis(1));
+    pub(super) fn new(secret: Secret, options: &Options) -> Self {
+        let decay = options.list_decay.max(Duration::from_millis(1));
+        let bytes_per_second = u64::from(options.list_bytes_per_second).max(BURST);
         Self {
             lists: VecDeque::new(),
-            rate: Rate::per_second(u64::from(bytes).max(BURST), BURST),
+            rate: Rate::per_second(bytes_per_second, BURST),
             sent: LeakyBucket::default(),
             secret,
             sources: Sketch::default(),
-            lists_rate: Rate::new(1, decay, in_a_row.into()),
+            lists_rate: Rate::new(1, decay, options.lists_in_a_row.into()),
         }
     }
 
-    /// Queues a client's request for the servers of a game; `None` if this or another request is
-    /// dropped.
+    /// Queues a client's request for the servers of a game; [`Dropped`] if this or another request
+    /// is dropped.
     ///
     /// A request is dropped if its source has had its share, if a list to the source is under way,
     /// or if no server can match. When too many requests wait, the new one takes the place of a
@@ -133,53 +188,42 @@ impl Outbox {
         to: SocketAddr,
         game: Game,
         request: &GetServers<'_>,
-    ) -> Option<()> {
+    ) -> Result<(), Dropped> {
         let source = key(self.secret, "list", to.ip(), (32, 64));
-        let waiting = self
-            .lists
-            .iter()
-            .filter(|other| other.source == source && !other.is_begun())
-            .count();
-        let mut sent = self.sources.get(source);
-        sent.add(
-            now,
-            &self.lists_rate,
-            u64::try_from(waiting).unwrap_or(u64::MAX),
-        );
-        if self.lists.iter().any(|other| other.to == to) || !sent.is_ready(now, &self.lists_rate, 1)
-        {
-            return None;
+        if self.lists.iter().any(|other| other.to == to) || !self.has_share(now, source) {
+            return Err(Dropped);
         }
-        let list = ListRule::of_game(game.0);
-        let addresses = match (request.extended, list.is_hexadecimal) {
+        let rule = ListRule::of_game(game.name);
+        let addresses = match (request.extended, rule.is_hexadecimal) {
             (true, _) => Addresses::Extended,
             (false, true) => Addresses::Hexadecimal,
             (false, false) => Addresses::Plain,
         };
-        let sending = Sending {
+        let list = List {
             to,
             source,
-            game,
+            servers: Servers::new(game, request, rule)?,
             addresses,
-            empty: request.empty || list.has_all,
-            full: request.full || list.has_all,
-            ipv4: request.wants_ipv4(),
-            ipv6: request.wants_ipv6(),
-            // No listed server has a game type that is too long for a `Name`.
-            game_type: request
-                .game_type
-                .map(|text| name(text).ok_or(()))
-                .transpose()
-                .ok()?,
-            next: LOWEST,
+            progress: Progress::Waiting,
         };
-        let has_room = self.lists.len() < MAX_LISTS;
-        if !has_room {
-            let waiting = usize::try_from(source % WAITING).unwrap_or_default();
-            self.lists.remove(waiting.saturating_add(1));
+        if self.lists.len() < MAX_LISTS {
+            self.lists.push_back(list);
+            return Ok(());
         }
-        self.lists.push_back(sending);
-        has_room.then_some(())
+        let waiting = usize::try_from(source % WAITING).unwrap_or_default();
+        self.lists.remove(waiting.saturating_add(1));
+        self.lists.push_back(list);
+        Err(Dropped)
+    }
+
+    /// Whether a source may get another list. Its lists that wait count as sent.
+    fn has_share(&self, now: Instant, source: u64) -> bool {
+        let waits = |list: &&List| list.source == source && list.progress == Progress::Waiting;
+        let waiting = self.lists.iter().filter(waits).count();
+        let waiting = u64::try_from(waiting).unwrap_or(u64::MAX);
+        let mut sent = self.sources.get(source);
+        sent.add(now, &self.lists_rate, waiting);
+        sent.is_ready(now, &self.lists_rate, 1)
     }
 
     /// Appends the next datagram of the first list; `None` when there is none, or not now.
@@ -192,20 +236,21 @@ impl Outbox {
         if self.ready_at(now)? > now {
             return None;
         }
-        let sending = self.lists.front_mut()?;
+        let list = self.lists.front_mut()?;
         // A list counts once it is begun, so a displaced request does not use up the share of its
         // source.
-        if !sending.is_begun() {
-            self.sources.add(sending.source, now, &self.lists_rate, 1);
+        if list.progress == Progress::Waiting {
+            self.sources.add(list.source, now, &self.lists_rate, 1);
         }
-        let (to, before) = (sending.to, out.len());
-        let (ended, visited) = sending.write(registry, now, out);
+        let to = list.to;
+        let before = out.len();
+        let written = list.write(registry, now, out);
         let length = u64::try_from(out.len().saturating_sub(before)).unwrap_or(u64::MAX);
         // A server that the filters leave out costs as much as one that is sent. Otherwise a
         // request that matches none would walk the whole table for one short datagram.
-        self.sent
-            .add(now, &self.rate, length.max(visited.saturating_mul(ADDRESS)));
-        if ended {
+        let cost = length.max(written.examined.saturating_mul(ADDRESS));
+        self.sent.add(now, &self.rate, cost);
+        if written.is_last {
             self.lists.pop_front();
         }
         Some(to)

@@ -38,13 +38,24 @@ pub(super) enum Listing {
     NoRoom,
 }
 
-/// A game's name and protocol number.
-pub(super) type Game = (Name, i32);
+/// What the servers of one list share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Game {
+    pub(super) name: Name,
+    pub(super) protocol: i32,
+}
+
+/// The key of a listed server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    game: Game,
+    server: SocketAddr,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Registry {
     /// The servers of one game are next to each other, so a list skips those of other games.
-    entries: BTreeMap<(Game, SocketAddr), Entry>,
+    entries: BTreeMap<Key, Entry>,
     games: BTreeMap<SocketAddr, Game>,
     max_servers: usize,
     max_per_address: usize,
@@ -66,29 +77,24 @@ impl Registry {
         expires: Instant,
     ) -> Listing {
         let listing = self.check(server);
-        if listing != Listing::NoRoom {
-            let Description {
-                game,
-                occupancy,
-                game_type,
-            } = description;
-            self.remove(server);
-            self.games.insert(server, game);
-            self.entries.insert(
-                (game, server),
-                Entry {
-                    expires,
-                    occupancy,
-                    game_type,
-                },
-            );
+        if listing == Listing::NoRoom {
+            return listing;
         }
+        let game = description.game;
+        let entry = Entry {
+            expires,
+            occupancy: description.occupancy,
+            game_type: description.game_type,
+        };
+        self.remove(server);
+        self.games.insert(server, game);
+        self.entries.insert(Key { game, server }, entry);
         listing
     }
 
     fn remove(&mut self, server: SocketAddr) {
         if let Some(game) = self.games.remove(&server) {
-            self.entries.remove(&(game, server));
+            self.entries.remove(&Key { game, server });
         }
     }
 
@@ -119,8 +125,9 @@ impl Registry {
         game: Game,
         from: SocketAddr,
     ) -> impl Iterator<Item = (SocketAddr, &Entry)> {
-        let entries = self.entries.range((game, from)..=(game, HIGHEST));
-        entries.map(|((_, server), entry)| (*server, entry))
+        let key = |server| Key { game, server };
+        let entries = self.entries.range(key(from)..=key(HIGHEST));
+        entries.map(|(key, entry)| (key.server, entry))
     }
 
     /// Removes the servers that have expired and returns them, sorted by address.
@@ -129,7 +136,7 @@ impl Registry {
             .entries
             .iter()
             .filter(|(_, entry)| entry.expires <= now);
-        let mut expired: Vec<SocketAddr> = expired.map(|((_, server), _)| *server).collect();
+        let mut expired: Vec<SocketAddr> = expired.map(|(key, _)| key.server).collect();
         expired.sort_unstable();
         expired.iter().for_each(|&server| self.remove(server));
         expired
@@ -231,7 +238,10 @@ impl Description {
         let protocol = info.get("protocol").and_then(number::number);
         let protocol = protocol.ok_or_else(|| missing("protocol", "protocol_version"))?;
         Ok(Self {
-            game: (word(game, "gamename", "game")?, protocol),
+            game: Game {
+                name: word(game, "gamename", "game")?,
+                protocol,
+            },
             occupancy: Occupancy::new(players, slots),
             game_type: word(
                 info.get("gametype").unwrap_or(b"0"),
@@ -349,7 +359,7 @@ mod tests {
 
     #[test]
     fn a_server_is_as_small_as_stated() {
-        assert!(size_of::<((Game, SocketAddr), Entry)>() + size_of::<(SocketAddr, Game)>() <= 284);
+        assert!(size_of::<(Key, Entry)>() + size_of::<(SocketAddr, Game)>() <= 284);
     }
 
     #[test]
@@ -367,9 +377,9 @@ mod tests {
         // A server that changes its game is no longer found under the old one.
         registry.list(at("192.0.2.0:1"), describe("c", 9), now);
         let of = |game: &str, protocol, from| {
-            registry
-                .of_game((name(game.as_bytes()).unwrap(), protocol), from)
-                .map(|(server, _)| server)
+            let name = name(game.as_bytes()).unwrap();
+            let servers = registry.of_game(Game { name, protocol }, from);
+            servers.map(|(server, _)| server)
         };
         assert_eq!(
             [
