@@ -1,5 +1,6 @@
 //! Runs sessions, each on its own socket.
 
+use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Instant;
 
@@ -67,16 +68,16 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
     }
 
     /// Opens a socket at the local address. A fixed port serves one exchange; others get any port.
-    fn bind(&self, is_ipv4: bool) -> std::io::Result<UdpSocket> {
+    fn bind(&self, is_ipv4: bool) -> io::Result<UdpSocket> {
         let mut local = local_address(self.local, is_ipv4);
         let bound = UdpSocket::bind(local);
-        match bound {
-            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse && !self.is_empty() => {
-                local.set_port(0);
-                UdpSocket::bind(local)
-            }
-            bound => bound,
+        let is_in_use = |error: &io::Error| error.kind() == io::ErrorKind::AddrInUse;
+        let another_has_port = bound.as_ref().is_err_and(is_in_use) && !self.is_empty();
+        if !another_has_port {
+            return bound;
         }
+        local.set_port(0);
+        UdpSocket::bind(local)
     }
 
     /// Whether all have ended.
@@ -104,8 +105,10 @@ impl<I: Io, C: Conversation> Exchanges<I, C> {
             let timer = running.session.poll_timeout();
             due = earlier(due, timer);
         }
+        // Without a session or a time, there is nothing to wait for.
+        let due = due?;
         let mut buffer = Vec::new();
-        if let Some(received) = I::receive(&self.sockets, due?, &mut buffer).await {
+        if let Some(received) = I::receive(&self.sockets, due, &mut buffer).await {
             return self.handle_received(received, &buffer);
         }
         let now = I::now();

@@ -107,13 +107,14 @@ pub(super) fn open_both_families<S>(
     wanted: Option<SocketAddr>,
     open: impl Fn(SocketAddr) -> Result<S, Error>,
 ) -> Result<[Option<S>; 2], Error> {
-    let is_wanted = |is_ipv4| wanted.is_some_and(|wanted| wanted.is_ipv4() == is_ipv4);
+    let wants_v4 = wanted.is_some_and(|wanted| wanted.is_ipv4());
+    let wants_v6 = wanted.is_some_and(|wanted| wanted.is_ipv6());
     let v4 = open(local_address(wanted, true));
     let v6 = open(local_address(wanted, false));
     match [v4, v6] {
         [Err(error), Err(_)] => Err(error),
-        [Err(error), _] if is_wanted(true) => Err(error),
-        [_, Err(error)] if is_wanted(false) => Err(error),
+        [Err(error), _] if wants_v4 => Err(error),
+        [_, Err(error)] if wants_v6 => Err(error),
         sockets => Ok(sockets.map(Result::ok)),
     }
 }
@@ -132,14 +133,9 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn of(error: &io::Error) -> Self {
         use io::ErrorKind;
-        let has_code = |codes: &[i32]| {
-            error
-                .raw_os_error()
-                .is_some_and(|code| codes.contains(&code))
-        };
         match error.kind() {
-            _ if has_code(codes::UNREACHABLE) => Self::Unreachable,
-            _ if has_code(codes::PASSING) => Self::Passing,
+            _ if has_code(error, codes::UNREACHABLE) => Self::Unreachable,
+            _ if has_code(error, codes::PASSING) => Self::Passing,
             ErrorKind::ConnectionRefused
             | ErrorKind::ConnectionReset
             | ErrorKind::HostUnreachable
@@ -159,8 +155,13 @@ impl Fault {
 
 /// Whether the process or machine has no file descriptor left.
 pub(super) fn is_out_of_descriptors(error: &io::Error) -> bool {
+    has_code(error, codes::NO_DESCRIPTOR)
+}
+
+/// Whether an error has one of these codes of the system.
+fn has_code(error: &io::Error, codes: &[i32]) -> bool {
     let code = error.raw_os_error();
-    code.is_some_and(|code| codes::NO_DESCRIPTOR.contains(&code))
+    code.is_some_and(|code| codes.contains(&code))
 }
 
 /// Error codes that the standard library does not classify. Those in `UNREACHABLE` come from ICMP

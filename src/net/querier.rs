@@ -201,8 +201,14 @@ impl Attempts {
 
     /// Moves to the next address; `false` if there is none, or no time for it.
     pub(super) fn advance(&mut self, now: Instant) -> bool {
-        let next = self.others.next().filter(|_| now < self.deadline);
-        next.map(|next| self.address = next).is_some()
+        if now >= self.deadline {
+            return false;
+        }
+        let Some(next) = self.others.next() else {
+            return false;
+        };
+        self.address = next;
+        true
     }
 
     /// Keeps the current address, which has answered. The others may be other servers.

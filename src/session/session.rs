@@ -382,20 +382,19 @@ impl<C: Conversation> Session<C> {
     }
 
     fn reply_wait(&self) -> Duration {
-        let wait = self.timing.reply_wait(self.step.sends.saturating_sub(1));
-        let spacing = if self.may_retry() {
-            self.conversation.retry_spacing()
-        } else {
-            Duration::ZERO
-        };
-        let max = self
-            .max_reply_wait
-            .unwrap_or(Micros::MAX)
-            .get()
-            .max(spacing);
+        let retries = self.step.sends.saturating_sub(1);
+        let mut wait = self.timing.reply_wait(retries);
+        if let Some(max) = self.max_reply_wait {
+            let spacing = if self.may_retry() {
+                self.conversation.retry_spacing()
+            } else {
+                Duration::ZERO
+            };
+            wait = wait.min(max.get().max(spacing));
+        }
         // A server that was slow before may be slow again.
-        let min = self.rtt.slowest.unwrap_or_default().half_again();
-        wait.min(max).max(min.get())
+        let slowest = self.rtt.slowest.unwrap_or_default();
+        wait.max(slowest.half_again().get())
     }
 
     fn grace(&self) -> Duration {
@@ -431,15 +430,18 @@ impl<C: Conversation> Session<C> {
         if let Some(asked_at) = self.step.unanswered_since.take() {
             self.rtt.answered(&self.step, asked_at, at);
         }
-        // Several datagrams can arrive before the caller takes a request that is due: the next
-        // step's, or a retry.
-        let is_between_steps = self.has_request() && self.step.sends == 0;
         match verdict {
-            Verdict::Partial(wait) if !self.has_request() => self.start_timer(wait, at),
-            Verdict::Next if !is_between_steps => self.next_step(now),
             Verdict::Done(answer) => self.end(now, Ok(answer)),
+            Verdict::Next if !self.is_between_steps() => self.next_step(now),
+            // No timer runs while a request is due.
+            Verdict::Partial(wait) if !self.has_request() => self.start_timer(wait, at),
             Verdict::Rejected(_) | Verdict::Partial(_) | Verdict::Next => {}
         }
+    }
+
+    /// Whether the first request of a step is due. An earlier datagram has ended the step before.
+    const fn is_between_steps(&self) -> bool {
+        self.has_request() && self.step.sends == 0
     }
 
     fn next_step(&mut self, now: Instant) {
