@@ -13,7 +13,7 @@ use tokio::io::Interest;
 use tokio::net::UdpSocket;
 use tokio::time::timeout_at;
 
-use super::io::{BATCH, Fault, Io, LocalAddress};
+use super::io::{Arrival, BATCH, Fault, Io, LocalAddress};
 use super::tokio_io::{Tokio, receive_batch, report_local_addresses, send_batch, send_from};
 use crate::address::canonical;
 use crate::session::{Machine, Transmit};
@@ -104,21 +104,16 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
         out.fill(&mut machine, now, None);
         // Take turns, so that a busy socket does not block the others.
         for socket in sockets {
-            let received = socket.try_io(Interest::READABLE, || {
-                receive_batch(socket, &mut buffer, &mut None, |arrival| {
-                    let way_back = Route {
-                        socket,
-                        local: arrival.local,
-                        to: arrival.from,
-                    };
-                    out.handle_request(&mut machine, now, way_back, arrival.bytes);
-                })
-            });
-            match received {
-                Err(error) if Fault::of(&error) == Fault::Socket => return Err(error),
-                // Nothing else has arrived, or an ICMP error reports a client that is gone.
-                _ => out.send(),
-            }
+            let handle = |arrival: Arrival<'_>| {
+                let way_back = Route {
+                    socket,
+                    local: arrival.local,
+                    to: arrival.from,
+                };
+                out.handle_request(&mut machine, now, way_back, arrival.bytes);
+            };
+            receive_requests(socket, &mut buffer, handle)?;
+            out.send();
         }
         // A busy socket must not delay the timers.
         if machine.poll_timeout().is_some_and(|timer| timer <= now) {
@@ -127,13 +122,32 @@ pub async fn serve(sockets: &[UdpSocket], mut machine: impl Machine) -> io::Resu
     }
 }
 
+/// Receives at most one batch of datagrams. Fails if the socket has failed.
+fn receive_requests(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    handle: impl FnMut(Arrival<'_>),
+) -> io::Result<()> {
+    let receive = || receive_batch(socket, buffer, &mut None, handle);
+    match socket.try_io(Interest::READABLE, receive) {
+        Err(error) if Fault::of(&error) == Fault::Socket => Err(error),
+        // Nothing else has arrived, or an ICMP error reports a client that is gone.
+        _ => Ok(()),
+    }
+}
+
 /// Waits until a socket is readable, or until this time. Fails if the runtime of a socket has
 /// ended.
 async fn wait(sockets: &[UdpSocket], until: Option<Instant>) -> io::Result<()> {
     let until = until.unwrap_or_else(|| after(Tokio::now(), MAX_WAIT));
     let readable = poll_fn(|cx| {
-        let mut ready = sockets.iter().map(|socket| socket.poll_recv_ready(cx));
-        ready.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        for socket in sockets {
+            let ready = socket.poll_recv_ready(cx);
+            if ready.is_ready() {
+                return ready;
+            }
+        }
+        Poll::Pending
     });
     timeout_at(until.into(), readable).await.unwrap_or(Ok(()))
 }
@@ -238,21 +252,11 @@ impl<'s> Outbox<'s> {
         let mut waiting = self.datagrams.as_slice();
         while let Some(first) = waiting.first() {
             let Route { socket, local, to } = first.route;
-            let bytes_of = |datagram: &Datagram<'_>| {
-                let range = datagram.bytes.clone();
-                self.bytes.get(range).unwrap_or_default()
-            };
             let sent = if let Some(local) = local {
-                _ = send_from(socket, local, to, bytes_of(first));
+                _ = send_from(socket, local, to, self.bytes_of(first));
                 1
             } else {
-                let batch = waiting.iter().take_while(|datagram| {
-                    let route = &datagram.route;
-                    ptr::eq(route.socket, socket) && route.local.is_none()
-                });
-                let batch: Vec<_> = batch
-                    .map(|datagram| (datagram.route.to, bytes_of(datagram)))
-                    .collect();
+                let batch = self.batch_of(socket, waiting);
                 send_batch(socket, &batch).unwrap_or_default().max(1)
             };
             waiting = waiting.get(sent..).unwrap_or_default();
@@ -260,14 +264,28 @@ impl<'s> Outbox<'s> {
         self.datagrams.clear();
         self.bytes.clear();
     }
+
+    /// The first waiting datagrams of this socket for which the system chooses the local address.
+    fn batch_of(&self, socket: &UdpSocket, waiting: &[Datagram<'_>]) -> Vec<(SocketAddr, &[u8])> {
+        let mut batch = Vec::new();
+        for datagram in waiting {
+            let route = &datagram.route;
+            if !ptr::eq(route.socket, socket) || route.local.is_some() {
+                break;
+            }
+            batch.push((route.to, self.bytes_of(datagram)));
+        }
+        batch
+    }
+
+    fn bytes_of(&self, datagram: &Datagram<'_>) -> &[u8] {
+        let range = datagram.bytes.clone();
+        self.bytes.get(range).unwrap_or_default()
+    }
 }
 
 /// The routes to an address, one for each socket that reaches it.
 fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = Route<'_>> {
-    let is_of_family = |socket: &UdpSocket, to: SocketAddr| {
-        let local = socket.local_addr();
-        local.is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
-    };
     let has_family = sockets.iter().any(|socket| is_of_family(socket, to));
     let to = match to.ip() {
         // An IPv6 socket reaches IPv4 under v4-mapped addresses.
@@ -282,6 +300,12 @@ fn routes(sockets: &[UdpSocket], to: SocketAddr) -> impl Iterator<Item = Route<'
         local: None,
         to,
     })
+}
+
+/// Whether a socket is of the family of this address.
+fn is_of_family(socket: &UdpSocket, to: SocketAddr) -> bool {
+    let local = socket.local_addr();
+    local.is_ok_and(|local| local.is_ipv4() == to.is_ipv4())
 }
 
 #[cfg(test)]

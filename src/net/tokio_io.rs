@@ -115,9 +115,12 @@ async fn first_ready(sockets: &[UdpSocket]) -> usize {
         .map(|socket| Box::pin(socket.ready(interest)));
     let mut waits: Vec<_> = waits.collect();
     poll_fn(|cx| {
-        let mut waits = waits.iter_mut();
-        let ready = waits.position(|wait| wait.as_mut().poll(cx).is_ready());
-        ready.map_or(Poll::Pending, Poll::Ready)
+        for (index, wait) in waits.iter_mut().enumerate() {
+            if wait.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(index);
+            }
+        }
+        Poll::Pending
     })
     .await
 }
