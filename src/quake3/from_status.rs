@@ -10,8 +10,9 @@ use super::engines::{
     RED_AND_BLUE, WrittenTeams,
 };
 use super::keys::{Key, Known};
-use super::to_status::ANTI_CHEAT;
+use super::to_status::{ANTI_CHEAT, teams_of_qcstatus, type_of_qcstatus};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
+use crate::error::EncodeError;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::{Detail, Engine};
 use crate::service::Service;
@@ -73,8 +74,12 @@ impl Writer<'_> {
     /// be shorter.
     fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let _ = self.info.push(key.as_str().as_bytes(), &value);
+            let _ = self.push(key, &value);
         }
+    }
+
+    fn push(&mut self, key: Key, value: &[u8]) -> Result<(), EncodeError> {
+        self.info.push(key.as_str().as_bytes(), value)
     }
 
     fn put_number(&mut self, key: Key, number: Option<impl ToString>) {
@@ -218,7 +223,7 @@ impl Writer<'_> {
         self.put_number(Key::Bots, status.bot_count.filter(|_| people.is_none()));
         self.put(Key::Version, owned(&status.version));
         if written.teams == WrittenTeams::Qcstatus {
-            self.put(Key::Qcstatus, qcstatus(status));
+            self.put_qcstatus();
         }
         if self.is_info {
             for repeated in written.info_rules {
@@ -227,6 +232,31 @@ impl Writer<'_> {
                 self.put(repeated.key, value);
             }
         }
+    }
+
+    /// Writes `qcstatus`: the rule, unless a field contradicts it, or a new one. A version that
+    /// does not fit is left out, because `qcstatus` is the only key of the type of match.
+    fn put_qcstatus(&mut self) {
+        let rule = self.rule(Key::Qcstatus);
+        let rule = rule.map(|value| sanitise(&value).into_owned());
+        if let Some(value) = rule.filter(|value| self.agrees_with(value)) {
+            return self.put(Key::Qcstatus, Some(value));
+        }
+        for version in [&self.status.version, &None] {
+            let value = qcstatus(self.status, version.as_ref());
+            if value.is_none_or(|value| self.push(Key::Qcstatus, &value).is_ok()) {
+                break;
+            }
+        }
+    }
+
+    /// Whether clients read the status's type of match and scores from this `qcstatus`.
+    fn agrees_with(&self, qcstatus: &[u8]) -> bool {
+        let has_other_key = !self.lacks(&[Key::GGametype, Key::Gametype]);
+        let word = type_of_qcstatus(qcstatus).map(<[u8]>::to_vec);
+        let game_type = owned(&self.status.game_type);
+        let teams = teams_of_qcstatus(qcstatus);
+        (has_other_key || word == game_type) && scores(&teams) == scores(&self.status.teams)
     }
 
     /// The number of people, for an `infoResponse` that counts them.
@@ -319,14 +349,15 @@ pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, lim
     }
 }
 
-/// The value of `qcstatus`: the one in the rules, or one made from the type of game and the teams'
-/// scores.
-fn qcstatus(status: &ServerStatus) -> Option<Vec<u8>> {
-    if let Some(read) = status.rules.get("qcstatus") {
-        return Some(sanitise(&wire(read)).into_owned());
-    }
+/// The scores of the teams that `qcstatus` can name.
+fn scores(teams: &[Team]) -> [Option<i64>; 4] {
+    [1, 2, 3, 4].map(|id| team(teams, id)?.score)
+}
+
+/// A `qcstatus` of the type of match, the game's version and the teams' scores.
+fn qcstatus(status: &ServerStatus, version: Option<&Text>) -> Option<Vec<u8>> {
     let game_type = text(status.game_type.as_ref()?);
-    let version = status.version.as_ref().map(text).unwrap_or_default();
+    let version = version.map(text).unwrap_or_default();
     let separator: &[u8] = if version.is_empty() { b"" } else { b":" };
     let scored = (1..)
         .zip(QCSTATUS_TEAMS)
@@ -443,14 +474,12 @@ mod tests {
     #[test]
     fn scores_of_teams_are_written_as_they_are_read() {
         let mut two = status([(1, "", 4), (2, "", -1)]);
-        assert_eq!(qcstatus(&two).unwrap(), b"tdm::score!!:score!!:5:4:14:-1");
+        let written = |status: &ServerStatus| qcstatus(status, status.version.as_ref()).unwrap();
+        assert_eq!(written(&two), b"tdm::score!!:score!!:5:4:14:-1");
         two.version = Some("2.5".into());
-        assert_eq!(
-            qcstatus(&two).unwrap(),
-            b"tdm:2.5::score!!:score!!:5:4:14:-1"
-        );
+        assert_eq!(written(&two), b"tdm:2.5::score!!:score!!:5:4:14:-1");
         two.teams.clear();
-        assert_eq!(qcstatus(&two).unwrap(), b"tdm:2.5::score!!");
+        assert_eq!(written(&two), b"tdm:2.5::score!!");
         let two = status([(2, "ALPHA", 3), (3, "BETA", 14)]);
         assert_eq!(
             match_score(&two.teams),

@@ -173,6 +173,10 @@ fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
 }
 
 /// The infostring: the fields of the status, then each of its rules that fits and has a new key.
+///
+/// It has at least one pair, because clients recognise a status by the first `\`, and take any
+/// other text for the rest of a reply (QW-Group/ezquake-source, src/EX_browser_net.c;
+/// Unity-Technologies/qstat, qstat.c).
 fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -> Vec<u8> {
     let mut info = Info::default();
     let first = |keys: &[Key]| keys.first().copied();
@@ -200,6 +204,9 @@ fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -
         if !known.any(|(known, _)| known.eq_ignore_ascii_case(&key)) {
             info.put(&key, &value);
         }
+    }
+    if info.bytes.is_empty() {
+        info.bytes.extend_from_slice(br"\hostname\");
     }
     info.bytes
 }

@@ -370,8 +370,7 @@ impl<'a> Reader<'a> {
         };
         let word_of_qcstatus = || {
             let status = self.known.get(Key::Qcstatus)?;
-            let word = status.split(|byte| *byte == b':').next()?;
-            (!word.is_empty()).then(|| self.text_of(word))
+            Some(self.text_of(type_of_qcstatus(status)?))
         };
         self.text(self.profile.match_words)
             .or_else(words_of_number)
@@ -442,11 +441,17 @@ fn team(id: i32, name: Option<Text>, score: Option<i64>) -> Team {
     }
 }
 
+/// The type of match of a `qcstatus`: its first word.
+pub(super) fn type_of_qcstatus(status: &[u8]) -> Option<&[u8]> {
+    let word = status.split(|byte| *byte == b':').next()?;
+    (!word.is_empty()).then_some(word)
+}
+
 /// The teams of a `qcstatus`, such as `ctf:2.5.2::score!!:caps!!,score:5:0,2:14:1,3`.
 ///
 /// After `::` come the names of a player's scores, those of a team's, then each team's number and
 /// scores. `!!` marks the score that decides.
-fn teams_of_qcstatus(status: &[u8]) -> Vec<Team> {
+pub(super) fn teams_of_qcstatus(status: &[u8]) -> Vec<Team> {
     let Some(start) = status.windows(2).position(|pair| pair == b"::") else {
         return Vec::new();
     };

@@ -543,6 +543,47 @@ fn a_parsed_status_is_served_with_the_same_meaning() {
     }
 }
 
+/// DarkPlaces has no other key of the type of match (xonotic/darkplaces, netconn.c).
+#[test]
+fn qcstatus_has_the_type_of_match_whatever_the_rules_and_the_version_hold() {
+    let teams = |scores: [i64; 2]| -> Vec<Team> {
+        let teams = (1..).zip(scores).map(|(id, score)| {
+            let mut team = Team::default();
+            (team.id, team.score) = (Some(id), Some(score));
+            team
+        });
+        teams.collect()
+    };
+    let mut status = ServerStatus::default();
+    status.game_type = Some("tdm".into());
+    let read =
+        |status: &ServerStatus| serve(status, Detail::Full, &Service::new(Engine::DarkPlaces));
+    let rule = |status: &ServerStatus| status.rules.get("qcstatus").unwrap().to_string();
+
+    status.rules.push("qcstatus", "");
+    assert_eq!(plain(&read(&status).game_type).unwrap(), "tdm");
+    status.version = Some("v".repeat(2000).into());
+    assert_eq!(plain(&read(&status).game_type).unwrap(), "tdm");
+
+    status.version = Some("0.8.6".into());
+    status.rules = [("qcstatus", "ctf:0.8.6:P0::score!!:score!!:5:1:14:2")]
+        .into_iter()
+        .collect();
+    assert_eq!(
+        plain(&read(&status).game_type).unwrap(),
+        "tdm",
+        "a field wins"
+    );
+    status.game_type = Some("ctf".into());
+    status.teams = teams([1, 3]);
+    assert_eq!(rule(&read(&status)), "ctf:0.8.6::score!!:score!!:5:1:14:3");
+    status.teams = teams([1, 2]);
+    assert_eq!(
+        rule(&read(&status)),
+        "ctf:0.8.6:P0::score!!:score!!:5:1:14:2"
+    );
+}
+
 /// The key `clients` that our server adds to a status counts bots too, whether or not the game
 /// counts them in an info.
 #[test]

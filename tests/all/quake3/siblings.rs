@@ -508,6 +508,27 @@ fn flags_choose_the_parts_of_a_status() {
     );
 }
 
+/// Clients recognise a status by the first `\` (QW-Group/ezquake-source, src/EX_browser_net.c;
+/// Unity-Technologies/qstat, qstat.c).
+#[test]
+fn a_status_without_any_field_is_answered_with_one_pair() {
+    for (engine, dialect) in [
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Engine::HexenWorld, Dialect::HexenWorld),
+    ] {
+        let request = sent(dialect);
+        let request = Request::parse(&request).unwrap();
+        let empty = ServerStatus::default();
+        let replies = quake3::respond(&request, &empty, &Service::new(engine), &requester());
+        let Verdict::Done(answer) = query(dialect).receive(&replies[0]) else {
+            panic!("{engine:?}")
+        };
+        assert!(answer.completeness().is_complete());
+        assert_eq!(answer.get("hostname"), Some(&b""[..]));
+        assert_eq!(answer.to_status().name, None, "{engine:?}");
+    }
+}
+
 #[test]
 fn the_game_is_named_by_its_own_folder_only() {
     let status = |info: &str| {
