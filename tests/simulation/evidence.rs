@@ -112,7 +112,10 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
             wrong("two datagrams of one number that differ, one of them forged or changed")
         }
         // A cut first datagram begins another reply, as a whole one does.
-        Fault::Truncation if family.client.joins_parts() && replies(played).len() > 1 => {
+        Fault::Truncation
+            if family.client.joins_parts()
+                && (replies(played).len() > 1 || played.log.iter().any(is_cut_first_part)) =>
+        {
             Judgement::Excepted(Exception::PartsOfTwoReplies)
         }
         Fault::Truncation
@@ -136,6 +139,12 @@ fn allowed(family: &Family, played: &Played, fault: Fault) -> Judgement {
         }
         other => Judgement::Wrong(format!("{other:?} is believed")),
     }
+}
+
+/// Whether this datagram began a reply of QuakeWorld before it was cut.
+fn is_cut_first_part(datagram: &Datagram) -> bool {
+    let text = datagram.bytes.iter().skip_while(|byte| **byte == 0xff);
+    datagram.suspect == Some(Fault::Truncation) && text.take(2).eq(br"n\")
 }
 
 fn has_id_of_another_attempt(played: &Played) -> bool {
@@ -469,18 +478,22 @@ fn explain_parts(family: &Family, played: &Played) -> Judgement {
     let Some(reply) = one else {
         return Judgement::Excepted(Exception::PartsOfTwoReplies);
     };
-    let arrived: Vec<&[u8]> = played
-        .log
-        .iter()
-        .filter(|datagram| datagram.suspect.is_none() && is_of(&reply, datagram))
-        .map(|datagram| &datagram.bytes[..])
-        .collect();
     let Some((_, sent)) = played.replies.iter().find(|(of, _)| *of == reply) else {
         return wrong("of a reply that was not sent");
     };
-    let [_, middle @ .., last] = &sent[..] else {
+    let [first, middle @ .., last] = &sent[..] else {
         return wrong("no fault explains the reply of one datagram");
     };
+    let own = || {
+        let log = played.log.iter();
+        log.filter(|datagram| datagram.suspect.is_none() && is_of(&reply, datagram))
+    };
+    // A retry drops the datagrams that came without the first: they can be of an older reply.
+    let first = own().find(|datagram| datagram.bytes == first);
+    let mut requests = played.requests.iter().rev().map(|(at, _)| *at);
+    let since = first.and_then(|first| requests.find(|at| *at <= first.at));
+    let kept = own().filter(|datagram| since.is_none_or(|since| datagram.at >= since));
+    let arrived: Vec<&[u8]> = kept.map(|datagram| &datagram.bytes[..]).collect();
     let has = |bytes: &Bytes| arrived.contains(&&bytes[..]);
     if !has(last) {
         return wrong("the last datagram is missing");

@@ -506,6 +506,25 @@ fn a_datagram_from_the_middle_of_a_quakeworld_reply_leaves_no_gap() {
     assert!(!lacks_last.completeness().is_complete() && !lacks_half.completeness().is_complete());
 }
 
+/// [`Exception::LostBetweenLines`](crate::judge::Exception): a retry drops the datagrams without a
+/// first one, because they can be of a reply that is older than the next one. A first datagram that
+/// takes longer than the retry then joins those that follow it.
+#[test]
+fn a_quakeworld_datagram_that_came_before_a_retry_leaves_no_gap() {
+    let options = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+    let mut query = StatusQuery::new(Protocol::Quake3, 1, &options);
+    let datagram = |text: &str| [b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat();
+    let early = datagram(&(half_line(2, "Bob") + "\n"));
+    query.request(&mut Vec::new());
+    assert!(matches!(query.receive(&early), Verdict::Partial(_)));
+    assert!(matches!(query.timeout(Remaining::Retry), OnTimeout::Retry));
+    let first = datagram(&quake_world_info("dm3"));
+    let last = datagram(&(half_line(3, "Eve") + "\n"));
+    let answer = answer(&mut query, &[&first, &last]).expect("an answer");
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.to_status().players.len(), 1);
+}
+
 /// [`Exception::PartsOfTwoReplies`](crate::judge::Exception): the network has delivered the request
 /// twice, the map has changed in between, and each reply has lost a datagram.
 #[test]
@@ -525,6 +544,23 @@ fn parts_of_two_quakeworld_replies_go_together() {
     let later = half_line(7, "of the next map") + " \"red\"\n";
     let answer = quake_world_answer(&[&first, &later]);
     assert!(!answer.completeness().is_complete());
+}
+
+/// [`Exception::PartsOfTwoReplies`](crate::judge::Exception): the network delivers the first
+/// datagram three times, once without its end. It can as well be the first one of another reply, so
+/// the datagram before it is dropped.
+#[test]
+fn a_cut_copy_of_a_quakeworld_datagram_begins_another_reply() {
+    let options = QueryOptions::default().with_dialect(Dialect::QuakeWorld);
+    let mut query = StatusQuery::new(Protocol::Quake3, 1, &options);
+    let datagram = |text: &str| [b"\xff\xff\xff\xffn", text.as_bytes(), b"\0"].concat();
+    let first = datagram(&quake_world_info("dm3"));
+    let middle = datagram(&(half_line(2, "Bob") + "\n"));
+    let last = datagram(&(half_line(3, "Eve") + "\n"));
+    let datagrams: [&[u8]; 5] = [&middle, &first, &first[..100], &first, &last];
+    let answer = answer(&mut query, &datagrams).expect("an answer");
+    assert!(answer.completeness().is_complete());
+    assert_eq!(answer.to_status().players.len(), 1);
 }
 
 /// [`Exception::PartsOutOfOrder`](crate::judge::Exception): three of four datagrams end inside a

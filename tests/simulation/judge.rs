@@ -78,9 +78,11 @@ pub enum Exception {
     /// GameSpy v1: a player's text at the beginning or end of a datagram is taken for a mark or
     /// number; without numbering, anywhere.
     TextAsEnd,
-    /// QuakeWorld: a datagram in the middle of a reply was lost, between two lines.
+    /// QuakeWorld: a datagram in the middle of a reply was lost between two lines, or came before
+    /// the first one and a retry.
     LostBetweenLines,
-    /// QuakeWorld: datagrams of two replies are joined.
+    /// QuakeWorld: datagrams of two replies are joined, or a cut copy of the first one reads as the
+    /// beginning of another reply.
     PartsOfTwoReplies,
     /// QuakeWorld: datagrams that end inside a line are joined in another order.
     PartsOutOfOrder,
