@@ -9,8 +9,8 @@
 //! ```text
 //! cargo run --no-default-features --features os-entropy --example game_server            runs for two seconds
 //! cargo run --no-default-features --features os-entropy --example game_server -- 0       until standard input ends
-//! cargo run --example query -- quake3 127.0.0.1:27960                                    in another terminal
-//! cargo run --example query -- ut2004 [::1]:27961
+//! cargo run -p queryport-cli -- query quake3 127.0.0.1:27960                             in another terminal
+//! cargo run -p queryport-cli -- query ut2004 [::1]:27961
 //! ```
 #![allow(
     clippy::disallowed_methods,

@@ -1,45 +1,20 @@
-//! The program `queryport`: each of its commands is a program of the examples.
+//! The program `queryport`: each of its commands is a module.
 //!
 //! ```text
 //! cargo run -p queryport-cli -- browser openarena
 //! cargo install --path examples/cli               then:  queryport browser openarena
 //! ```
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    clippy::exhaustive_enums,
-    reason = "a program"
-)]
-#![allow(
-    clippy::duplicate_mod,
-    reason = "`query` and `serve` have the same servers of their own"
-)]
 
-#[path = "../browser/main.rs"]
 mod browser;
-#[path = "../decode/main.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod decode;
-#[path = "../games/main.rs"]
-#[allow(dead_code, reason = "its `main`")]
+mod embedded;
 mod games;
-#[path = "../master.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod master;
-#[path = "../monitor/main.rs"]
 mod monitor;
 mod port;
-#[path = "../query/main.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod query;
-#[path = "../rcon.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod rcon;
-#[path = "../scan/main.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod scan;
-#[path = "../serve/main.rs"]
-#[allow(dead_code, reason = "its `main`")]
 mod serve;
 
 use std::io::{self, Write};

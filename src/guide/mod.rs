@@ -22,8 +22,8 @@
 //! | [Glossary](glossary) | the words of this documentation |
 //!
 //! # Programs
-//! The folder `examples` of the repository has programs to read and to run. Some are commands of
-//! `queryport`, which `queryport --help` lists. The others run with `cargo run --example NAME`:
+//! `examples/cli` is the program `queryport`; `queryport --help` lists its commands. The other
+//! programs in `examples` are there to read. Run them with `cargo run --example NAME`:
 //!
 //! | program | shows |
 //! |---|---|

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Faults while the built examples work: Ctrl-C, output that nobody reads, full disks, wrong arguments.
+"""Faults while the built programs work: Ctrl-C, output that nobody reads, full disks, wrong arguments.
 
-Usage: tests/examples/faults.py [FOLDER of the examples, default target/debug/examples; the program queryport is in the folder above]
+Usage: tests/examples/faults.py [FOLDER of the program queryport and of examples/, default target/debug]
 
 No run may panic, hang, show an error in the form of Rust's `Debug`, or end with another status than the documented one. It needs
 Linux (/dev/full) and takes about half a minute.
@@ -152,9 +152,12 @@ LOOKUPS = ["scan NAMES", "scan --master some.example", "browser --plain NAMES", 
            "monitor --once quake3 some.example", "query quake3 some.example", "master list some.example q 1"]
 
 
-def program_of(examples, name):
-    """An example, or a command of the program `queryport`."""
-    return [examples.parent / "queryport", name] if name in ("browser", "monitor") else [examples / name]
+# Commands of the program `queryport`; the others are examples.
+COMMANDS = "query scan browser monitor serve games master rcon decode".split()
+
+
+def program_of(built, name):
+    return [built / "queryport", name] if name in COMMANDS else [built / "examples" / name]
 
 
 def serve(server, replies):
@@ -167,7 +170,7 @@ def serve(server, replies):
                 server.sendto(b"\xff\xff\xff\xff" + replies[word[1]], client)
 
 
-def in_namespaces(examples, folder):
+def in_namespaces(built, folder):
     """Interrupts programs that look a name up, in a network of our own, whose name server never answers."""
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     (folder / "resolv.conf").write_text("nameserver 127.0.0.9\noptions timeout:30 attempts:2\n")
@@ -177,7 +180,7 @@ def in_namespaces(examples, folder):
         silent.bind(("127.0.0.9", 53))
         for line in LOOKUPS:
             program, *arguments = line.replace("NAMES", str(folder / "names")).split()
-            process = subprocess.Popen([*program_of(examples, program), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen([*program_of(built, program), *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             # Its first request for the address.
             if not select.select([silent], [], [], HANG)[0]:
                 return f"{line}: no name is looked up"
@@ -195,8 +198,8 @@ def in_namespaces(examples, folder):
 
 
 class Check:
-    def __init__(self, examples, folder):
-        self.examples, self.folder = examples, folder
+    def __init__(self, built, folder):
+        self.built, self.folder = built, folder
         self.failures, self.runs, self.words = [], 0, {}
         self.lock, self.fixed_ports = threading.Lock(), threading.Lock()
         self.endless = os.pipe()
@@ -214,12 +217,12 @@ class Check:
         (folder / "list").write_text("{LIVE}\nquake3 {SILENT}\n\nnonsense here too\n".format(**self.words))
 
     def start(self, line, wait=1, **how):
-        """Starts an example, with the words of its command line in place."""
+        """Starts a program, with the words of its command line in place."""
         words = self.words | {"WAIT": str(wait), "NEW": tempfile.mktemp(dir=self.folder)}
         word = lambda match: os.fsencode(words.get(match[0].decode(), match[0]))
         parts = [re.sub(rb"\b[A-Z]{3,}\b", word, part.encode()) for part in shlex.split(line)]
         environment = os.environ | {"QUERYPORT_RCON_PASSWORD": "secret", "HOME": str(self.folder)}
-        program = program_of(self.examples, parts[0].decode())
+        program = program_of(self.built, parts[0].decode())
         how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": environment,
                "cwd": self.folder} | how
         return subprocess.Popen([*program, *parts[1:]], **how)
@@ -360,9 +363,9 @@ class Check:
         """Ctrl-C while the name server does not answer: nothing waits for it."""
         namespaces = ["unshare", "--map-root-user", "--net", "--mount"]
         if subprocess.run([*namespaces, "true"], capture_output=True, check=False).returncode:
-            not_checked("examples while a name server does not answer: no namespaces")
+            not_checked("programs while a name server does not answer: no namespaces")
             return
-        inside = subprocess.run([*namespaces, sys.executable, __file__, "--lookup", self.examples, self.folder],
+        inside = subprocess.run([*namespaces, sys.executable, __file__, "--lookup", self.built, self.folder],
                                 capture_output=True, text=True, check=False)
         if inside.returncode:
             self.fail(f"while a name is looked up: {inside.stdout}{inside.stderr}")
@@ -407,10 +410,10 @@ def main():
     signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.argv[1:2] == ["--lookup"]:
         return in_namespaces(*map(Path, sys.argv[2:4]))
-    examples = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug/examples").resolve()
+    built = Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "target/debug").resolve()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
-        check = Check(examples, Path(folder))
+        check = Check(built, Path(folder))
         check.all()
     for why in check.failures:
         print(why, file=sys.stderr)

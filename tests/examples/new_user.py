@@ -106,16 +106,16 @@ def substituted(command, words):
 
 
 class Servers:
-    """The servers that the commands ask: the example `serve`, a master, and two small servers in Python."""
+    """The servers that the commands ask: `queryport serve`, a master, and two small servers in Python."""
 
-    def __init__(self, examples):
+    def __init__(self, queryport):
         self.processes, self.words = [], {}
         # A free port may be taken in between; the master must have a known one.
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
             free.bind(("127.0.0.1", 0))
             self.words["master"] = "127.0.0.1:%d" % free.getsockname()[1]
-        self.start(examples, "master", "serve", self.words["master"], "--loopback", "--lists-in-a-row", "999", "--seconds", "90000")
-        serve = lambda *arguments: self.start(examples, "serve", *arguments, "--no-guard", "--seconds", "90000")
+        self.start(queryport, "master", "serve", self.words["master"], "--loopback", "--lists-in-a-row", "999", "--seconds", "90000")
+        serve = lambda *arguments: self.start(queryport, "serve", *arguments, "--no-guard", "--seconds", "90000")
         for name, *arguments in [("quake3", "quake3", "0"), ("gamespy1", "gamespy1", "0"), ("ut2004", "ut2004", "0"),
                                  ("minecraft", "gamespy4", "0", "--game", "minecraft")]:
             self.words[name] = re.search(r"127\.0\.0\.1:\d+", serve(*arguments))[0]
@@ -127,13 +127,13 @@ class Servers:
         self.words["console"] = self.thread(socket.SOCK_DGRAM, console)
         self.words["gamespy_list"] = self.thread(socket.SOCK_STREAM, gamespy_list)
 
-    def start(self, examples, program, *arguments):
-        """Starts an example, and returns its first line."""
-        process = subprocess.Popen([examples / program, *arguments], stdout=subprocess.PIPE, text=True)
+    def start(self, queryport, *arguments):
+        """Starts a command of `queryport`, and returns its first line."""
+        process = subprocess.Popen([queryport, *arguments], stdout=subprocess.PIPE, text=True)
         self.processes.append(process)
         line = process.stdout.readline()
         if not line:
-            sys.exit(f"{program} {' '.join(arguments)} does not start")
+            sys.exit(f"queryport {' '.join(arguments)} does not start")
         threading.Thread(target=process.stdout.read, daemon=True).start()
         return line
 
@@ -268,7 +268,7 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="only commands with these words")
     parser.add_argument("--except", action="append", default=[], dest="left_out", help="not the commands with these words")
     parser.add_argument("--list", action="store_true", help="print the commands, and what they become")
-    parser.add_argument("--examples", type=Path, default=ROOT / "target/debug/examples", help="the built servers to ask")
+    parser.add_argument("--queryport", type=Path, default=ROOT / "target/debug/queryport", help="the program whose servers are asked")
     arguments = parser.parse_args()
     # A shell that runs this in the background has interrupts ignored, and programs inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -284,8 +284,8 @@ def main():
     if arguments.list or not rows or any(row.problem for row in rows):
         return any(row.problem for row in rows) or not rows
     # The servers are of this checkout, the commands of the clone.
-    subprocess.run(["cargo", "build", "--quiet", "--example", "serve", "--example", "master"], cwd=ROOT, check=True)
-    servers = Servers(arguments.examples)
+    subprocess.run(["cargo", "build", "--quiet", "-p", "queryport-cli"], cwd=ROOT, check=True)
+    servers = Servers(arguments.queryport)
     try:
         with tempfile.TemporaryDirectory() as temporary:
             home = Path(temporary)

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 from level import level, medal_of_honor
+from ours import ours
 
 # Userinfo that the game modules demand in addition to that of a Quake 3 client.
 USERINFO = {
@@ -117,14 +118,14 @@ ENGINES = {
 }
 
 
-def run(examples, *arguments, **secrets):
+def run(*arguments, **secrets):
     """The output of a program of ours."""
-    done = subprocess.run([examples / arguments[0], *arguments[1:]], env=os.environ | secrets, capture_output=True, timeout=60,
+    done = subprocess.run(ours(*arguments), env=os.environ | secrets, capture_output=True, timeout=60,
                           text=True)
     return done.stdout + done.stderr
 
 
-def answers(examples, engine, port):
+def answers(engine, port):
     """Results of our programs other than the status: for each aspect, (right, total). A player stays on the server."""
     address, player = f"127.0.0.1:{port}", "Ann"
     game, map_name, mode, password = "quake3", LEVEL, [], True
@@ -137,11 +138,11 @@ def answers(examples, engine, port):
         connect += ["--form", "direction-byte"]
     connect += [word for pair in USERINFO[engine] for word in ("--set", pair)]
     said = {
-        "refusal": run(examples, *connect),
-        "connect": run(examples, *connect, "--password", QUERYPORT_PASSWORD=PASSWORD),
-        "rcon": run(examples, *rcon, QUERYPORT_RCON_PASSWORD=RCON),
-        "wrong password": run(examples, *rcon, QUERYPORT_RCON_PASSWORD="wrong"),
-        "info": run(examples, "query", game, address, "--short", "--json"),
+        "refusal": run(*connect),
+        "connect": run(*connect, "--password", QUERYPORT_PASSWORD=PASSWORD),
+        "rcon": run(*rcon, QUERYPORT_RCON_PASSWORD=RCON),
+        "wrong password": run(*rcon, QUERYPORT_RCON_PASSWORD="wrong"),
+        "info": run("query", game, address, "--short", "--json"),
     }
     info = json.loads(said["info"])
     shown = {key: info.get("answer", {}).get(key) for key in ["map", "player_count", "max_players", "password"]}

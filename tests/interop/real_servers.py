@@ -13,6 +13,7 @@ from pathlib import Path
 import compare
 import engines
 import siblings
+from ours import ours
 
 NEXUIZ = Path("/usr/share/games/nexuiz")
 OPENARENA = Path("/usr/lib/openarena-server")
@@ -140,18 +141,18 @@ def raw_status_of(server, port):
     return raw_status(port)
 
 
-def our_status(examples, server, port):
+def our_status(server, port):
     """The output of our client, in the form of `clients/`."""
     game = siblings.SERVERS[server][3] if server in siblings.SERVERS else "quake3"
     if server in engines.DIRECTION:
         game = engines.GAMES[server]
-    command = [examples / "query", game, f"127.0.0.1:{port}", "--json"]
+    command = ours("query", game, f"127.0.0.1:{port}", "--json")
     answer = json.loads(subprocess.run(command, capture_output=True, timeout=20).stdout)
     status = answer.get("answer") or {}
     return status | {"rules": dict(status.get("rules", []))}
 
 
-def against(examples, server):
+def against(server):
     """Starts a server and compares the output of our client with the bytes that the server sends."""
     _, _, command, players = SERVERS[server]
     port = free_port()
@@ -169,13 +170,13 @@ def against(examples, server):
                 return "nothing", f"{server} did not answer within {START} s"
             more, said = {}, ""
             if server in engines.GAMES:
-                more, said = engines.answers(examples, server, port)
+                more, said = engines.answers(server, port)
             if server in siblings.SERVERS:
                 players = siblings.join(siblings.kind(server), port, siblings.NAMES)
-                more, said = siblings.answers(examples, port)
+                more, said = siblings.answers(port)
             for _ in range(4):
                 time.sleep(1.1)
-                shown = our_status(examples, server, port)
+                shown = our_status(server, port)
                 time.sleep(1.1)
                 # The state of a server in play changes: one match before or after is enough.
                 raw = raw_status_of(server, port) or raw
@@ -193,17 +194,17 @@ def dpmaster(host, port):
     return [os.environ["DPMASTER"], "--allow-loopback", "--listen", host, "--port", str(port), "--jail-path", "/"]
 
 
-def listed_by_dpmaster(examples):
+def listed_by_dpmaster():
     """Our server sends heartbeats to dpmaster, and our client reads the list back."""
     port = free_port()
     processes = [subprocess.Popen(dpmaster("127.0.0.1", port), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
     try:
         time.sleep(0.5)
-        server = [examples / "serve", "quake3", "0", "--announce", f"127.0.0.1:{port}"]
+        server = ours("serve", "quake3", "0", "--announce", f"127.0.0.1:{port}")
         processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]
         time.sleep(1.5)
-        command = [examples / "master", "list", f"127.0.0.1:{port}", "baseq3", "68"]
+        command = ours("master", "list", f"127.0.0.1:{port}", "baseq3", "68")
         done = subprocess.run(command, capture_output=True, timeout=20, text=True)
         return ("all" if address in done.stdout.split() else "nothing"), done.stdout + done.stderr
     finally:
@@ -230,13 +231,13 @@ def on_list(command, master):
     return command + ["+sv_heartbeatperiod", "30"] * ("+sv_public" in command)
 
 
-def our_lines(examples, *arguments):
+def our_lines(*arguments):
     """The lines of JSON that a program of ours prints."""
-    done = subprocess.run([examples / arguments[0], *arguments[1:], "--json"], capture_output=True, timeout=60, text=True)
+    done = subprocess.run(ours(*arguments, "--json"), capture_output=True, timeout=60, text=True)
     return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
 
 
-def games_behind(examples, command, master):
+def games_behind(command, master):
     """Real servers announce themselves to a master. Our programs find and query them by game."""
     ports = {server: free_port() for server in GAMES if SERVERS[server][0]()}
     said, processes = "", [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
@@ -256,14 +257,14 @@ def games_behind(examples, command, master):
                 time.sleep(3)
                 for server in sorted(wanted):
                     address, game = f"127.0.0.1:{ports[server]}", GAMES[server]
-                    scanned, errors = our_lines(examples, "scan", game, "--master", master, "--scope", "any")
+                    scanned, errors = our_lines("scan", game, "--master", master, "--scope", "any")
                     # DarkPlaces answers one request per second and address: ours could take the
                     # place of the master's `getinfo`.
                     if all(line.get("peer") != address for line in scanned):
                         said = f"{server}: not listed\n{errors}"
                         continue
                     time.sleep(1.1)
-                    queried, more = our_lines(examples, "query", game, address)
+                    queried, more = our_lines("query", game, address)
                     time.sleep(1.1)
                     raw = raw_status(ports[server])
                     names = [line["answer"]["name"] for line in scanned if line.get("peer") == address and "answer" in line]
@@ -279,15 +280,15 @@ def games_behind(examples, command, master):
     return ("all" if ports and not wanted else "nothing"), said
 
 
-def behind_dpmaster(examples):
+def behind_dpmaster():
     host = "127.0.0.2"
-    return games_behind(examples, dpmaster(host, MASTER_PORT), f"{host}:{MASTER_PORT}")
+    return games_behind(dpmaster(host, MASTER_PORT), f"{host}:{MASTER_PORT}")
 
 
-def behind_our_master(examples):
+def behind_our_master():
     master = f"127.0.0.3:{MASTER_PORT}"
-    command = [examples / "master", "serve", master, "--loopback", "--lists-in-a-row", "999"]
-    return games_behind(examples, command, master)
+    command = ours("master", "serve", master, "--loopback", "--lists-in-a-row", "999")
+    return games_behind(command, master)
 
 
 # The settings of the 333networks master: only loopback, and two of its games.
@@ -313,7 +314,7 @@ MASTER_GAMES = [{"gamename": "ut", "cipher": "Z5Nfb0", "label": "Unreal Tourname
                 {"gamename": "gspylite", "cipher": "mgNUaC", "label": "GameSpy Lite", "port": 0}]
 
 
-def listed_by_333networks(examples):
+def listed_by_333networks():
     """Our server sends heartbeats to 333networks' master and answers its `secure`. Our client reads the
     list back over TCP, with the key of the game and with that of GameSpy's own tool."""
     udp, tcp = free_port(), free_port()
@@ -334,13 +335,13 @@ def listed_by_333networks(examples):
             processes[0].stdin.write("y\n")
             processes[0].stdin.flush()
             wait(lambda: "TCP beacons" in output.read_text())
-            server = [examples / "serve", "gamespy1", "0", "--game", "UT99", "--set", "game=ut", "--announce", f"127.0.0.1:{udp}",
-                      "--key", "Z5Nfb0"]
+            server = ours("serve", "gamespy1", "0", "--game", "UT99", "--set", "game=ut", "--announce", f"127.0.0.1:{udp}",
+                      "--key", "Z5Nfb0")
             processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
             address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]
             wait(lambda: f"validate from {address}" in output.read_text())
             found = ["" if f"successful validate from {address} for ut" in output.read_text() else "validate"]
-            command = [examples / "master", "list", f"127.0.0.1:{tcp}", "ut", "--key"]
+            command = ours("master", "list", f"127.0.0.1:{tcp}", "ut", "--key")
             for arguments in [["Z5Nfb0"], ["mgNUaC", "--login", "gspylite"]]:
                 done = subprocess.run(command + arguments, capture_output=True, timeout=20, text=True)
                 found.append("" if done.returncode == 0 and done.stdout.split() == [address] else f"list with {arguments[0]}")
@@ -365,17 +366,17 @@ def programs():
     }
 
 
-def rows(examples, only):
+def rows(only):
     """Rows of our programs against other people's servers that are here."""
     here = {server for server, (is_here, _) in programs().items() if is_here}
-    jobs = {server: lambda server=server: against(examples, server) for server in SERVERS if server in here}
+    jobs = {server: lambda server=server: against(server) for server in SERVERS if server in here}
     if "dpmaster" in here:
-        jobs["dpmaster"] = lambda: listed_by_dpmaster(examples)
-        jobs["games behind dpmaster"] = lambda: behind_dpmaster(examples)
+        jobs["dpmaster"] = listed_by_dpmaster
+        jobs["games behind dpmaster"] = behind_dpmaster
     if here.intersection(GAMES):
-        jobs["games behind our master"] = lambda: behind_our_master(examples)
+        jobs["games behind our master"] = behind_our_master
     if "333networks" in here:
-        jobs["333networks"] = lambda: listed_by_333networks(examples)
+        jobs["333networks"] = listed_by_333networks
     jobs = {server: job for server, job in jobs.items() if only in f"queryport | {server}"}
     with ThreadPoolExecutor(5) as pool:
         return list(zip([("queryport", server) for server in jobs], pool.map(lambda job: job(), jobs.values())))

@@ -1,8 +1,10 @@
-"""The statuses of our servers, and the processes that serve them (the example `serve`)."""
+"""The statuses of our servers, and the processes that serve them (`queryport serve`)."""
 
 import json
 import re
 import subprocess
+
+from ours import ours
 
 
 def text(raw, colours="none", charset="latin1"):
@@ -110,11 +112,11 @@ def status(server):
     return COMMON | SERVERS[server][1]
 
 
-def start(server, program, folder):
+def start(server, folder):
     """Starts a server on a free loopback port: the process and the port."""
     file = folder / (server.replace(" ", "-") + ".json")
     file.write_text(json.dumps(status(server)))
-    command = [program, *SERVERS[server][0], "0", "--status", file, "--no-guard", "--seconds", "900"]
+    command = ours("serve", *SERVERS[server][0], "0", "--status", file, "--no-guard", "--seconds", "900")
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     line = process.stdout.readline()
     port = re.search(r" on 127\.0\.0\.1:(\d+)", line)

@@ -117,13 +117,13 @@ def second_colour(raw):
     return bytes(byte & 0x7F for byte in raw).decode()
 
 
-def answers(examples, port):
+def answers(port):
     """Results of our programs other than the status: for each aspect, (right, total)."""
     address = f"127.0.0.1:{port}"
     said = {
-        "rcon": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD=RCON),
-        "wrong password": run(examples, "rcon", address, "status", QUERYPORT_RCON_PASSWORD="wrong"),
-        "detect": run(examples, "query", address, "--json"),
+        "rcon": run("rcon", address, "status", QUERYPORT_RCON_PASSWORD=RCON),
+        "wrong password": run("rcon", address, "status", QUERYPORT_RCON_PASSWORD="wrong"),
+        "detect": run("query", address, "--json"),
     }
     right = {
         "rcon": NAMES[0].decode() in said["rcon"],

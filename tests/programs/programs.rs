@@ -10,6 +10,7 @@
     reason = "a test"
 )]
 
+mod serve;
 mod siblings;
 
 use kit::list_servers::alterware;

@@ -1,8 +1,7 @@
 //! The responder of all protocols: bounds on what it sends under floods of forged requests, in
-//! virtual time; templates; the example `serve`.
+//! virtual time; templates.
 
 mod attackers;
 #[cfg(all(feature = "tokio", unix))]
-mod example;
 mod flood;
 mod templates;

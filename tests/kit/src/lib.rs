@@ -75,7 +75,7 @@ pub fn request(conversation: &mut impl Conversation) -> Vec<u8> {
     out
 }
 
-/// An answer in the format of `examples/decode`.
+/// An answer in the format of `queryport decode`.
 #[cfg(feature = "vectors")]
 pub fn decoded(answer: &queryport::Answer) -> serde_json::Value {
     let mut line = serde_json::Map::new();

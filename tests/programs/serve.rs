@@ -1,29 +1,16 @@
-//! The example `serve` from outside: its command line, its output, and its replies.
+//! `queryport serve` from outside: its command line, its output, and its replies.
 
-use crate::common::process;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
-/// The example, which is built with the tests of the package.
-fn program() -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests
-        .parent()
-        .unwrap()
-        .parent()
-        .unwrap()
-        .join("examples/serve");
-    if !program.is_file() {
-        let built = Command::new(env!("CARGO"))
-            .args(["build", "--example", "serve"])
-            .status()
-            .unwrap();
-        assert!(built.success());
-    }
-    program
+use kit::process;
+
+fn serve(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_queryport"));
+    command.arg("serve").args(arguments);
+    command
 }
 
 /// A running server, ended with the test.
@@ -36,8 +23,7 @@ struct Server {
 
 impl Server {
     fn start(arguments: &[&str]) -> Self {
-        let mut child = Command::new(program())
-            .args(arguments)
+        let mut child = serve(arguments)
             .args(["--seconds", "60"])
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -223,7 +209,7 @@ fn failures_of_serve_are_explained_in_a_message() {
             "a status has no field \"colour\"; it has name, ",
         ),
     ] {
-        let output = process::output(Command::new(program()).args(&arguments));
+        let output = process::output(&mut serve(&arguments));
         let complaint = String::from_utf8(output.stderr).unwrap();
         assert_eq!(
             output.status.code(),

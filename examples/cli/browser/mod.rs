@@ -19,13 +19,6 @@
 //!
 //! Exit status: 0 after the browser was closed, or (for lines) if a server answered; 1 if no server
 //! answered, or something failed; 2 for a wrong command line.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
-    reason = "an example is a program"
-)]
 
 mod farm;
 mod favourites;

@@ -2,8 +2,8 @@
 """Pictures of the browser in a real terminal: tmux runs it, and its screen becomes an SVG file.
 
     cargo build -p queryport-cli
-    examples/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg next to this file
-    examples/browser/screenshot.py --text     # prints the screens and writes nothing
+    examples/cli/browser/screenshot.py            # writes browser-80x24.svg and browser-200x50.svg next to this file
+    examples/cli/browser/screenshot.py --text     # prints the screens and writes nothing
 """
 
 import html
@@ -16,7 +16,7 @@ import unicodedata
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PROGRAM = f"{HERE.parent.parent}/target/debug/queryport browser"
+PROGRAM = f"{HERE.parents[2]}/target/debug/queryport browser"
 # Size of the terminal, and the keys that are pressed after the scan.
 PICTURES = [((80, 24), []), ((200, 50), ["Down"] * 2 + ["Space"] + ["Down"] * 5 + ["Space"] + ["Down"] * 2 + ["Enter"])]
 # Pixels of a character.

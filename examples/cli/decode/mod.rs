@@ -23,11 +23,6 @@
 //! does not name the protocol, the line does. The request is not known. A line that cannot be
 //! decoded has an `error` with `kind`, `message` and `address`. The exit status is 1 if any line
 //! has an `error`.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
 mod text;
 
@@ -71,10 +66,6 @@ pub(crate) struct Arguments {
     /// id.
     #[arg(long)]
     normalised: bool,
-}
-
-fn main() -> ExitCode {
-    start(&command_line::parse())
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {

@@ -13,14 +13,7 @@
 //! ```
 //!
 //! Exit status: 0 complete, 1 no usable answer, 2 wrong command line, 3 incomplete answer.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
-#[allow(dead_code, reason = "`serve` uses the rest of it")]
-pub(crate) mod embedded;
 mod gamespy1;
 mod lan;
 mod print;
@@ -33,6 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::embedded;
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};
 use command_line::seconds;
 use queryport::games::Game;
@@ -111,10 +105,6 @@ pub(crate) struct Arguments {
     /// The maximum number of retries; those that do not fit into the timeout are not sent.
     #[arg(long, default_value_t = 2, value_parser = command_line::number(0..=u8::MAX))]
     retries: u8,
-}
-
-fn main() -> ExitCode {
-    start(&command_line::parse())
 }
 
 /// The target of a query.

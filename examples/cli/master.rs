@@ -10,11 +10,6 @@
 //!
 //! Exit status of `list`: 0 complete (over TCP) or settled (over UDP: each address came in two
 //! passes), 1 no answer, 2 wrong command line, 3 otherwise.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, Write};
@@ -143,10 +138,6 @@ fn tag(text: &str) -> Result<(String, String), String> {
         ));
     }
     Ok((tag.to_owned(), game.to_owned()))
-}
-
-fn main() -> ExitCode {
-    start(command_line::parse())
 }
 
 pub(crate) fn start(arguments: Arguments) -> ExitCode {

@@ -5,11 +5,6 @@
 //! cargo run -p queryport-cli -- games openarena "ut 2004"  everything about these
 //! cargo run -p queryport-cli -- games --protocol quake3 --listed --json
 //! ```
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -51,10 +46,6 @@ pub(crate) struct Arguments {
     /// Print JSON: one object per line, for each game.
     #[arg(long)]
     json: bool,
-}
-
-fn main() -> ExitCode {
-    start(&command_line::parse())
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {

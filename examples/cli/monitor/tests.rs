@@ -479,7 +479,7 @@ fn dashboard() -> Vec<String> {
 
 fn here(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../monitor")
+        .join("monitor")
         .join(name)
 }
 

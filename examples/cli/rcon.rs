@@ -11,11 +11,6 @@
 //!
 //! Exit status: 0 answered, 1 no answer or refused, 2 wrong command line, 3 incomplete answer, 130
 //! after Ctrl-C while it asks for the password.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::net::SocketAddr;
@@ -94,10 +89,6 @@ impl From<Mode> for RconMode {
             Mode::Challenge => Self::Challenge,
         }
     }
-}
-
-fn main() -> ExitCode {
-    start(&command_line::parse())
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {

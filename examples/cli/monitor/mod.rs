@@ -25,12 +25,6 @@
 //! - 3 unknown: a host without an address, a wrong command line, output that cannot be written
 //!
 //! Without `--once`: 0 after Ctrl-C, 1 for a failure, 2 for a wrong command line.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    clippy::arithmetic_side_effects,
-    reason = "an example is a program"
-)]
 
 mod check;
 mod history;
@@ -51,8 +45,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use crate::command_line::{self, number, seconds};
+use crate::embedded;
 use crate::port::{self, Port};
-use crate::query::embedded;
 use crate::safe_text::{self, counted};
 use crate::target::{self, What};
 use clap::{CommandFactory, Parser, error::ErrorKind as UsageError};

@@ -1,4 +1,4 @@
-//! Embedded servers for the examples to query.
+//! Embedded servers, to try the commands with.
 
 mod gamespy1;
 mod gamespy4;

@@ -1,4 +1,4 @@
-//! Runs one of the servers that are built into `query`, so that other programs can query it.
+//! Runs one of the embedded servers, so that other programs can query it.
 //!
 //! ```text
 //! cargo run -p queryport-cli -- serve quake3                                             on the usual port
@@ -15,16 +15,7 @@
 //! cargo run -p queryport-cli -- serve gamespy1 7778 --announce 127.0.0.1:27900 --key Z5Nfb0
 //! cargo run -p queryport-cli -- serve gamespy1 7778 --echo --level-property Title=Coret  `query --commands echo=x,…`
 //! ```
-#![allow(
-    missing_docs,
-    clippy::arithmetic_side_effects,
-    clippy::exhaustive_structs,
-    reason = "an example is a program"
-)]
 
-#[path = "../query/embedded/mod.rs"]
-#[allow(dead_code, reason = "`query` uses all of it")]
-mod embedded;
 mod metrics;
 mod reporting;
 mod running;
@@ -36,6 +27,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use crate::embedded;
 use clap::Parser;
 use command_line::{WrongArgument, number};
 use listen::listen;
@@ -180,10 +172,6 @@ fn served(text: &str) -> Result<Served, String> {
 
 fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
-}
-
-fn main() -> ExitCode {
-    start(command_line::parse())
 }
 
 pub(crate) fn start(arguments: Arguments) -> ExitCode {

@@ -20,12 +20,6 @@
 //!
 //! Exit status: 0 if a server answered; 1 if none did, or if the list has a wrong line; 2 for a
 //! wrong command line; 130 after Ctrl-C.
-#![allow(
-    missing_docs,
-    clippy::exhaustive_structs,
-    clippy::arithmetic_side_effects,
-    reason = "an example is a program"
-)]
 
 mod game;
 mod list;
@@ -201,10 +195,6 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
         Some((Ok(part), Ok(parts))) if 1 <= part && part <= parts => Ok((part, parts)),
         _ => Err("expected I/N with I from 1 to N, as in 1/4".to_owned()),
     }
-}
-
-fn main() -> ExitCode {
-    start(&command_line::parse())
 }
 
 pub(crate) fn start(arguments: &Arguments) -> ExitCode {
