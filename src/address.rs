@@ -16,17 +16,29 @@ pub(crate) fn canonical(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// All addresses and ports of a network: those with the same first `v4` or `v6` bits. A v4-mapped
-/// address counts as IPv4.
-pub(crate) fn network(ip: IpAddr, (v4, v6): (u8, u8)) -> RangeInclusive<SocketAddr> {
+/// How many of the first bits of an address identify its network.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Prefix {
+    pub(crate) v4: u8,
+    pub(crate) v6: u8,
+}
+
+impl Prefix {
+    /// One host: an IPv4 address, or a /64 of IPv6.
+    pub(crate) const HOST: Self = Self { v4: 32, v6: 64 };
+}
+
+/// All addresses and ports of a network: those with the same prefix. A v4-mapped address counts as
+/// IPv4.
+pub(crate) fn network(ip: IpAddr, prefix: Prefix) -> RangeInclusive<SocketAddr> {
     let [first, last]: [IpAddr; 2] = match ip.to_canonical() {
         IpAddr::V4(ip) => {
-            let hosts = u32::MAX.checked_shr(v4.into()).unwrap_or(0);
+            let hosts = u32::MAX.checked_shr(prefix.v4.into()).unwrap_or(0);
             [ip.to_bits() & !hosts, ip.to_bits() | hosts]
                 .map(|bits| Ipv4Addr::from_bits(bits).into())
         }
         IpAddr::V6(ip) => {
-            let hosts = u128::MAX.checked_shr(v6.into()).unwrap_or(0);
+            let hosts = u128::MAX.checked_shr(prefix.v6.into()).unwrap_or(0);
             [ip.to_bits() & !hosts, ip.to_bits() | hosts]
                 .map(|bits| Ipv6Addr::from_bits(bits).into())
         }
@@ -121,7 +133,7 @@ mod tests {
     #[test]
     fn a_network_keeps_the_first_bits_of_an_address() {
         let network = |ip: &str, v4, v6| {
-            let range = network(ip.parse().unwrap(), (v4, v6));
+            let range = network(ip.parse().unwrap(), Prefix { v4, v6 });
             assert_eq!((range.start().port(), range.end().port()), (0, u16::MAX));
             (range.start().ip().to_string(), range.end().ip().to_string())
         };

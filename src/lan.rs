@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::slice;
 
-use crate::address::{Scope, canonical, network};
+use crate::address::{Prefix, Scope, canonical, network};
 use crate::games::game::{Game, Lan, QueryPort};
 use crate::games::table::TABLE;
 use crate::gamespy1::Response;
@@ -153,7 +153,9 @@ impl Discovery {
         };
         let mut server = from;
         server.set_port(port);
-        let at_host = self.found.range(network(server.ip(), (32, 128)));
+        // On a local network, all hosts can be in one /64.
+        let one_address = Prefix { v4: 32, v6: 128 };
+        let at_host = self.found.range(network(server.ip(), one_address));
         let has_space = self.found.len() < MAX_LAN_SERVERS
             && at_host.take(MAX_LAN_SERVERS_PER_HOST).count() < MAX_LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {

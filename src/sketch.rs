@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::address::network;
+use crate::address::{Prefix, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 use crate::time::Instant;
@@ -11,9 +11,9 @@ use crate::time::Instant;
 const ROWS: usize = 4;
 const WIDTH: usize = 4096;
 
-/// The key of an address's network: the first `prefix` bits of an IPv4 or IPv6 address. Without the
-/// secret, nobody can choose addresses whose keys share buckets.
-pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: (u8, u8)) -> u64 {
+/// The key of an address's network. Without the secret, nobody can choose addresses whose keys share
+/// buckets.
+pub(crate) fn key(secret: Secret, purpose: &str, address: IpAddr, prefix: Prefix) -> u64 {
     secret.number(purpose, *network(address, prefix).start(), 0)
 }
 
@@ -72,7 +72,9 @@ mod tests {
 
     use super::*;
 
-    fn of(address: &str, prefix: (u8, u8)) -> u64 {
+    const NETWORK: Prefix = Prefix { v4: 24, v6: 48 };
+
+    fn of(address: &str, prefix: Prefix) -> u64 {
         key(
             Secret::new([1; 16]),
             "test",
@@ -83,20 +85,23 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_share_a_key() {
-        assert_eq!(of("192.0.2.1", (24, 48)), of("192.0.2.200", (24, 48)));
-        assert_ne!(of("192.0.2.1", (24, 48)), of("192.0.3.1", (24, 48)));
+        assert_eq!(of("192.0.2.1", NETWORK), of("192.0.2.200", NETWORK));
+        assert_ne!(of("192.0.2.1", NETWORK), of("192.0.3.1", NETWORK));
         assert_eq!(
-            of("2001:db8:1::1", (24, 48)),
-            of("2001:db8:1:ff::1", (24, 48))
+            of("2001:db8:1::1", NETWORK),
+            of("2001:db8:1:ff::1", NETWORK)
         );
-        assert_ne!(of("2001:db8::1", (32, 64)), of("2001:db8:0:1::1", (32, 64)));
+        assert_ne!(
+            of("2001:db8::1", Prefix::HOST),
+            of("2001:db8:0:1::1", Prefix::HOST)
+        );
     }
 
     /// A dual-stack socket reports IPv4 senders as IPv6 addresses, which must not all count as one
     /// /64.
     #[test]
     fn v4_mapped_addresses_have_the_keys_of_their_ipv4_addresses() {
-        for prefix in [(32, 64), (24, 48)] {
+        for prefix in [Prefix::HOST, NETWORK] {
             assert_eq!(of("::ffff:192.0.2.1", prefix), of("192.0.2.1", prefix));
         }
     }
@@ -111,7 +116,7 @@ mod tests {
                 Secret::new([1; 16]),
                 "test",
                 Ipv4Addr::from_bits(n).into(),
-                (32, 64),
+                Prefix::HOST,
             )
         };
         (0..8).for_each(|_| sketch.add(key(0), start, &rate, 1));

@@ -10,7 +10,7 @@ use super::exchange::Exchanges;
 use super::io::{Fault, Io};
 use super::querier::{MAX_DEADLINE, MIN_DEADLINE, Querier};
 use super::server::Server;
-use crate::address::network;
+use crate::address::{Prefix, network};
 use crate::error::{EncodeError, ErrorKind, QueryError};
 #[cfg(feature = "games")]
 use crate::games::{Game, MasterAddress};
@@ -127,18 +127,18 @@ impl Gathering {
         &mut self,
         report: impl Fn(usize, Event) + Clone + Send + Sync + 'static,
     ) -> Vec<Inquiry> {
-        let options = &self.options;
-        let masters = self.masters.iter_mut().enumerate();
-        let inquiry = |(index, master): (usize, &mut MasterReport)| {
+        let mut inquiries = Vec::with_capacity(self.masters.len());
+        for (index, master) in self.masters.iter_mut().enumerate() {
             let report = report.clone();
-            Inquiry {
-                options: options.clone(),
+            let report_of_master = move |event| report(index, event);
+            inquiries.push(Inquiry {
+                options: self.options.clone(),
                 master: master.address.clone(),
                 requests: std::mem::take(&mut master.requests),
-                report: Box::new(move |event| report(index, event)),
-            }
-        };
-        masters.map(inquiry).collect()
+                report: Box::new(report_of_master),
+            });
+        }
+        inquiries
     }
 
     /// Counts an event of a list server. Returns a server that is new.
@@ -150,8 +150,8 @@ impl Gathering {
                 if self.seen.contains(&server) {
                     return None;
                 }
-                // At one IPv4 address, or in a /64 of IPv6. Addresses in lists are canonical.
-                let at_host = self.seen.range(network(server.ip(), (32, 64)));
+                // Addresses in lists are canonical.
+                let at_host = self.seen.range(network(server.ip(), Prefix::HOST));
                 if at_host.take(MAX_PER_HOST).count() < MAX_PER_HOST {
                     self.seen.insert(server);
                     return Some(Listed { server, origin });

@@ -101,7 +101,7 @@ impl Admission {
         if let Some(rate) = &mut self.rate
             && rate.review(now, &mut self.rtts)
         {
-            self.slots.dropped = false;
+            self.slots.was_shrunk = false;
         }
         while let Some((oldest, _)) = self.slots.oldest()
             && self.frees_at().is_none_or(|end| end <= now)
@@ -152,7 +152,7 @@ impl Admission {
     }
 
     /// The kernel dropped datagrams: uses half of the buffer, once between two reviews.
-    pub(super) fn dropped(&mut self) {
+    pub(super) fn handle_drops(&mut self) {
         self.slots.shrink();
         if let Some(rate) = &mut self.rate {
             rate.has_drops = true;
@@ -162,23 +162,37 @@ impl Admission {
     /// The time at which the oldest request frees its slot without a reply.
     fn frees_at(&self) -> Option<Instant> {
         let (oldest, sent_at) = self.slots.oldest()?;
-        let slots = self.allowed_slots();
-        let hold = self
-            .rate
-            .as_ref()
-            .map_or(MIN_HOLD, |rate| rate.time_for(slots));
-        let end = sent_at.checked_add(hold.max(MIN_HOLD))?;
+        let hold_end = sent_at.checked_add(self.hold())?;
         let silent_since = self.silence.since?;
-        let are_replies_usual = self.slots.datagrams.per_request >= USUAL_DATAGRAMS;
-        let is_pause = end > silent_since && self.silence.answered <= oldest;
-        if !are_replies_usual || !is_pause {
-            return Some(end);
+        if hold_end <= silent_since || !self.may_be_pause(oldest) {
+            return Some(hold_end);
         }
-        let max_pause = match self.rtts.samples >= REQUESTS_PER_SAMPLE {
-            true => MAX_PAUSE,
-            false => MAX_PAUSE_AT_START,
-        };
-        Some(end.max(silent_since.checked_add(max_pause)?))
+        let pause_end = silent_since.checked_add(self.max_pause())?;
+        Some(hold_end.max(pause_end))
+    }
+
+    /// How long a request without a reply holds its slot.
+    fn hold(&self) -> Duration {
+        match &self.rate {
+            Some(rate) => rate.time_for(self.allowed_slots()).max(MIN_HOLD),
+            None => MIN_HOLD,
+        }
+    }
+
+    /// Whether the present silence can be a pause of this machine: replies are usual, and no later
+    /// request than this one has had a reply.
+    fn may_be_pause(&self, request: u64) -> bool {
+        let are_replies_usual = self.slots.datagrams.per_request >= USUAL_DATAGRAMS;
+        are_replies_usual && self.silence.answered <= request
+    }
+
+    /// The longest silence that counts as a pause of this machine.
+    const fn max_pause(&self) -> Duration {
+        if self.rtts.samples >= REQUESTS_PER_SAMPLE {
+            MAX_PAUSE
+        } else {
+            MAX_PAUSE_AT_START
+        }
     }
 
     fn is_full(&self) -> bool {
@@ -216,8 +230,8 @@ struct Slots {
     capacity: f64,
     /// How many of the slots are used: fewer after the kernel dropped datagrams.
     usable: f64,
-    /// Whether the kernel dropped datagrams since the latest review of the rate.
-    dropped: bool,
+    /// Whether [`Self::usable`] was halved since the latest review of the rate.
+    was_shrunk: bool,
     /// The send time of each request that holds a slot, by its number.
     held: BTreeMap<u64, Instant>,
     /// The number of the latest request, from 1 on.
@@ -230,7 +244,7 @@ impl Slots {
         let mut slots = Self {
             capacity: 0.0,
             usable: 0.0,
-            dropped: false,
+            was_shrunk: false,
             held: BTreeMap::new(),
             latest: 0,
             datagrams: DatagramsPerRequest::default(),
@@ -274,8 +288,8 @@ impl Slots {
     }
 
     fn shrink(&mut self) {
-        if !self.dropped {
-            self.dropped = true;
+        if !self.was_shrunk {
+            self.was_shrunk = true;
             self.usable = (self.usable / 2.0).max(1.0);
         }
     }

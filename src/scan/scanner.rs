@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 
 use super::admission::{Admission, RttEstimator};
 use super::options::{ScanOptions, ScanStats, Scanned};
-use crate::address::{Scope, canonical, network};
+use crate::address::{Prefix, Scope, canonical, network};
 use crate::bucket::{LeakyBucket, Rate};
 use crate::error::QueryError;
 use crate::exclusive::Exclusive;
@@ -204,9 +204,6 @@ struct Timer {
 /// The maximum number of targets that wait for their host.
 const MAX_WAITING: usize = 4096;
 
-/// The bits of an IPv4 and of an IPv6 address that identify a host.
-const HOST_PREFIX: (u8, u8) = (32, 64);
-
 /// The maximum number of servers to remember after their results were taken.
 const MAX_REMEMBERED: usize = 512;
 
@@ -393,7 +390,7 @@ impl<C: Conversation> Scanner<C> {
     /// The system dropped datagrams because the receive buffer was full (Linux: `SO_RXQ_OVFL`): the
     /// scan slows down.
     pub fn handle_drops(&mut self) {
-        self.admission.dropped();
+        self.admission.handle_drops();
     }
 
     /// Counters so far.
@@ -522,7 +519,7 @@ impl<C: Conversation> Scanner<C> {
     /// The addresses of the host of `peer`, if the number of its queries is limited.
     fn host(&self, peer: SocketAddr) -> Option<RangeInclusive<SocketAddr>> {
         let is_limited = self.options.per_host.is_some() && !peer.ip().is_loopback();
-        is_limited.then(|| network(peer.ip(), HOST_PREFIX))
+        is_limited.then(|| network(peer.ip(), Prefix::HOST))
     }
 
     /// Takes targets from the iterator until one is ready.

@@ -17,6 +17,7 @@
 
 use std::net::IpAddr;
 
+use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
@@ -122,8 +123,10 @@ pub(super) struct Guard {
     source: Rate,
     /// The rate of all unproved sources together, and that of all regular ones.
     total: Rate,
-    /// The bytes sent to all unproved addresses, and those sent to all proved ones.
-    sent: [LeakyBucket; 2],
+    /// The bytes sent to all unproved addresses.
+    sent_to_unproved: LeakyBucket,
+    /// The bytes sent to all proved addresses.
+    sent_to_proved: LeakyBucket,
     regulars: Regulars,
     /// Sources become regular while this much of the total is left.
     calm: u64,
@@ -131,16 +134,15 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn new(options: GuardOptions, secret: Secret) -> Self {
-        let (total, total_burst) = (
-            options.total_bytes_per_second / 2,
-            options.total_bytes_per_second / 8,
-        );
+        let total = options.total_bytes_per_second / 2;
+        let total_burst = options.total_bytes_per_second / 8;
         Self {
             secret,
             buckets: Sketch::default(),
             source: Rate::per_second(options.bytes_per_second.into(), options.burst.into()),
             total: Rate::per_second(total.into(), total_burst.into()),
-            sent: [LeakyBucket::default(); 2],
+            sent_to_unproved: LeakyBucket::default(),
+            sent_to_proved: LeakyBucket::default(),
             regulars: Regulars::default(),
             calm: u64::from(total_burst / 4),
         }
@@ -154,19 +156,22 @@ impl Guard {
         from: IpAddr,
         is_proved: bool,
     ) -> Result<Admitted, Limited> {
-        let [source, network] = if is_proved {
+        let [source_purpose, network_purpose] = if is_proved {
             ["proved source", "proved network"]
         } else {
             ["source", "network"]
         };
-        let is_ready = |key: &u64| self.buckets.get(*key).is_ready(now, &self.source, 1);
-        let ready = |key| Some(key).filter(is_ready).ok_or(Limited::BySource);
-        let source = ready(key(self.secret, source, from, (32, 64)))?;
-        let sent = self.regulars.sent(now, source);
-        let has_share = sent.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
-        let network = ready(key(self.secret, network, from, (24, 48)))?;
-        let [unproved, proved] = self.sent;
-        let sent = if is_proved { proved } else { unproved };
+        let source = key(self.secret, source_purpose, from, Prefix::HOST);
+        self.check_bucket(now, source)?;
+        let share = self.regulars.sent(now, source);
+        let has_share = share.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
+        let network = key(self.secret, network_purpose, from, NETWORK);
+        self.check_bucket(now, network)?;
+        let sent = if is_proved {
+            &self.sent_to_proved
+        } else {
+            &self.sent_to_unproved
+        };
         if !has_share && !sent.is_ready(now, &self.total, 1) {
             return Err(Limited::ByTotal);
         }
@@ -177,6 +182,15 @@ impl Guard {
         })
     }
 
+    /// Checks that the bucket of a source or network has space.
+    fn check_bucket(&self, now: Instant, key: u64) -> Result<(), Limited> {
+        if self.buckets.get(key).is_ready(now, &self.source, 1) {
+            Ok(())
+        } else {
+            Err(Limited::BySource)
+        }
+    }
+
     /// Counts the reply of this many bytes to a request that was just admitted.
     pub(super) fn charge(&mut self, now: Instant, admitted: Admitted, bytes: u64) {
         let Admitted {
@@ -184,35 +198,60 @@ impl Guard {
             network,
             is_proved,
         } = admitted;
-        let [unproved, proved] = &mut self.sent;
-        let (sent, bytes, bytes_of_total) = if is_proved {
-            // No share of the total for proved addresses is reserved.
-            (
-                proved,
-                bytes.div_ceil(PROVED),
-                bytes.div_ceil(PROVED.saturating_mul(2)),
-            )
+        let cost = Cost::new(bytes, is_proved);
+        let sent = if is_proved {
+            &mut self.sent_to_proved
         } else {
-            (unproved, bytes, bytes)
+            &mut self.sent_to_unproved
         };
-        self.buckets.add(source, now, &self.source, bytes);
-        self.buckets.add(
-            network,
-            now,
-            &self.source,
-            bytes.div_ceil(SOURCES_PER_NETWORK),
-        );
+        let rate = &self.source;
+        self.buckets.add(source, now, rate, cost.to_source);
+        self.buckets.add(network, now, rate, cost.to_network);
         match self.regulars.sent(now, source) {
-            Some(sent) if sent.is_ready(now, &self.total, 1) => {
-                sent.add(now, &self.total, bytes.saturating_mul(REGULARS.into()));
+            Some(share) if share.is_ready(now, &self.total, 1) => {
+                share.add(now, &self.total, cost.to_regular);
             }
             regular => {
                 let is_new = !is_proved && regular.is_none();
                 if is_new && sent.is_ready(now, &self.total, self.calm) {
                     self.regulars.answered(now, source);
                 }
-                sent.add(now, &self.total, bytes_of_total);
+                sent.add(now, &self.total, cost.to_total);
             }
+        }
+    }
+}
+
+/// The first bits of a network, which may receive as much as four sources.
+const NETWORK: Prefix = Prefix { v4: 24, v6: 48 };
+
+/// The bytes that a reply adds to each kind of bucket.
+struct Cost {
+    to_source: u64,
+    to_network: u64,
+    /// To the share of a regular source.
+    to_regular: u64,
+    to_total: u64,
+}
+
+impl Cost {
+    fn new(bytes: u64, is_proved: bool) -> Self {
+        let to_source = if is_proved {
+            bytes.div_ceil(PROVED)
+        } else {
+            bytes
+        };
+        let to_total = if is_proved {
+            // No share of the total for proved addresses is reserved.
+            bytes.div_ceil(PROVED.saturating_mul(2))
+        } else {
+            bytes
+        };
+        Self {
+            to_source,
+            to_network: to_source.div_ceil(SOURCES_PER_NETWORK),
+            to_regular: to_source.saturating_mul(REGULARS.into()),
+            to_total,
         }
     }
 }

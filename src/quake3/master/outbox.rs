@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use super::Options;
 use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
+use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
 use crate::quake3::engines::{HEARTBEATS, Heartbeat, ListRule};
@@ -189,7 +190,7 @@ impl Outbox {
         game: Game,
         request: &GetServers<'_>,
     ) -> Result<(), Dropped> {
-        let source = key(self.secret, "list", to.ip(), (32, 64));
+        let source = key(self.secret, "list", to.ip(), Prefix::HOST);
         if self.lists.iter().any(|other| other.to == to) || !self.has_share(now, source) {
             return Err(Dropped);
         }

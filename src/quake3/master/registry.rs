@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use crate::address::network;
+use crate::address::{Prefix, network};
 use crate::error::AnnounceError;
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
@@ -103,8 +103,8 @@ impl Registry {
         if self.games.contains_key(&server) {
             return Listing::Renewed;
         }
-        // The owner of an address: one IPv4 address, or a /64 of IPv6.
-        let theirs = self.games.range(network(server.ip(), (32, 64)));
+        // One host counts as one owner.
+        let theirs = self.games.range(network(server.ip(), Prefix::HOST));
         let is_full = self.entries.len() >= self.max_servers
             || theirs.take(self.max_per_address).count() >= self.max_per_address;
         if is_full {
