@@ -150,12 +150,14 @@ impl Template {
     }
 
     fn datagram(&self, index: usize) -> &[u8] {
-        let start = |index: usize| self.starts.get(index).map(|start| start.datagram);
-        let end = start(index.saturating_add(1)).unwrap_or(self.bytes.len());
-        let range = start(index).map(|start| start..end);
-        range
-            .and_then(|range| self.bytes.get(range))
-            .unwrap_or_default()
+        let Some(start) = self.starts.get(index) else {
+            return &[];
+        };
+        let end = match self.starts.get(index.saturating_add(1)) {
+            Some(next) => next.datagram,
+            None => self.bytes.len(),
+        };
+        self.bytes.get(start.datagram..end).unwrap_or_default()
     }
 
     /// Puts the patch after the bytes of the current datagram that were written so far.

@@ -376,9 +376,10 @@ impl<'a, I: Io> Staggered<'a, I> {
     fn end(&mut self, ended: Ended<Answer>) -> Option<AttemptEnd> {
         let Ended { number, result } = ended;
         let candidate = self.attempts.get(number)?.candidate;
+        let to_status = |answer: Answer| answer.to_status();
         let detected = result.map(|outcome| Detected {
             protocol: candidate.protocol,
-            outcome: outcome.map(|answer| answer.to_status()),
+            outcome: outcome.map(to_status),
             #[cfg(feature = "games")]
             other_game: None,
         });

@@ -396,16 +396,20 @@ impl Protocol {
     /// Whether a datagram is one of the queries with which masters verify a heartbeat.
     fn is_query(&self, datagram: &[u8]) -> bool {
         match self {
-            Self::Quake3 { .. } => quake3::Request::parse(datagram).is_ok_and(|request| {
-                matches!(
-                    request.command,
-                    quake3::Command::GetInfo { .. } | quake3::Command::GetStatus { .. }
-                )
-            }),
-            Self::GameSpy1 { .. } => gamespy1::Request::parse(datagram).is_ok_and(|request| {
+            Self::Quake3 { .. } => {
+                use quake3::Command::{GetInfo, GetStatus};
+                let Ok(request) = quake3::Request::parse(datagram) else {
+                    return false;
+                };
+                matches!(request.command, GetInfo { .. } | GetStatus { .. })
+            }
+            Self::GameSpy1 { .. } => {
+                let Ok(request) = gamespy1::Request::parse(datagram) else {
+                    return false;
+                };
                 let is_query = |command| matches!(command, Command::Secure(_) | Command::Status);
                 request.commands().any(is_query)
-            }),
+            }
         }
     }
 }

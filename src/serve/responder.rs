@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use super::guard::{Guard, GuardOptions, Limited};
+use super::guard::{Admitted, Guard, GuardOptions, Limited};
 use super::request::{Caches, Request};
 use crate::address::Scope;
 use crate::model::ServerStatus;
@@ -132,10 +132,16 @@ impl Responder {
     /// without forged addresses. Without bounds, anybody can make this responder flood a victim.
     #[must_use]
     pub fn with_guard(mut self, options: Option<GuardOptions>) -> Self {
-        self.max_reply = options.map_or(usize::MAX, |options| {
-            options.burst.try_into().unwrap_or(usize::MAX)
-        });
-        self.guard = options.map(|options| Guard::new(options, self.tokens.secret));
+        match options {
+            Some(options) => {
+                self.max_reply = usize::try_from(options.burst).unwrap_or(usize::MAX);
+                self.guard = Some(Guard::new(options, self.tokens.secret));
+            }
+            None => {
+                self.max_reply = usize::MAX;
+                self.guard = None;
+            }
+        }
         self
     }
 
@@ -191,15 +197,16 @@ impl Machine for Responder {
             return Handled::Ignored;
         };
         let handled = Handled::Request(service.engine.protocol());
-        let guard = self.guard.as_mut();
-        let admitted = guard.map(|guard| guard.admit(now, from.ip(), request.has_token()));
-        let admitted = match admitted.transpose() {
-            Ok(admitted) => admitted,
-            Err(limited) => {
-                self.count_limited(limited);
-                return handled;
+        let mut admitted = None;
+        if let Some(guard) = &mut self.guard {
+            match guard.admit(now, from.ip(), request.has_token()) {
+                Ok(admission) => admitted = Some(admission),
+                Err(limited) => {
+                    self.count_limited(limited);
+                    return handled;
+                }
             }
-        };
+        }
         let requester = Requester {
             address: from,
             now,
@@ -213,13 +220,9 @@ impl Machine for Responder {
         };
         count(&mut self.stats.answered, 1);
         let bytes = self.enqueue(from, &reply);
-        if let (Some(guard), Some(admitted)) = (&mut self.guard, admitted) {
-            let cost = if reply.is_new {
-                bytes.max(ENCODING)
-            } else {
-                bytes
-            };
-            guard.charge(now, admitted, u64::try_from(cost).unwrap_or(u64::MAX));
+        if let Some(admitted) = admitted {
+            let min_cost = if reply.is_new { ENCODING } else { 0 };
+            self.charge(now, admitted, bytes.max(min_cost));
         }
         handled
     }
@@ -240,6 +243,12 @@ impl Responder {
             Limited::ByTotal => &mut self.stats.limited_by_total,
         };
         count(counter, 1);
+    }
+
+    fn charge(&mut self, now: Instant, admitted: Admitted, bytes: usize) {
+        if let Some(guard) = &mut self.guard {
+            guard.charge(now, admitted, u64::try_from(bytes).unwrap_or(u64::MAX));
+        }
     }
 
     /// Queues the datagrams of a reply that fit, and returns their bytes. A full queue loses the
