@@ -223,17 +223,16 @@ impl StatusQuery {
         };
         let filler = raw.get(HEAD..NUMBER_AT);
         let first = attempt.fragments.iter().next();
-        if first.is_some_and(|(_, first)| first.get(HEAD..NUMBER_AT) != filler) {
+        if first.is_some_and(|(_, known)| known.get(HEAD..NUMBER_AT) != filler) {
             return unexpected("a datagram that begins as the others");
         }
         // A numbered reply also answers the short request: Geyser has no other reply
         // (GeyserMC/Geyser, QueryPacketHandler.java).
-        let inserted = attempt.fragments.insert(number.into(), datagram, last);
+        attempt.fragments.insert(number.into(), datagram, last)?;
         let fragments = &attempt.fragments;
         let is_complete = fragments.is_complete(0);
         let is_only = number == 0 && fragments.len() == 1 && !fragments.is_mixed();
-        inserted?;
-        if is_complete || may_lack_mark && is_only {
+        if is_complete || (may_lack_mark && is_only) {
             let answer = Answer::join(id, fragments, is_minecraft)?;
             if is_complete || answer.form() != Form::Sections {
                 return Ok(Verdict::Done(answer));
@@ -241,11 +240,8 @@ impl StatusQuery {
         }
         // The rest of a mixed reply is not worth waiting for.
         let is_over = is_at_senders_limit(fragments) || fragments.is_mixed();
-        Ok(Verdict::Partial(if is_over {
-            Wait::Grace
-        } else {
-            Wait::Reply
-        }))
+        let wait = if is_over { Wait::Grace } else { Wait::Reply };
+        Ok(Verdict::Partial(wait))
     }
 
     /// A reply of one datagram without a number.

@@ -36,57 +36,68 @@ const SKILLS: &str = "automatic|Novice|Average|Experienced|Skilled|Adept|Masterf
 /// Bots for each human in games of humans against bots.
 const RATIOS: &str = "off|1:2|1:1|3:2|2:1|3:1|4:1";
 
-/// A setting: its key on the wire, its name for people, and how its value is read.
-type Setting = (&'static str, &'static str, Kind);
+/// A setting.
+#[derive(Debug)]
+struct Setting {
+    /// Its key on the wire.
+    key: &'static str,
+    /// Its name for people.
+    name: &'static str,
+    kind: Kind,
+}
+
+const fn setting(key: &'static str, name: &'static str, kind: Kind) -> Setting {
+    Setting { key, name, kind }
+}
 
 const CUSTOM_CLASSES: &str = "p1073741829";
 
 const TABLE: [Setting; 34] = [
-    ("hostname", "name", Kind::Text),
-    ("OwningPlayerId", "owner's id", Kind::Number),
+    setting("hostname", "name", Kind::Text),
+    setting("OwningPlayerId", "owner's id", Kind::Number),
     // Usually the server's name again.
-    ("OwningPlayerName", "owner", Kind::Text),
+    setting("OwningPlayerName", "owner", Kind::Text),
     // `openplaying` if players may join a game in progress.
-    ("gamemode", "openness", Kind::Text),
-    ("bUsesStats", "statistics", Kind::Boolean),
-    ("bIsDedicated", "dedicated", Kind::Boolean),
-    ("AverageSkillRating", "average skill rating", Kind::Text),
+    setting("gamemode", "openness", Kind::Text),
+    setting("bUsesStats", "statistics", Kind::Boolean),
+    setting("bIsDedicated", "dedicated", Kind::Boolean),
+    setting("AverageSkillRating", "average skill rating", Kind::Text),
     // Build of the engine: 3543–3815 are known.
-    ("EngineVersion", "engine version", Kind::Number),
-    ("MinNetVersion", "oldest version", Kind::Number),
-    ("s32779", "game mode", Kind::Choice(MODES)),
-    ("s0", "bot skill", Kind::Choice(SKILLS)),
+    setting("EngineVersion", "engine version", Kind::Number),
+    setting("MinNetVersion", "oldest version", Kind::Number),
+    setting("s32779", "game mode", Kind::Choice(MODES)),
+    setting("s0", "bot skill", Kind::Choice(SKILLS)),
     // The map's number in the game's own list, 1–63; 0 for custom maps.
-    ("s1", "map index", Kind::Number),
+    setting("s1", "map index", Kind::Number),
     // Whether changed content is refused; `any` is the value of search filters.
-    ("s6", "pure", Kind::Choice("no|yes|any")),
-    ("s7", "password", Kind::Boolean),
-    ("s8", "against bots", Kind::Choice(RATIOS)),
-    ("s9", "campaign", Kind::Boolean),
-    ("s10", "forced respawn", Kind::Boolean),
+    setting("s6", "pure", Kind::Choice("no|yes|any")),
+    setting("s7", "password", Kind::Boolean),
+    setting("s8", "against bots", Kind::Choice(RATIOS)),
+    setting("s9", "campaign", Kind::Boolean),
+    setting("s10", "forced respawn", Kind::Boolean),
     // Whether keyboard and mouse are allowed on consoles.
-    ("s11", "keyboard allowed", Kind::Boolean),
-    ("s12", "full", Kind::Boolean),
-    ("s13", "empty", Kind::Boolean),
-    ("s14", "dedicated (setting)", Kind::Boolean),
+    setting("s11", "keyboard allowed", Kind::Boolean),
+    setting("s12", "full", Kind::Boolean),
+    setting("s13", "empty", Kind::Boolean),
+    setting("s14", "dedicated (setting)", Kind::Boolean),
     // The file name without its extension.
-    ("p1073741825", "map", Kind::Text),
-    ("p1073741826", "game class", Kind::Text),
-    ("p1073741827", "description", Kind::Text),
-    ("p1073741828", "custom mutators", Kind::Names),
-    (CUSTOM_CLASSES, "classes of custom mutators", Kind::Names),
-    ("p268435703", "bots", Kind::Number),
+    setting("p1073741825", "map", Kind::Text),
+    setting("p1073741826", "game class", Kind::Text),
+    setting("p1073741827", "description", Kind::Text),
+    setting("p1073741828", "custom mutators", Kind::Names),
+    setting(CUSTOM_CLASSES, "classes of custom mutators", Kind::Names),
+    setting("p268435703", "bots", Kind::Number),
     // Points or frags that end the game.
-    ("p268435704", "goal score", Kind::Number),
+    setting("p268435704", "goal score", Kind::Number),
     // Minutes that end the game.
-    ("p268435705", "time limit", Kind::Number),
-    ("p268435706", "bots in instant action", Kind::Number),
-    ("p268435717", "mutators", Kind::Mutators),
+    setting("p268435705", "time limit", Kind::Number),
+    setting("p268435706", "bots in instant action", Kind::Number),
+    setting("p268435717", "mutators", Kind::Mutators),
     // The server's number on Steam, often 0 or without a value.
-    ("p268435968", "Steam id", Kind::Number),
-    ("p268435969", "Steam anti-cheat", Kind::Boolean),
+    setting("p268435968", "Steam id", Kind::Number),
+    setting("p268435969", "Steam anti-cheat", Kind::Boolean),
     // Rare.
-    ("p536870916", "leaderboard rating", Kind::Text),
+    setting("p536870916", "leaderboard rating", Kind::Text),
 ];
 
 /// The settings of one server, with their values in words, borrowed from its keys.
@@ -108,7 +119,14 @@ const TABLE: [Setting; 34] = [
 /// }
 /// ```
 #[derive(Debug, Clone)]
-pub struct Settings<'a>(Vec<(&'static Setting, &'a [u8])>);
+pub struct Settings<'a>(Vec<SettingValue<'a>>);
+
+/// A setting of a server, and its value on the wire.
+#[derive(Debug, Clone, Copy)]
+struct SettingValue<'a> {
+    setting: &'static Setting,
+    value: &'a [u8],
+}
 
 impl<'a> Settings<'a> {
     /// Takes the settings among these keys and values; the first of each key counts. Pass
@@ -116,12 +134,12 @@ impl<'a> Settings<'a> {
     pub fn new(pairs: impl IntoIterator<Item = (&'a [u8], &'a [u8])>) -> Self {
         let mut settings = Self(Vec::new());
         for (key, value) in pairs {
-            if let Some(setting) = TABLE
-                .iter()
-                .find(|(known, ..)| key.eq_ignore_ascii_case(known.as_bytes()))
-                && settings.find(setting.0).is_none()
+            let mut table = TABLE.iter();
+            let known = table.find(|known| key.eq_ignore_ascii_case(known.key.as_bytes()));
+            if let Some(setting) = known
+                && settings.find(setting.key).is_none()
             {
-                settings.0.push((setting, value));
+                settings.0.push(SettingValue { setting, value });
             }
         }
         settings
@@ -135,28 +153,25 @@ impl<'a> Settings<'a> {
     /// The value of a setting in words, by its key on the wire; `None` if it is missing or
     /// cannot be read as its type.
     pub fn get(&self, key: &str) -> Option<String> {
-        self.find(key)
-            .and_then(|(setting, raw)| self.words(setting, raw))
+        self.words(self.find(key)?)
     }
 
     /// The name of each setting and its value in words, in the order of the wire. A value that
     /// cannot be read is left out.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, String)> {
-        self.0
-            .iter()
-            .filter_map(|(setting, raw)| Some((setting.1, self.words(setting, raw)?)))
+        let named = |found: &SettingValue<'a>| Some((found.setting.name, self.words(*found)?));
+        self.0.iter().filter_map(named)
     }
 
-    fn find(&self, key: &str) -> Option<(&'static Setting, &'a [u8])> {
-        self.0
-            .iter()
-            .copied()
-            .find(|((known, ..), _)| known.eq_ignore_ascii_case(key))
+    fn find(&self, key: &str) -> Option<SettingValue<'a>> {
+        let mut settings = self.0.iter().copied();
+        settings.find(|found| found.setting.key.eq_ignore_ascii_case(key))
     }
 
-    fn words(&self, &(_, _, kind): &Setting, raw: &[u8]) -> Option<String> {
+    fn words(&self, found: SettingValue<'_>) -> Option<String> {
+        let raw = found.value;
         let plain = |raw| TextRef::new(raw, Style::default()).plain().into_owned();
-        Some(match kind {
+        Some(match found.setting.kind {
             Kind::Text => plain(raw),
             Kind::Names => names(raw).map(plain).collect::<Vec<_>>().join(", "),
             Kind::Number => number::integer(raw)?.to_string(),
@@ -167,7 +182,7 @@ impl<'a> Settings<'a> {
                 name.map_or_else(|| format!("number {number}"), str::to_owned)
             }
             Kind::Mutators => {
-                let engine_version = self.find("EngineVersion").map(|(_, version)| version);
+                let engine_version = self.find("EngineVersion").map(|found| found.value);
                 let bits = mutators(raw, engine_version, self.find(CUSTOM_CLASSES).is_some())?;
                 let bits = bits
                     .map(|(bit, name)| name.map_or_else(|| format!("bit {bit}"), str::to_owned));
@@ -245,14 +260,11 @@ mod tests {
 
     #[test]
     fn every_setting_is_in_the_table_once() {
-        for (key, name, _) in TABLE {
-            let of_key = |(known, ..): &&Setting| known.eq_ignore_ascii_case(key);
+        for Setting { key, name, .. } in &TABLE {
+            let of_key = |known: &&Setting| known.key.eq_ignore_ascii_case(key);
             assert_eq!(TABLE.iter().filter(of_key).count(), 1, "{name}");
-            assert_eq!(
-                TABLE.iter().filter(|(_, known, _)| *known == name).count(),
-                1,
-                "{name}"
-            );
+            let of_name = |known: &&Setting| known.name == *name;
+            assert_eq!(TABLE.iter().filter(of_name).count(), 1, "{name}");
         }
     }
 

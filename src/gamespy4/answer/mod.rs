@@ -126,10 +126,11 @@ impl Answer {
         let missing_fragments = fragments.missing(0);
         let has_last = fragments.last().is_some();
         let is_single = fragments.len() == 1 && missing_fragments == 0;
-        let of_single = is_single
-            .then(|| single::numbered(&bytes, is_minecraft, has_last, limits))
-            .transpose()?
-            .flatten();
+        let of_single = if is_single {
+            single::numbered(&bytes, is_minecraft, has_last, limits)?
+        } else {
+            None
+        };
         let mut reading = match of_single {
             Some(reading) => reading,
             None => reader::read(&bytes, &join::join(&bytes, fragments), limits)?,

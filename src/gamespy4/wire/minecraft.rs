@@ -129,25 +129,24 @@ pub(crate) struct Basic<'a> {
 /// Reads the body of a basic reply. The title reaches to the first NUL after which everything else
 /// fits exactly. If the last text is not an address, the title is assumed to hold no NUL.
 pub(crate) fn basic(body: &[u8]) -> Option<Basic<'_>> {
-    let divide = |end: usize| Some((body.get(..end)?, body.get(end.checked_add(1)?..)?));
-    let mut titles = memchr::memchr_iter(0, body)
-        .take(MAX_TITLE_ENDS)
-        .filter_map(divide);
-    let proved = titles.clone().find_map(|(title, rest)| {
-        let regular = after_title(title, le_u16, rest).map(|basic| Basic {
-            is_regular: true,
-            ..basic
-        });
-        regular
-            .filter(has_address)
-            .or_else(|| after_title(title, text_port, rest).filter(has_address))
-    });
-    proved.or_else(|| {
-        let (title, rest) = titles.next()?;
-        Some(Basic {
-            port: None,
-            ..after_title(title, le_u16, rest)?
-        })
+    for title_end in memchr::memchr_iter(0, body).take(MAX_TITLE_ENDS) {
+        let title = body.get(..title_end)?;
+        let rest = body.get(title_end.saturating_add(1)..)?;
+        if let Some(regular) = after_title(title, le_u16, rest).filter(has_address) {
+            return Some(Basic {
+                is_regular: true,
+                ..regular
+            });
+        }
+        let with_text_port = after_title(title, text_port, rest);
+        if let Some(basic) = with_text_port.filter(has_address) {
+            return Some(basic);
+        }
+    }
+    let (rest, title) = text(body).ok()?;
+    Some(Basic {
+        port: None,
+        ..after_title(title, le_u16, rest)?
     })
 }
 

@@ -128,46 +128,17 @@ impl<'a> Response<'a> {
     /// `splitnum`, a section of unknown type, or a last datagram that does not end in NUL. See also
     /// [`Answer::problems`](crate::gamespy4::Answer::problems).
     pub fn problems(&self) -> impl Iterator<Item = ParseError> {
-        let found = match *self {
-            Self::Challenge { raw, .. } => {
-                let text = raw.get(HEAD..).unwrap_or_default();
-                let end = memchr::memchr(0, text);
-                let after = HEAD
-                    .saturating_add(end.unwrap_or_default())
-                    .saturating_add(1);
-                [
-                    (end.is_none(), "challenge: no NUL at its end", raw.len()),
-                    (end == Some(0), "challenge: no digits", HEAD),
-                    (
-                        end > Some(0) && after < raw.len(),
-                        "challenge: bytes after its NUL",
-                        after,
-                    ),
-                ]
-            }
+        let problems = match *self {
+            Self::Challenge { raw, .. } => problems_of_challenge(raw),
             Self::Data {
-                number, last, raw, ..
-            } => {
-                let is_numbered = number.is_some();
-                let section = raw.get(BODY_AT).filter(|_| is_numbered);
-                let has_end = raw.last() == Some(&0);
-                [
-                    (
-                        is_numbered && raw.get(HEAD..NUMBER_AT) != Some(FILLER),
-                        "filler: not splitnum",
-                        HEAD,
-                    ),
-                    (section > Some(&2), "section: unknown type", BODY_AT),
-                    (
-                        is_numbered && last && !has_end,
-                        "last section: no NUL at its end",
-                        raw.len(),
-                    ),
-                ]
-            }
+                number: Some(_),
+                last,
+                raw,
+                ..
+            } => problems_of_numbered(raw, last),
+            Self::Data { number: None, .. } => [None; 3],
         };
-        let found = found.into_iter().filter(|(is_there, ..)| *is_there);
-        found.map(|(_, what, offset)| ParseError::new(ParseErrorKind::Malformed(what), offset))
+        problems.into_iter().flatten()
     }
 
     /// Appends the datagram again, unchanged.
@@ -175,6 +146,43 @@ impl<'a> Response<'a> {
         let (Self::Challenge { raw, .. } | Self::Data { raw, .. }) = self;
         out.put_slice(raw);
     }
+}
+
+fn problems_of_challenge(raw: &[u8]) -> [Option<ParseError>; 3] {
+    let text = raw.get(HEAD..).unwrap_or_default();
+    let Some(end) = memchr::memchr(0, text) else {
+        let no_end = malformed("challenge: no NUL at its end", raw.len());
+        return [Some(no_end), None, None];
+    };
+    let no_digits = malformed("challenge: no digits", HEAD);
+    let after = HEAD.saturating_add(end).saturating_add(1);
+    let more = malformed("challenge: bytes after its NUL", after);
+    let has_digits = end > 0;
+    let has_more = has_digits && after < raw.len();
+    [
+        None,
+        (!has_digits).then_some(no_digits),
+        has_more.then_some(more),
+    ]
+}
+
+/// `last`: the datagram is marked as the last of its reply.
+fn problems_of_numbered(raw: &[u8], last: bool) -> [Option<ParseError>; 3] {
+    let is_other_filler = raw.get(HEAD..NUMBER_AT) != Some(FILLER);
+    let filler = malformed("filler: not splitnum", HEAD);
+    let is_unknown_section = raw.get(BODY_AT).is_some_and(|section| *section > TEAMS);
+    let section = malformed("section: unknown type", BODY_AT);
+    let lacks_end = last && raw.last() != Some(&0);
+    let no_end = malformed("last section: no NUL at its end", raw.len());
+    [
+        is_other_filler.then_some(filler),
+        is_unknown_section.then_some(section),
+        lacks_end.then_some(no_end),
+    ]
+}
+
+const fn malformed(what: &'static str, offset: usize) -> ParseError {
+    ParseError::new(ParseErrorKind::Malformed(what), offset)
 }
 
 /// `head = ( %x00 / %x09 ) id`.

@@ -142,8 +142,14 @@ pub(crate) fn rows_without_count(input: &[u8], fields: usize) -> Parsed<'_, Vec<
     Ok((rest, values))
 }
 
-/// A player of Just Cause 2: name, Steam id, ping in milliseconds.
-pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
+/// A player of Just Cause 2.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JustCause2Player<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) steam_id: &'a [u8],
+    /// In milliseconds.
+    pub(crate) ping: u16,
+}
 
 /// `just-cause-2 = %x00 *pair NUL count *( name steam-id ping )`: texts, the numbers have two
 /// bytes, big-endian.
@@ -151,9 +157,14 @@ pub(crate) type JustCause2Player<'a> = (&'a [u8], &'a [u8], u16);
 /// The only datagram has number 0 and no mark of the last one (captures in
 /// github.com/Austinb/GameQ, tests/Protocols/Providers/Justcause2).
 pub(crate) fn just_cause_2(input: &[u8]) -> Parsed<'_, (Vec<Pair<'_>>, Vec<JustCause2Player<'_>>)> {
+    let player = (text, text, be_u16).map(|(name, steam_id, ping)| JustCause2Player {
+        name,
+        steam_id,
+        ping,
+    });
     // Not `length_count`, which allocates for the announced number.
     let players = verify(
-        (be_u16, many0((text, text, be_u16))),
+        (be_u16, many0(player)),
         |(count, players): &(u16, Vec<_>)| players.len() == usize::from(*count),
     );
     let players = players.map(|(_, players)| players);
@@ -253,8 +264,16 @@ mod tests {
         assert_eq!(
             players,
             [
-                (&b"William"[..], &b"STEAM_0:1:2"[..], 139),
-                (b"Ann", b"", 1)
+                JustCause2Player {
+                    name: b"William",
+                    steam_id: b"STEAM_0:1:2",
+                    ping: 139,
+                },
+                JustCause2Player {
+                    name: b"Ann",
+                    steam_id: b"",
+                    ping: 1,
+                },
             ]
         );
         assert!(
