@@ -52,14 +52,14 @@ struct Part {
 
 impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
-        let missing = if options.detail == Detail::Short {
+        let missing_of_lists = if options.detail == Detail::Short {
             MissingParts::NOTHING
         } else {
             lists.missing()
         };
         let missing = MissingParts {
             info: lists.info.as_ref().is_none_or(|info| info.is_cut),
-            ..missing
+            ..missing_of_lists
         };
         let mut datagrams: Vec<Datagram> = lists.info.into_iter().collect();
         datagrams.extend(lists.rules.into_datagrams());
@@ -102,8 +102,9 @@ impl Answer {
         let mut lists = Lists::default();
         lists.rules.set_asked();
         lists.players.set_asked();
-        let none = ParseErrorKind::CutShort("the answer: no datagram");
-        let mut result = Err(ParseError::new(none, 0));
+        let no_datagram = ParseErrorKind::CutShort("the answer: no datagram");
+        let mut last_error = ParseError::new(no_datagram, 0);
+        let mut has_reply = false;
         for datagram in datagrams {
             let datagram = datagram.as_ref();
             let awaits_info = lists.info.is_none();
@@ -114,9 +115,14 @@ impl Answer {
                 }
                 taken => taken,
             };
-            result = result.or(taken);
+            match taken {
+                Ok(()) => has_reply = true,
+                Err(error) => last_error = error,
+            }
         }
-        result?;
+        if !has_reply {
+            return Err(last_error);
+        }
         lists.end_only_replies();
         Ok(Self::new(
             lists,

@@ -76,15 +76,15 @@ impl StatusQuery {
         if self.options.detail == Detail::Short {
             return info.is_none().then_some(Command::Info);
         }
-        let is_first = rules.state == State::NotAsked && players.state == State::NotAsked;
-        if info.is_none() && !is_first {
+        let were_lists_asked = rules.state != State::NotAsked || players.state != State::NotAsked;
+        if info.is_none() && were_lists_asked {
             return Some(Command::Info);
         }
         let needs_players = players.is_open();
-        // The list of players may be empty: the rules of the same reply show that the request has
-        // arrived.
-        let may_be_empty = needs_players && players.is_empty() && !self.is_separate;
-        let needs_rules = rules.is_open() || may_be_empty;
+        // An empty list of players has no datagram. Only rules in the same reply show that the
+        // request has arrived.
+        let needs_sign_of_arrival = needs_players && players.is_empty() && !self.is_separate;
+        let needs_rules = rules.is_open() || needs_sign_of_arrival;
         match (needs_rules, needs_players) {
             (true, true) if !self.is_separate => Some(Command::RulesAndPlayers),
             (true, _) => Some(Command::Rules),
@@ -95,15 +95,12 @@ impl StatusQuery {
 
     /// The lists that the current request is for, and that can still receive datagrams.
     fn awaited(&mut self) -> impl Iterator<Item = &mut List> {
-        let (rules, players) = match self.asked {
-            Some(Command::Rules) => (true, false),
-            Some(Command::Players) => (false, true),
-            // Datagrams of the lists that arrive before the info belong to the same reply.
-            Some(Command::RulesAndPlayers | Command::Info) => (true, true),
-            Some(Command::SmallPing) | None => (false, false),
-        };
-        let rules = rules.then_some(&mut self.lists.rules);
-        let players = players.then_some(&mut self.lists.players);
+        // Datagrams of the lists that arrive before the info belong to the same reply.
+        let asked_info = self.asked == Some(Command::Info);
+        let awaits_rules = asked_info || self.asked.is_some_and(asks_for_rules);
+        let awaits_players = asked_info || self.asked.is_some_and(asks_for_players);
+        let rules = awaits_rules.then_some(&mut self.lists.rules);
+        let players = awaits_players.then_some(&mut self.lists.players);
         let asked = rules.into_iter().chain(players);
         asked.filter(|list| list.state == State::Asked)
     }
@@ -117,9 +114,10 @@ impl StatusQuery {
         if self.awaits_info() {
             return Verdict::Partial(Wait::Reply);
         }
-        // Either the lists have begun to arrive, and the rest arrives during the round trip of the
-        // info, or the reply has ended.
-        if self.lists.info.is_none() || self.asked.is_none() {
+        let has_ended = self.asked.is_none();
+        // The lists have begun to arrive. The rest arrives during the round trip of the info.
+        let info_is_next = self.lists.info.is_none();
+        if has_ended || info_is_next {
             return Verdict::Next;
         }
         if self.asked == Some(Command::Info) || self.awaited().next().is_none() {
@@ -179,16 +177,25 @@ impl StatusQuery {
     }
 }
 
+const fn asks_for_rules(command: Command) -> bool {
+    matches!(command, Command::Rules | Command::RulesAndPlayers)
+}
+
+const fn asks_for_players(command: Command) -> bool {
+    matches!(command, Command::Players | Command::RulesAndPlayers)
+}
+
 impl Conversation for StatusQuery {
     type Answer = Answer;
 
     fn request(&mut self, out: &mut Vec<u8>) {
+        // After the answer, the query begins anew.
         let command = self.next_command().unwrap_or(Command::RulesAndPlayers);
         self.asked = Some(command);
-        if matches!(command, Command::Rules | Command::RulesAndPlayers) {
+        if asks_for_rules(command) {
             self.lists.rules.set_asked();
         }
-        if matches!(command, Command::Players | Command::RulesAndPlayers) {
+        if asks_for_players(command) {
             self.lists.players.set_asked();
         }
         // Cannot fail: every request has a form on the wire.
@@ -216,10 +223,9 @@ impl Conversation for StatusQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        let awaits_info = self.awaits_info();
         if self.lists.info.is_none() {
-            let may_come = awaits_info && remaining == Remaining::Retry;
-            if may_come || !self.lists.have_begun() {
+            let may_ask_again = self.awaits_info() && remaining == Remaining::Retry;
+            if may_ask_again || !self.lists.have_begun() {
                 return OnTimeout::Retry;
             }
             self.end_list_replies();

@@ -136,12 +136,13 @@ impl ListReply {
     /// Whether the reply has every rule or player of another reply, by name and number.
     pub(super) fn has_names_of(&self, other: &Self) -> bool {
         let entries = self.sorted_entries();
-        let has = |other: &Entry<'_>| {
-            let order =
-                |entry: &Entry<'_>| (entry.number, entry.name).cmp(&(other.number, other.name));
-            entries.binary_search_by(order).is_ok()
-        };
-        other.sorted_entries().iter().all(has)
+        for wanted in other.sorted_entries() {
+            let found = entries.binary_search_by_key(&wanted.key(), Entry::key);
+            if found.is_err() {
+                return false;
+            }
+        }
+        true
     }
 
     /// The entries, in a form for comparing two replies. They are sorted, because datagrams can
@@ -156,8 +157,7 @@ impl ListReply {
         });
         let mut entries: Vec<_> = rules.chain(players).collect();
         entries.sort_unstable();
-        let is_same_name = |a: &Entry<'_>, b: &Entry<'_>| (a.number, a.name) == (b.number, b.name);
-        for same in entries.chunk_by_mut(is_same_name) {
+        for same in entries.chunk_by_mut(|a, b| a.key() == b.key()) {
             if let [only] = same {
                 only.value = &[];
             }
@@ -273,6 +273,11 @@ impl<'a> Entry<'a> {
             name,
             value: &[],
         }
+    }
+
+    /// The entry without its value: a rule by its name, or a player by number and name.
+    const fn key(&self) -> (i32, &'a [u8]) {
+        (self.number, self.name)
     }
 }
 

@@ -29,9 +29,14 @@ impl ToStatus for Answer {
         let known = Known::read(&pairs, profile, &self.bytes);
         let flags = KnownFlags::read(info.as_ref(), profile);
         let record = info.unwrap_or_default();
-        let some_text =
-            |string: FString<'_>| (!string.is_empty()).then(|| text(&self.bytes, string));
-        let count = |count: i32| info.and_then(|_| u32::try_from(count).ok());
+        let some_text = |string: FString<'_>| {
+            if string.is_empty() {
+                return None;
+            }
+            Some(text(&self.bytes, string))
+        };
+        let has_info = info.is_some();
+        let count = |count: i32| u32::try_from(count).ok().filter(|_| has_info);
         // Servers send the password's rule only if there is a password, and list all their
         // mutators.
         let names_all = profile.names_all && self.has_all_rules();
