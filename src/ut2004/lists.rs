@@ -1,15 +1,17 @@
 //! The lists of one query: their replies, and the proof that they are complete.
 //!
-//! A list has no count, no numbers and no end mark. Three facts can prove that it is complete:
+//! A list has no count, no numbers and no end mark. Three facts can confirm that it is complete:
 //!
 //! - Players: exactly as many are listed as the info counts, apart from rows with number and ping
 //!   0, which can be team scores. Either all players are in a team, or none is. A list with more
 //!   has spectators, and others may be missing.
 //! - Rules: one datagram of at most 450 bytes begins with the stock game's first rule.
-//! - Either: two replies have the same entries, and one of them has a datagram of at most 450
-//!   bytes. A reply between the two has no other entries. A list without such a datagram looks like
-//!   one whose last datagrams never arrive. Two replies without any datagram of players prove
-//!   nothing if the info counts players.
+//! - Either: two replies have the same entries. A reply between the two has no other entries. Two
+//!   replies without any datagram of players confirm nothing if the info counts players.
+//!
+//! One of these facts proves a list that has an end: a datagram of at most 450 bytes. A list
+//! without it looks like one whose last datagrams never arrive. It needs both facts: the count of
+//! players, and the second reply.
 //!
 //! A reply with fewer entries than an earlier one is never proved.
 //!
@@ -262,7 +264,7 @@ impl List {
     pub(super) fn looks_whole(&self, player_count: Option<usize>) -> bool {
         let entries = self.reply.entries();
         let has_as_many = |earlier: &ListReply| earlier.entries() == entries;
-        self.proves_itself(player_count) || self.earlier.iter().any(has_as_many)
+        self.confirms_itself(player_count) || self.earlier.iter().any(has_as_many)
     }
 
     /// Ends the current reply, if something has arrived. The list is then proved, is given up, or
@@ -272,8 +274,13 @@ impl List {
             return;
         }
         let is_repeated = self.is_repeated() && !self.lacks_counted_players(player_count);
-        let is_proved = self.proves_itself(player_count) && self.is_largest();
-        if is_proved || (is_repeated && self.reply.is_ended()) {
+        let is_confirmed = self.confirms_itself(player_count) && self.is_largest();
+        let is_proved = match (is_confirmed, is_repeated) {
+            (true, true) => true,
+            (true, false) | (false, true) => self.reply.is_ended(),
+            (false, false) => false,
+        };
+        if is_proved {
             self.state = State::Proved;
         } else if is_repeated || self.replies().count() >= MAX_REPLIES {
             self.state = State::GivenUp;
@@ -302,7 +309,7 @@ impl List {
 
     /// Whether the bytes of the current reply, or the server's count of players, show that nothing
     /// of it is missing.
-    fn proves_itself(&self, player_count: Option<usize>) -> bool {
+    fn confirms_itself(&self, player_count: Option<usize>) -> bool {
         match self.kind {
             Kind::Rules => self.reply.is_stock_rules(),
             Kind::Players => {

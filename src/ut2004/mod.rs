@@ -49,18 +49,22 @@
 //!
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
-//! longer than 450 bytes, so the last datagram of a list is usually a shorter one (every capture
-//! agrees). If a datagram in the middle is lost, nothing shows it. Three things prove that a list
-//! is complete:
+//! longer than 450 bytes, so the last datagram of a list is usually a shorter one, its end (every
+//! capture agrees). If a datagram in the middle is lost, nothing shows it. Three things confirm that
+//! a list is complete:
 //!
 //! - Players: exactly as many are listed as the info record counts, apart from team scores. Either
 //!   all players are in a team, or none is. A list with more has spectators, and others may be
 //!   missing.
 //! - Rules: there is one datagram of at most 450 bytes, and it begins with `ServerMode`, as those
 //!   of the stock game do.
-//! - Either: two replies have the same entries (pings, scores and values may differ), and one of
-//!   them has a datagram that can be the last. A reply between the two has no other entries. If the
-//!   info counts players, at least one datagram of players must have arrived.
+//! - Either: two replies have the same entries (pings, scores and values may differ). A reply
+//!   between the two has no other entries. If the info counts players, at least one datagram of
+//!   players must have arrived.
+//!
+//! One of them proves a list that has an end. About one list in fifteen ends with a longer datagram,
+//! and looks like a list whose last datagrams never arrived. Players without an end need both: the
+//! count, and a second reply.
 //!
 //! A reply with fewer entries than an earlier one is never proved.
 //!
@@ -68,9 +72,6 @@
 //! requested again together with the rules, or if no datagram came at all. The last reply is the
 //! answer; replies are never merged. If a list is not proved, its largest reply is the answer, and
 //! [`Part::End`](crate::Part::End) is missing.
-//!
-//! About one list in fifteen ends with a longer datagram. It looks like a list whose last datagrams
-//! never arrived, so its end counts as missing too.
 //!
 //! Four losses cannot be seen:
 //!

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use bytes::Bytes;
+use queryport::ut2004::PlayerRecord;
 use queryport::{Answer, Protocol, ToStatus, Verification};
 
 use crate::client::SERVER;
@@ -614,7 +615,8 @@ fn explain_lists(family: &Family, played: &Played) -> Judgement {
 }
 
 fn has_exactly_as_many_as_counted(answer: &queryport::ut2004::Answer) -> bool {
-    let counted = answer.players().filter(|player| player.player_num != 0);
+    let is_team_score = |player: &PlayerRecord<'_>| (player.player_num, player.ping) == (0, 0);
+    let counted = answer.players().filter(|player| !is_team_score(player));
     let count = answer.info().map(|info| info.current_players);
     count.is_some_and(|count| usize::try_from(count) == Ok(counted.count()))
 }

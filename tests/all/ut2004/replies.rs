@@ -173,6 +173,20 @@ fn more_players_than_counted_take_a_second_reply() {
     }
 }
 
+/// The server counts thirteen of sixteen people. The first reply has lost its last datagram, and
+/// the other one lists thirteen.
+#[test]
+fn as_many_as_counted_without_an_end_take_a_second_reply() {
+    let first = [whole_rules(), players(4..=16)];
+    let whole = [whole_rules(), players(4..=16), players(1..=3)];
+    let answer = transcript(&[13], &[&first, &whole]);
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (16, WHOLE));
+    let answer = transcript(&[13], &[&first]);
+    assert_eq!((numbers(&answer).len(), answer.completeness()), (13, WHOLE));
+    let answer = transcript(&[12], &[&first]);
+    assert!(lacks_only_the_end(&answer));
+}
+
 /// The first player of some servers has the number 0; a team score also has a ping of 0.
 #[test]
 fn a_player_with_number_0_and_a_ping_is_counted() {
