@@ -6,7 +6,7 @@
 use Mark::{Begins, Has, Is, Lacks, Number, NumberWithLetters};
 
 use super::habits::{ConnectForm, Phrase, RconRule, RefusalKind, RefusalReason};
-use super::keys::{Key, Known};
+use super::keys::{Key, Keys, Known};
 use super::wire::siblings::Form;
 use crate::model::{Charset, Colours, Style};
 use crate::options::Engine;
@@ -31,23 +31,34 @@ pub(crate) struct Profile {
     pub(crate) charset: Charset,
     /// The colour codes of texts.
     pub(crate) colours: Colours,
-    /// Keys of the map.
-    pub(crate) map: &'static [Key],
-    /// Keys of the version, the preferred one first.
-    pub(crate) version: &'static [Key],
-    /// The keys of the game and its modification.
+    /// The name of the server.
+    pub(crate) server_name: Keys,
+    pub(crate) map: Keys,
+    pub(crate) version: Keys,
+    /// The number of the network protocol.
+    pub(crate) protocol: Keys,
+    /// The game and its modification.
     pub(crate) names: Names,
-    /// Keys of the type of match in words.
-    pub(crate) match_words: &'static [Key],
-    /// The key of the number of player slots.
-    pub(crate) slots: Key,
-    /// Keys of the limit of points, for every type of match.
-    pub(crate) score_limits: &'static [Key],
+    /// The type of match in words.
+    pub(crate) match_words: Keys,
+    /// The number of the type of match.
+    pub(crate) match_number: Keys,
+    /// The number of player slots.
+    pub(crate) slots: Keys,
+    pub(crate) private_slots: Keys,
+    /// The limit of points, for every type of match.
+    pub(crate) score_limit: Keys,
+    /// The limit of time, in minutes.
+    pub(crate) time_limit: Keys,
+    pub(crate) dedicated: Keys,
+    pub(crate) anti_cheat: Keys,
     /// The meaning of the key `clients`.
     pub(crate) clients: Clients,
-    /// Keys with the number of bots.
-    pub(crate) bots: &'static [Key],
-    /// Keys that show whether a password is needed, and the meaning of their absence.
+    /// The number of bots.
+    pub(crate) bots: Keys,
+    /// The number of people, which is written instead of the number of bots.
+    pub(crate) people: Keys,
+    /// Whether a password is needed.
     pub(crate) password: Password,
     /// Which slots an `infoResponse` counts as `sv_maxclients`.
     pub(crate) info_slots: InfoSlots,
@@ -62,7 +73,7 @@ pub(crate) struct Profile {
     pub(crate) stock: &'static [&'static str],
     /// Folders of the game itself, which are not modifications.
     pub(crate) base_folders: &'static [&'static str],
-    /// The keys that the server side writes.
+    /// What the server side writes besides fields with keys.
     pub(crate) written: Written,
     /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
     pub(crate) refusals: &'static [Phrase],
@@ -216,8 +227,7 @@ pub(crate) enum Clients {
 /// How a reply shows whether a password is needed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Password {
-    /// The keys.
-    pub(crate) keys: &'static [Key],
+    pub(crate) keys: Keys,
     /// Whether an `infoResponse` without the keys is of a server without a password.
     pub(crate) absence_means_none: bool,
     /// Whether bit 0 of the value shows that players need a password; other bits are for
@@ -231,7 +241,7 @@ pub(crate) enum Names {
     /// The game in `com_gamename` or `gamename`, and its modification.
     GameAndModification,
     /// The modification only, in these keys.
-    Modification(&'static [Key]),
+    Modification(Keys),
 }
 
 /// Which slots an `infoResponse` counts as `sv_maxclients`. A status counts all of them.
@@ -268,30 +278,6 @@ pub(crate) enum Limit {
     StockKey(Key),
 }
 
-/// A key that an `infoResponse` and a status write differently.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct ByReply {
-    /// The key in an `infoResponse`.
-    pub(crate) info: Key,
-    /// The key in a status.
-    pub(crate) status: Key,
-}
-
-impl ByReply {
-    /// The key of this reply.
-    pub(crate) const fn of(self, is_info: bool) -> Key {
-        if is_info { self.info } else { self.status }
-    }
-
-    /// The same key in both.
-    const fn both(key: Key) -> Self {
-        Self {
-            info: key,
-            status: key,
-        }
-    }
-}
-
 /// A key of an `infoResponse` whose value is that of a rule.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Repeated {
@@ -301,36 +287,21 @@ pub(crate) struct Repeated {
     pub(crate) rules: &'static [Key],
 }
 
-/// The keys and lines that the server side writes.
+/// What the server side writes besides the fields that have [`Keys`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
-    /// The name of the server.
-    pub(crate) name: ByReply,
-    /// The type of match: a number if the game has numbers.
-    pub(crate) game_type: ByReply,
-    /// The type of match in words, if the game has both.
-    pub(crate) game_words: Option<ByReply>,
     /// The modification.
     pub(crate) modification: Modification,
     /// The game in an `infoResponse`.
     pub(crate) info_game: Key,
     /// Rules that an `infoResponse` repeats.
     pub(crate) info_rules: &'static [Repeated],
-    /// Whether a password is needed, in an `infoResponse`.
-    pub(crate) info_password: &'static [Key],
-    /// The number of people, in an `infoResponse` that has no number of bots.
-    pub(crate) people: &'static [Key],
     /// The teams and their scores.
     pub(crate) teams: WrittenTeams,
-    /// A key of the limit of points for any type of match.
-    pub(crate) score_limit: Option<Key>,
     /// A player line.
     pub(crate) line: Line,
     /// Whether a status always has the key `clients`.
     pub(crate) counts_in_status: bool,
-    /// Whether the reply has keys that id's servers have and others lack: private slots, limits,
-    /// anti-cheat.
-    pub(crate) id_keys: bool,
     /// The reply to `getchallenge`.
     pub(crate) challenge: Challenge,
     /// Whether byte 0x01 precedes the command word of each reply.
@@ -506,27 +477,43 @@ pub(crate) const DEFAULT: Profile = Profile {
     form: Form::Quake3,
     charset: Charset::Utf8OrWindows1252,
     colours: Colours::CaretBasic,
-    map: &[Key::Mapname],
-    version: &[
+    server_name: Keys {
+        read: &[Key::SvHostname, Key::Hostname],
+        info: &[Key::Hostname],
+        status: &[Key::SvHostname],
+    },
+    map: Keys::both(&[Key::Mapname]),
+    version: Keys::both(&[
         Key::Version,
         Key::ShortVersion,
         Key::GameVersion,
         Key::Gamever,
-    ],
+    ]),
+    protocol: Keys::both(&[Key::Protocol, Key::ComProtocol]),
     names: Names::GameAndModification,
-    match_words: &[Key::GGametypeString, Key::GametypeString],
-    slots: Key::SvMaxclients,
-    score_limits: &[Key::ScoreLimit],
+    match_words: Keys::read(&[Key::GGametypeString, Key::GametypeString]),
+    match_number: Keys {
+        read: &[Key::GGametype, Key::Gametype],
+        info: &[Key::Gametype],
+        status: &[Key::GGametype],
+    },
+    slots: Keys::both(&[Key::SvMaxclients]),
+    private_slots: Keys::both(&[Key::PrivateClients]),
+    score_limit: Keys::read(&[Key::ScoreLimit]),
+    time_limit: Keys::status(&[Key::TimeLimit]),
+    dedicated: Keys::read(&[Key::Dedicated]),
+    anti_cheat: Keys::status(&[Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc]),
     clients: Clients::Everyone,
-    bots: &[Key::Bots],
+    bots: Keys::both(&[Key::Bots]),
+    people: Keys::read(PEOPLE),
     password: Password {
-        keys: &[
-            Key::GNeedpass,
-            Key::Needpass,
-            Key::Pswrd,
-            Key::Password,
-            Key::IsPrivate,
-        ],
+        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK,
+        // codemp/client/cl_main.cpp).
+        keys: Keys {
+            read: PASSWORDS,
+            info: &[Key::GNeedpass, Key::Needpass],
+            status: &[Key::GNeedpass],
+        },
         absence_means_none: false,
         is_bit_field: false,
     },
@@ -539,27 +526,12 @@ pub(crate) const DEFAULT: Profile = Profile {
         "baseq3", "baseoa", "basewsw", "basewf", "data", "id1", "main", "etmain",
     ],
     written: Written {
-        name: ByReply {
-            info: Key::Hostname,
-            status: Key::SvHostname,
-        },
-        game_type: ByReply {
-            info: Key::Gametype,
-            status: Key::GGametype,
-        },
-        game_words: None,
         modification: Modification::Gamename,
         info_game: Key::Gamename,
         info_rules: &[PURE],
-        // Clients of Jedi Academy and Enemy Territory read `needpass` (OpenJK,
-        // codemp/client/cl_main.cpp).
-        info_password: &[Key::GNeedpass, Key::Needpass],
-        people: &[],
         teams: WrittenTeams::None,
-        score_limit: None,
         line: Line::ScorePing,
         counts_in_status: false,
-        id_keys: true,
         challenge: Challenge::Response,
         direction_byte: false,
         heartbeat: "DarkPlaces",
@@ -594,6 +566,17 @@ pub(crate) const DEFAULT: Profile = Profile {
     connect: Some(ConnectForm::Compressed),
     source: "",
 };
+
+/// Keys that show whether a password is needed.
+const PASSWORDS: &[Key] = &[
+    Key::GNeedpass,
+    Key::Needpass,
+    Key::Pswrd,
+    Key::Password,
+    Key::IsPrivate,
+];
+/// Keys of the number of people.
+const PEOPLE: &[Key] = &[Key::GHumanPlayers, Key::Humans];
 
 /// Whether clients need the server's own files.
 const PURE: Repeated = Repeated {
@@ -736,11 +719,16 @@ pub(crate) const QUAKE2: Profile = Profile {
     form: Form::Quake2,
     charset: Charset::Quake,
     colours: Colours::None,
-    names: Names::Modification(&[Key::Gamename, Key::Game, Key::Gamedir]),
-    slots: Key::Maxclients,
-    score_limits: &[Key::FragLimit],
+    server_name: Keys::both(&[Key::Hostname]),
+    names: Names::Modification(Keys::both(&[Key::Gamename, Key::Game, Key::Gamedir])),
+    match_number: Keys::read(DEFAULT.match_number.read),
+    slots: Keys::both(&[Key::Maxclients]),
+    private_slots: Keys::read(&[Key::PrivateClients]),
+    score_limit: Keys::status(&[Key::FragLimit]),
+    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
+    bots: Keys::read(&[Key::Bots]),
     password: Password {
-        keys: &[Key::Needpass],
+        keys: Keys::both(&[Key::Needpass]),
         is_bit_field: true,
         ..DEFAULT.password
     },
@@ -766,10 +754,11 @@ pub(crate) const QUAKE_WORLD: Profile = Profile {
     name: "QuakeWorld",
     engine: Engine::QuakeWorld,
     form: Form::QuakeWorld,
-    map: &[Key::Map],
-    version: &[Key::StarVersion],
-    names: Names::Modification(&[Key::StarGamedir]),
-    match_words: &[Key::Mode],
+    map: Keys::both(&[Key::Map]),
+    version: Keys::both(&[Key::StarVersion]),
+    protocol: Keys::read(DEFAULT.protocol.read),
+    names: Names::Modification(Keys::both(&[Key::StarGamedir])),
+    match_words: Keys::both(&[Key::Mode]),
     base_folders: &["qw", "id1"],
     source: "QW-Group/mvdsv src/sv_main.c; id-Software/Quake QW/server/sv_main.c; QW-Group/ktx src/match.c",
     ..QUAKE2
@@ -851,7 +840,7 @@ pub(crate) const QUAKE3E: Profile = Profile {
         ..DEFAULT.rcon
     },
     colours: Colours::Quake3e,
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "ec-/Quake3e code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
 };
@@ -867,7 +856,7 @@ pub(crate) const UNNAMED_QUAKE3: Profile = Profile {
     ])],
     game: None,
     colours: Colours::Caret,
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "id-Software/Quake-III-Arena code/server/sv_main.c; ec-/Quake3e code/server/sv_main.c",
     ..QUAKE3
 };
@@ -887,9 +876,9 @@ pub(crate) const IOQUAKE3: Profile = Profile {
     game: None,
     colours: Colours::CaretAlphanumeric,
     refusals: &[Phrase::begin("game mismatch", RefusalReason::WrongGame)],
-    written: Written {
-        people: &[Key::GHumanPlayers, Key::Humans],
-        ..DEFAULT.written
+    people: Keys {
+        info: PEOPLE,
+        ..DEFAULT.people
     },
     source: "ioquake/ioq3 code/server/sv_main.c, code/qcommon/q_shared.h",
     ..QUAKE3
@@ -920,7 +909,12 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
     ],
     game: Some("urbanterror"),
     colours: Colours::UrbanTerror,
+    people: DEFAULT.people,
     password: Password {
+        keys: Keys {
+            info: &[Key::Password],
+            ..DEFAULT.password.keys
+        },
         absence_means_none: true,
         ..DEFAULT.password
     },
@@ -956,7 +950,6 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
                 rules: &[Key::ModVersion, Key::GModVersion],
             },
         ],
-        info_password: &[Key::Password],
         heartbeat: "QuakeArena-1",
         ..DEFAULT.written
     },
@@ -1001,10 +994,7 @@ pub(crate) const IORTCW: Profile = Profile {
         all(&[Is(Key::Gamename, "wolfmp"), Has(Key::GHumanPlayers)]),
     ],
     colours: Colours::CaretAlphanumeric,
-    written: Written {
-        heartbeat: RTCW.written.heartbeat,
-        ..IOQUAKE3.written
-    },
+    people: IOQUAKE3.people,
     source: "iortcw/iortcw MP/code/server/sv_main.c, MP/code/qcommon/q_shared.c, bg_public.h",
     ..RTCW
 };
@@ -1028,7 +1018,10 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     ],
     game: Some("wet"),
     colours: Colours::EnemyTerritory,
-    bots: &[Key::OmnibotPlaying, Key::Bots],
+    bots: Keys {
+        read: &[Key::OmnibotPlaying, Key::Bots],
+        ..DEFAULT.bots
+    },
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
     written: Written {
@@ -1055,10 +1048,7 @@ pub(crate) const ET_LEGACY: Profile = Profile {
         ..DEFAULT.rcon
     },
     colours: Colours::EtLegacy,
-    written: Written {
-        heartbeat: ENEMY_TERRITORY.written.heartbeat,
-        ..IOQUAKE3.written
-    },
+    people: IOQUAKE3.people,
     source: "etlegacy/etlegacy src/server/sv_main.c, src/qcommon/q_shared.h, src/game/bg_public.h",
     ..ENEMY_TERRITORY
 };
@@ -1079,7 +1069,7 @@ pub(crate) const SMOKIN_GUNS: Profile = Profile {
         team_match(5, "Bank Robbery", Limit::None),
     ],
     base_folders: &["smokinguns"],
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "smokin-guns/SmokinGuns code/qcommon/q_shared.h, code/game/bg_public.h",
     ..DEFAULT
 };
@@ -1106,7 +1096,7 @@ pub(crate) const WORLD_OF_PADMAN: Profile = Profile {
         team_match(11, "Balloon", Limit::None),
     ],
     base_folders: &["wop"],
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "PadWorld-Entertainment/worldofpadman code/qcommon/q_shared.c, code/game/bg_public.h",
     ..DEFAULT
 };
@@ -1120,7 +1110,7 @@ pub(crate) const SPEARMINT: Profile = Profile {
         all(&[Is(Key::ComGamename, "Spearmint")]),
     ],
     game: Some("spearmint"),
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "clover-moe/spearmint code/server/sv_main.c, code/qcommon/q_shared.h",
     ..DEFAULT
 };
@@ -1202,7 +1192,7 @@ pub(crate) const JEDI_ACADEMY: Profile = Profile {
     base_folders: &["base", "basejka"],
     refusals: JEDI_OUTCAST.refusals,
     rcon: JEDI_OUTCAST.rcon,
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "JACoders/OpenJK shared/qcommon/q_color.h, codemp/server/sv_main.cpp",
     ..DEFAULT
 };
@@ -1218,10 +1208,10 @@ pub(crate) const SOLDIER_OF_FORTUNE_2: Profile = Profile {
     game: Some("sof2"),
     engine: Engine::SoldierOfFortune2,
     colours: Colours::SoldierOfFortune2,
+    score_limit: Keys::status(&[Key::ScoreLimit]),
     base_folders: &["base", "mp"],
     written: Written {
         teams: WrittenTeams::RedAndBlue,
-        score_limit: Some(Key::ScoreLimit),
         line: Line::ScorePingTeam,
         ..DEFAULT.written
     },
@@ -1244,7 +1234,7 @@ pub(crate) const ELITE_FORCE: Profile = Profile {
     colours: Colours::CaretAlphanumeric,
     base_folders: &["baseef"],
     connect: Some(ConnectForm::Plain),
-    written: IOQUAKE3.written,
+    people: IOQUAKE3.people,
     source: "Chomenor/ioef-cmod code/server/sv_main.c, code/qcommon/q_shared.c",
     ..DEFAULT
 };
@@ -1266,12 +1256,13 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         team_match(5, "Tug of War", Limit::None),
         team_match(6, "Liberation", Limit::None),
     ],
+    match_words: Keys {
+        info: &[Key::GametypeString],
+        status: &[Key::GGametypeString],
+        ..DEFAULT.match_words
+    },
     base_folders: &["main", "mainta", "maintt"],
     written: Written {
-        game_words: Some(ByReply {
-            info: Key::GametypeString,
-            status: Key::GGametypeString,
-        }),
         line: Line::Ping,
         direction_byte: true,
         ..DEFAULT.written
@@ -1343,12 +1334,12 @@ pub(crate) const COD2: Profile = Profile {
     colours: Colours::CallOfDuty2,
     clients: Clients::LeftOutAtZero(&[Key::Protocol, Key::SvMaxclients, Key::Pure, Key::Hw]),
     password: Password {
+        keys: Keys {
+            info: &[Key::Pswrd],
+            ..DEFAULT.password.keys
+        },
         absence_means_none: true,
         ..DEFAULT.password
-    },
-    written: Written {
-        info_password: &[Key::Pswrd],
-        ..DEFAULT.written
     },
     base_folders: &["main"],
     rcon: RconRule {
@@ -1568,15 +1559,24 @@ pub(crate) const DARK_PLACES: Profile = Profile {
     colours: Colours::DarkPlaces,
     info_slots: InfoSlots::All,
     bots_have_no_ping: true,
+    server_name: Keys {
+        info: &[Key::Hostname],
+        status: &[Key::Hostname],
+        ..DEFAULT.server_name
+    },
+    private_slots: Keys::read(&[Key::PrivateClients]),
+    time_limit: Keys::read(&[Key::TimeLimit]),
+    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
+    password: Password {
+        keys: Keys::both(PASSWORDS),
+        ..DEFAULT.password
+    },
     base_folders: &["data", "id1"],
     written: Written {
-        name: ByReply::both(Key::Hostname),
         modification: Modification::Key(Key::Modname),
-        info_password: &[Key::GNeedpass],
         teams: WrittenTeams::Qcstatus,
         line: Line::ScorePingTeamIfAny,
         counts_in_status: true,
-        id_keys: false,
         challenge: Challenge::Characters,
         ..DEFAULT.written
     },
@@ -1622,16 +1622,24 @@ pub(crate) const WARSOW: Profile = Profile {
     engine: Engine::Warsow,
     colours: Colours::Warsow,
     info_slots: InfoSlots::All,
+    server_name: Keys::both(DEFAULT.server_name.read),
+    match_number: Keys {
+        status: &[Key::Gametype],
+        ..DEFAULT.match_number
+    },
+    private_slots: Keys::read(&[Key::PrivateClients]),
+    time_limit: Keys::read(&[Key::TimeLimit]),
+    anti_cheat: Keys::read(DEFAULT.anti_cheat.read),
+    password: Password {
+        keys: Keys::both(PASSWORDS),
+        ..DEFAULT.password
+    },
     base_folders: &["basewsw", "basewf"],
     written: Written {
-        name: ByReply::both(Key::SvHostname),
-        game_type: ByReply::both(Key::Gametype),
         modification: Modification::Key(Key::FsGame),
-        info_password: &[Key::GNeedpass],
         teams: WrittenTeams::MatchScore,
         line: Line::ScorePingNameTeam,
         counts_in_status: true,
-        id_keys: false,
         challenge: Challenge::Number,
         ..DEFAULT.written
     },
@@ -2116,17 +2124,25 @@ mod tests {
             };
             let mod_keys = match profile.names {
                 Names::GameAndModification => &[],
-                Names::Modification(keys) => keys,
+                Names::Modification(keys) => keys.read,
             };
             for (field, keys) in [
-                ("map", profile.map),
+                ("name", profile.server_name.read),
+                ("map", profile.map.read),
                 ("mod_name", mod_keys),
-                ("game_type", profile.match_words),
-                ("version", profile.version),
-                ("max_players", &[profile.slots]),
-                ("score_limit", profile.score_limits),
-                ("bot_count", profile.bots),
-                ("password", profile.password.keys),
+                ("game_type", profile.match_words.read),
+                ("game_type", profile.match_number.read),
+                ("version", profile.version.read),
+                ("protocol_version", profile.protocol.read),
+                ("max_players", profile.slots.read),
+                ("private_slots", profile.private_slots.read),
+                ("score_limit", profile.score_limit.read),
+                ("time_limit", profile.time_limit.read),
+                ("dedicated", profile.dedicated.read),
+                ("anti_cheat", profile.anti_cheat.read),
+                ("bot_count", profile.bots.read),
+                ("bot_count", profile.people.read),
+                ("password", profile.password.keys.read),
             ] {
                 let row = row_of(field).unwrap();
                 for key in keys {

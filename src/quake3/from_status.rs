@@ -1,18 +1,18 @@
 //! Encodes a [`ServerStatus`] as the pairs of an infostring and player lines, by the engine's row.
 //!
 //! The format cannot carry some bytes: `\ ; "` become similar characters, and control bytes are
-//! removed.
+//! removed. Quake 2 and QuakeWorld have a character set of their own, with fewer such bytes.
 
 use std::borrow::Cow;
 
 use super::engines::{
-    Clients, InfoSlots, Limit, Line, MATCH_SCORE_TEAMS, Modification, Profile, QCSTATUS_TEAMS,
-    RED_AND_BLUE, WrittenTeams,
+    Clients, InfoSlots, Limit, Line, MATCH_SCORE_TEAMS, Modification, Names, Profile,
+    QCSTATUS_TEAMS, RED_AND_BLUE, WrittenTeams,
 };
-use super::keys::{Key, Known};
-use super::to_status::{ANTI_CHEAT, teams_of_qcstatus, type_of_qcstatus};
+use super::keys::{Key, Keys, Known};
+use super::to_status::{teams_of_qcstatus, type_of_qcstatus};
 use super::wire::infostring::{InfoString, InfoStringBuilder, sanitise};
-use crate::error::EncodeError;
+use super::wire::siblings::Form;
 use crate::model::{Charset, Player, ServerStatus, Team, Text, TextRef};
 use crate::options::{Detail, Engine};
 use crate::service::Service;
@@ -39,8 +39,7 @@ pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile
 
 /// The pairs of the status's fields, in a bounded number of bytes. Each key is written once.
 ///
-/// A `statusResponse` still lacks `clients`: whether it is needed depends on the player lines that
-/// fit.
+/// A status still lacks `clients`: whether it is needed depends on the player lines that fit.
 pub(super) fn field_pairs(
     detail: Detail,
     status: &ServerStatus,
@@ -55,9 +54,17 @@ pub(super) fn field_pairs(
         info: InfoStringBuilder::new(room),
     };
     writer.put_counts();
-    writer.put_game(service);
+    writer.put_match_type();
+    writer.put_names();
+    let version = status.protocol_version.unwrap_or(service.protocol_version);
+    writer.put_number(&profile.protocol, Some(version));
     writer.put_access();
-    writer.put_match();
+    if writer.is_info {
+        writer.put_repeated_rules();
+    } else {
+        writer.put_limits();
+        writer.put_teams();
+    }
     writer.info
 }
 
@@ -70,33 +77,48 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
+    /// Writes a value under the keys of its field, if there is one.
+    fn put(&mut self, keys: &Keys, value: Option<Vec<u8>>) {
+        for key in keys.written(self.is_info) {
+            self.put_key(*key, value.as_deref());
+        }
+    }
+
     /// Appends a pair, if there is a value. A pair that does not fit is left out: the next pair may
     /// be shorter.
-    fn put(&mut self, key: Key, value: Option<Vec<u8>>) {
+    fn put_key(&mut self, key: Key, value: Option<&[u8]>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let _ = self.push(key, &value);
+            let _ = self.info.put(key.as_str().as_bytes(), value);
         }
     }
 
-    fn push(&mut self, key: Key, value: &[u8]) -> Result<(), EncodeError> {
-        self.info.push(key.as_str().as_bytes(), value)
+    fn put_text(&mut self, keys: &Keys, text: &Option<Text>) {
+        self.put(keys, self.text(text));
     }
 
-    fn put_number(&mut self, key: Key, number: Option<impl ToString>) {
-        self.put(key, number.map(|number| number.to_string().into_bytes()));
+    fn put_number(&mut self, keys: &Keys, number: Option<impl ToString>) {
+        self.put(keys, number.map(|number| number.to_string().into_bytes()));
     }
 
-    /// Writes a number under the first of these keys.
-    fn put_first(&mut self, keys: &[Key], number: Option<impl ToString>) {
-        if let Some(key) = keys.first() {
-            self.put_number(*key, number);
-        }
+    fn put_key_number(&mut self, key: Key, number: Option<impl ToString>) {
+        let number = number.map(|number| number.to_string());
+        self.put_key(key, number.as_deref().map(str::as_bytes));
+    }
+
+    fn text(&self, text: &Option<Text>) -> Option<Vec<u8>> {
+        let text = text.as_ref()?;
+        Some(value_of(self.profile.form, text.as_ref()).into_owned())
     }
 
     /// The value of a rule of the status.
     fn rule(&self, key: Key) -> Option<Vec<u8>> {
         let value = self.status.rules.get(key.as_str())?;
-        Some(wire(value).into_owned())
+        Some(value_of(self.profile.form, value).into_owned())
+    }
+
+    /// The first of these rules.
+    fn first_rule(&self, keys: &[Key]) -> Option<Vec<u8>> {
+        keys.iter().find_map(|key| self.rule(*key))
     }
 
     /// Whether no rule has one of these keys. Rules are written after the fields.
@@ -105,22 +127,29 @@ impl Writer<'_> {
             .all(|key| self.status.rules.get(key.as_str()).is_none())
     }
 
+    /// Whether a rule with another key than this one of a field has its value.
+    fn has_other_rule(&self, keys: &Keys, written: Key) -> bool {
+        let mut others = keys.read.iter().filter(|key| **key != written);
+        others.any(|key| !self.lacks(&[*key]))
+    }
+
     /// Writes the name, the map, and the numbers of players and slots.
     fn put_counts(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        self.put(profile.written.name.of(self.is_info), owned(&status.name));
-        self.put(Key::Mapname, owned(&status.map));
+        self.put_text(&profile.server_name, &status.name);
+        self.put_text(&profile.map, &status.map);
         if self.is_info {
-            self.put_number(Key::Clients, self.clients());
+            self.put_key_number(Key::Clients, self.clients());
         }
-        let private = status.private_slots.filter(|_| profile.written.id_keys);
-        let lacks_private = self.is_info && profile.info_slots == InfoSlots::Public;
-        let left_out = private.filter(|_| lacks_private).unwrap_or(0);
-        let slots = status
-            .max_players
-            .map(|slots| slots.saturating_sub(left_out));
-        self.put_number(profile.slots, slots);
-        self.put_number(Key::PrivateClients, private);
+        let counts_private = !self.is_info || profile.info_slots == InfoSlots::All;
+        let is_written = !profile.private_slots.written(self.is_info).is_empty();
+        let private = status
+            .private_slots
+            .filter(|_| is_written && !counts_private);
+        let slots = status.max_players;
+        let slots = slots.map(|slots| slots.saturating_sub(private.unwrap_or(0)));
+        self.put_number(&profile.slots, slots);
+        self.put_number(&profile.private_slots, status.private_slots);
     }
 
     /// The key `clients` of an `infoResponse`.
@@ -131,57 +160,56 @@ impl Writer<'_> {
         Some(online.saturating_sub(bots.unwrap_or(0)))
     }
 
-    /// Writes the type of match, the game, the modification and the protocol.
-    fn put_game(&mut self, service: &Service) {
-        let (status, written) = (self.status, &self.profile.written);
-        if written.teams != WrittenTeams::Qcstatus || status.game_type.is_none() {
-            let game_type = self.game_type();
-            self.put(written.game_type.of(self.is_info), game_type);
+    /// Writes the type of match: its number, and its words if the engine has a key for them.
+    fn put_match_type(&mut self) {
+        let (status, profile) = (self.status, self.profile);
+        let words = self.text(&status.game_type);
+        if profile.written.teams == WrittenTeams::Qcstatus && words.is_some() {
+            return;
         }
-        if let Some(words) = written.game_words {
-            let game_type = owned(&status.game_type);
-            self.put(
-                words.of(self.is_info),
-                game_type.filter(|text| !is_number(text)),
-            );
+        let number = self.match_number();
+        if profile.match_words.written(self.is_info).is_empty() {
+            return self.put(&profile.match_number, number.or(words));
         }
-        let game = owned(&status.game);
+        let has_number = !profile.match_number.written(self.is_info).is_empty();
+        self.put(&profile.match_number, number);
+        let words = words.filter(|words| !(has_number && is_number(words)));
+        self.put(&profile.match_words, words);
+    }
+
+    /// The number of the type of match. A status that was read from a reply has the game's words in
+    /// the field, and the number in a rule.
+    fn match_number(&self) -> Option<Vec<u8>> {
+        let field = self.text(&self.status.game_type);
+        let rule = || self.first_rule(self.profile.match_number.read);
+        let number = field.filter(|text| is_number(text));
+        number.or_else(|| rule().filter(|text| is_number(text)))
+    }
+
+    /// Writes the names of the game and its modification.
+    fn put_names(&mut self) {
+        let (status, profile) = (self.status, self.profile);
+        if let Names::Modification(keys) = &profile.names {
+            return self.put_text(keys, only_name(status, profile));
+        }
+        let game = self.text(&status.game);
+        let modification = self.text(&status.mod_name);
         let inner = self.inner_name();
         if self.is_info {
-            self.put(written.info_game, game);
+            self.put_key(profile.written.info_game, game.as_deref());
         } else if inner.is_some() {
-            self.put(Key::ComGamename, game);
-            self.put(Key::Gamename, inner);
+            self.put_key(Key::ComGamename, game.as_deref());
+            self.put_key(Key::Gamename, inner.as_deref());
         } else {
-            self.put(Key::Gamename, game);
+            self.put_key(Key::Gamename, game.as_deref());
         }
-        match written.modification {
-            Modification::Key(key) => self.put(key, owned(&status.mod_name)),
+        match profile.written.modification {
+            Modification::Key(key) => self.put_key(key, modification.as_deref()),
             Modification::Gamename if self.is_info => {
-                self.put(Key::Game, owned(&status.mod_name));
+                self.put_key(Key::Game, modification.as_deref());
             }
             Modification::Gamename => {}
         }
-        let version = status.protocol_version.unwrap_or(service.protocol_version);
-        self.put_number(Key::Protocol, Some(version));
-    }
-
-    /// The type of match as the engines write it, a number if the status has one.
-    ///
-    /// A status that was read from a reply has the game's words in the field, and the number in a
-    /// rule.
-    fn game_type(&self) -> Option<Vec<u8>> {
-        let field = owned(&self.status.game_type);
-        let number_in_rule = || {
-            let rule = self.rule(Key::GGametype);
-            let rule = rule.or_else(|| self.rule(Key::Gametype));
-            rule.filter(|text| is_number(text))
-        };
-        let number = field.clone().filter(|text| is_number(text));
-        let has_key_for_words = self.profile.written.game_words.is_some();
-        number
-            .or_else(number_in_rule)
-            .or_else(|| field.filter(|_| !has_key_for_words))
     }
 
     /// The `gamename` of a status that has `com_gamename` too: the modification. Other keys of a
@@ -198,131 +226,141 @@ impl Writer<'_> {
             self.rule(Key::ComGamename)?;
             self.rule(Key::Gamename)
         };
-        owned(&self.status.mod_name).or_else(rule)
+        self.text(&self.status.mod_name).or_else(rule)
     }
 
-    /// Writes whether a password is needed, the numbers of people and bots, the version,
-    /// `qcstatus`, and the rules that an `infoResponse` repeats.
+    /// Writes whether a password is needed, the numbers of people and bots, and the version.
     fn put_access(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        let written = &profile.written;
-        let locked = status.password.map(u8::from);
-        if self.is_info {
-            let is_left_out = profile.password.absence_means_none;
-            let locked = locked.filter(|locked| *locked == 1 || !is_left_out);
-            for key in written.info_password {
-                self.put_number(*key, locked);
-            }
-        } else {
-            self.put_first(profile.password.keys, locked);
-        }
+        let is_left_out = self.is_info && profile.password.absence_means_none;
+        let locked = self.locked();
+        let locked = locked.filter(|locked| *locked > 0 || !is_left_out);
+        self.put_number(&profile.password.keys, locked);
         let people = self.people();
-        for key in written.people {
-            self.put_number(*key, people);
-        }
-        self.put_number(Key::Bots, status.bot_count.filter(|_| people.is_none()));
-        self.put(Key::Version, owned(&status.version));
-        if written.teams == WrittenTeams::Qcstatus {
+        self.put_number(&profile.people, people);
+        self.put_number(&profile.bots, status.bot_count.filter(|_| people.is_none()));
+        self.put_text(&profile.version, &status.version);
+        if profile.written.teams == WrittenTeams::Qcstatus {
             self.put_qcstatus();
         }
-        if self.is_info {
-            for repeated in written.info_rules {
-                let mut values = repeated.rules.iter().map(|key| self.rule(*key));
-                let value = values.find_map(|value| value);
-                self.put(repeated.key, value);
-            }
+    }
+
+    /// Whether a password is needed, as a number. Of a bit field, the bits of the rule are kept if
+    /// the bit for players agrees with the status.
+    fn locked(&self) -> Option<u32> {
+        let password = self.profile.password;
+        let locked = u32::from(self.status.password?);
+        let rule = self.first_rule(password.keys.read);
+        let bits = rule.filter(|_| password.is_bit_field);
+        let bits = bits.and_then(|bits| number::number::<u32>(&bits));
+        Some(bits.filter(|bits| bits & 1 == locked).unwrap_or(locked))
+    }
+
+    /// The number of people, for an `infoResponse` that counts them.
+    fn people(&self) -> Option<u32> {
+        if self.profile.people.written(self.is_info).is_empty() {
+            return None;
         }
+        self.clients()?.checked_sub(self.status.bot_count?)
     }
 
     /// Writes `qcstatus`: the rule, unless a field contradicts it, or a new one. A version that
     /// does not fit is left out, because `qcstatus` is the only key of the type of match.
     fn put_qcstatus(&mut self) {
         let rule = self.rule(Key::Qcstatus);
-        let rule = rule.map(|value| sanitise(&value).into_owned());
         if let Some(value) = rule.filter(|value| self.agrees_with(value)) {
-            return self.put(Key::Qcstatus, Some(value));
+            return self.put_key(Key::Qcstatus, Some(&value));
         }
         for version in [&self.status.version, &None] {
-            let value = qcstatus(self.status, version.as_ref());
-            if value.is_none_or(|value| self.push(Key::Qcstatus, &value).is_ok()) {
-                break;
+            let Some(value) = qcstatus(self.status, version.as_ref()) else {
+                return;
+            };
+            let key = Key::Qcstatus.as_str();
+            if self.info.put(key.as_bytes(), &value).is_ok() {
+                return;
             }
         }
     }
 
     /// Whether clients read the status's type of match and scores from this `qcstatus`.
     fn agrees_with(&self, qcstatus: &[u8]) -> bool {
-        let has_other_key = !self.lacks(&[Key::GGametype, Key::Gametype]);
+        let has_other_key = !self.lacks(self.profile.match_number.read);
         let word = type_of_qcstatus(qcstatus).map(<[u8]>::to_vec);
-        let game_type = owned(&self.status.game_type);
         let teams = teams_of_qcstatus(qcstatus);
-        (has_other_key || word == game_type) && scores(&teams) == scores(&self.status.teams)
+        let has_type = has_other_key || word == self.text(&self.status.game_type);
+        has_type && scores(&teams) == scores(&self.status.teams)
     }
 
-    /// The number of people, for an `infoResponse` that counts them.
-    fn people(&self) -> Option<u32> {
-        if !self.is_info || self.profile.written.people.is_empty() {
-            return None;
+    /// Writes the rules that an `infoResponse` repeats.
+    fn put_repeated_rules(&mut self) {
+        for repeated in self.profile.written.info_rules {
+            let value = self.first_rule(repeated.rules);
+            self.put_key(repeated.key, value.as_deref());
         }
-        self.clients()?.checked_sub(self.status.bot_count?)
     }
 
-    /// The limits, anti-cheat and teams of a status.
-    fn put_match(&mut self) {
+    /// Writes the limits and anti-cheat. If the rules have another key of the field, it has the
+    /// value, and the written key another meaning.
+    fn put_limits(&mut self) {
         let (status, profile) = (self.status, self.profile);
-        if self.is_info {
-            return;
+        let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
+        self.put_number(&profile.time_limit, minutes);
+        if let Some(key) = self.limit_key()
+            && !self.has_other_rule(&profile.score_limit, key)
+        {
+            self.put_key_number(key, status.score_limit);
         }
-        if profile.written.id_keys {
-            let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
-            self.put_number(Key::TimeLimit, minutes);
-            if let Some(key) = self.limit_key().filter(|_| self.lacks(&LIMITS)) {
-                self.put_number(key, status.score_limit);
-            }
-            if self.lacks(&ANTI_CHEAT) {
-                self.put_number(Key::SvPunkbuster, status.anti_cheat.map(u8::from));
-            }
-        }
-        match profile.written.teams {
-            WrittenTeams::RedAndBlue => {
-                for keys in &RED_AND_BLUE {
-                    let score = team(&status.teams, keys.id).and_then(|team| team.score);
-                    self.put_first(keys.scores, score);
-                }
-            }
-            WrittenTeams::MatchScore => self.put(Key::MatchScore, Some(match_score(&status.teams))),
-            WrittenTeams::Qcstatus | WrittenTeams::None => {}
+        let anti_cheat = &profile.anti_cheat;
+        if let [key] = *anti_cheat.status
+            && !self.has_other_rule(anti_cheat, key)
+        {
+            self.put_key_number(key, status.anti_cheat.map(u8::from));
         }
     }
 
     /// The key of the limit of points.
     fn limit_key(&self) -> Option<Key> {
-        if let Some(key) = self.profile.written.score_limit {
+        if let [key, ..] = *self.profile.score_limit.status {
             return Some(key);
         }
-        let number: u32 = number::number(&self.game_type()?)?;
+        let number: u32 = number::number(&self.match_number()?)?;
         let mut matches = self.profile.matches.iter();
         match matches.find(|known| known.number == number)?.limit {
             Limit::Key(key) => Some(key),
             Limit::StockKey(_) | Limit::None => None,
         }
     }
-}
 
-/// Keys of limits that end a match.
-const LIMITS: [Key; 4] = [
-    Key::FragLimit,
-    Key::CaptureLimit,
-    Key::DuelFragLimit,
-    Key::ScoreLimit,
-];
+    /// Writes the teams, if they have keys of their own.
+    fn put_teams(&mut self) {
+        let teams = &self.status.teams;
+        match self.profile.written.teams {
+            WrittenTeams::RedAndBlue => {
+                for keys in &RED_AND_BLUE {
+                    let score = team(teams, keys.id).and_then(|team| team.score);
+                    if let [key, ..] = *keys.scores {
+                        self.put_key_number(key, score);
+                    }
+                }
+            }
+            WrittenTeams::MatchScore => self.put_key(Key::MatchScore, Some(&match_score(teams))),
+            WrittenTeams::Qcstatus | WrittenTeams::None => {}
+        }
+    }
+}
 
 fn is_number(text: &[u8]) -> bool {
     integer(text).is_some()
 }
 
-fn owned(text: &Option<Text>) -> Option<Vec<u8>> {
-    text.as_ref().map(self::text)
+/// The name in a reply with one name: the modification, or the game if it is named by its own
+/// folder.
+fn only_name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text> {
+    let is_folder = |name: &Text| profile.base_folders.iter().any(|base| name == base);
+    match &status.game {
+        Some(game) if status.mod_name.is_none() && is_folder(game) => &status.game,
+        _ => &status.mod_name,
+    }
 }
 
 fn team(teams: &[Team], id: i32) -> Option<&Team> {
@@ -332,19 +370,24 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
 /// does not fit, has no value, or its key is already there. A key without a value makes ioquake3's
 /// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
-pub(super) fn put_rules(info: &mut InfoStringBuilder, status: &ServerStatus, limit: usize) {
+pub(super) fn put_rules(
+    info: &mut InfoStringBuilder,
+    status: &ServerStatus,
+    form: Form,
+    limit: usize,
+) {
     info.limit = limit;
     let fields = info.bytes.clone();
     for (key, value) in &status.rules {
-        let (key, value) = (wire(key), wire(value));
-        let (key, value) = (sanitise(&key), sanitise(&value));
+        let (key, value) = (value_of(form, key), value_of(form, value));
         // A challenge among the rules belongs to another request.
         let mut known = InfoString::new(&fields)
             .iter()
             .map(|(key, _)| key)
             .chain([&b"challenge"[..]]);
-        if !known.any(|known| known.eq_ignore_ascii_case(&key)) && !value.is_empty() {
-            let _ = info.push(&key, &value);
+        let is_new = !known.any(|known| known.eq_ignore_ascii_case(&key));
+        if is_new && !key.is_empty() && !value.is_empty() {
+            let _ = info.put(&key, &value);
         }
     }
 }
@@ -427,7 +470,8 @@ fn put_line(player: &Player, line: Line, has_teams: bool, lines: &mut Vec<u8>) {
         lines.push(b' ');
     }
     // The name holds no quote and no line feed.
-    for part in [&b"\""[..], &sanitise(&wire(player.name.as_ref())), b"\""] {
+    let name = value_of(Form::Quake3, player.name.as_ref());
+    for part in [&b"\""[..], &name, b"\""] {
         lines.extend_from_slice(part);
     }
     for number in after {
@@ -437,19 +481,42 @@ fn put_line(player: &Player, line: Line, has_teams: bool, lines: &mut Vec<u8>) {
     lines.push(b'\n');
 }
 
-/// A text as a value of an infostring.
+/// A text as a value of Quake 3's infostrings.
 pub(super) fn text(text: &Text) -> Vec<u8> {
-    sanitise(&wire(text.as_ref())).into_owned()
+    value_of(Form::Quake3, text.as_ref()).into_owned()
 }
 
 /// Whether [`text`] converts a text to these bytes.
 pub(super) fn is_text(text: &Text, bytes: &[u8]) -> bool {
-    *sanitise(&wire(text.as_ref())) == *bytes
+    *value_of(Form::Quake3, text.as_ref()) == *bytes
 }
 
-/// A text's bytes in this wire's character sets.
-fn wire(text: TextRef<'_>) -> Cow<'_, [u8]> {
-    text.encoded(Charset::Utf8OrWindows1252)
+/// A text as infostrings and player lines of this form can carry it.
+pub(super) fn value_of(form: Form, text: TextRef<'_>) -> Cow<'_, [u8]> {
+    match form {
+        Form::Quake3 => match text.encoded(Charset::Utf8OrWindows1252) {
+            Cow::Borrowed(text) => sanitise(text),
+            Cow::Owned(text) => sanitise(&text).into_owned().into(),
+        },
+        Form::Quake2 | Form::QuakeWorld => quake_text(text).into(),
+    }
+}
+
+/// A text in Quake's character set, with look-alikes for `\` and `"`.
+fn quake_text(text: TextRef<'_>) -> Vec<u8> {
+    let is_quake = text.style().charset == Charset::Quake;
+    let bytes = if is_quake || text.raw().is_ascii() {
+        text.raw().to_vec()
+    } else {
+        Charset::Quake.encode(&text.decoded())
+    };
+    let look_alike = |byte| match byte {
+        b'\\' => Some(b'/'),
+        b'"' => Some(b'\''),
+        0 | b'\n' | b'\r' => None,
+        other => Some(other),
+    };
+    bytes.into_iter().filter_map(look_alike).collect()
 }
 
 #[cfg(test)]

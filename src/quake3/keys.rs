@@ -92,6 +92,58 @@ impl Key {
     }
 }
 
+/// The keys of a field of the status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Keys {
+    /// The keys from which it is read, the preferred one first.
+    pub(crate) read: &'static [Key],
+    /// The keys under which it is written in an `infoResponse`.
+    pub(crate) info: &'static [Key],
+    /// The keys under which it is written in a status.
+    pub(crate) status: &'static [Key],
+}
+
+impl Keys {
+    /// Keys that are not written.
+    pub(crate) const fn read(read: &'static [Key]) -> Self {
+        Self {
+            read,
+            info: &[],
+            status: &[],
+        }
+    }
+
+    /// Keys of which the first is written, in a status only.
+    pub(crate) const fn status(read: &'static [Key]) -> Self {
+        Self {
+            read,
+            info: &[],
+            status: first(read),
+        }
+    }
+
+    /// Keys of which the first is written.
+    pub(crate) const fn both(read: &'static [Key]) -> Self {
+        Self {
+            read,
+            info: first(read),
+            status: first(read),
+        }
+    }
+
+    /// The keys under which the field is written in this reply.
+    pub(crate) const fn written(&self, is_info: bool) -> &'static [Key] {
+        if is_info { self.info } else { self.status }
+    }
+}
+
+const fn first(keys: &'static [Key]) -> &'static [Key] {
+    match keys {
+        [first, ..] => std::slice::from_ref(first),
+        [] => &[],
+    }
+}
+
 /// The value of each known key in one reply. The first pair with a key counts, as in the engines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Known<'a> {
@@ -138,10 +190,14 @@ impl<'a> Known<'a> {
         self.get(key).is_some()
     }
 
+    /// The values of these keys.
+    pub(crate) fn values(&self, keys: &[Key]) -> impl Iterator<Item = &'a [u8]> {
+        keys.iter().filter_map(|key| self.get(*key))
+    }
+
     /// The first value of these keys that is not empty. The preferred key comes first.
     pub(crate) fn first_filled(&self, keys: &[Key]) -> Option<&'a [u8]> {
-        let values = keys.iter().filter_map(|key| self.get(*key));
-        values.into_iter().find(|value| !value.is_empty())
+        self.values(keys).find(|value| !value.is_empty())
     }
 }
 

@@ -254,6 +254,7 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     put_rules(
         &mut info,
         status,
+        Form::Quake3,
         space.for_lines(lines.len()).min(space.info),
     );
     Body {

@@ -1,12 +1,11 @@
 //! The server's side of `status`: replies as servers of Quake 2 and QuakeWorld write them.
 
-use super::engines::{Names, Profile};
-use super::keys::Key;
-use super::wire::infostring::InfoString;
+use super::engines::Profile;
+use super::from_status::{field_pairs, put_rules, value_of};
 use super::wire::line::HEXEN_WORLD;
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::{Form, MAX_PART, MAX_PIECE, MAX_STATUS};
-use crate::model::{Charset, Player, ServerStatus, Text, TextRef};
+use crate::model::{Player, ServerStatus, Text, TextRef};
 use crate::options::{Detail, Engine};
 use crate::reply::Template;
 use crate::service::Service;
@@ -62,7 +61,7 @@ pub(super) fn encode(
     let mut text = if is_quake_world && !wanted.has(Wanted::INFO) {
         Vec::new()
     } else {
-        infostring(status, service.protocol_version, profile)
+        infostring(profile.form, status, service)
     };
     text.push(b'\n');
     let lines = lines(status, profile.form, wanted);
@@ -172,91 +171,18 @@ fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
     put_head(Word { form, detail }, extra, out);
 }
 
-/// The infostring: the fields of the status, then each of its rules that fits and has a new key.
+/// The infostring: the fields of the status, then its rules.
 ///
 /// It has at least one pair, because clients recognise a status by the first `\`, and take any
 /// other text for the rest of a reply (QW-Group/ezquake-source, src/EX_browser_net.c;
 /// Unity-Technologies/qstat, qstat.c).
-fn infostring(status: &ServerStatus, protocol_version: u32, profile: &Profile) -> Vec<u8> {
-    let mut info = Info::default();
-    let first = |keys: &[Key]| keys.first().copied();
-    info.put_text(Some(Key::Hostname), &status.name);
-    info.put_text(first(profile.map), &status.map);
-    info.put_number(Some(profile.slots), status.max_players);
-    info.put_number(Some(Key::Needpass), needpass(status));
-    info.put_text(first(profile.version), &status.version);
-    if let Names::Modification(keys) = profile.names {
-        info.put_text(first(keys), name(status, profile));
-    }
-    if profile.form == Form::Quake2 {
-        let version = status.protocol_version.unwrap_or(protocol_version);
-        info.put_number(Some(Key::Protocol), Some(version));
-    } else {
-        info.put_text(first(profile.match_words), &status.game_type);
-    }
-    let minutes = status.time_limit.map(|limit| limit.as_secs_f64() / 60.0);
-    info.put_number(Some(Key::TimeLimit), minutes);
-    info.put_number(first(profile.score_limits), status.score_limit);
-    let named = info.bytes.clone();
-    for (key, value) in &status.rules {
-        let (key, value) = (wire(key), wire(value));
-        let mut known = InfoString::new(&named).iter();
-        if !known.any(|(known, _)| known.eq_ignore_ascii_case(&key)) {
-            info.put(&key, &value);
-        }
-    }
+fn infostring(form: Form, status: &ServerStatus, service: &Service) -> Vec<u8> {
+    let mut info = field_pairs(Detail::Full, status, service, MAX_INFO);
+    put_rules(&mut info, status, form, MAX_INFO);
     if info.bytes.is_empty() {
-        info.bytes.extend_from_slice(br"\hostname\");
+        return br"\hostname\".to_vec();
     }
     info.bytes
-}
-
-/// The name in a reply: the modification, or the game if it is named by its own folder.
-fn name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text> {
-    let is_folder = |name: &Text| profile.base_folders.iter().any(|base| name == base);
-    match &status.game {
-        Some(game) if status.mod_name.is_none() && is_folder(game) => &status.game,
-        _ => &status.mod_name,
-    }
-}
-
-/// The bits of `needpass`: those in the rules, if the bit for players agrees with the status.
-fn needpass(status: &ServerStatus) -> Option<u32> {
-    let password = u32::from(status.password?);
-    let read = status.rules.get(Key::Needpass.as_str());
-    let read = read.and_then(|value| number::number::<u32>(value.raw()));
-    Some(read.filter(|bits| bits & 1 == password).unwrap_or(password))
-}
-
-/// An infostring that is being written.
-#[derive(Debug, Default)]
-struct Info {
-    bytes: Vec<u8>,
-}
-
-impl Info {
-    fn put_text(&mut self, key: Option<Key>, text: &Option<Text>) {
-        if let (Some(key), Some(text)) = (key, text) {
-            self.put(key.as_str().as_bytes(), &wire(text.as_ref()));
-        }
-    }
-
-    fn put_number(&mut self, key: Option<Key>, number: Option<impl ToString>) {
-        if let (Some(key), Some(number)) = (key, number) {
-            self.put(key.as_str().as_bytes(), number.to_string().as_bytes());
-        }
-    }
-
-    /// Appends a pair, unless it is too long or has no value: no engine writes such a pair.
-    fn put(&mut self, key: &[u8], value: &[u8]) {
-        let added = key.len().saturating_add(value.len()).saturating_add(2);
-        let fits = self.bytes.len().saturating_add(added) <= MAX_INFO;
-        if fits && !key.is_empty() && !value.is_empty() {
-            for part in [b"\\", key, b"\\", value] {
-                self.bytes.extend_from_slice(part);
-            }
-        }
-    }
 }
 
 /// The player lines, each with its line feed.
@@ -368,20 +294,7 @@ fn put_quoted(text: &[u8], line: &mut Vec<u8>) {
     }
 }
 
-/// A text as both families can carry it: in Quake's character set, with look-alikes for `\` and
-/// `"`.
+/// A text as both families can carry it.
 fn wire(text: TextRef<'_>) -> Vec<u8> {
-    let is_quake = text.style().charset == Charset::Quake;
-    let bytes = if is_quake || text.raw().is_ascii() {
-        text.raw().to_vec()
-    } else {
-        Charset::Quake.encode(&text.decoded())
-    };
-    let look_alike = |byte| match byte {
-        b'\\' => Some(b'/'),
-        b'"' => Some(b'\''),
-        0 | b'\n' | b'\r' => None,
-        other => Some(other),
-    };
-    bytes.into_iter().filter_map(look_alike).collect()
+    value_of(Form::QuakeWorld, text).into_owned()
 }

@@ -7,7 +7,7 @@ use super::engines::{
     Clients, InfoSlots, Limit, MATCH_SCORE_TEAMS, Match, Names, Profile, QCSTATUS_TEAMS,
     RED_AND_BLUE, TeamKeys,
 };
-use super::keys::{Key, Known};
+use super::keys::{Key, Keys, Known};
 use super::wire::player::{PlayerLine, is_blank};
 use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 use crate::model::{
@@ -36,6 +36,7 @@ impl ToStatus for Answer {
             rules.push(key, value);
         }
         let reader = Reader::new(self, &known);
+        let profile = reader.profile;
         let lines = reader.lines();
         let listed = lines.players.len();
         let completeness = self.completeness_of(lines.count(), known.get(Key::Clients));
@@ -52,24 +53,21 @@ impl ToStatus for Answer {
         let players = (!reader.is_info()).then_some(players);
         let names = reader.game_names();
         ServerStatus {
-            name: reader.text(&[Key::SvHostname, Key::Hostname]),
-            map: reader.text(reader.profile.map),
+            name: reader.text(&profile.server_name),
+            map: reader.text(&profile.map),
             game: names.game.map(|name| reader.text_of(name)),
             mod_name: names.modification.map(|name| reader.text_of(name)),
             game_type: reader.game_type(),
-            version: reader.text(reader.profile.version),
-            protocol_version: reader
-                .known
-                .first_filled(&[Key::Protocol, Key::ComProtocol])
-                .and_then(number::leading),
+            version: reader.text(&profile.version),
+            protocol_version: reader.value(&profile.protocol).and_then(number::leading),
             password: reader.password(),
-            dedicated: reader.known.get(Key::Dedicated).and_then(number::boolean),
-            anti_cheat: number::any(&ANTI_CHEAT.map(|key| reader.known.get(key))),
+            dedicated: reader.value(&profile.dedicated).and_then(number::boolean),
+            anti_cheat: number::any(reader.known.values(profile.anti_cheat.read)),
             player_count,
             bot_count,
             max_players: reader.max_players(),
-            private_slots: reader.count(Key::PrivateClients),
-            time_limit: reader.known.get(Key::TimeLimit).and_then(number::minutes),
+            private_slots: reader.count(&profile.private_slots),
+            time_limit: reader.value(&profile.time_limit).and_then(number::minutes),
             score_limit: reader.score_limit(),
             players: players.into(),
             teams: reader.teams(),
@@ -80,9 +78,6 @@ impl ToStatus for Answer {
         }
     }
 }
-
-/// Keys of anti-cheat systems.
-pub(super) const ANTI_CHEAT: [Key; 4] = [Key::SvPunkbuster, Key::Punkbuster, Key::Pb, Key::NxAc];
 
 /// A reply, the values of its known keys, and the engine that they identify.
 struct Reader<'a> {
@@ -151,13 +146,17 @@ impl<'a> Reader<'a> {
         Text::part(self.answer.raw(), raw, self.style)
     }
 
-    /// The first value of these keys that is not empty, as a text.
-    fn text(&self, keys: &[Key]) -> Option<Text> {
-        Some(self.text_of(self.known.first_filled(keys)?))
+    /// The first value of these keys that is not empty.
+    fn value(&self, keys: &Keys) -> Option<&'a [u8]> {
+        self.known.first_filled(keys.read)
     }
 
-    fn count(&self, key: Key) -> Option<u32> {
-        self.known.get(key).and_then(number::number)
+    fn text(&self, keys: &Keys) -> Option<Text> {
+        Some(self.text_of(self.value(keys)?))
+    }
+
+    fn count(&self, keys: &Keys) -> Option<u32> {
+        self.value(keys).and_then(number::number)
     }
 
     /// The lines of a status; an `infoResponse` has none.
@@ -267,10 +266,10 @@ impl<'a> Reader<'a> {
 
     /// The number of players. The server's own number counts, else the number of lines.
     fn player_count(&self, listed: Option<usize>) -> Option<u32> {
-        let clients = self.count(Key::Clients);
+        let clients: Option<u32> = self.known.get(Key::Clients).and_then(number::number);
         let counted = match self.profile.clients {
             Clients::People if self.is_info() => {
-                let bots = self.count(Key::Bots).unwrap_or(0);
+                let bots = self.count(&self.profile.bots).unwrap_or(0);
                 clients.and_then(|people| people.checked_add(bots))
             }
             Clients::LeftOutAtZero(others) if self.is_info() => {
@@ -285,24 +284,24 @@ impl<'a> Reader<'a> {
 
     /// The server's own number of bots, or all players minus the people.
     fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
-        if let Some(bots) = self.known.first_filled(self.profile.bots) {
+        if let Some(bots) = self.value(&self.profile.bots) {
             return number::number(bots);
         }
-        let people = self.count(Key::GHumanPlayers);
-        let people = people.or_else(|| self.count(Key::Humans))?;
+        let people = self.count(&self.profile.people)?;
         player_count?.checked_sub(people)
     }
 
     fn max_players(&self) -> Option<u32> {
-        let slots = self.count(self.profile.slots)?;
+        let slots = self.count(&self.profile.slots)?;
         let lacks_private = self.is_info() && self.profile.info_slots == InfoSlots::Public;
-        let private = self.count(Key::PrivateClients).filter(|_| lacks_private);
+        let private = self.count(&self.profile.private_slots);
+        let private = private.filter(|_| lacks_private);
         slots.checked_add(private.unwrap_or(0))
     }
 
     fn password(&self) -> Option<bool> {
         let password = self.profile.password;
-        if let Some(value) = self.known.first_filled(password.keys) {
+        if let Some(value) = self.value(&password.keys) {
             if password.is_bit_field {
                 return number::number::<u32>(value).map(|bits| bits & 1 == 1);
             }
@@ -317,8 +316,8 @@ impl<'a> Reader<'a> {
     /// modification. Otherwise `gamename` is the game, or the folder if `gamename` is missing.
     /// Quake 2 and QuakeWorld have one name: the game's own folder, or a modification.
     fn game_names(&self) -> GameNames<'a> {
-        if let Names::Modification(keys) = self.profile.names {
-            let name = self.known.first_filled(keys);
+        if let Names::Modification(keys) = &self.profile.names {
+            let name = self.value(keys);
             let is_own_folder = name.is_some_and(|name| self.is_base_folder(name));
             return GameNames {
                 game: name.filter(|_| is_own_folder),
@@ -372,9 +371,9 @@ impl<'a> Reader<'a> {
             let status = self.known.get(Key::Qcstatus)?;
             Some(self.text_of(type_of_qcstatus(status)?))
         };
-        self.text(self.profile.match_words)
+        self.text(&self.profile.match_words)
             .or_else(words_of_number)
-            .or_else(|| self.text(&[Key::GGametype, Key::Gametype]))
+            .or_else(|| self.text(&self.profile.match_number))
             .or_else(word_of_qcstatus)
     }
 
@@ -384,7 +383,7 @@ impl<'a> Reader<'a> {
             Some(Limit::StockKey(key)) if !self.is_modified() => Some(key),
             _ => None,
         };
-        let any_match = self.known.first_filled(self.profile.score_limits);
+        let any_match = self.value(&self.profile.score_limit);
         let value = any_match.or_else(|| self.known.get(of_match?));
         value.and_then(number::integer)
     }
@@ -406,7 +405,8 @@ impl<'a> Reader<'a> {
         let score = self.known.first_filled(keys.scores);
         let score = score.and_then(number::integer);
         let has_teams = self.current_match.is_some_and(|current| current.has_teams);
-        let name = self.text(keys.names);
+        let name = self.known.first_filled(keys.names);
+        let name = name.map(|name| self.text_of(name));
         let name = name.filter(|_| score.is_some() || has_teams);
         (score.is_some() || name.is_some()).then(|| team(keys.id, name, score))
     }
@@ -414,7 +414,7 @@ impl<'a> Reader<'a> {
 
 /// The numbered type of match.
 fn current_match(known: &Known<'_>, profile: &Profile) -> Option<&'static Match> {
-    let value = known.first_filled(&[Key::GGametype, Key::Gametype])?;
+    let value = known.first_filled(profile.match_number.read)?;
     let number: u32 = number::number(value)?;
     profile.matches.iter().find(|known| known.number == number)
 }

@@ -97,12 +97,8 @@ pub(crate) fn boolean(text: &[u8]) -> Option<bool> {
 }
 
 /// Whether one of these values is true; `None` if none is a truth value.
-pub(crate) fn any(values: &[Option<&[u8]>]) -> Option<bool> {
-    values
-        .iter()
-        .flatten()
-        .filter_map(|value| boolean(value))
-        .reduce(|one, other| one || other)
+pub(crate) fn any<'a>(values: impl Iterator<Item = &'a [u8]>) -> Option<bool> {
+    values.filter_map(boolean).reduce(|one, other| one || other)
 }
 
 #[cfg(test)]

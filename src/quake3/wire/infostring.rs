@@ -113,8 +113,7 @@ fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
     short_until::<b'\\', b'\\'>(input.strip_prefix(b"\\").unwrap_or(input))
 }
 
-/// Writes an infostring pair by pair, never longer than a limit and never with a byte the format
-/// lacks.
+/// Writes an infostring pair by pair, never longer than a limit.
 #[derive(Debug, Clone)]
 pub(crate) struct InfoStringBuilder {
     /// The infostring so far.
@@ -140,6 +139,14 @@ impl InfoStringBuilder {
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         EncodeError::check("infostring key", key, 1..=usize::MAX, is_forbidden)?;
         EncodeError::check("infostring value", value, 0..=usize::MAX, is_forbidden)?;
+        self.put(key, value)
+    }
+
+    /// Appends a pair that the caller has checked.
+    ///
+    /// # Errors
+    /// [`EncodeError::TooLong`] when the limit would be exceeded; nothing is written then.
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), EncodeError> {
         let length = self
             .bytes
             .len()
