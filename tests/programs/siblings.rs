@@ -1,8 +1,11 @@
 //! The commands of `queryport` for GameSpy v2, Quake 2, QuakeWorld and HexenWorld, whose packets
 //! have other words than those of GameSpy v4 and Quake 3.
 
-use std::net::{SocketAddr, UdpSocket};
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::time::Duration;
+
+use kit::list_servers::gamespy4::{Plain, Request};
 
 use crate::{list, output, replying, started};
 
@@ -153,4 +156,43 @@ fn lists_of_the_siblings_are_scanned_and_printed() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+/// A GameSpy v2 list server with Halo's key and one server, at `port` of this machine.
+fn halo_list(port: u16) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let mut buffer = [0; 512];
+            let length = stream.read(&mut buffer).unwrap();
+            let request = Request::parse(&buffer[..length]);
+            assert_eq!(request.game, b"halor");
+            let list = Plain::head([127, 0, 0, 1], port, &[], &[])
+                .server(0, Ipv4Addr::LOCALHOST.octets(), &[])
+                .end();
+            let reply = request.reply(b"e4Rd9J", b"\0\0random", b"challenge", &list);
+            stream.write_all(&reply).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn a_list_of_gamespy_v2_is_scanned_and_printed() {
+    let (mut child, _out, first) = started(&["serve", "halo", "0"]);
+    let server = first.trim().rsplit(' ').next().unwrap();
+    let address: SocketAddr = server.parse().unwrap();
+    let master = halo_list(address.port()).to_string();
+    let (code, out, err) = output(&["master", "list", &master, "halo"]);
+    assert_eq!((code, out.trim()), (Some(0), server), "{err}");
+    let run = [
+        "scan", "halo", "--master", &master, "--scope", "any", "--json",
+    ];
+    let scanned = line(&run);
+    assert_eq!(scanned["peer"], server, "{scanned}");
+    assert_eq!(scanned["game"], "halo", "{scanned}");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
