@@ -598,13 +598,15 @@ fn a_served_status_with_long_names_is_complete_for_our_client() {
 /// The requests that clients of the engines send, byte for byte, and how the replies begin:
 /// yquake2/yquake2 69599f5a (src/client/cl_network.c), skullernet/q2pro 3aa0d40b
 /// (src/client/main.c), QW-Group/ezquake-source c0e22c45 (src/EX_browser_net.c,
-/// src/EX_browser_ping.c), fte-team/fteqw 93257c1a (engine/client/net_master.c).
+/// src/EX_browser_ping.c), fte-team/fteqw 93257c1a (engine/client/net_master.c). Those of yquake2
+/// (of its own version), of Q2PRO and of DarkPlaces (Debian's of 2018-09-08) were also recorded.
 #[test]
 fn requests_of_the_engines_own_clients_are_answered() {
     use Engine::{Quake2, QuakeWorld};
     let info = "info\n             Srv    q2dm1  1/ 8\n";
     let status = "print\n\\hostname\\Srv\\mapname\\q2dm1\\maxclients\\8";
     let team = "1 3 0 20 \"Ann\" \"\" 0 0 \"red\"\n";
+    let no_team = "1 3 0 20 \"Ann\" \"\" 0 0\n";
     for (client, engine, request, reply) in [
         ("yquake2 pingservers", Quake2, "info 34", info),
         (
@@ -617,6 +619,7 @@ fn requests_of_the_engines_own_clients_are_answered() {
         ("q2pro serverstatus", Quake2, "status", status),
         ("FTE", Quake2, "status\n", status),
         ("ezQuake", QuakeWorld, "status 23\n", team),
+        ("DarkPlaces", QuakeWorld, "status\n", no_team),
         ("FTE", QuakeWorld, "status 55\n", team),
         ("ezQuake ping", QuakeWorld, "k\n", "l"),
     ] {
