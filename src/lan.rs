@@ -36,8 +36,8 @@ const PAUSE: Duration = Duration::from_millis(10);
 #[derive(Debug)]
 pub(crate) struct Discovery {
     probes: Vec<Probe>,
-    /// Requests to send, of all rounds: the number of a probe, and a port.
-    waiting: VecDeque<(usize, u16)>,
+    /// Requests to send, of all rounds.
+    waiting: VecDeque<Waiting>,
     /// Requests of a round.
     round: usize,
     timing: Timing,
@@ -49,8 +49,27 @@ pub(crate) struct Discovery {
     ready: VecDeque<Found>,
 }
 
+/// A request to send.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    /// The position of its probe.
+    probe: usize,
+    port: u16,
+}
+
+/// A request that is sent on every network.
+pub(crate) struct Broadcast {
+    pub(crate) protocol: Protocol,
+    pub(crate) port: u16,
+}
+
 /// A server that has answered: where to query it, and how.
-pub(crate) type Found = (Protocol, SocketAddr, QueryOptions);
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Found {
+    pub(crate) protocol: Protocol,
+    pub(crate) server: SocketAddr,
+    pub(crate) options: QueryOptions,
+}
 
 /// One request and the query that it begins.
 #[derive(Debug)]
@@ -60,9 +79,25 @@ struct Probe {
     /// The query; `None` for the beacon of Unreal's servers.
     query: Option<StatusQuery>,
     request: Vec<u8>,
-    /// The ports to send the request to. If all servers of a host share a port, its answers name a
-    /// game port; the rule then gives the query port.
-    ports: Vec<(u16, Option<QueryPort>)>,
+    /// The ports to send the request to.
+    ports: Vec<ProbedPort>,
+}
+
+/// A port that a request is sent to.
+#[derive(Debug)]
+struct ProbedPort {
+    port: u16,
+    /// If all servers of a host share the port, its answers name a game port. This rule then gives
+    /// the query port.
+    rule: Option<QueryPort>,
+}
+
+/// Ports at which servers of a game listen.
+struct PortRange {
+    is_beacon: bool,
+    ports: RangeInclusive<u16>,
+    /// See [`ProbedPort::rule`].
+    rule: Option<QueryPort>,
 }
 
 impl Discovery {
@@ -78,25 +113,20 @@ impl Discovery {
         let mut probes: Vec<Probe> = Vec::new();
         for game in game.map_or(TABLE, slice::from_ref) {
             let options = options.of_game(game.dialect);
-            for (is_beacon, ports, rule) in ports(game) {
-                let request = (game.protocol, options, is_beacon);
-                let is_same = |probe: &Probe| {
-                    request == (probe.protocol, probe.options, probe.query.is_none())
-                };
-                if !probes.iter().any(is_same) {
-                    probes.push(Probe::new(game.protocol, is_beacon, options, nonce()));
-                }
-                for probe in probes.iter_mut().filter(|probe| is_same(probe)) {
-                    probe.ports.extend(ports.clone().map(|port| (port, rule)));
+            for range in port_ranges(game) {
+                let is_beacon = range.is_beacon;
+                let mut known = probes.iter_mut();
+                let same = known.find(|probe| probe.sends(game.protocol, options, is_beacon));
+                if let Some(probe) = same {
+                    probe.add_ports(range);
+                } else {
+                    let mut probe = Probe::new(game.protocol, is_beacon, options, nonce());
+                    probe.add_ports(range);
+                    probes.push(probe);
                 }
             }
         }
-        let mut round = Vec::new();
-        for (number, probe) in probes.iter().enumerate() {
-            round.extend(probe.ports.iter().map(|(port, _)| (number, *port)));
-        }
-        round.sort_unstable();
-        round.dedup();
+        let round = requests_of_round(&probes);
         // A second round, as id's client sends: one request can be lost.
         let rounds = if timing.retries() > 0 { 2 } else { 1 };
         Self {
@@ -112,17 +142,13 @@ impl Discovery {
         }
     }
 
-    /// Appends the next request to `out`, and returns its protocol and the port to send it to on
-    /// every network; `None` when nothing may be sent now.
-    pub(crate) fn poll_transmit(
-        &mut self,
-        now: Instant,
-        out: &mut Vec<u8>,
-    ) -> Option<(Protocol, u16)> {
+    /// Appends the next request to `out`, and returns where to send it; `None` when nothing may be
+    /// sent now.
+    pub(crate) fn poll_transmit(&mut self, now: Instant, out: &mut Vec<u8>) -> Option<Broadcast> {
         if now < self.next_send {
             return None;
         }
-        let (probe, port) = self.waiting.pop_front()?;
+        let Waiting { probe, port } = self.waiting.pop_front()?;
         let probe = self.probes.get(probe)?;
         out.extend_from_slice(&probe.request);
         let left = self.waiting.len();
@@ -133,7 +159,10 @@ impl Discovery {
         }
         self.quiet_at = after(now, self.timing.retry_after());
         self.deadline = after(now, self.timing.timeout());
-        Some((probe.protocol, port))
+        Some(Broadcast {
+            protocol: probe.protocol,
+            port,
+        })
     }
 
     /// Takes a datagram from anywhere.
@@ -142,27 +171,38 @@ impl Discovery {
         if !Scope::Any.admits(from) || self.found.contains(&from) {
             return;
         }
-        let answered = |probe| Some((probe, Probe::query_port(probe, from.port(), datagram)?));
-        // HexenWorld's servers reply as QuakeWorld's do, but to other requests.
-        let (asked, others): (Vec<_>, Vec<_>) = self
-            .probes
-            .iter()
-            .partition(|probe| probe.has_port(from.port()));
-        let Some((probe, port)) = asked.into_iter().chain(others).find_map(answered) else {
+        let Some(found) = self.server_of(from, datagram) else {
             return;
         };
-        let mut server = from;
-        server.set_port(port);
+        let server = found.server;
         // On a local network, all hosts can be in one /64.
         let one_address = Prefix { v4: 32, v6: 128 };
         let at_host = self.found.range(network(server.ip(), one_address));
         let has_space = self.found.len() < MAX_LAN_SERVERS
             && at_host.take(MAX_LAN_SERVERS_PER_HOST).count() < MAX_LAN_SERVERS_PER_HOST;
         if Scope::Any.admits(server) && has_space && self.found.insert(server) {
-            self.ready
-                .push_back((probe.protocol, server, probe.options));
+            self.ready.push_back(found);
             self.quiet_at = self.quiet_at.max(after(now, self.timing.retry_after()));
         }
+    }
+
+    /// The server that sent this datagram, if the datagram answers a request.
+    fn server_of(&self, from: SocketAddr, datagram: &[u8]) -> Option<Found> {
+        // HexenWorld's servers reply as QuakeWorld's do, but to other requests.
+        let was_sent_there = |probe: &&Probe| probe.has_port(from.port());
+        let (asked, others): (Vec<_>, Vec<_>) = self.probes.iter().partition(was_sent_there);
+        for probe in asked.into_iter().chain(others) {
+            if let Some(port) = probe.query_port(from.port(), datagram) {
+                let mut server = from;
+                server.set_port(port);
+                return Some(Found {
+                    protocol: probe.protocol,
+                    server,
+                    options: probe.options,
+                });
+            }
+        }
+        None
     }
 
     /// The next server that has answered.
@@ -186,36 +226,62 @@ impl Discovery {
     }
 }
 
+/// The requests of one round, each once.
+fn requests_of_round(probes: &[Probe]) -> Vec<Waiting> {
+    let mut round = Vec::new();
+    for (probe, Probe { ports, .. }) in probes.iter().enumerate() {
+        for ProbedPort { port, .. } in ports {
+            round.push(Waiting { probe, port: *port });
+        }
+    }
+    round.sort_unstable();
+    round.dedup();
+    round
+}
+
 impl Probe {
     fn new(protocol: Protocol, is_beacon: bool, options: QueryOptions, nonce: u64) -> Self {
+        if is_beacon {
+            return Self {
+                protocol,
+                options,
+                query: None,
+                request: BEACON_REQUEST.to_vec(),
+                ports: Vec::new(),
+            };
+        }
         // Not all GameSpy v1 servers answer the commands of the short query.
         let detail = if protocol == Protocol::GameSpy1 {
             Detail::Full
         } else {
             Detail::Short
         };
-        let new = || StatusQuery::new(protocol, nonce, &options.with_detail(detail));
-        let mut query = (!is_beacon).then(new);
-        let mut request = if is_beacon {
-            BEACON_REQUEST.to_vec()
-        } else {
-            Vec::new()
-        };
-        query
-            .iter_mut()
-            .for_each(|query| query.request(&mut request));
+        let mut query = StatusQuery::new(protocol, nonce, &options.with_detail(detail));
+        let mut request = Vec::new();
+        query.request(&mut request);
         Self {
             protocol,
             options,
-            query,
+            query: Some(query),
             request,
             ports: Vec::new(),
         }
     }
 
+    /// Whether the probe sends this request.
+    fn sends(&self, protocol: Protocol, options: QueryOptions, is_beacon: bool) -> bool {
+        self.protocol == protocol && self.options == options && self.query.is_none() == is_beacon
+    }
+
+    fn add_ports(&mut self, range: PortRange) {
+        let rule = range.rule;
+        let ports = range.ports.map(|port| ProbedPort { port, rule });
+        self.ports.extend(ports);
+    }
+
     /// Whether the request is sent to this port.
     fn has_port(&self, port: u16) -> bool {
-        self.ports.iter().any(|(known, _)| *known == port)
+        self.ports.iter().any(|probed| probed.port == port)
     }
 
     /// The query port of the server that sent this datagram from this port; `None` if it does not
@@ -224,45 +290,68 @@ impl Probe {
         let Some(query) = &self.query else {
             return beacon(datagram);
         };
-        // GameSpy v1's parser accepts anything that begins with a backslash.
-        let is_value = |(key, value): (&[u8], &[u8])| !key.is_empty() && !value.is_empty();
-        if self.protocol == Protocol::GameSpy1
-            && !Response::parse(datagram, &self.options.limits)
-                .ok()?
-                .pairs()
-                .any(is_value)
-        {
+        if self.protocol == Protocol::GameSpy1 && !self.has_pair(datagram) {
             return None;
         }
-        let rule = self
-            .ports
-            .iter()
-            .filter(|(port, _)| *port == from)
-            .find_map(|(_, rule)| *rule);
-        match (query.clone().receive(datagram), rule) {
-            (Verdict::Rejected(_), _) => None,
-            (Verdict::Done(answer), Some(rule)) => rule.of(answer.to_status().game_port?),
-            // A port that servers share sends only complete answers.
-            (_, Some(_)) => None,
-            (_, None) => Some(from),
-        }
+        let verdict = query.clone().receive(datagram);
+        let mut probed = self.ports.iter().filter(|probed| probed.port == from);
+        let Some(rule) = probed.find_map(|probed| probed.rule) else {
+            let is_rejected = matches!(verdict, Verdict::Rejected(_));
+            return (!is_rejected).then_some(from);
+        };
+        // A port that servers share sends only complete answers.
+        let Verdict::Done(answer) = verdict else {
+            return None;
+        };
+        rule.of(answer.to_status().game_port?)
+    }
+
+    /// Whether a datagram of GameSpy v1 has a key with a value. The parser accepts anything that
+    /// begins with a backslash.
+    fn has_pair(&self, datagram: &[u8]) -> bool {
+        let Ok(response) = Response::parse(datagram, &self.options.limits) else {
+            return false;
+        };
+        let mut pairs = response.pairs();
+        pairs.any(|(key, value)| !key.is_empty() && !value.is_empty())
     }
 }
 
-/// The ports at which servers of a game listen: whether they are a beacon's, the ports, and for a
-/// shared port the rule for the query port.
-fn ports(game: &Game) -> impl Iterator<Item = (bool, RangeInclusive<u16>, Option<QueryPort>)> {
-    let from = |port: u16, count: u16| port..=port.saturating_add(count.saturating_sub(1));
-    let usual = game
-        .default_query_port()
-        .map(|port| (false, from(port, PORTS), None));
-    usual
-        .into_iter()
-        .chain(game.lan.iter().map(move |lan| match *lan {
-            Lan::Ports(first, last) => (false, first..=last, None),
-            Lan::Shared(port) => (false, from(port, 1), Some(game.query_port)),
-            Lan::Beacon(first) => (true, from(first, BEACON_PORTS), None),
-        }))
+/// The ports at which servers of a game listen.
+fn port_ranges(game: &Game) -> Vec<PortRange> {
+    let mut ranges = Vec::new();
+    if let Some(port) = game.default_query_port() {
+        ranges.push(PortRange {
+            is_beacon: false,
+            ports: ports_from(port, PORTS),
+            rule: None,
+        });
+    }
+    for lan in game.lan {
+        ranges.push(match *lan {
+            Lan::Ports(first, last) => PortRange {
+                is_beacon: false,
+                ports: first..=last,
+                rule: None,
+            },
+            Lan::Shared(port) => PortRange {
+                is_beacon: false,
+                ports: ports_from(port, 1),
+                rule: Some(game.query_port),
+            },
+            Lan::Beacon(first) => PortRange {
+                is_beacon: true,
+                ports: ports_from(first, BEACON_PORTS),
+                rule: None,
+            },
+        });
+    }
+    ranges
+}
+
+/// This many ports from this one on.
+const fn ports_from(port: u16, count: u16) -> RangeInclusive<u16> {
+    port..=port.saturating_add(count.saturating_sub(1))
 }
 
 /// The query port in the answer of Unreal's beacon, as in `ut 7778` (Unreal Tournament,
@@ -344,7 +433,7 @@ mod tests {
         loop {
             let mut out = Vec::new();
             match search.poll_transmit(now, &mut out) {
-                Some((_, port)) => sent.entry(port).or_default().push(out),
+                Some(broadcast) => sent.entry(broadcast.port).or_default().push(out),
                 None if search.waiting.is_empty() => return (sent, now),
                 None => now = search.poll_timeout(),
             }
@@ -360,7 +449,7 @@ mod tests {
 
     fn found(search: &mut Discovery) -> Vec<(Protocol, String)> {
         std::iter::from_fn(|| search.poll_found())
-            .map(|(protocol, server, _)| (protocol, server.to_string()))
+            .map(|found| (found.protocol, found.server.to_string()))
             .collect()
     }
 
@@ -461,9 +550,9 @@ mod tests {
             .unwrap();
         let challenge = [b"\x09", &minecraft[3..7], b"5\0"].concat();
         search.handle_datagram(now, at("192.0.2.1:4000"), &challenge);
-        let (protocol, _, options) = search.poll_found().unwrap();
-        assert_eq!(protocol, Protocol::GameSpy4);
-        assert_eq!(options.dialect, crate::Dialect::Minecraft);
+        let minecraft = search.poll_found().unwrap();
+        assert_eq!(minecraft.protocol, Protocol::GameSpy4);
+        assert_eq!(minecraft.options.dialect, crate::Dialect::Minecraft);
         // A wrong id, and a wrong challenge.
         search.handle_datagram(now, at("192.0.2.2:4000"), b"\x09abcd5\0");
         search.handle_datagram(
@@ -645,7 +734,8 @@ mod tests {
                 let from = SocketAddr::from(([192, 0, 2, host], port * 3600));
                 search.handle_datagram(now, from, &datagram);
                 count += 1;
-                while let Some((protocol, server, options)) = search.poll_found() {
+                while let Some(found) = search.poll_found() {
+                    let Found { protocol, server, options } = found;
                     prop_assert_eq!(server.ip(), from.ip());
                     prop_assert_ne!(server.port(), 0);
                     prop_assert!(servers.insert(server), "{} twice", server);

@@ -16,7 +16,7 @@ use super::target::ScanTarget;
 use super::tokio_io::Tokio;
 use crate::error::QueryError;
 use crate::games::{Game, UnknownGame};
-use crate::lan::Discovery;
+use crate::lan::{Broadcast, Discovery};
 use crate::limits::MAX_LAN_SERVERS;
 use crate::protocol::Protocol;
 use crate::scan::options::ScanOptions;
@@ -70,19 +70,15 @@ impl Querier {
         // Without a runtime, tokio's sockets would panic.
         Handle::try_current()
             .map_err(|error| Error::io("search the local network", io::Error::other(error)))?;
-        let (networks, must_work) = match self.local {
-            _ if !networks.is_empty() => (
-                networks.iter().map(|ip| SocketAddr::new(*ip, 0)).collect(),
-                true,
-            ),
-            Some(local) => (vec![network_of(local)], true),
-            None => (interfaces(), false),
-        };
-        let (mut reachable, mut sockets, mut unreachable) = (Vec::new(), Vec::new(), None);
-        for network in networks
-            .into_iter()
-            .filter(|network| self.family.admits(*network))
-        {
+        // One of the machine's own networks may be unreachable, but not one that was chosen.
+        let are_chosen = !networks.is_empty() || self.local.is_some();
+        let mut reachable = Vec::new();
+        let mut sockets = Vec::new();
+        let mut unreachable = None;
+        for network in self.networks(networks) {
+            if !self.family.admits(network) {
+                continue;
+            }
             match self.broadcaster(network) {
                 Ok(socket) => {
                     reachable.push(network);
@@ -91,7 +87,9 @@ impl Querier {
                 Err(error) => unreachable = Some(error),
             }
         }
-        if let Some(error) = unreachable.filter(|_| must_work || sockets.is_empty()) {
+        if let Some(error) = unreachable
+            && (are_chosen || sockets.is_empty())
+        {
             return Err(error);
         }
         // No server has this address. The client's counter makes each nonce different.
@@ -109,6 +107,17 @@ impl Querier {
             Poll::Ready(target)
         };
         self.scan_targets(Box::new(source), ScanOptions::default())
+    }
+
+    /// The networks to search: the given ones, else that of the local address, else all.
+    fn networks(&self, given: &[IpAddr]) -> Vec<SocketAddr> {
+        if !given.is_empty() {
+            return given.iter().map(|ip| SocketAddr::new(*ip, 0)).collect();
+        }
+        match self.local {
+            Some(local) => vec![network_of(local)],
+            None => interfaces(),
+        }
     }
 
     /// Opens a socket that reaches this network. Sends nothing.
@@ -202,31 +211,17 @@ struct Search {
 }
 
 impl Search {
-    /// The next server that answers; `None` when the search has ended.
+    /// The next server that answers; `None` when the search has ended. The future owns the search,
+    /// and returns it.
     async fn next(mut self) -> (Self, Option<ScanTarget>) {
-        let (mut request, mut buffer) = (Vec::new(), Vec::new());
+        let mut buffer = Vec::new();
         loop {
-            if let Some((protocol, server, options)) = self.discovery.poll_found() {
-                return (
-                    self,
-                    Some(
-                        ScanTarget::from((protocol, server)).with_options(options.within(protocol)),
-                    ),
-                );
+            if let Some(found) = self.discovery.poll_found() {
+                let options = found.options.within(found.protocol);
+                let target = ScanTarget::from((found.protocol, found.server));
+                return (self, Some(target.with_options(options)));
             }
-            while let Some((protocol, port)) =
-                self.discovery.poll_transmit(Tokio::now(), &mut request)
-            {
-                for (socket, network) in self.sockets.iter().zip(&self.networks) {
-                    if network.is_ipv4() || protocol == Protocol::Quake3 {
-                        let mut to = *network;
-                        to.set_port(port);
-                        // A request that cannot be sent counts as a lost datagram.
-                        let _ = SockRef::from(socket).send_to(&request, &to.into());
-                    }
-                }
-                request.clear();
-            }
+            self.send();
             let due = self.discovery.poll_timeout();
             let received = Tokio::receive(&self.sockets, due, &mut buffer).await;
             // If the caller was busy, datagrams that arrived in time are read late. Their number is
@@ -246,6 +241,24 @@ impl Search {
                 let datagram = buffer.get(..length).unwrap_or_default();
                 self.discovery.handle_datagram(Tokio::now(), from, datagram);
             }
+        }
+    }
+
+    /// Sends the requests that are due, each on every network.
+    fn send(&mut self) {
+        let mut request = Vec::new();
+        while let Some(Broadcast { protocol, port }) =
+            self.discovery.poll_transmit(Tokio::now(), &mut request)
+        {
+            for (socket, network) in self.sockets.iter().zip(&self.networks) {
+                if network.is_ipv4() || protocol == Protocol::Quake3 {
+                    let mut to = *network;
+                    to.set_port(port);
+                    // A request that cannot be sent counts as a lost datagram.
+                    let _ = SockRef::from(socket).send_to(&request, &to.into());
+                }
+            }
+            request.clear();
         }
     }
 }
