@@ -405,7 +405,6 @@ fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error
 
 /// Merges the lists of two requests over UDP.
 fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
-    use ListCompleteness::Passes;
     let Some(mut merged) = before else {
         return list;
     };
@@ -419,20 +418,31 @@ fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -
         .saturating_add(list.over_limit)
         .saturating_add(over);
     merged.out_of_scope = merged.out_of_scope.saturating_add(list.out_of_scope);
-    merged.completeness = match (merged.completeness, list.completeness) {
+    merged.completeness = if over == 0 {
+        of_both(merged.completeness, list.completeness)
+    } else {
+        ListCompleteness::Incomplete
+    };
+    merged
+}
+
+/// The completeness of two lists together: that of the one of which less is known.
+fn of_both(first: ListCompleteness, second: ListCompleteness) -> ListCompleteness {
+    use ListCompleteness::{Complete, Incomplete, Passes};
+    match (first, second) {
+        (Incomplete, _) | (_, Incomplete) => Incomplete,
+        (Complete, other) | (other, Complete) => other,
         (
             Passes { count, once },
             Passes {
                 count: other_count,
                 once: other_once,
             },
-        ) if over == 0 => Passes {
+        ) => Passes {
             count: count.min(other_count),
             once: once.saturating_add(other_once),
         },
-        _ => ListCompleteness::Incomplete,
-    };
-    merged
+    }
 }
 
 #[cfg(test)]
@@ -467,9 +477,10 @@ mod tests {
     }
 
     #[test]
-    fn a_merged_list_is_settled_only_if_both_are_and_all_fit() {
+    fn a_merged_list_is_as_complete_as_the_lesser_of_both_and_only_if_all_fit() {
         let lossy = ListCompleteness::Passes { count: 3, once: 7 };
         let incomplete = ListCompleteness::Incomplete;
+        let complete = ListCompleteness::Complete;
         for (first, second, most, expected) in [
             (SETTLED, SETTLED, 5, SETTLED),
             (
@@ -484,6 +495,11 @@ mod tests {
                 5,
                 ListCompleteness::Passes { count: 3, once: 14 },
             ),
+            (complete, complete, 5, complete),
+            (complete, SETTLED, 5, SETTLED),
+            (lossy, complete, 5, lossy),
+            (complete, incomplete, 5, incomplete),
+            (complete, complete, 3, incomplete),
             (incomplete, SETTLED, 5, incomplete),
             (SETTLED, incomplete, 5, incomplete),
             (SETTLED, SETTLED, 3, incomplete),
