@@ -33,7 +33,7 @@ pub(super) struct Profile {
     marks: &'static [Mark],
     pub(super) info: InfoEnd,
     players: PlayerForm,
-    /// The meaning of the info record's flags; `None` if it has none, or always 0.
+    /// The meaning of the info record's flags; `None` if it has none.
     pub(super) flags: Option<Flags>,
     /// Rules that have a field in the model, besides [`STOCK_KEYS`].
     own_keys: &'static [Key],
@@ -50,8 +50,6 @@ enum Mark {
     Version(RangeInclusive<u32>),
     /// The info record ends with the fields of [`Profile::info`].
     InfoEnd,
-    /// The info record has flags other than 0.
-    AnyFlag,
     /// There is a rule with this key.
     Rule(&'static str),
 }
@@ -90,7 +88,6 @@ pub(super) struct Evidence {
     pub(super) version: Option<u32>,
     /// Of the info record, if there is one.
     pub(super) info: Option<InfoEnd>,
-    pub(super) has_flags: bool,
 }
 
 /// Bits of the info record's flags.
@@ -171,7 +168,7 @@ impl Profile {
     fn has_rule_mark(&self, key: &[u8]) -> bool {
         self.marks.iter().any(|mark| match mark {
             Mark::Rule(name) => name.as_bytes().eq_ignore_ascii_case(key),
-            Mark::Version(_) | Mark::InfoEnd | Mark::AnyFlag => false,
+            Mark::Version(_) | Mark::InfoEnd => false,
         })
     }
 
@@ -179,7 +176,6 @@ impl Profile {
     fn has_mark(&self, evidence: Evidence) -> bool {
         self.marks.iter().any(|mark| match mark {
             Mark::InfoEnd => evidence.info == Some(self.info),
-            Mark::AnyFlag => evidence.has_flags,
             Mark::Version(versions) => {
                 let is_known = |version| versions.contains(&version);
                 evidence.version.is_some_and(is_known)
@@ -191,7 +187,7 @@ impl Profile {
     fn has_version(&self, version: u32) -> bool {
         self.marks.iter().any(|mark| match mark {
             Mark::Version(versions) => versions.contains(&version),
-            Mark::InfoEnd | Mark::AnyFlag | Mark::Rule(_) => false,
+            Mark::InfoEnd | Mark::Rule(_) => false,
         })
     }
 }
@@ -211,11 +207,18 @@ static STOCK_KEYS: [Key; 6] = [
     key("Mutator", Field::Mutator),
 ];
 
-/// The flags of the games that send flags.
-const FLAGS: Flags = Flags {
+/// The flags that mean the same in all games.
+const COMMON_FLAGS: Flags = Flags {
     password: 1,
     listen: 8,
+    anti_cheat: None,
+};
+
+/// The flags of games on Steam. In UT2004, 16 means instagib (`Deaod/UT2004`,
+/// `GUI2K4/UT2k4Browser_ServersList.uc`).
+const STEAM_FLAGS: Flags = Flags {
     anti_cheat: Some(16),
+    ..COMMON_FLAGS
 };
 
 /// An engine without a row. An absent rule has no meaning, nor has a flag that means different
@@ -224,10 +227,7 @@ const UNKNOWN: Profile = Profile {
     marks: &[],
     info: InfoEnd::Standard,
     players: PlayerForm::Standard,
-    flags: Some(Flags {
-        anti_cheat: None,
-        ..FLAGS
-    }),
+    flags: Some(COMMON_FLAGS),
     own_keys: &[],
     names_all: false,
     #[cfg(test)]
@@ -238,7 +238,7 @@ const KILLING_FLOOR_TURBO: Profile = Profile {
     marks: &[Mark::Rule("Server Mode"), Mark::Rule("VAC Secured")],
     info: InfoEnd::Waves,
     players: PlayerForm::Standard,
-    flags: Some(FLAGS),
+    flags: Some(STEAM_FLAGS),
     own_keys: &[
         key("Server Mode", Field::Dedicated),
         key("Server Version", Field::Version),
@@ -254,20 +254,20 @@ pub(super) const KILLING_FLOOR: Profile = Profile {
     marks: &[Mark::InfoEnd],
     info: InfoEnd::Waves,
     players: PlayerForm::Standard,
-    flags: Some(FLAGS),
+    flags: Some(STEAM_FLAGS),
     own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
     names_all: true,
     #[cfg(test)]
     source: "InsultingPros/KillingFloor, Engine/Classes/GameInfo.uc",
 };
 
-/// Red Orchestra, Darkest Hour and Mare Nostrum. UT2004's replies have the same version, but
-/// neither the rule nor flags.
+/// Red Orchestra, Darkest Hour and Mare Nostrum. UT2004's replies have the same version and layout,
+/// but not the rule.
 const RED_ORCHESTRA: Profile = Profile {
-    marks: &[Mark::Rule("IsVacSecured"), Mark::AnyFlag],
+    marks: &[Mark::Rule("IsVacSecured")],
     info: InfoEnd::Standard,
     players: PlayerForm::Standard,
-    flags: Some(FLAGS),
+    flags: Some(STEAM_FLAGS),
     own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
     names_all: true,
     #[cfg(test)]
@@ -303,7 +303,7 @@ pub(super) const UT2004: Profile = Profile {
     marks: &[Mark::Version(0x7F..=UT2004_VERSION)],
     info: InfoEnd::Standard,
     players: PlayerForm::Standard,
-    flags: None,
+    flags: Some(COMMON_FLAGS),
     own_keys: &[
         key("Game Password", Field::Password),
         key("Anti TCC version", Field::AntiCheat(Words::Present)),

@@ -126,7 +126,7 @@
 //! | `password` | rule `GamePassword`; `Game Password` (captured); `password` (Unreal II XMP, `jmarshall23/Unreal2XMP`, `Engine/Classes/GameInfo.uc`); `Passworded` (KFTurbo); flag 1; false if all rules have arrived without one of these, except in KFTurbo | the same |
 //! | `dedicated` | rule `ServerMode`, or `Server Mode` (KFTurbo): `dedicated` or `non-dedicated`; flag 8, a listen server | the same |
 //! | `mutators` | each rule `Mutator`; empty if all rules have arrived without one, except in KFTurbo | `Engine/Mutator.uc`; `GetServerDetails` adds those that are missing |
-//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16 | captures; KFTurbo as above |
+//! | `anti_cheat` | rule `IsVacSecured` (Killing Floor, `InsultingPros/KillingFloor`, and Red Orchestra, `Har99m/Red-Orchestra-Ostfront-41-45-Source-Code`: `Engine/Classes/GameInfo.uc`); `VAC Secured`: `Enabled` or `Disabled` (KFTurbo); a rule `Anti TCC version` (AntiTCC on UT2004, captured); flag 16, if there is `IsVacSecured` or the info record has waves | captures; KFTurbo as above |
 //! | `time_limit` | rule `TimeLimit`, in minutes; 0 means no limit | `UnrealGame/DeathMatch.uc`, `GetServerDetails` |
 //! | `score_limit` | rule `GoalScore` | the same |
 //! | `players` | `PlayerName`, `Score`, `Ping`, the team's bit of `StatsID`; `extra` has the other fields and the pairs of Unreal II XMP | `Engine/GameInfo.uc`, `GetServerPlayers` |

@@ -73,11 +73,9 @@ impl ToStatus for Answer {
 
 /// The marks of the engine in the version and the info record.
 fn evidence(answer: &Answer, info: Option<&Info<'_>>) -> Evidence {
-    let flags = info.and_then(|info| info.flags);
     Evidence {
         version: answer.version(),
         info: info.map(Info::end),
-        has_flags: flags.is_some_and(|flags| flags != 0),
     }
 }
 

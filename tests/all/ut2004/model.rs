@@ -223,6 +223,11 @@ fn each_engine_is_read_by_its_row() {
             of(version, &standard(0), &anti_tcc),
             (yes, yes, yes, Some(0))
         );
+        // Instagib, and the latest version.
+        assert_eq!(
+            of(version, &standard(16 | 4), &[stock]),
+            (no, yes, None, Some(0))
+        );
     }
     // UT2003 and its demo: no flags.
     for version in [0x78, 0x79] {
@@ -236,8 +241,9 @@ fn each_engine_is_read_by_its_row() {
     // Red Orchestra and Darkest Hour.
     let secured = [stock, ("IsVacSecured", "true")];
     assert_eq!(of(0x80, &standard(0), &secured), (no, yes, yes, Some(0)));
+    let untold = [stock, ("IsVacSecured", "")];
     assert_eq!(
-        of(0x80, &standard(16 | 1), &[stock]),
+        of(0x80, &standard(16 | 1), &untold),
         (yes, yes, yes, Some(0))
     );
     // Killing Floor.
@@ -251,7 +257,8 @@ fn each_engine_is_read_by_its_row() {
     assert_eq!(of(0x81, &standard(0), &[stock]), (None, yes, None, None));
 }
 
-/// Bits 1, 8 and 16 of Red Orchestra and Killing Floor; UT2004 sends 0, which has no meaning.
+/// Bits 1 and 8 of all games; UT2004 sends 0, which has no meaning. Bit 16 is Valve's anti-cheat in
+/// some games, instagib in others.
 #[test]
 fn flags_are_fields_where_any_is_set() {
     let of = |flags| {
@@ -259,8 +266,8 @@ fn flags_are_fields_where_any_is_set() {
         (status.password, status.dedicated, status.anti_cheat)
     };
     assert_eq!(of(0), (None, None, None));
-    assert_eq!(of(16), (Some(false), Some(true), Some(true)));
-    assert_eq!(of(1 | 8), (Some(true), Some(false), Some(false)));
+    assert_eq!(of(16), (Some(false), Some(true), None));
+    assert_eq!(of(1 | 8), (Some(true), Some(false), None));
     // The rules come from the list and take precedence.
     let both = status([
         info(8),
