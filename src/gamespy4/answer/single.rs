@@ -82,7 +82,7 @@ fn minecraft_full(full: &Full<'_>, limits: &Limits) -> Result<Reading, ParseErro
     if players.names.len() > limits.max_players() {
         reading.lose(PLAYERS, PLAYERS);
     }
-    if !players.has_end {
+    if !players.are_whole() {
         reading.lose(PLAYERS, TEAMS);
     }
     if !players.rest.is_empty() {

@@ -25,7 +25,7 @@ use nom::Parser;
 use nom::combinator::{all_consuming, map_opt, verify};
 use nom::number::complete::le_u16;
 
-use super::sections::{Pair, text};
+use super::sections::{Pair, text, word};
 use crate::grammar::Parsed;
 use crate::model::{Charset, Colours, Style, TextRef};
 use crate::text::{each, number};
@@ -67,7 +67,7 @@ pub fn plugins(
 ) {
     let software = software(value);
     let list = value.get(software.len()..).unwrap_or_default();
-    let list = list.strip_prefix(b": ").unwrap_or(list);
+    let list = list.strip_prefix(b":").unwrap_or(list);
     // Commas separate only in a list without software. In a list of a Bukkit server, a comma is a
     // replaced semicolon of a version (CraftBukkit, `DedicatedServer.getPlugins`).
     let has_commas = software.is_empty();
@@ -79,10 +79,11 @@ pub fn plugins(
     (TextRef::new(software, STYLE), plugins)
 }
 
-/// The software in the value of `plugins`: up to `: `, or all of it if it is not a list.
+/// The software in the value of `plugins`: up to `: ` or a colon at the end, or all of it if it is
+/// not a list.
 pub(crate) fn software(value: &[u8]) -> &[u8] {
-    let is_followed_by_space = |colon: &usize| value.get(after(*colon, &[])) == Some(&b' ');
-    if let Some(colon) = memchr::memchr_iter(b':', value).find(is_followed_by_space) {
+    let is_separator = |colon: &usize| matches!(value.get(after(*colon, &[])), None | Some(b' '));
+    if let Some(colon) = memchr::memchr_iter(b':', value).find(is_separator) {
         return value.get(..colon).unwrap_or_default();
     }
     let is_platform = memmem::find(value, b" on ").is_some();
@@ -225,7 +226,7 @@ pub(crate) struct Players<'a> {
     pub(crate) names: Vec<&'a [u8]>,
     /// Whether the end of the list is there.
     pub(crate) has_end: bool,
-    /// The rest of a name that was cut.
+    /// The bytes after them: of a name that was cut, or after the end of the list.
     pub(crate) rest: &'a [u8],
 }
 
@@ -255,7 +256,7 @@ impl<'a> Full<'a> {
         })
     }
 
-    /// The position after the names of the players. If a name was cut, the rest of it starts here.
+    /// The position after the list of players, or of a name that was cut.
     pub(crate) fn names_end(&self) -> usize {
         let rest = self
             .players
@@ -266,11 +267,14 @@ impl<'a> Full<'a> {
 }
 
 impl Players<'_> {
-    /// Whether another column follows the names. Minecraft servers send only this one.
+    /// Whether the list has its end, and nothing but NULs follows.
+    pub(crate) fn are_whole(&self) -> bool {
+        self.has_end && !self.has_more_fields()
+    }
+
+    /// Whether another column or section follows the names. Minecraft servers send neither.
     fn has_more_fields(&self) -> bool {
-        let texts = self.names.iter().chain([&self.rest]);
-        let mut after_names = texts.skip_while(|text| !text.is_empty());
-        after_names.any(|text| !text.is_empty())
+        self.has_end && self.rest.iter().any(|&byte| byte != 0)
     }
 }
 
@@ -308,22 +312,22 @@ fn last_mark(body: &[u8]) -> Option<usize> {
     })
 }
 
-/// `names = *( *( %x01-FF ) NUL ) NUL`: the last text is empty, and ends the list.
+/// `names = *( 1*( %x01-FF ) NUL ) NUL`: the first empty text ends the list.
 fn players(body: &[u8], start: usize) -> Option<Players<'_>> {
     let input = body.get(start..)?;
-    let (list, has_end) = match input {
-        [0] => (&[][..], true),
-        [list @ .., 0] if list.ends_with(&[0]) => (list, true),
-        _ => (input, false),
+    let mut names = Vec::with_capacity(memchr::memchr_iter(0, input).count());
+    names.extend(each(input, word));
+    let length: usize = names.iter().map(|name| after(0, name)).sum();
+    let after_names = input.get(length..).unwrap_or_default();
+    let (rest, has_end) = match after_names {
+        [0, rest @ ..] => (rest, true),
+        rest => (rest, false),
     };
-    let mut names = Vec::with_capacity(memchr::memchr_iter(0, list).count());
-    names.extend(each(list, text));
-    let length = memchr::memrchr(0, list).map_or(0, |last| last.saturating_add(1));
     Some(Players {
         start,
         names,
         has_end,
-        rest: list.get(length..).unwrap_or_default(),
+        rest,
     })
 }
 
@@ -592,11 +596,12 @@ mod tests {
                 (vec![&b"Ann"[..], b"Bob"], true)
             );
         }
-        let body = [&keys[..], MARK, MARK, b"\0"].concat();
-        let names = full(&body).players.unwrap().names;
+        let body = [&keys[..], MARK, MARK].concat();
+        let players = full(&body).players.unwrap();
+        assert!(players.are_whole());
         assert_eq!(
-            names,
-            [&b"\x01player_"[..], b""],
+            players.names,
+            [b"\x01player_"],
             "a player called like the mark"
         );
     }
@@ -613,6 +618,26 @@ mod tests {
         }
         let with_key = [&b"\0game_id\0MINECRAFT"[..], &names].concat();
         assert!(full_if_minecraft(&with_key, false).is_some());
+    }
+
+    #[test]
+    fn bytes_after_the_players_are_no_players() {
+        let keys = b"\0hostname\0Srv\0game_id\0MINECRAFT\0\0";
+        let read = |end: &[u8]| {
+            let body = [&keys[..], MARK, b"Ann\0Bob\0", end].concat();
+            let full = full(&body);
+            let after_names = full.names_end();
+            let players = full.players.unwrap();
+            assert_eq!(players.names, [b"Ann", b"Bob"], "{}", end.escape_ascii());
+            assert_eq!(body[after_names..], *players.rest);
+            (players.are_whole(), players.rest.len())
+        };
+        assert_eq!(read(b"\0"), (true, 0));
+        assert_eq!(read(b"\0\0"), (true, 1), "filling");
+        assert_eq!(read(b"\0\x02team_t\0\0Red\0\0\0"), (false, 15));
+        assert_eq!(read(b"\0junk\0"), (false, 5));
+        assert_eq!(read(b"\0junk\0\0"), (false, 6));
+        assert_eq!(read(b"jun"), (false, 3), "a name that was cut");
     }
 
     #[test]

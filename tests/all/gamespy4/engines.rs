@@ -192,6 +192,9 @@ fn plugins_without_software_are_no_modification() {
         mod_name("Velocity 3.4: Signed Velocity 1.2"),
         "Velocity 3.4"
     );
+    assert_eq!(mod_name("Paper on 1.20: "), "Paper on 1.20");
+    assert_eq!(mod_name("Paper on 1.20:"), "Paper on 1.20");
+    assert_eq!(minecraft::plugins(b"Paper on 1.20:").1.count(), 0);
     let (_, mut plugins) =
         minecraft::plugins(b"Velocity 3.4: Signed Velocity 1.2; Geyser v2.1 beta; X");
     let mut next = || {
@@ -201,6 +204,25 @@ fn plugins_without_software_are_no_modification() {
     assert_eq!(next(), ("Signed Velocity".into(), "1.2".into()));
     assert_eq!(next(), ("Geyser".into(), "v2.1 beta".into()));
     assert_eq!(next(), ("X".into(), String::new()));
+}
+
+/// A section after the players, which no known server sends, and other bytes.
+#[test]
+fn bytes_after_the_players_make_an_answer_incomplete() {
+    let answer = |end: &[u8]| {
+        let head = b"\0\x01\x02\x03\x04splitnum\0\x80\0hostname\0Srv\0game_id\0MINECRAFT\0numplayers\x002\0\0";
+        let datagram = [&head[..], b"\x01player_\0\0Ann\0Bob\0", end].concat();
+        decode([datagram]).unwrap()
+    };
+    for end in [&b"\0"[..], b"\0\x02team_t\0\0Red\0\0\0", b"\0junk\0"] {
+        let answer = answer(end);
+        let status = answer.to_status();
+        let names: Vec<&str> = status.players.iter().map(|player| &*player.name).collect();
+        assert_eq!(names, ["Ann", "Bob"], "{}", end.escape_ascii());
+        let is_whole = end == b"\0";
+        assert_eq!(status.completeness.is_complete(), is_whole);
+        assert_eq!(answer.problems().count(), usize::from(!is_whole));
+    }
 }
 
 /// Proxies list everybody.
