@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
 use command_line::{WrongArgument, seconds};
+use queryport::model::TextRef;
 use queryport::net::Rcon;
 use queryport::quake3::{Password, RconAnswer, RconMode};
 use queryport::{Client, Error, ErrorKind, Protocol};
@@ -167,8 +168,8 @@ fn ask_for_password() -> io::Result<io::Result<String>> {
 fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
         (ErrorKind::Timeout, Mode::Plain) => {
-            "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), or --mode time or \
-             --mode challenge (DarkPlaces, with --features secure-rcon)."
+            "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), --mode medal-of-honor, \
+             --mode black-ops3, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
         }
         (ErrorKind::Timeout, _) => {
             "\n  Some servers ignore a password in this form: try --mode plain, the default."
@@ -214,7 +215,7 @@ async fn prompt(
 fn print(answer: &RconAnswer) -> io::Result<ExitCode> {
     let mut out = io::stdout().lock();
     for line in answer.lines() {
-        writeln!(out, "{}", line.plain())?;
+        writeln!(out, "{}", plain_with_tabs(line))?;
     }
     if answer.is_cut {
         command_line::complain(
@@ -223,4 +224,11 @@ fn print(answer: &RconAnswer) -> io::Result<ExitCode> {
         return Ok(ExitCode::from(3));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The plain text of a line with its tabs, which separate the columns of a table.
+fn plain_with_tabs(line: TextRef<'_>) -> String {
+    let columns = line.raw().split(|&byte| byte == b'\t');
+    let columns = columns.map(|column| TextRef::new(column, line.style()).plain());
+    columns.collect::<Vec<_>>().join("\t")
 }

@@ -430,6 +430,34 @@ fn an_incomplete_answer_of_the_console_has_an_exit_status_of_its_own() {
     drop(closed);
     let (code, out, err) = rcon(address);
     assert_eq!(code, Some(1), "{out}{err}");
+    // A server without an answer can need another form of the password.
+    let silent = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let (code, out, err) = rcon(silent.local_addr().unwrap());
+    assert_eq!(code, Some(1), "{out}{err}");
+    for mode in [
+        "quoted",
+        "medal-of-honor",
+        "black-ops3",
+        "time",
+        "challenge",
+    ] {
+        assert!(err.contains(&format!("--mode {mode}")), "{mode}: {err}");
+    }
+}
+
+#[test]
+fn the_answer_of_the_console_keeps_lines_and_tabs() {
+    let print = b"\xff\xff\xff\xffprint\ncount\t^1file\x1b\t\tfunction\n7\ta\t\tb\n".to_vec();
+    let server = replying(vec![print]).to_string();
+    let run = ["rcon", "--timeout", "1", &server, "status"];
+    let mut command = command(&run);
+    command.env("QUERYPORT_RCON_PASSWORD", "x");
+    let (code, out, err) = judge(&run, &process::output(&mut command));
+    assert_eq!(
+        (code, out.as_str()),
+        (Some(0), "count\tfile\t\tfunction\n7\ta\t\tb\n"),
+        "{err}"
+    );
 }
 
 #[test]
