@@ -135,13 +135,13 @@ pub enum Dialect {
     /// Quake 3 servers that answer only `getinfo`, as the community's versions of later Call of
     /// Duty games do. It is sent for [`Detail::Full`] too, and an answer has no players.
     InfoOnly,
-    /// Quake 3's relative Quake 2: Quake II, Kingpin, Alien Arena. The request is `status`, and the
+    /// Quake 3's sibling Quake 2: Quake II, Kingpin, Alien Arena. The request is `status`, and the
     /// reply quotes nothing from it.
     Quake2,
-    /// Quake 3's relative QuakeWorld. The request is `status` with flags, which Quake 2's servers
+    /// Quake 3's sibling QuakeWorld. The request is `status` with flags, which Quake 2's servers
     /// answer too. The reply is one or more datagrams without numbers.
     QuakeWorld,
-    /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
+    /// Quake 3's sibling HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
     /// Quake 3 servers that demand proof of the client's address before the first answer, as some
     /// Jedi Academy servers based on OpenJK do. The server sends `echo "echoResponse getstatus …"`
@@ -204,13 +204,13 @@ pub enum Engine {
     /// Quake 3 of Medal of Honor: player lines of ping and name; a direction byte of 0x01 in every
     /// reply.
     MedalOfHonor,
-    /// Quake 3's relative Quake 2: answers `status` with `print`, player lines of score, ping and
+    /// Quake 3's sibling Quake 2: answers `status` with `print`, player lines of score, ping and
     /// name, at most 1,384 bytes.
     Quake2,
-    /// Quake 3's relative QuakeWorld, with the replies of MVDSV: answers `status` with `n`, in
+    /// Quake 3's sibling QuakeWorld, with the replies of MVDSV: answers `status` with `n`, in
     /// datagrams of at most 1,340 bytes of text.
     QuakeWorld,
-    /// Quake 3's relative HexenWorld: as QuakeWorld, with a fifth 0xFF.
+    /// Quake 3's sibling HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,
     /// UT2004, Red Orchestra and Darkest Hour, version 0x80. The info record has the waves of
     /// Killing Floor only if the rules have both.

@@ -73,7 +73,7 @@ pub(crate) struct Profile {
     pub(crate) stock: &'static [&'static str],
     /// Folders of the game itself, which are not modifications.
     pub(crate) base_folders: &'static [&'static str],
-    /// What the server side writes besides fields with keys.
+    /// The form of replies of the server side.
     pub(crate) written: Written,
     /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
     pub(crate) refusals: &'static [Phrase],
@@ -113,7 +113,7 @@ impl std::fmt::Debug for Signature {
 
 /// The signature of these marks.
 const fn all(marks: &'static [Mark]) -> Signature {
-    let mut traits = Traits(0);
+    let mut traits = Traits::NONE;
     let mut rest = marks;
     while let [mark, others @ ..] = rest {
         traits = traits.and(Traits::of_mark(*mark));
@@ -130,10 +130,14 @@ impl Signature {
     }
 }
 
-/// The keys of a reply, and the first letters of the values that marks compare with a text: a bit
-/// for each. Some of them share a bit.
+/// What a reply has, as far as marks look at it. Two keys, or two letters, can share a bit.
 #[derive(Debug, Clone, Copy)]
-struct Traits(u64);
+struct Traits {
+    /// The keys: a [`Key::bit`] for each.
+    keys: u32,
+    /// The first letters of the values that marks compare with a text.
+    letters: u32,
+}
 
 /// The keys whose values are compared with a text.
 const TEXT_KEYS: [Key; 7] = [
@@ -147,11 +151,19 @@ const TEXT_KEYS: [Key; 7] = [
 ];
 
 impl Traits {
+    const NONE: Self = Self {
+        keys: 0,
+        letters: 0,
+    };
+
     fn of_reply(known: &Known<'_>) -> Self {
-        let mut traits = Self(known.keys());
+        let mut traits = Self {
+            keys: known.keys(),
+            letters: 0,
+        };
         for key in TEXT_KEYS {
             if let Some(value) = known.get(key) {
-                traits = traits.and(Self::of_value(key, value));
+                traits.letters |= first_letter(key, value);
             }
         }
         traits
@@ -159,39 +171,43 @@ impl Traits {
 
     const fn of_mark(mark: Mark) -> Self {
         match mark {
-            Has(key) => Self(key.bit()),
-            Is(key, text) | Begins(key, text) => {
-                Self(key.bit()).and(Self::of_value(key, text.as_bytes()))
-            }
-            Number(..) | NumberWithLetters => Self(Key::Protocol.bit()),
-            Lacks(_) => Self(0),
+            Has(key) => Self::of_key(key),
+            Is(key, text) | Begins(key, text) => Self {
+                letters: first_letter(key, text.as_bytes()),
+                ..Self::of_key(key)
+            },
+            Number(..) | NumberWithLetters => Self::of_key(Key::Protocol),
+            Lacks(_) => Self::NONE,
         }
     }
 
-    /// The first letter, the same in both cases. A letter has another bit in the value of another
-    /// key. The bits of letters come after those of keys.
-    const fn of_value(key: Key, text: &[u8]) -> Self {
-        match text {
-            [first, ..] => {
-                let bit = (*first & 0x1F).wrapping_add(key as u8) % 32;
-                let letter = 1_u64.wrapping_shl(bit as u32);
-                Self(letter.wrapping_shl(Key::BITS))
-            }
-            [] => Self(0),
+    const fn of_key(key: Key) -> Self {
+        Self {
+            keys: key.bit(),
+            letters: 0,
         }
     }
 
     const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
+        Self {
+            keys: self.keys | other.keys,
+            letters: self.letters | other.letters,
+        }
     }
 
-    const fn complement(self) -> Self {
-        Self(!self.0)
-    }
-
+    /// Whether a reply with these traits can have all marks with those.
     #[inline]
-    const fn has_any(self, others: Self) -> bool {
-        self.0 & others.0 != 0
+    const fn include(self, marks: Self) -> bool {
+        marks.keys & !self.keys == 0 && marks.letters & !self.letters == 0
+    }
+}
+
+/// The bit of the first letter of a value, the same in both cases. A letter has another bit in the
+/// value of another key.
+const fn first_letter(key: Key, value: &[u8]) -> u32 {
+    match value {
+        [first, ..] => 1_u32.wrapping_shl((*first & 0x1F).wrapping_add(key as u8) as u32),
+        [] => 0,
     }
 }
 
@@ -287,7 +303,7 @@ pub(crate) struct Repeated {
     pub(crate) rules: &'static [Key],
 }
 
-/// What the server side writes besides the fields that have [`Keys`].
+/// How the server side writes a reply, apart from the fields that have [`Keys`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Written {
     /// The modification.
@@ -426,10 +442,10 @@ fn first_fitting(
     profiles: impl Iterator<Item = &'static Profile>,
     known: &Known<'_>,
 ) -> Option<&'static Profile> {
-    let missing = Traits::of_reply(known).complement();
+    let traits = Traits::of_reply(known);
     for profile in profiles {
         for signature in profile.signatures {
-            if !signature.traits.has_any(missing) && signature.fits(known) {
+            if traits.include(signature.traits) && signature.fits(known) {
                 return Some(profile);
             }
         }

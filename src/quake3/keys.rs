@@ -82,13 +82,11 @@ keys! {
 impl Key {
     /// The number of known keys.
     pub(crate) const COUNT: usize = Self::ALL.len();
-    /// The length of a set of keys, in bits.
-    pub(crate) const BITS: u32 = 32;
 
     /// This key's bit in a set of keys. Some keys have the same bit.
     #[inline]
-    pub(crate) const fn bit(self) -> u64 {
-        1_u64.wrapping_shl(self as u32 % Self::BITS)
+    pub(crate) const fn bit(self) -> u32 {
+        1_u32.wrapping_shl(self as u32)
     }
 }
 
@@ -149,7 +147,7 @@ const fn first(keys: &'static [Key]) -> &'static [Key] {
 pub(crate) struct Known<'a> {
     values: [Option<&'a [u8]>; Key::COUNT],
     /// The bits of the keys with a value.
-    keys: u64,
+    keys: u32,
 }
 
 impl Default for Known<'_> {
@@ -175,7 +173,7 @@ impl<'a> Known<'a> {
 
     /// The keys that the reply has, as a set of [`Key::bit`]s.
     #[inline]
-    pub(crate) const fn keys(&self) -> u64 {
+    pub(crate) const fn keys(&self) -> u32 {
         self.keys
     }
 

@@ -40,7 +40,7 @@
 //! ```
 //!
 //! # Quake 2 and QuakeWorld
-//! Their servers answer `status`, in [`Dialect::Quake2`](crate::Dialect::Quake2),
+//! The servers of these siblings of Quake 3 answer `status`, in [`Dialect::Quake2`](crate::Dialect::Quake2),
 //! [`Dialect::QuakeWorld`](crate::Dialect::QuakeWorld) and
 //! [`Dialect::HexenWorld`](crate::Dialect::HexenWorld).
 //!

@@ -11,7 +11,7 @@ use super::wire::reply::Reply;
 use super::wire::request::{self, Command, MAX_CHALLENGE, Request};
 use super::wire::response::{Word, put_head};
 use super::wire::siblings::Form;
-use crate::model::ServerStatus;
+use crate::model::{ServerStatus, Text};
 use crate::options::{Detail, Engine};
 use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
@@ -340,57 +340,69 @@ pub(crate) enum ReplyKind {
     },
 }
 
-/// The reply to `getchallenge`. A client's own challenge is quoted if it is a number, with the
-/// protocol number.
+/// The reply to `getchallenge`. Servers of id's family refuse a client of another game, and quote
+/// the client's own challenge with the protocol number, if it is a number.
 fn challenge_reply(
     client: Option<&[u8]>,
     game: Option<&[u8]>,
     direction_byte: bool,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let Context {
-        status,
-        service,
-        requester,
-        ..
-    } = *context;
-    let form = Profile::of_engine(service.engine).written.challenge;
-    let dark_places = form != Challenge::Response;
-    let game = game.filter(|_| !dark_places);
-    if let (Some(own), Some(game)) = (&status.game, game)
+    let form = Profile::of_engine(context.service.engine).written.challenge;
+    let is_of_id = form == Challenge::Response;
+    if let (Some(own), Some(game)) = (&context.status.game, game)
+        && is_of_id
         && !is_text(own, game)
     {
-        let template =
-            context.template(ReplyKind::GameMismatch { direction_byte }, |_, template| {
-                let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
-                template.begin();
-                Reply::Print {
-                    dark_places,
-                    text: &text,
-                }
-                .put(direction_byte, &mut template.bytes);
-            });
-        return TemplateReply::new(template, Patch::NONE);
+        return game_mismatch_reply(own, direction_byte, context);
     }
+    let client = client.filter(|_| is_of_id);
+    let client = client.and_then(number::number::<i32>);
+    let client = client.map(|number| decimal(number.into()));
+    let own_protocol = context.status.protocol_version;
+    let protocol = decimal(
+        own_protocol
+            .unwrap_or(context.service.protocol_version)
+            .into(),
+    );
+    let requester = context.requester;
     let token = requester
         .tokens
         .issue(requester.now, requester.address, PURPOSE);
     let challenge = challenge_text(form, token);
-    let client = client
-        .filter(|_| !dark_places)
-        .and_then(number::number::<i32>);
-    let client = client.map(|number| Patch::new(|out| number::put(number.into(), out)));
-    let protocol = status.protocol_version.unwrap_or(service.protocol_version);
-    let protocol = Patch::new(|out| number::put(protocol.into(), out));
     let reply = Reply::Challenge {
-        dark_places,
+        dark_places: !is_of_id,
         challenge: challenge.bytes(),
         client: client.as_ref().map(Patch::bytes),
-        protocol: client.map(|_| protocol.bytes()),
+        protocol: client.as_ref().map(|_| protocol.bytes()),
         extra: (form == Challenge::Characters).then_some(b""),
     };
+    // Each client gets another reply: an empty template, and all bytes as the patch.
     let template = context.template(ReplyKind::Challenge, |_, template| template.begin());
     TemplateReply::new(template, Patch::new(|out| reply.put(direction_byte, out)))
+}
+
+/// The reply to a `getchallenge` that names another game than this one.
+fn game_mismatch_reply(
+    own: &Text,
+    direction_byte: bool,
+    context: &mut Context<'_, ReplyKind>,
+) -> Option<TemplateReply> {
+    let template = context.template(ReplyKind::GameMismatch { direction_byte }, |_, template| {
+        let text = [b"Game mismatch: This is a ", &text(own)[..], b" server\n"].concat();
+        let reply = Reply::Print {
+            dark_places: false,
+            text: &text,
+        };
+        template.begin();
+        reply.put(direction_byte, &mut template.bytes);
+    });
+    TemplateReply::new(template, Patch::NONE)
+}
+
+/// A number in decimal digits.
+fn decimal(number: i64) -> Patch {
+    Patch::new(|out| number::put(number, out))
 }
 
 /// The reply to `connect`: a refusal, because this server has no game.

@@ -80,13 +80,7 @@ pub(super) fn encode_info_line(
     template: &mut Template,
 ) {
     // The engine's line has 63 bytes.
-    let text = |text: &Option<Text>, longest: usize| {
-        let text = text.as_ref().map(|text| wire(text.as_ref()));
-        let mut text = text.unwrap_or_default();
-        text.truncate(longest);
-        text
-    };
-    let name = text(&status.name, 32);
+    let name = cut_text(&status.name, 32);
     template.begin();
     let out = &mut template.bytes;
     out.extend_from_slice(b"\xff\xff\xff\xffinfo\n");
@@ -97,7 +91,7 @@ pub(super) fn encode_info_line(
     }
     put_right(&name, 16, out);
     out.push(b' ');
-    put_right(&text(&status.map, 16), 8, out);
+    put_right(&cut_text(&status.map, 16), 8, out);
     out.push(b' ');
     let count = status.online().unwrap_or(0);
     put_right(count.to_string().as_bytes(), 2, out);
@@ -105,6 +99,16 @@ pub(super) fn encode_info_line(
     let slots = status.max_players.unwrap_or(0);
     put_right(slots.to_string().as_bytes(), 2, out);
     out.push(b'\n');
+}
+
+/// The first bytes of a text; none if there is no text.
+fn cut_text(text: &Option<Text>, max: usize) -> Vec<u8> {
+    let Some(text) = text else {
+        return Vec::new();
+    };
+    let mut text = wire(text.as_ref());
+    text.truncate(max);
+    text
 }
 
 /// Appends a text, after spaces up to this width.

@@ -543,13 +543,14 @@ impl Default for Options {
 impl Options {
     /// Whether servers of a game are listed.
     fn accepts(&self, game: Name) -> bool {
-        let is_in = |games: &[String]| {
-            games
-                .iter()
-                .any(|known| name(known.as_bytes()) == Some(game))
-        };
-        (self.only.is_empty() || is_in(&self.only)) && !is_in(&self.except)
+        let is_chosen = self.only.is_empty() || has_game(&self.only, game);
+        is_chosen && !has_game(&self.except, game)
     }
+}
+
+fn has_game(games: &[String], game: Name) -> bool {
+    let mut names = games.iter().map(|known| name(known.as_bytes()));
+    names.any(|name| name == Some(game))
 }
 
 fn push_event(events: &mut VecDeque<MasterEvent>, event: MasterEvent) {

@@ -8,7 +8,7 @@ use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
-use crate::quake3::engines::{HEARTBEATS, Heartbeat, ListRule};
+use crate::quake3::engines::{HEARTBEATS, ListRule};
 use crate::quake3::wire::list::{Addresses, GetServers, MAX_PART, put_part};
 use crate::secret::Secret;
 use crate::sketch::{Sketch, key};
@@ -139,12 +139,13 @@ impl List {
 impl ListRule {
     /// The rule for the lists of a game.
     fn of_game(game: Name) -> Self {
-        let is_meant = |known: &&Heartbeat| {
-            let known = known.game.and_then(|known| name(known.as_bytes()));
-            known == Some(game)
-        };
-        let known = HEARTBEATS.iter().find(is_meant);
-        known.map(|known| known.list).unwrap_or_default()
+        for heartbeat in &HEARTBEATS {
+            let known = heartbeat.game.map(str::as_bytes);
+            if known.and_then(name) == Some(game) {
+                return heartbeat.list;
+            }
+        }
+        Self::default()
     }
 }
 
