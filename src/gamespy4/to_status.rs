@@ -329,19 +329,13 @@ fn mark_nameless_bots(players: &mut [Player], bots: Option<u32>) {
 }
 
 fn just_cause_2(players: Vec<JustCause2Player<'_>>, bytes: &Bytes) -> Vec<Player> {
-    let mut converted = Vec::with_capacity(players.len());
-    for JustCause2Player {
-        name,
-        steam_id,
-        ping,
-    } in players
-    {
-        let mut player = Player::new(Text::part(bytes, name, Style::default()));
-        player.ping = Some(ping.into());
-        player.extra.push_raw(b"steamid", steam_id);
-        converted.push(player);
-    }
-    converted
+    let to_player = |listed: JustCause2Player<'_>| {
+        let mut player = Player::new(Text::part(bytes, listed.name, Style::default()));
+        player.ping = Some(listed.ping.into());
+        player.extra.push_raw(b"steamid", listed.steam_id);
+        player
+    };
+    players.into_iter().map(to_player).collect()
 }
 
 /// The teams: the rows of their table, or those that keys name.

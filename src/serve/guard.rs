@@ -183,6 +183,7 @@ impl Guard {
     }
 
     /// Checks that the bucket of a source or network has space.
+    #[inline]
     fn check_bucket(&self, now: Instant, key: u64) -> Result<(), Limited> {
         if self.buckets.get(key).is_ready(now, &self.source, 1) {
             Ok(())
