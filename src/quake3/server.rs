@@ -232,25 +232,30 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let mut info = field_pairs(Detail::Full, status, service, room);
     info.limit = space.info;
     let mut lines = player_lines(&status.players, written.line, service.max_reply);
-    let is_usual = written.counts_in_status || status.rules.get("clients").is_some();
+    let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
     // The key `clients` can take the space of a line.
-    let key = if is_usual { MAX_CLIENTS } else { 0 };
-    let line_room = space.for_lines(info.bytes.len().saturating_add(key));
-    let is_cut = whole_lines(&lines, line_room) < lines.len();
+    let length_of_count = if always_counts { MAX_CLIENTS } else { 0 };
+    let line_room = space.for_lines(info.bytes.len().saturating_add(length_of_count));
+    let is_cut = length_of_whole_lines(&lines, line_room) < lines.len();
     let listed = status.players.len();
     let online = status.online();
     // Only the key `clients` shows a reader that the list is incomplete.
     let clients = if is_cut {
         u32::try_from(listed).ok().max(online)
     } else {
-        let is_short = |online: u32| usize::try_from(online).is_ok_and(|online| listed < online);
-        online.filter(|online| is_usual || is_short(*online))
+        let listed = u32::try_from(listed).unwrap_or(u32::MAX);
+        online.filter(|online| always_counts || listed < *online)
     };
-    let is_closed = clients.is_none_or(|clients| {
-        let clients = clients.to_string();
-        info.push(b"clients", clients.as_bytes()).is_ok()
-    });
-    lines.truncate(whole_lines(&lines, space.for_lines(info.bytes.len())));
+    let has_needed_count = match clients {
+        Some(clients) => info
+            .push(b"clients", clients.to_string().as_bytes())
+            .is_ok(),
+        None => true,
+    };
+    lines.truncate(length_of_whole_lines(
+        &lines,
+        space.for_lines(info.bytes.len()),
+    ));
     put_rules(
         &mut info,
         status,
@@ -259,12 +264,12 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     );
     Body {
         info: info.bytes,
-        lines: is_closed.then_some(lines),
+        lines: has_needed_count.then_some(lines),
     }
 }
 
 /// The length of the whole lines that fit into `space` bytes. A name cannot hold a line feed.
-fn whole_lines(lines: &[u8], space: usize) -> usize {
+fn length_of_whole_lines(lines: &[u8], space: usize) -> usize {
     let Some(fits) = lines.get(..space) else {
         return lines.len();
     };
