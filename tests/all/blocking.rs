@@ -169,7 +169,6 @@ fn the_protocol_of_a_port_is_detected() {
     assert!(client().detect(address).unwrap().is_empty());
 }
 
-#[cfg(feature = "games")]
 #[test]
 fn a_server_is_queried_by_its_game() {
     use queryport::games::Game;

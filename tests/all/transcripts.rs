@@ -1,6 +1,5 @@
 //! Transcripts are replayed through a session, and captures of the network are read.
 
-use std::path::Path;
 use std::time::Duration;
 
 use crate::common::pair::SERVER;
@@ -57,7 +56,7 @@ fn check(name: &str, text: &str) {
 
 #[test]
 fn transcripts_end_with_the_same_result() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/transcripts");
+    let folder = kit::root().join("tests/vectors/transcripts");
     let mut count = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -1,12 +1,6 @@
 //! Runs the assertions of the fuzz targets over the committed corpus, on stable.
 #![allow(
-    clippy::arithmetic_side_effects,
-    clippy::cast_possible_truncation,
     clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     reason = "a failed assumption in a test is a failed test"
 )]
 
@@ -17,8 +11,6 @@ use kit::fuzz::{
     differential, gamespy1, gamespy4, json, lists, quake3, quake3_client, quake3_huffman,
     quake3_master, structured, ut2004,
 };
-
-use std::path::Path;
 
 /// The maximum size of a datagram over IPv4, in bytes.
 const LARGEST: usize = 65_507;
@@ -47,9 +39,7 @@ fn replay_cut(target: &'static str, cuts: usize, body: fn(&[u8])) {
 }
 
 fn replay_here(target: &str, cuts: usize, body: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
-        .join(target);
+    let folder = kit::root().join("fuzz/corpus").join(target);
     let mut replayed = 0;
     for entry in
         std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
@@ -244,7 +234,6 @@ fn announcer() {
     replay_structured("announcer", structured::announcer);
 }
 
-#[cfg(feature = "games")]
 #[test]
 fn games() {
     replay("games", structured::games);

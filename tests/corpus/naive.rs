@@ -1,6 +1,5 @@
 //! All captures, recorded vectors and transcripts, and the corpora of single datagrams, read by the
 //! library and by the naive readers of `tests/kit/src/naive/`.
-use std::path::Path;
 
 use crate::common::transcript::Transcript;
 use crate::common::{captures, exchange};
@@ -17,7 +16,7 @@ fn recorded(protocol: &str) -> Vec<(String, Vec<Vec<u8>>)> {
             case.packets.iter().map(|packet| packet.to_vec()).collect(),
         ));
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/transcripts");
+    let folder = kit::root().join("tests/vectors/transcripts");
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let transcript = Transcript::parse(&std::fs::read_to_string(&path).unwrap()).unwrap();
@@ -111,9 +110,7 @@ fn corpora(targets: &[&str], check: fn(&[Vec<u8>]) -> bool) {
     };
     let mut read = 0;
     for target in targets {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("fuzz/corpus")
-            .join(target);
+        let folder = kit::root().join("fuzz/corpus").join(target);
         for entry in std::fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
             found.check(

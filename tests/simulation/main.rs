@@ -4,8 +4,13 @@
 //! Every answer must equal the server's state at one moment, be marked as incomplete, or be an
 //! error. Errors that a client cannot detect are counted, see [`judge::Exception`].
 //!
-//! `QUERYPORT_SESSIONS=10000000 cargo test --profile soak --test simulation -- --nocapture` runs
-//! ten million sessions. Further variables:
+//! Ten million sessions:
+//!
+//! ```sh
+//! QUERYPORT_SESSIONS=10000000 cargo test --profile soak -p queryport-tests --test simulation -- --nocapture
+//! ```
+//!
+//! Further variables:
 //!
 //! - `QUERYPORT_FIRST=1000000000`: begins with another session
 //! - `QUERYPORT_SEED=quake3:123`: runs one session and prints its transcript
@@ -16,16 +21,7 @@
 //! A failing session is shrunk before it is printed. The seed leaves out every fault, player, rule
 //! and odd text that the failure does not need, see [`shrink::Cut`].
 #![allow(
-    unreachable_pub,
-    clippy::arithmetic_side_effects,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
     clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     reason = "a failed assumption in a test is a failed test"
 )]
 

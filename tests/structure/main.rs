@@ -1,14 +1,5 @@
 //! Checks that cargo and clippy do not make: layers, circles of files, names of engines outside the
 //! tables, and the truth of documents.
-#![allow(
-    missing_docs,
-    clippy::arithmetic_side_effects,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::string_slice,
-    clippy::unwrap_used,
-    reason = "a test"
-)]
 
 mod constants;
 mod documents;

@@ -3,6 +3,5 @@
 mod cod4x;
 mod gamespy1;
 mod gamespy2;
-#[cfg(feature = "tokio")]
 mod net;
 mod ut2004;

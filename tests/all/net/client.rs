@@ -372,7 +372,7 @@ async fn detect_finds_the_protocols_of_a_host() {
 }
 
 /// Without a port, the usual ports of games are tried: here Warsow's, on an address of its own.
-#[cfg(all(feature = "games", target_os = "linux"))]
+#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn detect_tries_the_usual_ports_of_games() {
     let mut status = status("Srv");

@@ -1,5 +1,5 @@
 //! Servers of the local network, over the broadcast address of the loopback network.
-#![cfg(all(feature = "games", target_os = "linux"))]
+#![cfg(target_os = "linux")]
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::RangeInclusive;

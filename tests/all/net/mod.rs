@@ -3,10 +3,10 @@
 mod client;
 mod faults;
 mod gamespy1;
-#[cfg(all(target_os = "linux", feature = "blocking", feature = "games"))]
+#[cfg(target_os = "linux")]
 mod hosts;
 mod lan;
-#[cfg(all(target_os = "linux", feature = "blocking", feature = "games"))]
+#[cfg(target_os = "linux")]
 mod parity;
 mod quake3;
 mod scan;

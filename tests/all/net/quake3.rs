@@ -227,7 +227,6 @@ async fn a_refused_connect_is_an_answer() {
 
 /// A DarkPlaces console that takes commands signed with `hunter2` only: with its challenge, or with
 /// the time of the clock.
-#[cfg(feature = "secure-rcon")]
 #[tokio::test]
 async fn signed_commands_are_answered() {
     run_in_steps();

@@ -501,7 +501,6 @@ async fn a_target_has_a_host_name_and_options() {
 }
 
 /// Protocol, port and dialect follow from the game; a list names query ports.
-#[cfg(feature = "games")]
 #[tokio::test]
 async fn a_target_of_a_game_is_asked_as_its_servers_are() {
     use queryport::games::{Game, QueryPort};

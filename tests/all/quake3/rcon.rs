@@ -234,7 +234,6 @@ fn signed_commands_that_a_real_server_took() {
             };
             assert_eq!(signed.nonce(), challenge);
         }
-        #[cfg(feature = "secure-rcon")]
         if timed {
             let nonce = std::str::from_utf8(signed.nonce()).unwrap();
             let time = Duration::from_micros(nonce.replace('.', "").parse().unwrap());
@@ -250,7 +249,6 @@ fn signed_commands_that_a_real_server_took() {
                 "once"
             );
         }
-        #[cfg(feature = "secure-rcon")]
         assert!(
             signed.verify(&Password::new("secret")) && !signed.verify(&Password::new("Secret")),
             "{name}"
@@ -258,7 +256,6 @@ fn signed_commands_that_a_real_server_took() {
     }
 }
 
-#[cfg(feature = "secure-rcon")]
 #[test]
 fn signed_commands_over_a_bad_link() {
     use queryport::{Engine, ServerStatus, Service};

@@ -12,13 +12,12 @@
 //! With `--nocapture` the table of the strongest attackers is printed:
 //!
 //! ```sh
-//! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak --test all serve::attackers -- --nocapture
+//! QUERYPORT_ATTACK_TRIES=500 QUERYPORT_ATTACK_MINUTES=10 cargo test --profile soak -p queryport-tests --test all serve::attackers -- --nocapture
 //! ```
 
 mod genes;
 mod master;
 mod play;
-#[cfg(feature = "tokio")]
 mod sockets;
 mod subjects;
 
@@ -91,7 +90,6 @@ fn attack(subjects: Vec<Subject>) {
                 print!("{line}");
             }
         }
-        #[cfg(feature = "tokio")]
         if setting("SOCKETS", 0) > 0 && std::ptr::eq(subject, &subjects[0]) {
             let ((attacker, _), start) = (&strongest[2], Instant::now());
             let mut wire = sockets::Sockets::new(responder(subject, start), start);

@@ -2,6 +2,6 @@
 //! virtual time; templates.
 
 mod attackers;
-#[cfg(all(feature = "tokio", unix))]
+#[cfg(unix)]
 mod flood;
 mod templates;
