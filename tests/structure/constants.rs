@@ -15,7 +15,7 @@ struct Sentence(&'static str, &'static str);
 
 const CLIENT: &str = "src/net/client.rs";
 const GUARD: &str = "src/serve/guard.rs";
-const MASTER: &str = "src/quake3/master/mod.rs";
+const MASTER: &str = "src/quake3/master/options.rs";
 const SCANNER: &str = "src/scan/scanner.rs";
 const SCAN_OPTIONS: &str = "src/scan/options.rs";
 const TIMING: &str = "src/session/timing.rs";
@@ -182,7 +182,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: SCANNER,
-        code: "const MEMORY: usize = 512;",
+        code: "const MAX_REMEMBERED: usize = 512;",
         sentences: &[
             Sentence(SCANNER, "512 queries that ended last"),
             Sentence(SCAN_OPTIONS, "512 queries that ended last"),
@@ -279,7 +279,7 @@ const FACTS: &[Fact] = &[
     },
     Fact {
         file: GUARD,
-        code: "options.total_bytes_per_second / 8,",
+        code: "let total_burst = options.total_bytes_per_second / 8;",
         sentences: &[Sentence(GUARD, "a quarter of it")],
     },
     Fact {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-use super::Options;
+use super::options::Options;
 use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
 use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
