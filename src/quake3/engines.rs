@@ -1283,8 +1283,14 @@ pub(crate) const MEDAL_OF_HONOR: Profile = Profile {
         direction_byte: true,
         ..DEFAULT.written
     },
+    // The reason of the key server follows in the next line.
+    refusals: &[Phrase::begin(
+        "server rejected connection:",
+        RefusalReason::CdKey,
+    )],
     connect: Some(ConnectForm::DirectionByte),
-    source: "openmoh/openmohaa code/server/sv_main.c, code/qcommon/q_shared.h, bg_public.h",
+    source: "openmoh/openmohaa code/server/sv_main.c, code/gamespy/sv_gamespy.c, \
+             code/qcommon/q_shared.h, bg_public.h",
     ..DEFAULT
 };
 

@@ -232,6 +232,10 @@ mod tests {
                 WrongProtocol,
             ),
             ("\u{1}droperror\nServer is full\n", ServerFull),
+            (
+                "\u{1}droperror\nServer rejected connection:\nInvalid CD Key",
+                CdKey,
+            ),
             ("nYou are banned.\n", Banned),
         ] {
             let refusal = of(body.as_bytes()).unwrap();
