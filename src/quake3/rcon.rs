@@ -735,6 +735,19 @@ mod tests {
         assert_eq!(lines, ["Ann 20", "[clan] 5"]);
     }
 
+    /// HexenWorld's servers write a fifth 0xFF before QuakeWorld's form of an answer
+    /// (gamedig/node-gamedig, protocols/hexen2.js).
+    #[test]
+    fn the_console_of_hexen_world_is_read() {
+        let mut query = query();
+        let datagram = b"\xff\xff\xff\xff\xffnAnn 20\n\0";
+        assert!(matches!(query.receive(datagram), Verdict::Partial(_)));
+        let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+            panic!("an answer")
+        };
+        assert_eq!(answer.text.raw(), b"Ann 20\n");
+    }
+
     /// A line of FTE's `status` (fte-team/fteqw 93257c1a, engine/server/sv_ccmds.c). Datagrams of
     /// other servers have the same form, and their names may hold these characters.
     #[test]
