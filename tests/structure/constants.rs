@@ -16,6 +16,7 @@ struct Sentence(&'static str, &'static str);
 const CLIENT: &str = "src/net/client.rs";
 const GUARD: &str = "src/serve/guard.rs";
 const MASTER: &str = "src/quake3/master/options.rs";
+const MASTER_EVENTS: &str = "src/quake3/master/mod.rs";
 const SCANNER: &str = "src/scan/scanner.rs";
 const SCAN_OPTIONS: &str = "src/scan/options.rs";
 const TIMING: &str = "src/session/timing.rs";
@@ -411,9 +412,9 @@ const FACTS: &[Fact] = &[
         ],
     },
     Fact {
-        file: MASTER,
+        file: MASTER_EVENTS,
         code: "const MAX_EVENTS: usize = 256;",
-        sentences: &[Sentence(MASTER, "latest 256")],
+        sentences: &[Sentence(MASTER_EVENTS, "latest 256")],
     },
     Fact {
         file: "src/quake3/master/registry.rs",
