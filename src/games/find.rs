@@ -290,46 +290,23 @@ impl Game {
     /// ```
     pub fn list_requests(&self, master: &MasterAddress, limits: &Limits) -> Vec<ListRequest> {
         let number = self.numbers.first().map(|(number, _)| *number);
-        let quake3 = |name: Option<&str>, extended| {
-            let game = name.map(str::as_bytes);
-            let all = quake3::GetServers {
-                extended,
-                game,
-                empty: true,
-                full: true,
-                ..Default::default()
-            };
-            let list = |protocol| quake3::GetServers { protocol, ..all };
-            let lists = self
-                .numbers
-                .iter()
-                .map(|(number, _)| Quake3List::new(&list(*number), limits));
-            lists
-                .filter_map(Result::ok)
-                .map(ListRequest::from)
-                .collect()
-        };
         let one = match master.form {
             MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => {
-                return quake3(None, false);
+                return self.quake3_requests(None, false, limits);
             }
             MasterForm::Named | MasterForm::Long if self.gamename.is_none() => return Vec::new(),
-            MasterForm::Named => return quake3(self.gamename, false),
-            MasterForm::Long => return quake3(self.gamename, true),
+            MasterForm::Named => return self.quake3_requests(self.gamename, false, limits),
+            MasterForm::Long => return self.quake3_requests(self.gamename, true, limits),
             MasterForm::Quake2 => Some(Quake3List::quake2(limits).into()),
             MasterForm::QuakeWorld => Some(Quake3List::quake_world(limits).into()),
             MasterForm::HexenWorld => Some(Quake3List::hexen_world(limits).into()),
             MasterForm::GameSpy1 => {
-                self.gamename
-                    .zip(GameKey::new(LIST_CLIENT.1).ok())
-                    .map(|(name, key)| {
-                        let login = LIST_CLIENT.0.to_owned();
-                        GameSpy1List {
-                            login,
-                            ..GameSpy1List::new(name, key)
-                        }
-                        .into()
-                    })
+                let key = GameKey::new(LIST_CLIENT.1).ok();
+                let list = self.gamename.zip(key).map(|(name, key)| GameSpy1List {
+                    login: LIST_CLIENT.0.to_owned(),
+                    ..GameSpy1List::new(name, key)
+                });
+                list.map(ListRequest::from)
             }
             MasterForm::GameSpy1WithoutLogin => self
                 .gamename
@@ -344,6 +321,28 @@ impl Game {
             MasterForm::Cod4x => number.map(|number| Cod4xList::new(number).into()),
         };
         one.into_iter().collect()
+    }
+
+    /// One list of a Quake 3 master for each number of the game's protocol.
+    fn quake3_requests(
+        &self,
+        name: Option<&str>,
+        extended: bool,
+        limits: &Limits,
+    ) -> Vec<ListRequest> {
+        let list = |(protocol, _): &(i32, &str)| {
+            let request = quake3::GetServers {
+                extended,
+                game: name.map(str::as_bytes),
+                protocol: *protocol,
+                empty: true,
+                full: true,
+                ..Default::default()
+            };
+            Quake3List::new(&request, limits).ok()
+        };
+        let lists = self.numbers.iter().filter_map(list);
+        lists.map(ListRequest::from).collect()
     }
 }
 

@@ -248,15 +248,21 @@ struct Part {
 
 /// The texts that answer a command. Those without a value are encoded once and cached.
 fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>) -> Arc<Template> {
+    let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
+    let kind = is_kept.then_some(ReplyKind::Texts(number));
+    let encoded = context.template(kind, |context, out| encode(number, command, context, out));
+    encoded.template
+}
+
+/// Encodes the texts that answer a command.
+fn encode(number: u32, command: Command<'_>, context: &Context<'_, ReplyKind>, out: &mut Template) {
     let Context {
         status, service, ..
     } = *context;
     let form = ReplyForm::of(service.engine);
     let sections = || Sections::new(status, form);
     let properties = service.properties.as_ref();
-    let is_kept = number <= WITHOUT_VALUE || number == INFO_WITH_VERSIONS;
-    let kind = is_kept.then_some(ReplyKind::Texts(number));
-    let encoded = context.template(kind, |_, out| match command {
+    match command {
         Command::Basic => sections().put_section(BASIC, out),
         Command::Info if number == INFO_WITH_VERSIONS => {
             sections().put_section(&[INFO, VERSIONS].concat(), out);
@@ -267,18 +273,12 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
         Command::Teams => sections().put_teams(out),
         Command::PlayerProperty(name) => player_property(status, name, out),
         Command::LevelProperty(name) => {
-            put_text(
-                name,
-                &property(properties.map(|known| &known.level), name),
-                out,
-            );
+            let value = property(properties.map(|known| &known.level), name);
+            put_text(name, &value, out);
         }
         Command::GameProperty(name) => {
-            put_text(
-                name,
-                &property(properties.map(|known| &known.game), name),
-                out,
-            );
+            let value = property(properties.map(|known| &known.game), name);
+            put_text(name, &value, out);
         }
         Command::Echo(text) => put_text(form.echo_key.as_bytes(), text, out),
         Command::Secure(challenge) => {
@@ -287,8 +287,7 @@ fn texts(number: u32, command: Command<'_>, context: &mut Context<'_, ReplyKind>
             }
         }
         Command::Status | Command::Packets | Command::Other { .. } => {}
-    });
-    encoded.template
+    }
 }
 
 /// Writes the datagrams of a reply. The number in `queryid` is the patch: the bytes specific to one

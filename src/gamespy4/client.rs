@@ -324,6 +324,14 @@ impl StatusQuery {
         Some(best)
     }
 
+    /// Whether an attempt has as many fragments as its sender ever sends: another request would get
+    /// no more.
+    fn has_all_that_is_sent(&self) -> bool {
+        let mut attempts = self.attempts.iter();
+        attempts
+            .any(|attempt| !attempt.fragments.is_mixed() && is_at_senders_limit(&attempt.fragments))
+    }
+
     /// Begins an attempt after a silent one.
     fn begin_next(&mut self, stage: Stage) {
         if matches!(stage, Stage::OneDatagram | Stage::Unchallenged) {
@@ -394,16 +402,12 @@ impl Conversation for StatusQuery {
             self.begin_next(stage);
             return OnTimeout::Next;
         }
-        let mut attempts = self.attempts.iter();
-        let nothing_follows = attempts.any(|attempt| {
-            !attempt.fragments.is_mixed() && is_at_senders_limit(&attempt.fragments)
-        });
-        if remaining != Remaining::Retry || nothing_follows {
-            return self.best().map_or(OnTimeout::Retry, OnTimeout::Done);
+        if remaining == Remaining::Retry && !self.has_all_that_is_sent() {
+            let next = self.next_stage();
+            self.begin_next(next);
+            return OnTimeout::Retry;
         }
-        let next = self.next_stage();
-        self.begin_next(next);
-        OnTimeout::Retry
+        self.best().map_or(OnTimeout::Retry, OnTimeout::Done)
     }
 
     /// None: GameSpy's SDK answers every request, and each attempt begins with a new challenge.

@@ -10,7 +10,9 @@ use super::ut3;
 use super::wire::form::Form;
 use super::wire::minecraft::{Basic, software};
 use super::wire::sections::{JustCause2Player, Pair};
-use crate::model::{Player, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots};
+use crate::model::{
+    Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
+};
 use crate::text::number;
 
 impl ToStatus for Answer {
@@ -28,31 +30,13 @@ impl ToStatus for Answer {
             known.insert(key, value);
         }
         let fields = Fields::new(self.form(), self.raw(), &known);
-        let mut status = fields.description();
-
         let style = fields.profile.style;
-        let mut extras = RulesBuilder::new(self.raw(), style.charset, 0);
-        let mut players = match self.just_cause_2() {
-            Some(players) => Some(just_cause_2(players, self.raw())),
-            None => listed_players(self, &fields, &mut extras),
-        };
-        status.teams = teams(self, &fields, &mut extras);
-        if self.form() != Form::JustCause2 {
-            let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
-            let of_teams = status.teams.iter_mut().map(|team| &mut team.extra);
-            extras.complete(of_players.chain(of_teams), style.colours);
-        }
-        status.player_count = player_count(&fields);
-        status.bot_count = bot_count(self, &fields, players.as_deref());
-        status.players = players.into();
-
         let mut rules = RulesBuilder::new(self.raw(), style.charset, pairs.len());
-        for (key, value) in pairs {
+        for (key, value) in &pairs {
             rules.push(key, value);
         }
-        status.rules = rules.build(style.colours);
-        status.completeness = self.completeness();
-        status.verification = self.verification();
+        let rows = Rows::read(self, &fields);
+        let status = fields.status(self, rows, rules.build(style.colours));
         status.in_charset(self.charset)
     }
 }
@@ -141,9 +125,8 @@ impl<'a> Fields<'a> {
         flags.reduce(|one, other| one || other)
     }
 
-    /// The fields of the description.
-    fn description(&self) -> ServerStatus {
-        let score_limit = self.get(Field::ScoreLimit).and_then(number::integer);
+    /// The status with these players, teams and rules.
+    fn status(&self, answer: &Answer, rows: Rows, rules: Rules) -> ServerStatus {
         ServerStatus {
             name: self.name(),
             map: self.text(Field::Map),
@@ -157,12 +140,19 @@ impl<'a> Fields<'a> {
             password: self.flag(Field::Password),
             dedicated: self.flag(Field::Dedicated),
             anti_cheat: self.flag(Field::AntiCheat),
+            player_count: player_count(self),
+            bot_count: bot_count(answer, self, rows.players.as_deref()),
             max_players: self.number(Field::MaxPlayers),
             private_slots: self.number(Field::PrivateSlots),
             time_limit: self.time_limit(),
             time_left: self.number(Field::TimeLeft).map(Duration::from_secs),
-            score_limit,
-            ..ServerStatus::default()
+            score_limit: self.get(Field::ScoreLimit).and_then(number::integer),
+            players: rows.players.into(),
+            former_players: Vec::new(),
+            teams: rows.teams,
+            rules,
+            completeness: answer.completeness(),
+            verification: answer.verification(),
         }
     }
 
@@ -218,6 +208,31 @@ impl<'a> Fields<'a> {
         minutes(Field::TimeLimitInMinutes)
             .or_else(seconds)
             .or_else(unlimited)
+    }
+}
+
+/// The players and teams of a reply. Their columns without a field are in `extra`.
+struct Rows {
+    players: Option<Vec<Player>>,
+    teams: Vec<Team>,
+}
+
+impl Rows {
+    fn read(answer: &Answer, fields: &Fields<'_>) -> Self {
+        if let Some(players) = answer.just_cause_2() {
+            return Self {
+                players: Some(just_cause_2(players, answer.raw())),
+                teams: Vec::new(),
+            };
+        }
+        let style = fields.profile.style;
+        let mut extras = RulesBuilder::new(answer.raw(), style.charset, 0);
+        let mut players = listed_players(answer, fields, &mut extras);
+        let mut teams = teams(answer, fields, &mut extras);
+        let of_players = players.iter_mut().flatten().map(|player| &mut player.extra);
+        let of_teams = teams.iter_mut().map(|team| &mut team.extra);
+        extras.complete(of_players.chain(of_teams), style.colours);
+        Self { players, teams }
     }
 }
 

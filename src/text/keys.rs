@@ -26,12 +26,26 @@ macro_rules! keys {
                 }
             }
 
-            /// The known key with this name, in any ASCII case.
+            /// The known key with this name, in any ASCII case. Most servers write it as listed.
             #[inline]
-            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
             pub(crate) fn find(name: &[u8]) -> Option<Self> {
+                Self::find_exact(name).or_else(|| Self::find_in_any_case(name))
+            }
+
+            // In both matches, patterns of bytes are compared by length first, unlike a chain of
+            // comparisons.
+            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
+            fn find_exact(name: &[u8]) -> Option<Self> {
+                $(const $key: &[u8] = $text.as_bytes();)+
+                match name {
+                    $($key => Some(Self::$key),)+
+                    _ => None,
+                }
+            }
+
+            #[allow(non_upper_case_globals, reason = "constants named like the variants")]
+            fn find_in_any_case(name: &[u8]) -> Option<Self> {
                 $(const $key: &[u8] = &$crate::text::keys::lower_case_of::<{ $text.len() }>($text);)+
-                // Patterns of bytes are compared by length first, unlike a chain of comparisons.
                 match $crate::text::lower_case(name, &mut [0; $crate::text::MAX_WORD]) {
                     $($key => Some(Self::$key),)+
                     _ => None,

@@ -111,28 +111,37 @@ impl StatusQuery {
 
     /// The verdict after a datagram was taken.
     fn verdict(&mut self) -> Verdict<Answer> {
-        if self.awaits_info() {
-            return Verdict::Partial(Wait::Reply);
+        let asked = self.asked;
+        let has_info = self.lists.info.is_some();
+        match asked {
+            // The reply has ended: this datagram is late.
+            None => Verdict::Next,
+            Some(Command::Info) if has_info => self.end_request(),
+            Some(Command::Info) => Verdict::Partial(Wait::Reply),
+            // The lists have begun. The rest arrives during the round trip of the info.
+            Some(_) if !has_info => Verdict::Next,
+            Some(_) if self.awaited().next().is_none() => self.end_request(),
+            Some(_) => Verdict::Partial(self.wait_for_lists()),
         }
-        let has_ended = self.asked.is_none();
-        // The lists have begun to arrive. The rest arrives during the round trip of the info.
-        let info_is_next = self.lists.info.is_none();
-        if has_ended || info_is_next {
-            return Verdict::Next;
+    }
+
+    /// Ends the reply to the current request, and asks for what is still missing.
+    fn end_request(&mut self) -> Verdict<Answer> {
+        match self.end_reply() {
+            Some(answer) => Verdict::Done(answer),
+            None => Verdict::Next,
         }
-        if self.asked == Some(Command::Info) || self.awaited().next().is_none() {
-            return match self.end_reply() {
-                Some(answer) => Verdict::Done(answer),
-                None => Verdict::Next,
-            };
-        }
+    }
+
+    /// How long to wait for further datagrams of the awaited lists.
+    fn wait_for_lists(&mut self) -> Wait {
         let player_count = self.lists.player_count;
         if self.awaited().all(|list| list.is_silent()) {
-            Verdict::Partial(Wait::Reply)
+            Wait::Reply
         } else if self.awaited().all(|list| list.looks_whole(player_count)) {
-            Verdict::Partial(Wait::Grace)
+            Wait::Grace
         } else {
-            Verdict::Partial(Wait::Quiet)
+            Wait::Quiet
         }
     }
 

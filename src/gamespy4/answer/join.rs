@@ -181,27 +181,30 @@ impl<'a> Part<'a> {
     /// Whether this part ends with the first `rows` rows of the column that the next one begins
     /// with.
     fn ends_with_rows(&self, bytes: &[u8], next: &Opening<'_>, rows: usize) -> bool {
-        let Opening { section, name, .. } = *next;
         let body = self.body(bytes);
-        if self.opening.section == section && self.opening.name == name {
-            let header = name.len().saturating_add(3);
-            let values = body.get(header..).unwrap_or_default();
-            let count = memchr::memchr_iter(0, values).count();
-            let is_whole = body.len() == header || values.ends_with(&[0]);
-            return is_whole && self.opening.first_row.saturating_add(count) == rows;
+        if self.opening.section == next.section && self.opening.name == next.name {
+            return self.rows_at_end(body) == Some(rows);
         }
-        if !body.ends_with(&[0]) {
-            return false;
-        }
-        // One more NUL: the number of the first row, which is 0.
-        let Some(number_at) = memchr::memrchr_iter(0, body).nth(rows) else {
+        // Each row is one text. Before the rows, the header ends with the number of the first row.
+        let Some((header, _)) = last_texts(body, rows).and_then(|at| body.split_at_checked(at))
+        else {
             return false;
         };
-        let before = body
-            .get(..number_at)
-            .and_then(|header| header.strip_suffix(&[0]));
-        let before = before.and_then(|header| header.strip_suffix(name));
-        before.is_some_and(|before| before.ends_with(&[0]) || before.ends_with(&[0, section]))
+        let before_name = header
+            .strip_suffix(&[0, 0])
+            .and_then(|header| header.strip_suffix(next.name));
+        before_name
+            .is_some_and(|before| before.ends_with(&[0]) || before.ends_with(&[0, next.section]))
+    }
+
+    /// The number of rows up to the end of the part, if it has only the column that it begins with.
+    /// `None` if the last row is cut.
+    fn rows_at_end(&self, body: &[u8]) -> Option<usize> {
+        let header = self.opening.name.len().saturating_add(3);
+        let values = body.get(header..).unwrap_or_default();
+        let is_whole = body.len() == header || values.ends_with(&[0]);
+        let count = memchr::memchr_iter(0, values).count();
+        is_whole.then(|| self.opening.first_row.saturating_add(count))
     }
 
     /// The next part begins with another column or another section.
@@ -241,8 +244,17 @@ impl<'a> Part<'a> {
 
 /// The start of the last text. `None` if it lacks its NUL, or if no NUL precedes it.
 fn last_text(body: &[u8]) -> Option<usize> {
-    let text = body.strip_suffix(&[0])?;
-    memchr::memrchr(0, text)?.checked_add(1)
+    last_texts(body, 1)
+}
+
+/// The start of the last `count` texts. `None` if the last one lacks its NUL, or if no NUL precedes
+/// the first.
+fn last_texts(body: &[u8], count: usize) -> Option<usize> {
+    if !body.ends_with(&[0]) {
+        return None;
+    }
+    let before = memchr::memrchr_iter(0, body).nth(count)?;
+    before.checked_add(1)
 }
 
 #[cfg(test)]
