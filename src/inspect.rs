@@ -306,6 +306,11 @@ mod tests {
                 "response",
             ),
             (b"\xff\xff\xff\xffchallengeResponse 5", "reply"),
+            // Quake 2's search in the local network, and QuakeWorld's ping.
+            (b"\xff\xff\xff\xffinfo 34", "request"),
+            (b"\xff\xff\xff\xffinfo\n  Arena1    q2dm1  0/ 8\n", "reply"),
+            (b"\xff\xff\xff\xffk\n", "request"),
+            (b"\xff\xff\xff\xffl", "reply"),
             (
                 b"\xff\xff\xff\xffgetserversResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0",
                 "list",

@@ -114,6 +114,14 @@ pub enum Reply<'a> {
         /// The text after the word; may be empty.
         argument: &'a [u8],
     },
+    /// `l`: the answer to QuakeWorld's `k` (QW-Group/mvdsv, src/sv_main.c).
+    ShortAck,
+    /// Quake 2's line about a server, for searches in the local network (yquake2/yquake2,
+    /// src/server/sv_conless.c).
+    InfoLine {
+        /// Name, map, players and slots, or that the version is wrong.
+        text: &'a [u8],
+    },
 }
 
 impl<'a> Reply<'a> {
@@ -153,6 +161,11 @@ impl<'a> Reply<'a> {
             }),
             b"ack" => Ok(Self::Ack {
                 argument: rest.get(1..).unwrap_or_default(),
+            }),
+            b"l" => Ok(Self::ShortAck),
+            // With a space it is the request for this line.
+            b"info" if rest.starts_with(b"\n") => Ok(Self::InfoLine {
+                text: text_after_word,
             }),
             // The short form has no separator, so the words with this letter come before it.
             _ => Self::short_print(text),
@@ -282,6 +295,8 @@ impl<'a> Reply<'a> {
             Self::Disconnect { text } => (b"disconnect ", text),
             Self::Ack { argument: b"" } => (b"ack", b""),
             Self::Ack { argument } => (b"ack ", argument),
+            Self::ShortAck => (b"l", b""),
+            Self::InfoLine { text } => (b"info\n", text),
         };
         line::put(direction_byte.then_some(TO_CLIENT), word, out);
         out.put_slice(text);
@@ -484,6 +499,12 @@ mod tests {
             Ok(Reply::ClientConnect { session: b"17" })
         );
         assert_eq!(parse(b"ack"), Ok(Reply::Ack { argument: b"" }));
+        assert_eq!(parse(b"l"), Ok(Reply::ShortAck));
+        let text = b"          Arena1    q2dm1  0/ 8\n";
+        assert_eq!(
+            parse(b"info\n          Arena1    q2dm1  0/ 8\n"),
+            Ok(Reply::InfoLine { text })
+        );
     }
 
     /// Recorded from Warsow's server (viciious/qfusion e6c46002).
