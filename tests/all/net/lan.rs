@@ -179,6 +179,22 @@ async fn the_next_servers_of_unreal_tournament_3_on_a_host_are_found() {
     }
 }
 
+/// Further servers of Quake III Arena on a host have the next ports.
+#[tokio::test]
+async fn servers_of_quake_3_on_the_next_ports_are_found() {
+    run_in_steps();
+    let _own_port = PORT_6500.lock().await;
+    let game = Game::find("q3a").unwrap();
+    for port in [27963, 27962, 27961] {
+        start([port], Protocol::Quake3, named("further")).await;
+        let outcome = client().query_game(game, "127.0.0.1").await.unwrap();
+        assert_eq!(outcome.outcome.peer.port(), port);
+        let detected = client().detect("127.0.0.1").await.unwrap();
+        let mut ports = detected.iter().map(|found| found.outcome.peer.port());
+        assert!(ports.any(|found| found == port), "{port}");
+    }
+}
+
 /// Unreal Tournament's beacon names the query port of a server that no other request finds.
 #[tokio::test]
 async fn the_beacon_of_unreal_leads_to_the_query_port() {
