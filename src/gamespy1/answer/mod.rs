@@ -7,7 +7,7 @@ use self::reassembly::{Body, Reassembly, has_repeats};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
 use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
-use super::wire::{Fields, RowKey, is_control};
+use super::wire::{Fields, RowKey, has_odd_text, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus, Verification};
@@ -68,7 +68,7 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
-        if !body.is_proven {
+        if !body.is_proven || has_odd_text(&body.bytes) {
             body.missing.players |= lacks_players(body.fields(), asked.players);
         }
         Self { body, asked }
@@ -229,8 +229,9 @@ impl Answer {
 
 /// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
 ///
-/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
-/// that it does not list, and Medal of Honor lists fewer rows than it counts.
+/// This is evidence only if fragments have neither numbers nor end marks, or if a value contains a
+/// separator. UT2004 counts bots that it does not list, and Medal of Honor lists fewer rows than it
+/// counts.
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! message   = *pair [ token ]                     ; the last key may lack its value
-//! pair      = token ( token / "\" long-name )     ; key and value
+//! pair      = token ( token / "\" long-name ) / continued-pair
 //! token     = [ separator ] text                  ; the first separator may be missing
 //! separator = "\"
 //! text      = *( %x00-5B / %x5D-FF )
@@ -11,12 +11,14 @@
 
 use nom::Parser;
 use nom::bytes::complete::tag;
-use nom::combinator::{map, recognize};
+use nom::combinator::{map, opt, recognize};
 use nom::sequence::preceded;
 
+use self::continuation::continuation;
 use crate::grammar::{Parsed, cut_short, malformed};
 use crate::text::{MAX_WORD, each, length_until, lower_case, split};
 
+mod continuation;
 #[cfg(any(test, feature = "serve"))]
 mod find;
 #[cfg(feature = "serve")]
@@ -31,8 +33,8 @@ pub(super) mod response;
 /// Order, repeated keys, empty values and spaces at the ends are kept: real servers send all of
 /// them.
 ///
-/// The protocol has no escape for `\`. If a player's name contains one, everything up to the next
-/// key of a player's row is part of the name.
+/// The protocol has no escape for `\`. A value that contains one is read up to the next known key,
+/// see [`continuation`](mod@continuation).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Fields<'a> {
     /// The bytes as received. The leading `\` may be missing.
@@ -51,9 +53,11 @@ impl<'a> Fields<'a> {
     /// Every pair in order, rows of players and teams included. A last key without a value is in
     /// [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
+        let first_run = if self.runs.is_empty() { self.raw } else { b"" };
         Pairs {
             fields: self,
-            rest: if self.runs.is_empty() { self.raw } else { b"" },
+            rest: first_run,
+            is_odd: has_odd_text(first_run),
         }
     }
 
@@ -80,14 +84,11 @@ pub(crate) struct Pairs<'a> {
     /// The runs that are still to be parsed.
     fields: Fields<'a>,
     rest: &'a [u8],
+    /// Whether the texts of the run are not all in pairs, so that a value may contain a separator.
+    is_odd: bool,
 }
 
 impl<'a> Pairs<'a> {
-    /// The number of bytes that are left in the run.
-    pub(crate) const fn left(&self) -> usize {
-        self.rest.len()
-    }
-
     /// The last key, with an empty value, if it has none. Call it after all pairs were taken.
     ///
     /// Either the reply was cut there, or its server writes no separator before an empty value.
@@ -104,15 +105,29 @@ impl<'a> Iterator for Pairs<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Ok((rest, found)) = pair(self.rest) {
+            let found = if self.is_odd {
+                continued_pair(self.rest)
+            } else {
+                pair(self.rest)
+            };
+            if let Ok((rest, found)) = found {
                 self.rest = rest;
                 return Some(found);
             }
             let ((start, end), runs) = self.fields.runs.split_first()?;
             self.fields.runs = runs;
             self.rest = self.fields.raw.get(*start..*end).unwrap_or_default();
+            self.is_odd = has_odd_text(self.rest);
         }
     }
+}
+
+/// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
+/// value.
+pub(crate) fn has_odd_text(raw: &[u8]) -> bool {
+    let is_bare = raw.first().is_some_and(|first| *first != b'\\');
+    let separators = memchr::memchr_iter(b'\\', raw).count();
+    separators.saturating_add(usize::from(is_bare)) % 2 == 1
 }
 
 /// `separator = "\"`
@@ -177,6 +192,18 @@ fn long_name(input: &[u8]) -> Parsed<'_, ()> {
     malformed(input)
 }
 
+/// `continued-pair = token separator text [ continuation ]`: a pair in texts that are not all in
+/// pairs.
+#[cold]
+#[inline(never)]
+fn continued_pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
+    let (input, key) = token(input)?;
+    let (input, _) = separator(input)?;
+    let value = (text, opt(|input| continuation(key, input)));
+    let (rest, value) = recognize(value).parse(input)?;
+    Ok((rest, (key, value)))
+}
+
 /// Every token, whether key or value.
 pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     each(text, token)
@@ -232,13 +259,42 @@ impl<'a> RowKey<'a> {
     /// The row's number if the key is a known field of players. The first two fields are names.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
-        match lower_case(key.field, &mut [0; MAX_WORD]) {
-            b"player" | b"playername" | b"score" | b"frags" | b"frag" | b"kills" | b"ping"
-            | b"team" | b"ngsecret" | b"deaths" | b"mesh" | b"skin" | b"face" | b"keyhash"
-            | b"time" | b"country" | b"tkills" | b"arrests" | b"arrested" | b"vip" | b"tks"
-            | b"health" | b"skill" | b"pid" => Some(key.index),
-            _ => None,
-        }
+        key.is_player_field().then_some(key.index)
+    }
+
+    /// Whether the key is a known field of players, or of a team.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_team || self.is_player_field()
+    }
+
+    fn is_player_field(&self) -> bool {
+        matches!(
+            lower_case(self.field, &mut [0; MAX_WORD]),
+            b"player"
+                | b"playername"
+                | b"score"
+                | b"frags"
+                | b"frag"
+                | b"kills"
+                | b"ping"
+                | b"team"
+                | b"ngsecret"
+                | b"deaths"
+                | b"mesh"
+                | b"skin"
+                | b"face"
+                | b"keyhash"
+                | b"time"
+                | b"country"
+                | b"tkills"
+                | b"arrests"
+                | b"arrested"
+                | b"vip"
+                | b"tks"
+                | b"health"
+                | b"skill"
+                | b"pid"
+        )
     }
 }
 
@@ -459,7 +515,7 @@ mod tests {
             put_pair(&key, &value, &mut out);
             let expected = (token_of(&key), token_of(&value));
             if !expected.0.is_empty() && !out.is_empty() {
-                prop_assert_eq!(pair(&out), Ok((&b""[..], (&*expected.0, &*expected.1))));
+                prop_assert_eq!(pairs(&out), [(&*expected.0, &*expected.1)]);
             }
         }
     }

@@ -117,7 +117,7 @@ impl<'a> Response<'a> {
 
     /// The problems that the parser skipped or repaired.
     ///
-    /// These are names with a backslash, keys of the trailer among the pairs, and a last key
+    /// These are values with a backslash, keys of the trailer among the pairs, and a last key
     /// without a value.
     ///
     /// ```
@@ -131,7 +131,7 @@ impl<'a> Response<'a> {
     /// assert_eq!(
     ///     problems,
     ///     [
-    ///         "malformed name, which holds a backslash at byte 10",
+    ///         "malformed value, which holds a backslash at byte 10",
     ///         "cut short inside a pair at byte 24"
     ///     ]
     /// );
@@ -140,23 +140,23 @@ impl<'a> Response<'a> {
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
         let mut found = Vec::new();
         let mut pairs = self.fields().pairs();
-        while let Some((key, value)) = pairs.next() {
-            let value_at = self
-                .end()
-                .saturating_sub(pairs.left().saturating_add(value.len()));
+        // Pairs are adjacent. Only the first may lack its separator.
+        let mut key_at = self.start;
+        key_at = key_at.saturating_add(usize::from(self.body.first() == Some(&b'\\')));
+        for (key, value) in pairs.by_ref() {
+            let value_at = key_at.saturating_add(key.len()).saturating_add(1);
             if value.contains(&b'\\') {
-                let kind = ParseErrorKind::Malformed("name, which holds a backslash");
+                let kind = ParseErrorKind::Malformed("value, which holds a backslash");
                 found.push(ParseError::new(kind, value_at));
             } else if is_control(key, value) {
                 let kind = ParseErrorKind::Unexpected("a pair, not the end of a reply");
-                // A separator precedes the value.
-                let key_at = value_at.saturating_sub(key.len().saturating_add(1));
                 found.push(ParseError::new(kind, key_at));
             }
+            key_at = value_at.saturating_add(value.len()).saturating_add(1);
         }
-        if let Some((key, _)) = pairs.odd() {
+        if pairs.odd().is_some() {
             let kind = ParseErrorKind::CutShort("a pair");
-            found.push(ParseError::new(kind, self.end().saturating_sub(key.len())));
+            found.push(ParseError::new(kind, key_at));
         }
         found.into_iter()
     }

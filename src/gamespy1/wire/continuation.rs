@@ -1,0 +1,214 @@
+//! Values that contain separators.
+//!
+//! The protocol has no escape for `\`, and some servers leave it in names, skins, mutators and
+//! addresses of administrators. Such a value would make keys of all later values. The keys that
+//! follow show how far it goes:
+//!
+//! ```text
+//! continuation = row-texts / misplaced
+//! row-texts    = 1*8( separator text )   ; after a value of a row, up to the next key of a row
+//! misplaced    = separator text          ; before a known key in the place of a value
+//! ```
+//!
+//! Values are searched only if the texts of a reply are not all in pairs. Two such values in one
+//! reply can hide each other. Only a player's name is searched in every reply, see
+//! [`long_name`](super::long_name).
+//!
+//! A value `a\b` before keys that are not known is read as two texts in turn. Nothing is lost, but
+//! the keys and values up to the next known key change places.
+
+use nom::Parser;
+use nom::branch::alt;
+use nom::combinator::recognize;
+
+use super::{RowKey, token, tokens};
+use crate::gamespy1::engines::Key;
+use crate::grammar::{Parsed, malformed};
+
+/// The maximum number of texts that are searched for the next key of a row.
+const MAX_ROW_TEXTS: usize = 8;
+
+/// `continuation = row-texts / misplaced`: the texts after the value of this key that belong to the
+/// value, with their separators.
+pub(super) fn continuation<'a>(key: &[u8], input: &'a [u8]) -> Parsed<'a, &'a [u8]> {
+    let of_row = |input| match RowKey::parse(key) {
+        Some(row) => row_texts(row, input),
+        None => malformed(input),
+    };
+    recognize(alt((of_row, misplaced))).parse(input)
+}
+
+/// `row-texts = 1*8( separator text )`: texts between a value of a row and the next key of a row.
+///
+/// An odd number of texts cannot be pairs. An even number is pairs if the first text begins like a
+/// key, except between a player's name and the next name or a field of the same player.
+fn row_texts<'a>(row: RowKey<'_>, input: &'a [u8]) -> Parsed<'a, ()> {
+    let (_, first) = token(input)?;
+    let may_be_pairs = first.first().is_some_and(u8::is_ascii_alphabetic);
+    let mut rest = input;
+    for count in 0..=MAX_ROW_TEXTS {
+        let (after, text) = token(rest)?;
+        let key = RowKey::parse(text);
+        if let Some(next) = key.filter(|next| next.is_known() || next.index == row.index) {
+            let is_in_row = row.is_name() && (next.is_name() || next.index == row.index);
+            let are_pairs = count % 2 == 0 && may_be_pairs && !is_in_row;
+            return if count == 0 || are_pairs {
+                malformed(input)
+            } else {
+                Ok((rest, ()))
+            };
+        }
+        if (count == 0 && key.is_some()) || is_known(text) {
+            return malformed(input);
+        }
+        rest = after;
+    }
+    malformed(input)
+}
+
+/// `misplaced = separator text`, where the text is in the place of a key, and a known key in the
+/// place of its value.
+///
+/// A value can also look like a key. Therefore the next known key, or the end, must be in the place
+/// of a value too.
+fn misplaced(input: &[u8]) -> Parsed<'_, ()> {
+    let (before_key, _) = token(input)?;
+    let (after, key) = token(before_key)?;
+    if !is_known(key) {
+        return malformed(input);
+    }
+    let texts_between = tokens(after).take_while(|text| !is_known(text)).count();
+    if texts_between % 2 == 0 {
+        return malformed(input);
+    }
+    Ok((before_key, ()))
+}
+
+/// Whether a text is a key that the model knows, or a known key of a row.
+fn is_known(text: &[u8]) -> bool {
+    RowKey::parse(text).map_or_else(|| Key::find(text).is_some(), |row| row.is_known())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Fields;
+    use super::*;
+
+    fn read(raw: &str) -> Vec<String> {
+        let pairs = Fields::new(raw.as_bytes()).pairs();
+        pairs
+            .map(|(key, value)| {
+                let text = |bytes| String::from_utf8_lossy(bytes);
+                format!("{}={}", text(key), text(value))
+            })
+            .collect()
+    }
+
+    fn row_texts_of(input: &[u8]) -> Option<&[u8]> {
+        let row = RowKey::parse(b"player_3").unwrap();
+        row_texts(row, input).ok().map(|(rest, ())| rest)
+    }
+
+    #[test]
+    fn texts_of_a_row_need_the_key_after_them() {
+        let input = br"\b\frags_3";
+        assert_eq!(row_texts_of(input), Some(&br"\frags_3"[..]));
+        assert_eq!(row_texts_of(br"\b\frags"), None, "the key of no row");
+        let far = br"\1\2\3\4\5\6\7\8\9\frags_3";
+        assert_eq!(row_texts_of(far), None, "too far away");
+        for cut in 0..input.len() {
+            assert_eq!(row_texts_of(&input[..cut]), None, "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_misplaced_key_needs_a_second_one_or_the_end() {
+        let input = br"\b\gamename\ut\mapname\M";
+        assert_eq!(misplaced(input), Ok((&input[2..], ())));
+        let whole: Vec<usize> = (0..input.len())
+            .filter(|&cut| misplaced(&input[..cut]).is_ok())
+            .collect();
+        // Where the text ends in the value of the key.
+        assert_eq!(whole, [12, 13, 14, 22, 23]);
+    }
+
+    /// A reader of pairs alone would take the key after the backslash for a value.
+    #[test]
+    fn a_backslash_in_a_value_shifts_no_pair() {
+        for (raw, expected) in [
+            // Before a known key, and before one that is not known.
+            (
+                r"\hostname\A\b\gamename\ut\mapname\M",
+                &[r"hostname=A\b", "gamename=ut", "mapname=M"][..],
+            ),
+            (
+                r"\mutators\A\b\one\1\gamename\ut\mapname\M",
+                &["mutators=A", r"b=one\1", "gamename=ut", "mapname=M"],
+            ),
+            (
+                r"\AdminEMail\a\b\player_0\Ann\frags_0\7",
+                &[r"AdminEMail=a\b", "player_0=Ann", "frags_0=7"],
+            ),
+            (
+                r"\AdminEMail\a\b\player_0\Ann",
+                &[r"AdminEMail=a\b", "player_0=Ann"],
+            ),
+            // Other columns, two of them one after the other, and the last one of all rows.
+            (
+                r"\player_0\A\n\skin_0\a\b\mesh_0\c\d\frags_0\7",
+                &[r"player_0=A\n", r"skin_0=a\b", r"mesh_0=c\d", "frags_0=7"],
+            ),
+            (
+                r"\player_0\Ann\skin_0\a\b\mapname\M\gamename\ut",
+                &["player_0=Ann", r"skin_0=a\b", "mapname=M", "gamename=ut"],
+            ),
+            // Names that end in the key of another row, column after column and row after row.
+            (
+                r"\player_0\B\score_1\player_1\Cat\score_0\5\score_1\6",
+                &[
+                    r"player_0=B\score_1",
+                    "player_1=Cat",
+                    "score_0=5",
+                    "score_1=6",
+                ],
+            ),
+            (
+                r"\player_0\B\score_1\score_0\5\player_1\Cat\score_1\6",
+                &[
+                    r"player_0=B\score_1",
+                    "score_0=5",
+                    "player_1=Cat",
+                    "score_1=6",
+                ],
+            ),
+            // Two backslashes in one name.
+            (
+                r"\player_0\B\\ob\frags_0\7",
+                &[r"player_0=B\\ob", "frags_0=7"],
+            ),
+            (
+                r"\player_0\B\2\3\frags_0\7",
+                &[r"player_0=B\2\3", "frags_0=7"],
+            ),
+        ] {
+            assert_eq!(read(raw), expected, "{raw}");
+        }
+    }
+
+    #[test]
+    fn values_that_look_like_keys_stay_values() {
+        for raw in [
+            r"\gamestyle\mutators\gamename\ut\mapname\M",
+            r"\style\mutators\gamename\ut\mapname\M",
+            r"\style\mutators\other\1\mapname\M",
+            r"\player_0\player_1\player_1\score_0\score_0\5\score_1\6",
+            r"\player_0\Ann\hostname\S\player_1\Bob",
+            r"\player_5\Ann\clan\X\team_0\Red",
+            r"\style\mutators",
+        ] {
+            let texts: Vec<&str> = raw.split('\\').skip(1).collect();
+            let expected: Vec<_> = texts.chunks(2).map(|pair| pair.join("=")).collect();
+            assert_eq!(read(raw), expected, "{raw}");
+        }
+    }
+}
