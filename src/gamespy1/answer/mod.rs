@@ -68,7 +68,7 @@ impl Answer {
             body.missing.players = true;
             body.missing.rules = true;
         }
-        if !body.is_proven || has_odd_text(&body.bytes) {
+        if !body.is_proven {
             body.missing.players |= lacks_players(body.fields(), asked.players);
         }
         Self { body, asked }
@@ -223,15 +223,19 @@ impl Answer {
     }
 
     pub(crate) fn fields(&self) -> Fields<'_> {
-        self.body.fields()
+        // The gaps of missing fragments part pairs.
+        let is_odd = self.body.runs.is_empty() && has_odd_text(&self.body.bytes);
+        Fields {
+            is_odd,
+            ..self.body.fields()
+        }
     }
 }
 
 /// Whether players are missing: there are fewer rows than `numplayers`, or one player has two rows.
 ///
-/// This is evidence only if fragments have neither numbers nor end marks, or if a value contains a
-/// separator. UT2004 counts bots that it does not list, and Medal of Honor lists fewer rows than it
-/// counts.
+/// This is evidence only if fragments have neither numbers nor end marks. UT2004 counts bots
+/// that it does not list, and Medal of Honor lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();

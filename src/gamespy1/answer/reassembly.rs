@@ -39,6 +39,7 @@ impl Body {
         Fields {
             raw: &self.bytes,
             runs: &self.runs,
+            is_odd: false,
         }
     }
 }

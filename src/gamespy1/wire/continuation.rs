@@ -91,11 +91,15 @@ fn is_known(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Fields;
+    use super::super::{Fields, has_odd_text};
     use super::*;
 
     fn read(raw: &str) -> Vec<String> {
-        let pairs = Fields::new(raw.as_bytes()).pairs();
+        let fields = Fields {
+            is_odd: has_odd_text(raw.as_bytes()),
+            ..Fields::new(raw.as_bytes())
+        };
+        let pairs = fields.pairs();
         pairs
             .map(|(key, value)| {
                 let text = |bytes| String::from_utf8_lossy(bytes);

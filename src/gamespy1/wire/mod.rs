@@ -42,22 +42,26 @@ pub(crate) struct Fields<'a> {
     /// Start and end of the runs between the gaps of an incomplete reply, each parsed on its own.
     /// Empty if one run covers everything.
     pub(crate) runs: &'a [(usize, usize)],
+    /// Whether the texts are not all in pairs, so that a value may contain a separator.
+    pub(crate) is_odd: bool,
 }
 
 impl<'a> Fields<'a> {
     /// The pairs of these bytes.
     pub(crate) const fn new(raw: &'a [u8]) -> Self {
-        Self { raw, runs: &[] }
+        Self {
+            raw,
+            runs: &[],
+            is_odd: false,
+        }
     }
 
     /// Every pair in order, rows of players and teams included. A last key without a value is in
     /// [`Pairs::odd`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
-        let first_run = if self.runs.is_empty() { self.raw } else { b"" };
         Pairs {
             fields: self,
-            rest: first_run,
-            is_odd: has_odd_text(first_run),
+            rest: if self.runs.is_empty() { self.raw } else { b"" },
         }
     }
 
@@ -84,8 +88,6 @@ pub(crate) struct Pairs<'a> {
     /// The runs that are still to be parsed.
     fields: Fields<'a>,
     rest: &'a [u8],
-    /// Whether the texts of the run are not all in pairs, so that a value may contain a separator.
-    is_odd: bool,
 }
 
 impl<'a> Pairs<'a> {
@@ -105,7 +107,7 @@ impl<'a> Iterator for Pairs<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let found = if self.is_odd {
+            let found = if self.fields.is_odd {
                 continued_pair(self.rest)
             } else {
                 pair(self.rest)
@@ -117,7 +119,6 @@ impl<'a> Iterator for Pairs<'a> {
             let ((start, end), runs) = self.fields.runs.split_first()?;
             self.fields.runs = runs;
             self.rest = self.fields.raw.get(*start..*end).unwrap_or_default();
-            self.is_odd = has_odd_text(self.rest);
         }
     }
 }
@@ -126,8 +127,8 @@ impl<'a> Iterator for Pairs<'a> {
 /// value.
 pub(crate) fn has_odd_text(raw: &[u8]) -> bool {
     let is_bare = raw.first().is_some_and(|first| *first != b'\\');
-    let separators = memchr::memchr_iter(b'\\', raw).count();
-    separators.saturating_add(usize::from(is_bare)) % 2 == 1
+    let toggle = |is_odd, byte: &u8| is_odd ^ (*byte == b'\\');
+    raw.iter().fold(is_bare, toggle)
 }
 
 /// `separator = "\"`
@@ -526,6 +527,7 @@ mod tests {
         let fields = Fields {
             raw,
             runs: &[(0, 6), (6, 12)],
+            is_odd: false,
         };
         let mut pairs = fields.pairs();
         assert_eq!(

@@ -24,7 +24,7 @@ use nom::character::complete::{u32, u64};
 use nom::combinator::{all_consuming, eof, map, opt, peek, value};
 use nom::sequence::{preceded, terminated};
 
-use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
+use super::{Fields, RowKey, count_bound, has_odd_text, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
@@ -99,7 +99,8 @@ impl<'a> Response<'a> {
     ///
     /// Rows of players and teams are included.
     ///
-    /// In a fragment from SWAT 4's AdminMod, the first token can be the value of a key in the
+    /// A value that contains `\` ends at it, except a player's name, and the texts that follow change
+    /// places. In a fragment from SWAT 4's AdminMod, the first token can be the value of a key in the
     /// fragment before. Only an [`Answer`](crate::gamespy1::Answer) joins them.
     pub fn pairs(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         self.fields().pairs()
@@ -139,7 +140,11 @@ impl<'a> Response<'a> {
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
         let mut found = Vec::new();
-        let mut pairs = self.fields().pairs();
+        let fields = Fields {
+            is_odd: has_odd_text(self.body),
+            ..self.fields()
+        };
+        let mut pairs = fields.pairs();
         // Pairs are adjacent. Only the first may lack its separator.
         let mut key_at = self.start;
         key_at = key_at.saturating_add(usize::from(self.body.first() == Some(&b'\\')));

@@ -87,20 +87,6 @@ fn a_name_in_shift_jis_loses_no_map() {
     assert_eq!(status.map.unwrap().plain(), "M");
 }
 
-/// No known key follows the value, so the one row could be part of another value.
-#[test]
-fn odd_texts_and_fewer_rows_than_players_are_incomplete() {
-    let status = read(&[
-        br"\hostname\S\mapname\M\numplayers\2\player_0\Ann\frags_0\7\one\a\b\two\2\final\\queryid\1.1",
-    ]);
-    assert!(status.completeness.lacks(Part::Players));
-    let status = read(&[
-        br"\hostname\S\mapname\M\numplayers\1\player_0\Ann\frags_0\7\one\a\b\two\2\final\\queryid\1.1",
-    ]);
-    assert!(status.completeness.is_complete());
-}
-
-/// SWAT 4 leaves out counters that are zero, but a score can also be in a lost fragment.
 #[test]
 fn a_score_in_a_lost_fragment_is_not_zero() {
     let part = br"\hostname\S\gamevariant\SWAT 4\numrounds\5\numplayers\2\player_0\Ann\score_0\7\player_1\Bob\queryid\1";
