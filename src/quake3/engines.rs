@@ -130,7 +130,7 @@ impl Signature {
     }
 }
 
-/// What a reply has, as far as marks look at it. Two keys, or two letters, can share a bit.
+/// The traits of a reply that marks look at. Two keys, or two letters, can share a bit.
 #[derive(Debug, Clone, Copy)]
 struct Traits {
     /// The keys: a [`Key::bit`] for each.

@@ -125,7 +125,7 @@ impl StatusQuery {
         }
     }
 
-    /// Ends the reply to the current request, and asks for what is still missing.
+    /// Ends the reply to the current request, and asks for the parts still missing.
     fn end_request(&mut self) -> Verdict<Answer> {
         match self.end_reply() {
             Some(answer) => Verdict::Done(answer),

@@ -49,7 +49,7 @@
 //!
 //! # When a list is complete
 //! A list has no count, no numbers and no end mark. A server adds entries to a datagram until it is
-//! longer than 450 bytes, so the last datagram of a list is usually a shorter one, its end (every
+//! longer than 450 bytes. So the last datagram of a list is usually a shorter one, its end (every
 //! capture agrees). If a datagram in the middle is lost, nothing shows it. Three things confirm that
 //! a list is complete:
 //!

@@ -217,7 +217,7 @@ pub struct MasterStats {
     pub ignored: u64,
 }
 
-/// What became of a datagram.
+/// The outcome of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     HeartbeatAnswered,

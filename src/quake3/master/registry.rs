@@ -38,7 +38,7 @@ pub(super) enum Listing {
     NoRoom,
 }
 
-/// What the servers of one list share.
+/// The game of a server. The servers of one list share it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Game {
     pub(super) name: Name,
