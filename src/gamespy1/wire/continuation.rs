@@ -21,7 +21,7 @@ use nom::Parser;
 use nom::branch::alt;
 use nom::combinator::recognize;
 
-use super::{RowKey, token, tokens};
+use super::token::{RowKey, token, tokens};
 use crate::gamespy1::engines::Key;
 use crate::grammar::{Parsed, malformed};
 

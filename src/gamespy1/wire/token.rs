@@ -1,0 +1,141 @@
+//! The words of GameSpy v1: texts between separators, and keys with the number of a row.
+
+use nom::Parser;
+use nom::bytes::complete::tag;
+
+use crate::grammar::{Parsed, cut_short, malformed};
+use crate::text::{MAX_WORD, each, length_until, lower_case, split};
+
+/// `separator = "\"`
+#[inline]
+pub(super) fn separator(input: &[u8]) -> Parsed<'_, &[u8]> {
+    tag(&b"\\"[..]).parse(input)
+}
+
+/// `token = [ separator ] text`, of at least one byte.
+#[inline(always)]
+pub(crate) fn token(input: &[u8]) -> Parsed<'_, &[u8]> {
+    match input {
+        [] => cut_short(input),
+        [b'\\', rest @ ..] => text(rest),
+        _ => text(input),
+    }
+}
+
+/// `text = *( %x00-5B / %x5D-FF )`
+#[inline(always)]
+pub(super) fn text(input: &[u8]) -> Parsed<'_, &[u8]> {
+    Ok(split(input, length_until::<b'\\', b'\\'>(input)))
+}
+
+/// Every token, whether key or value.
+pub(crate) fn tokens(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    each(text, token)
+}
+
+/// A key of a row: `frags_12` is the field `frags` of row 12.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RowKey<'a> {
+    /// The key without its number: `frags`, `teamname`, `score_t`.
+    pub(crate) field: &'a [u8],
+    /// The server's number of the row. Rows of players can begin at any number and have gaps.
+    pub(crate) index: u32,
+    /// Whether the row is a team's: its key is `teamname_N` (Battlefield 1942) or `name_tN`.
+    /// `team_N` is the team of a player.
+    pub(crate) is_team: bool,
+}
+
+impl<'a> RowKey<'a> {
+    /// Parses a key of the form `name_12` or `name_t12`; `None` for all others, and if the number
+    /// exceeds `u32`.
+    #[inline(always)]
+    pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
+        // Most keys end in a letter. SWAT 4's objectives are not rows: any text follows `obj_`.
+        let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(b"obj_");
+        may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
+    }
+
+    /// The row's number if the key is the name of a player.
+    #[inline]
+    pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
+        // Most keys begin with another word.
+        let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, _, ..]);
+        let key = may_be_name.then(|| RowKey::parse(key))??;
+        key.is_name().then_some(key.index)
+    }
+
+    /// Whether the key is the name of a player.
+    pub(crate) fn is_name(&self) -> bool {
+        self.field.eq_ignore_ascii_case(b"player") || self.field.eq_ignore_ascii_case(b"playername")
+    }
+
+    /// The row's number if the key is a known field of players. The first two fields are names.
+    pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
+        let key = RowKey::parse(key)?;
+        key.is_player_field().then_some(key.index)
+    }
+
+    /// Whether the key is a known field of players, or of a team.
+    pub(crate) fn is_known(&self) -> bool {
+        self.is_team || self.is_player_field()
+    }
+
+    fn is_player_field(&self) -> bool {
+        matches!(
+            lower_case(self.field, &mut [0; MAX_WORD]),
+            b"player"
+                | b"playername"
+                | b"score"
+                | b"frags"
+                | b"frag"
+                | b"kills"
+                | b"ping"
+                | b"team"
+                | b"ngsecret"
+                | b"deaths"
+                | b"mesh"
+                | b"skin"
+                | b"face"
+                | b"keyhash"
+                | b"time"
+                | b"country"
+                | b"tkills"
+                | b"arrests"
+                | b"arrested"
+                | b"vip"
+                | b"tks"
+                | b"health"
+                | b"skill"
+                | b"pid"
+        )
+    }
+}
+
+/// `row-key = field ( "_" / "_t" ) 1*DIGIT`. The field is not empty and may contain underscores.
+#[inline(always)]
+fn row_key(input: &[u8]) -> Parsed<'_, RowKey<'_>> {
+    let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
+    while let [rest @ .., digit @ b'0'..=b'9'] = head {
+        index = index.saturating_add(place.saturating_mul(digit.wrapping_sub(b'0').into()));
+        (head, place) = (rest, place.saturating_mul(10));
+    }
+    match (head, u32::try_from(index)) {
+        ([field @ .., b'_'], Ok(index)) if !field.is_empty() => Ok((
+            &[],
+            RowKey {
+                field,
+                index,
+                is_team: field.eq_ignore_ascii_case(b"teamname"),
+            },
+        )),
+        ([_, .., b'_', b't'], Ok(index)) => Ok((
+            &[],
+            RowKey {
+                field: head,
+                index,
+                is_team: true,
+            },
+        )),
+        _ => malformed(input),
+    }
+}
