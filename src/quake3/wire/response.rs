@@ -250,8 +250,7 @@ impl<'a> Response<'a> {
         put_head(Word { form, detail }, extra, out);
         let info = self.info().raw();
         out.put_slice(info);
-        // A line feed belongs to a value only if a separator follows it.
-        if info.ends_with(b"\n") {
+        if !ends_like_a_value(info) {
             out.put_u8(b'\\');
         }
         if self.layout.info_closed {
@@ -395,6 +394,12 @@ fn infostring(text: &[u8]) -> Parsed<'_, &[u8]> {
         end = if is_value { rest } else { end };
     }
     Ok(text.take_split(text.len().saturating_sub(end.len())))
+}
+
+/// Whether the last line of an infostring is read as part of it without a separator at its end.
+fn ends_like_a_value(info: &[u8]) -> bool {
+    let last_line = memchr::memrchr(b'\n', info).and_then(|at| info.get(at..));
+    last_line.is_none_or(|line| matches!(value_line(line), Ok((_, true))))
 }
 
 /// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it holds more than
@@ -581,6 +586,31 @@ mod tests {
             (&b"\\a\\1"[..], 0, false),
             "blanks at the end"
         );
+    }
+
+    /// The separator at the end of a line makes it a part of the infostring.
+    #[test]
+    fn an_infostring_of_several_lines_is_written_as_it_is_read() {
+        for body in [
+            &b"print\n\\a\\b\ngetinfo\\\n"[..],
+            b"print\n\\a\\b\n\\\n3 5 \"Ann\"\n",
+            b"statusResponse\n\\a\\1\n 2\n1 2 \"x\"\n",
+            b"statusResponse\n\\a\\1\n  \\\n1 2 \"x\"\n",
+        ] {
+            let response = parse(body).unwrap();
+            let mut written = Vec::new();
+            response.encode(&mut written);
+            let again = Response::parse(&written, &Limits::default()).unwrap();
+            let pairs = |response: &Response<'_>| {
+                let pairs = response
+                    .info()
+                    .iter()
+                    .map(|(key, value)| (key.to_vec(), value.to_vec()));
+                pairs.collect::<Vec<_>>()
+            };
+            assert_eq!(pairs(&again), pairs(&response), "{}", body.escape_ascii());
+            assert_eq!(again.players().count(), response.players().count());
+        }
     }
 
     #[test]

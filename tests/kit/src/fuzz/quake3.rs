@@ -99,13 +99,6 @@ pub fn response(data: &[u8]) {
     let lines: Vec<_> = response.players().collect();
     assert!(pairs.len() <= MAX_RULES && lines.len() <= MAX_PLAYERS);
     let (naive_pairs, naive_names) = naive(&response, data);
-    // A line with a backslash can be a player or more pairs.
-    let mut player_lines = data.split(|byte| *byte == b'\n').skip(2);
-    let is_undecided =
-        response.form() == Form::Quake2 && player_lines.any(|line| line.contains(&b'\\'));
-    if is_undecided {
-        return;
-    }
     assert_eq!(pairs, naive_pairs);
     if response.form() == Form::Quake3 {
         let names: Vec<_> = lines.iter().map(|line| line.name()).collect();
