@@ -7,7 +7,7 @@ use self::reassembly::{Body, Reassembly, has_repeats};
 pub use self::rows::Row;
 use self::rows::{RowFields, Rows};
 use super::engines::{ECHO_KEYS, Key, Known, Profile, REGIONS};
-use super::wire::{Fields, RowKey, has_odd_text, is_control};
+use super::wire::{Fields, RowKey, is_control};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::limits::Limits;
 use crate::model::{Completeness, ServerStatus, Verification};
@@ -223,12 +223,7 @@ impl Answer {
     }
 
     pub(crate) fn fields(&self) -> Fields<'_> {
-        // The gaps of missing fragments part pairs.
-        let is_odd = self.body.runs.is_empty() && has_odd_text(&self.body.bytes);
-        Fields {
-            is_odd,
-            ..self.body.fields()
-        }
+        self.body.fields().with_whole_values()
     }
 }
 

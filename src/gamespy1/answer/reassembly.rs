@@ -36,11 +36,7 @@ pub(crate) struct Rank {
 
 impl Body {
     pub(crate) fn fields(&self) -> Fields<'_> {
-        Fields {
-            raw: &self.bytes,
-            runs: &self.runs,
-            is_odd: false,
-        }
+        Fields::of_runs(&self.bytes, &self.runs)
     }
 }
 

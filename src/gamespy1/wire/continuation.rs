@@ -91,16 +91,13 @@ fn is_known(text: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Fields, has_odd_text};
+    use super::super::Fields;
     use super::*;
 
     fn read(raw: &str) -> Vec<String> {
-        let fields = Fields {
-            is_odd: has_odd_text(raw.as_bytes()),
-            ..Fields::new(raw.as_bytes())
-        };
-        let pairs = fields.pairs();
-        pairs
+        let fields = Fields::new(raw.as_bytes()).with_whole_values();
+        fields
+            .pairs()
             .map(|(key, value)| {
                 let text = |bytes| String::from_utf8_lossy(bytes);
                 format!("{}={}", text(key), text(value))

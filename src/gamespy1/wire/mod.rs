@@ -44,16 +44,30 @@ pub(crate) struct Fields<'a> {
     /// Empty if one run covers everything.
     pub(crate) runs: &'a [(usize, usize)],
     /// Whether the texts are not all in pairs, so that a value may contain a separator.
-    pub(crate) is_odd: bool,
+    is_odd: bool,
 }
 
 impl<'a> Fields<'a> {
     /// The pairs of these bytes.
     pub(crate) const fn new(raw: &'a [u8]) -> Self {
+        Self::of_runs(raw, &[])
+    }
+
+    /// The pairs of runs of these bytes.
+    pub(crate) const fn of_runs(raw: &'a [u8], runs: &'a [(usize, usize)]) -> Self {
         Self {
             raw,
-            runs: &[],
+            runs,
             is_odd: false,
+        }
+    }
+
+    /// The same pairs, but a value that contains a separator is read up to the next known key. The
+    /// gaps of missing fragments part pairs, so with them nothing changes.
+    pub(crate) fn with_whole_values(self) -> Self {
+        Self {
+            is_odd: self.runs.is_empty() && has_odd_text(self.raw),
+            ..self
         }
     }
 
@@ -126,7 +140,7 @@ impl<'a> Iterator for Pairs<'a> {
 
 /// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
 /// value.
-pub(crate) fn has_odd_text(raw: &[u8]) -> bool {
+fn has_odd_text(raw: &[u8]) -> bool {
     let is_bare = raw.first().is_some_and(|first| *first != b'\\');
     let toggle = |is_odd, byte: &u8| is_odd ^ (*byte == b'\\');
     raw.iter().fold(is_bare, toggle)
@@ -391,12 +405,7 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let fields = Fields {
-            raw,
-            runs: &[(0, 6), (6, 12)],
-            is_odd: false,
-        };
-        let mut pairs = fields.pairs();
+        let mut pairs = Fields::of_runs(raw, &[(0, 6), (6, 12)]).pairs();
         assert_eq!(
             pairs.by_ref().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]

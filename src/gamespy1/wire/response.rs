@@ -24,7 +24,7 @@ use nom::character::complete::{u32, u64};
 use nom::combinator::{all_consuming, eof, map, opt, peek, value};
 use nom::sequence::{preceded, terminated};
 
-use super::{Fields, RowKey, count_bound, has_odd_text, is_control, separator, text, tokens};
+use super::{Fields, RowKey, count_bound, is_control, separator, text, tokens};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::Parsed;
 use crate::limits::Limits;
@@ -140,11 +140,7 @@ impl<'a> Response<'a> {
     /// ```
     pub fn problems(&self) -> impl Iterator<Item = ParseError> + use<> {
         let mut found = Vec::new();
-        let fields = Fields {
-            is_odd: has_odd_text(self.body),
-            ..self.fields()
-        };
-        let mut pairs = fields.pairs();
+        let mut pairs = self.fields().with_whole_values().pairs();
         // Pairs are adjacent. Only the first may lack its separator.
         let mut key_at = self.start;
         key_at = key_at.saturating_add(usize::from(self.body.first() == Some(&b'\\')));
