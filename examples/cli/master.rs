@@ -388,9 +388,5 @@ fn summary(list: &ServerList) -> ExitCode {
         list.over_limit,
         list.completeness
     ));
-    if list.completeness.is_settled() {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(3)
-    }
+    command_line::status_of_answer(list.completeness.is_settled()).into()
 }

@@ -221,9 +221,8 @@ fn print(answer: &RconAnswer) -> io::Result<ExitCode> {
         command_line::complain(
             "the answer is incomplete: the server was still sending at the timeout or a limit",
         );
-        return Ok(ExitCode::from(3));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(command_line::status_of_answer(!answer.is_cut).into())
 }
 
 /// The plain text of a line with its tabs, which separate the columns of a table.

@@ -410,6 +410,11 @@ pub fn block_on_threads<T>(
     result
 }
 
+/// The exit status for an answer: 0, or 3 if it is incomplete.
+pub const fn status_of_answer(is_complete: bool) -> u8 {
+    if is_complete { 0 } else { 3 }
+}
+
 /// The exit code of a program. Writes an error to standard error; a closed pipe is not an error.
 pub fn exit(result: Result<ExitCode, Box<dyn Error>>) -> ExitCode {
     match result {

@@ -55,11 +55,8 @@ pub(crate) async fn ask(
         }
     }
     writeln!(out, "-- {}", answer.completeness())?;
-    Ok(ExitCode::from(if answer.completeness().is_complete() {
-        0
-    } else {
-        3
-    }))
+    let status = super::command_line::status_of_answer(answer.completeness().is_complete());
+    Ok(ExitCode::from(status))
 }
 
 /// The usual commands.

@@ -315,11 +315,8 @@ fn show(
             } else {
                 write!(out, "{}", print::readable(protocol, about, outcome))?;
             }
-            Ok(if outcome.answer.completeness.is_complete() {
-                0
-            } else {
-                3
-            })
+            let is_complete = outcome.answer.completeness.is_complete();
+            Ok(command_line::status_of_answer(is_complete))
         }
         Err(error) => {
             if is_json {
@@ -418,7 +415,7 @@ async fn detect(
     let is_complete = found
         .iter()
         .all(|found| found.outcome.answer.completeness.is_complete());
-    Ok(ExitCode::from(if is_complete { 0 } else { 3 }))
+    Ok(command_line::status_of_answer(is_complete).into())
 }
 
 /// Queries a server by its game.
@@ -456,13 +453,8 @@ async fn by_game(
             if let Some(other) = found.game().filter(|other| other.id != game.id) {
                 command_line::complain(&other_game(game, other));
             }
-            Ok(ExitCode::from(
-                if found.outcome.answer.completeness.is_complete() {
-                    0
-                } else {
-                    3
-                },
-            ))
+            let is_complete = found.outcome.answer.completeness.is_complete();
+            Ok(command_line::status_of_answer(is_complete).into())
         }
         Err(error) => {
             if is_json {
