@@ -404,6 +404,7 @@ fn ends_like_a_value(info: &[u8]) -> bool {
 
 /// `value-line = LF ( *plain "\" *( %x00-09 / %x0B-FF ) / SP *plain )`: whether it holds more than
 /// spaces. On a player line a quote comes before any `\`; no value holds a quote.
+#[inline(always)]
 fn value_line(input: &[u8]) -> Parsed<'_, bool> {
     let plain = || take_till(|byte| matches!(byte, b'"' | b'\\' | b'\n'));
     let pair = value(true, (plain(), tag("\\"), until::<b'\n'>));
