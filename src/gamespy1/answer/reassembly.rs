@@ -1,5 +1,7 @@
 //! Joins datagrams to whole replies.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 
 use crate::error::{ParseError, ParseErrorKind};
@@ -17,7 +19,7 @@ use crate::session::{Fragments, Wait};
 pub(crate) struct Body {
     pub(crate) bytes: Bytes,
     /// See [`Fields::runs`].
-    pub(crate) runs: Vec<(usize, usize)>,
+    pub(crate) runs: Vec<Range<usize>>,
     pub(crate) reply: Option<u64>,
     pub(crate) missing: MissingParts,
     /// Whether numbers and an end mark prove that nothing is missing.
@@ -61,6 +63,13 @@ enum Order {
     /// By arrival: a text of numbered sections that is cut every 512 bytes, as masters of
     /// 333networks do (Masterserver-Perl).
     Sections,
+}
+
+/// The joined datagrams of a reply.
+struct Joined {
+    bytes: Bytes,
+    /// Whether the end of the reply has arrived.
+    is_ended: bool,
 }
 
 /// Datagrams that seem to belong to one reply.
@@ -110,27 +119,43 @@ impl Reassembly {
     /// before it have no numbers, every datagram has an end mark, or the reply has no number.
     pub(crate) fn insert(&mut self, datagram: &Bytes) -> Result<Option<Wait>, ParseError> {
         let response = Response::parse(datagram, &self.limits);
-        let is_begun = self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
-        let is_sectioned =
-            |response: &Response<'_>| !is_begun && is_sectioned(response.raw(), response.trailer);
-        // Once a text of sections has begun, every datagram until the next request belongs to it.
-        if self.is_open(Order::Sections) || response.as_ref().is_ok_and(is_sectioned) {
+        if self.is_part_of_sections(response.as_ref().ok()) {
             let is_last = datagram.ends_with(br"\final\");
-            return self
-                .reply(Order::Sections, 0)?
-                .insert(None, datagram.clone(), is_last);
+            let reply = self.reply(Order::Sections, 0)?;
+            return reply.insert(None, datagram.clone(), is_last);
         }
         let response = response.inspect_err(|error| {
             self.exceeds |= matches!(error.kind, ParseErrorKind::Limit { .. });
         })?;
+        self.insert_response(datagram, &response)
+    }
+
+    /// Whether a datagram is a part of a text of sections. Once such a text has begun, every
+    /// datagram until the next request is, even if it cannot be parsed.
+    fn is_part_of_sections(&self, response: Option<&Response<'_>>) -> bool {
+        if self.is_open(Order::Sections) {
+            return true;
+        }
+        let Some(response) = response else {
+            return false;
+        };
+        let has_begun_otherwise =
+            self.is_open(Order::Arrival) || self.is_open(Order::Numbers(None));
+        !has_begun_otherwise && is_sectioned(response.raw(), response.trailer)
+    }
+
+    fn insert_response(
+        &mut self,
+        datagram: &Bytes,
+        response: &Response<'_>,
+    ) -> Result<Option<Wait>, ParseError> {
         let trailer = response.trailer;
         let body = datagram.slice(response.range());
-        // Serious Sam numbers only the last datagram of a reply, always with the same number. If
-        // that datagram is empty or has the description, it is the whole reply, with an ordinary
-        // number.
-        let constant = constant_reply(trailer)
-            .filter(|_| !body.is_empty() && !is_described(Fields::new(&body)));
-        let number = trailer.fragment().filter(|_| constant.is_none());
+        let constant = constant_reply(trailer, &body);
+        let number = match constant {
+            Some(_) => None,
+            None => trailer.fragment(),
+        };
         let order = match number {
             Some(_) => Order::Numbers(trailer.reply()),
             None => Order::Arrival,
@@ -163,24 +188,19 @@ impl Reassembly {
                 offset,
             ));
         }
-        let found = self
+        let mismatch = ParseError::new(ParseErrorKind::Mismatch("reply number"), offset);
+        let open = self
             .replies
             .iter()
             .position(|reply| reply.is_open && reply.order == order);
-        let position = found.unwrap_or(self.replies.len());
-        if found.is_none() && numbered < self.expected {
-            self.replies.push(Reply {
-                order,
-                is_open: true,
-                parts: Fragments::new(&self.limits),
-                zero_based: false,
-                ends_each: true,
-                is_described: false,
-                counts: Counts::default(),
-            });
+        if let Some(position) = open {
+            return self.replies.get_mut(position).ok_or(mismatch);
         }
-        let mismatch = ParseError::new(ParseErrorKind::Mismatch("reply number"), offset);
-        self.replies.get_mut(position).ok_or(mismatch)
+        if numbered >= self.expected {
+            return Err(mismatch);
+        }
+        self.replies.push(Reply::new(order, &self.limits));
+        self.replies.last_mut().ok_or(mismatch)
     }
 
     /// Whether no datagram of a reply has arrived.
@@ -216,6 +236,18 @@ impl Reassembly {
 }
 
 impl Reply {
+    fn new(order: Order, limits: &Limits) -> Self {
+        Self {
+            order,
+            is_open: true,
+            parts: Fragments::new(limits),
+            zero_based: false,
+            ends_each: true,
+            is_described: false,
+            counts: Counts::default(),
+        }
+    }
+
     fn is_numbered(&self) -> bool {
         matches!(self.order, Order::Numbers(_))
     }
@@ -227,18 +259,7 @@ impl Reply {
         body: Bytes,
         is_last: bool,
     ) -> Result<Option<Wait>, ParseError> {
-        let arrived = u32::try_from(self.parts.len()).unwrap_or(u32::MAX);
-        // Datagrams without a number: the end comes last, a copy gets the number of its original,
-        // and others are numbered in order of arrival.
-        let number = match number {
-            Some(number) => number,
-            None if is_last && self.order == Order::Arrival => u32::MAX,
-            None => self
-                .parts
-                .iter()
-                .find(|(_, part)| **part == body)
-                .map_or(arrived, |(number, _)| number),
-        };
+        let number = number.unwrap_or_else(|| self.own_number(&body, is_last));
         let mut counts = self.counts;
         if !self.parts.contains(number) {
             let before = self.parts.iter().map(|(_, part)| &part[..]);
@@ -246,13 +267,33 @@ impl Reply {
         }
         self.parts.insert(number, body, is_last)?;
         self.counts = counts;
+        Ok(self.wait())
+    }
+
+    /// The number of a datagram that has none. The end comes last, and a copy has the number of its
+    /// original. Others are numbered in order of arrival.
+    fn own_number(&self, body: &Bytes, is_last: bool) -> u32 {
+        if is_last && self.order == Order::Arrival {
+            return u32::MAX;
+        }
+        let original = self.parts.iter().find(|(_, part)| *part == body);
+        match original {
+            Some((number, _)) => number,
+            None => u32::try_from(self.parts.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// How to wait for the rest; `None` if nothing is missing.
+    fn wait(&self) -> Option<Wait> {
+        if !self.is_whole() {
+            return Some(Wait::Reply);
+        }
         // Without reply numbers, a fragment of another reply can still contradict these.
-        let is_bound = self.order != Order::Numbers(None) || self.parts.len() == 1;
-        Ok(match self.is_whole() {
-            true if self.is_proven() && is_bound => None,
-            true => Some(Wait::Grace),
-            false => Some(Wait::Reply),
-        })
+        let can_be_contradicted = self.order == Order::Numbers(None) && self.parts.len() > 1;
+        if can_be_contradicted || !self.is_proven() {
+            return Some(Wait::Grace);
+        }
+        None
     }
 
     /// Whether the last fragment has arrived, judging by end marks.
@@ -282,35 +323,22 @@ impl Reply {
 
     /// `exceeds`: a datagram was refused for its size.
     fn body(&self, exceeds: bool) -> Body {
-        let (mut bytes, mut is_ended, gaps) = (self.parts.join(), self.is_ended(), self.gaps());
-        if self.order == Order::Sections {
-            let (body, trailer) = split(&bytes);
-            is_ended =
-                trailer.is_final() && trailer.reply().is_some() && is_sectioned(body, trailer);
-            let start = pairs_start(&bytes);
-            let end = start.saturating_add(body.len());
-            bytes = bytes.slice(start..end);
-        }
+        let Joined { bytes, is_ended } = self.join();
+        let gaps = self.gaps();
         // Two mixed replies each lack at least one fragment.
         let fragments = gaps.max(u32::from(self.parts.is_mixed()));
-        // Without the first fragment, the description, the count of players and some players are
-        // missing.
-        let lacks_first = self.is_described
-            && !self
-                .parts
-                .iter()
-                .any(|(_, part)| is_described(Fields::new(part)));
+        let lacks_first = self.is_described && !self.has_description();
         Body {
             bytes,
             runs: if gaps > 0 { self.runs() } else { Vec::new() },
-            reply: if let Order::Numbers(number) = self.order {
-                number
-            } else {
-                None
+            reply: match self.order {
+                Order::Numbers(number) => number,
+                Order::Arrival | Order::Sections => None,
             },
             missing: MissingParts {
                 fragments: u16::try_from(fragments).unwrap_or(u16::MAX),
                 end: exceeds || !is_ended,
+                // The first fragment has the description, the count of players and some players.
                 info: lacks_first,
                 players: lacks_first,
                 ..MissingParts::NOTHING
@@ -323,20 +351,48 @@ impl Reply {
         }
     }
 
+    fn join(&self) -> Joined {
+        let bytes = self.parts.join();
+        if self.order != Order::Sections {
+            return Joined {
+                bytes,
+                is_ended: self.is_ended(),
+            };
+        }
+        // The end can be cut at any byte, so the joined text shows it and not the last datagram.
+        let (body, trailer) = split(&bytes);
+        let has_end = trailer.is_final() && trailer.reply().is_some();
+        let is_ended = has_end && is_sectioned(body, trailer);
+        let start = pairs_start(&bytes);
+        let end = start.saturating_add(body.len());
+        Joined {
+            bytes: bytes.slice(start..end),
+            is_ended,
+        }
+    }
+
+    /// Whether a fragment has the server's description.
+    fn has_description(&self) -> bool {
+        let mut parts = self.parts.iter();
+        parts.any(|(_, part)| is_described(Fields::new(part)))
+    }
+
     /// Start and end of each run of bytes without a gap.
-    fn runs(&self) -> Vec<(usize, usize)> {
+    fn runs(&self) -> Vec<Range<usize>> {
         let mut runs = Vec::new();
-        let (mut start, mut end, mut expected) = (0_usize, 0_usize, u32::from(!self.zero_based));
+        let mut start = 0_usize;
+        let mut end = 0_usize;
+        let mut expected = u32::from(!self.zero_based);
         for (number, body) in self.parts.iter() {
             if number != expected {
-                runs.push((start, end));
+                runs.push(start..end);
                 start = end.saturating_add(self.first_key(body));
             }
             end = end.saturating_add(body.len());
             expected = number.saturating_add(1);
         }
-        runs.push((start, end));
-        runs.retain(|(start, end)| start < end);
+        runs.push(start..end);
+        runs.retain(|run| !run.is_empty());
         runs
     }
 
@@ -367,12 +423,18 @@ impl Reply {
     }
 }
 
-/// The kind of reply that ends with this trailer, if only its last datagram has a number.
-const fn constant_reply(trailer: Trailer) -> Option<ConstantReply> {
-    match trailer {
-        Trailer::MarkFirst { reply, fragment } => ConstantReply::of(reply, fragment),
-        _ => None,
-    }
+/// The kind of reply that a datagram ends, if only the last datagram has a number, which is always
+/// the same (Serious Sam).
+///
+/// A datagram that is empty or has the description is the whole reply. Its number is an ordinary
+/// one.
+fn constant_reply(trailer: Trailer, body: &[u8]) -> Option<ConstantReply> {
+    let Trailer::MarkFirst { reply, fragment } = trailer else {
+        return None;
+    };
+    let constant = ConstantReply::of(reply, fragment)?;
+    let is_whole = body.is_empty() || is_described(Fields::new(body));
+    (!is_whole).then_some(constant)
 }
 
 /// Whether a datagram has the server's description before its first row. In a player's text any key

@@ -9,6 +9,8 @@
 //! row-key   = field ( "_" / "_t" ) 1*DIGIT
 //! ```
 
+use std::ops::Range;
+
 use nom::Parser;
 use nom::combinator::{map, opt, recognize};
 use nom::sequence::preceded;
@@ -40,9 +42,9 @@ mod token;
 pub(crate) struct Fields<'a> {
     /// The bytes as received. The leading `\` may be missing.
     pub(crate) raw: &'a [u8],
-    /// Start and end of the runs between the gaps of an incomplete reply, each parsed on its own.
-    /// Empty if one run covers everything.
-    pub(crate) runs: &'a [(usize, usize)],
+    /// The runs between the gaps of an incomplete reply, each parsed on its own. Empty if one run
+    /// covers everything.
+    pub(crate) runs: &'a [Range<usize>],
     /// Whether the texts are not all in pairs, so that a value may contain a separator.
     is_odd: bool,
 }
@@ -54,7 +56,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The pairs of runs of these bytes.
-    pub(crate) const fn of_runs(raw: &'a [u8], runs: &'a [(usize, usize)]) -> Self {
+    pub(crate) const fn of_runs(raw: &'a [u8], runs: &'a [Range<usize>]) -> Self {
         Self {
             raw,
             runs,
@@ -131,9 +133,9 @@ impl<'a> Iterator for Pairs<'a> {
                 self.rest = rest;
                 return Some(found);
             }
-            let ((start, end), runs) = self.fields.runs.split_first()?;
+            let (run, runs) = self.fields.runs.split_first()?;
             self.fields.runs = runs;
-            self.rest = self.fields.raw.get(*start..*end).unwrap_or_default();
+            self.rest = self.fields.raw.get(run.clone()).unwrap_or_default();
         }
     }
 }
@@ -405,7 +407,7 @@ mod tests {
     #[test]
     fn runs_are_read_each_on_its_own() {
         let raw = br"\a\1\b\c\2\d";
-        let mut pairs = Fields::of_runs(raw, &[(0, 6), (6, 12)]).pairs();
+        let mut pairs = Fields::of_runs(raw, &[0..6, 6..12]).pairs();
         assert_eq!(
             pairs.by_ref().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
