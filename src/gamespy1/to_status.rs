@@ -104,7 +104,7 @@ impl<'a> Parts<'a> {
         parts.divide(answer, players, &own_echo);
         // In an incomplete answer, a last key without a value is a fragment of a pair.
         if answer.completeness().is_complete()
-            && let Some((key, empty)) = pairs.odd()
+            && let Some((key, empty)) = pairs.key_without_value()
         {
             parts.rules.push(key, empty);
         }

@@ -113,7 +113,7 @@ impl Answer {
         std::iter::from_fn(move || {
             pairs
                 .find(is_rule)
-                .or_else(|| pairs.odd().filter(|_| is_complete))
+                .or_else(|| pairs.key_without_value().filter(|_| is_complete))
         })
     }
 
@@ -176,7 +176,7 @@ impl Answer {
     pub fn echo(&self) -> Option<(&[u8], &[u8])> {
         let mut pairs = self.fields().pairs();
         if self.asked.echo_alone {
-            return pairs.next().or_else(|| pairs.odd());
+            return pairs.next().or_else(|| pairs.key_without_value());
         }
         let is_echo_key = |key: &[u8]| {
             ECHO_KEYS

@@ -45,8 +45,8 @@ pub(crate) struct Fields<'a> {
     /// The runs between the gaps of an incomplete reply, each parsed on its own. Empty if one run
     /// covers everything.
     pub(crate) runs: &'a [Range<usize>],
-    /// Whether the texts are not all in pairs, so that a value may contain a separator.
-    is_odd: bool,
+    /// Whether a value may contain a separator, because the texts are not all in pairs.
+    may_have_long_values: bool,
 }
 
 impl<'a> Fields<'a> {
@@ -60,7 +60,7 @@ impl<'a> Fields<'a> {
         Self {
             raw,
             runs,
-            is_odd: false,
+            may_have_long_values: false,
         }
     }
 
@@ -68,13 +68,13 @@ impl<'a> Fields<'a> {
     /// gaps of missing fragments part pairs, so with them nothing changes.
     pub(crate) fn with_whole_values(self) -> Self {
         Self {
-            is_odd: self.runs.is_empty() && has_odd_text(self.raw),
+            may_have_long_values: self.runs.is_empty() && has_unpaired_text(self.raw),
             ..self
         }
     }
 
     /// Every pair in order, rows of players and teams included. A last key without a value is in
-    /// [`Pairs::odd`].
+    /// [`Pairs::key_without_value`].
     pub(crate) fn pairs(self) -> Pairs<'a> {
         Pairs {
             fields: self,
@@ -111,7 +111,7 @@ impl<'a> Pairs<'a> {
     /// The last key, with an empty value, if it has none. Call it after all pairs were taken.
     ///
     /// Either the reply was cut there, or its server writes no separator before an empty value.
-    pub(crate) fn odd(&mut self) -> Option<(&'a [u8], &'a [u8])> {
+    pub(crate) fn key_without_value(&mut self) -> Option<(&'a [u8], &'a [u8])> {
         let (_, key) = token(std::mem::take(&mut self.rest)).ok()?;
         // A separator at the very end opens no key.
         (!key.is_empty()).then_some((key, b""))
@@ -124,7 +124,7 @@ impl<'a> Iterator for Pairs<'a> {
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let found = if self.fields.is_odd {
+            let found = if self.fields.may_have_long_values {
                 continued_pair(self.rest)
             } else {
                 pair(self.rest)
@@ -142,7 +142,7 @@ impl<'a> Iterator for Pairs<'a> {
 
 /// Whether the texts are not all in pairs: a value contains a separator, or the last key has no
 /// value.
-fn has_odd_text(raw: &[u8]) -> bool {
+fn has_unpaired_text(raw: &[u8]) -> bool {
     let is_bare = raw.first().is_some_and(|first| *first != b'\\');
     let toggle = |is_odd, byte: &u8| is_odd ^ (*byte == b'\\');
     raw.iter().fold(is_bare, toggle)
@@ -161,10 +161,10 @@ fn pair(input: &[u8]) -> Parsed<'_, (&[u8], &[u8])> {
     map(token, |value| (key, value)).parse(input)
 }
 
-/// The maximum number of texts of a name that are searched for the next key of a row.
+/// The maximum number of texts of one name. After them, the next key of a row is not searched.
 const MAX_NAME_PARTS: usize = 8;
 
-/// `long-name = text 1*8( separator text )`: a name that contains separators, up to the next key of
+/// `long-name = text 1*7( separator text )`: a name that contains separators, up to the next key of
 /// a player's row.
 ///
 /// That can be a key of any row: some servers write column after column. If the first text after
@@ -219,10 +219,10 @@ mod tests {
     use super::put::{put_pair, token_of};
     use super::*;
 
-    fn odd_key(raw: &[u8]) -> Option<&[u8]> {
+    fn key_without_value(raw: &[u8]) -> Option<&[u8]> {
         let mut pairs = Fields::new(raw).pairs();
         pairs.by_ref().for_each(drop);
-        pairs.odd().map(|(key, _)| key)
+        pairs.key_without_value().map(|(key, _)| key)
     }
 
     fn pairs(raw: &[u8]) -> Vec<(&[u8], &[u8])> {
@@ -250,12 +250,12 @@ mod tests {
     #[test]
     fn a_last_key_without_a_value_is_not_a_pair() {
         assert_eq!(pairs(br"\a\1\b\"), [(&b"a"[..], &b"1"[..]), (b"b", b"")]);
-        assert_eq!(odd_key(br"\a\1\b\"), None);
+        assert_eq!(key_without_value(br"\a\1\b\"), None);
         assert_eq!(pairs(br"\a\1\b"), [(&b"a"[..], &b"1"[..])]);
-        assert_eq!(odd_key(br"\a\1\b"), Some(&b"b"[..]));
+        assert_eq!(key_without_value(br"\a\1\b"), Some(&b"b"[..]));
         assert_eq!(pairs(br"\a\1\"), [(&b"a"[..], &b"1"[..])]);
         for empty in [&b""[..], br"\"] {
-            assert!(pairs(empty).is_empty() && odd_key(empty).is_none());
+            assert!(pairs(empty).is_empty() && key_without_value(empty).is_none());
         }
     }
 
@@ -412,7 +412,7 @@ mod tests {
             pairs.by_ref().collect::<Vec<_>>(),
             [(&b"a"[..], &b"1"[..]), (b"c", b"2")]
         );
-        assert_eq!(pairs.odd(), Some((&b"d"[..], &b""[..])));
+        assert_eq!(pairs.key_without_value(), Some((&b"d"[..], &b""[..])));
     }
 
     #[test]

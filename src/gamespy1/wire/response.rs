@@ -155,7 +155,7 @@ impl<'a> Response<'a> {
             }
             key_at = value_at.saturating_add(value.len()).saturating_add(1);
         }
-        if pairs.odd().is_some() {
+        if pairs.key_without_value().is_some() {
             let kind = ParseErrorKind::CutShort("a pair");
             found.push(ParseError::new(kind, key_at));
         }
@@ -164,45 +164,15 @@ impl<'a> Response<'a> {
 
     /// Appends the datagram, without additions of mods: `eof`, words for numbers, a NUL.
     pub fn encode(&self, out: &mut impl BufMut) {
-        let mark = |is_final| if is_final { r"\final\" } else { "" };
-        let (start, end) = match self.trailer {
-            Trailer::None | Trailer::Damaged => (String::new(), String::new()),
-            Trailer::Mark => (String::new(), mark(true).to_owned()),
-            Trailer::Word { is_final } => (String::new(), mark(is_final).to_owned()),
-            Trailer::Numbered {
-                reply,
-                fragment,
-                is_final,
-            } => {
-                let mark = mark(is_final);
-                (String::new(), format!(r"\queryid\{reply}.{fragment}{mark}"))
-            }
-            Trailer::Fragment { fragment, is_final } => (
-                String::new(),
-                format!(r"\queryid\{fragment}{}", mark(is_final)),
-            ),
-            Trailer::MarkFirst { reply, fragment } => (
-                String::new(),
-                format!(r"\final\\queryid\{reply}.{fragment}"),
-            ),
-            Trailer::OpenMark { reply, fragment } => {
-                (String::new(), format!(r"\final\queryid\{reply}.{fragment}"))
-            }
-            Trailer::StatusResponse {
-                fragment: Some(fragment),
-                is_final,
-            } => (
-                format!(r"\statusresponse\{fragment}"),
-                format!(r"\queryid\{fragment}{}", mark(is_final)),
-            ),
-            Trailer::StatusResponse {
-                fragment: None,
-                is_final,
-            } => (String::new(), mark(is_final).to_owned()),
-        };
-        out.put_slice(start.as_bytes());
+        if let Trailer::StatusResponse {
+            fragment: Some(fragment),
+            ..
+        } = self.trailer
+        {
+            out.put_slice(format!(r"\statusresponse\{fragment}").as_bytes());
+        }
         out.put_slice(self.body);
-        out.put_slice(end.as_bytes());
+        out.put_slice(self.trailer.text().as_bytes());
     }
 
     /// The start of the trailer.
@@ -250,18 +220,19 @@ impl Counts {
         before: impl Iterator<Item = &'a [u8]>,
         limits: &Limits,
     ) -> Result<Self, ParseError> {
-        let (known, max_rows) = (self.pairs, limits.max_players());
-        self.pairs = known.saturating_add(count_bound(body));
+        let max_rows = limits.max_players();
+        let has_counted_rows = self.pairs > max_rows;
+        self.pairs = self.pairs.saturating_add(count_bound(body));
         if self.pairs > limits.max_rules() {
             return Err(ParseError::limit("pairs", limits.max_rules(), 0));
         }
         if self.pairs <= max_rows {
             return Ok(self);
         }
-        let uncounted = before.filter(|_| known <= max_rows).chain([body]);
-        for key in uncounted.flat_map(tokens).filter_map(RowKey::parse) {
-            self.add_key(key);
+        if !has_counted_rows {
+            before.for_each(|body| self.add_rows(body));
         }
+        self.add_rows(body);
         if self.players > max_rows {
             return Err(ParseError::limit("players", max_rows, 0));
         }
@@ -271,15 +242,17 @@ impl Counts {
         Ok(self)
     }
 
-    fn add_key(&mut self, key: RowKey<'_>) {
-        if key.is_name() {
-            self.players = self.players.saturating_add(1);
-        }
-        if key.is_team {
-            self.teams = self.teams.saturating_add(1);
-        }
-        if key.field.eq_ignore_ascii_case(b"team") {
-            self.named_teams = self.named_teams.saturating_add(1);
+    fn add_rows(&mut self, body: &[u8]) {
+        for key in tokens(body).filter_map(RowKey::parse) {
+            if key.is_name() {
+                self.players = self.players.saturating_add(1);
+            }
+            if key.is_team {
+                self.teams = self.teams.saturating_add(1);
+            }
+            if key.field.eq_ignore_ascii_case(b"team") {
+                self.named_teams = self.named_teams.saturating_add(1);
+            }
         }
     }
 }
@@ -365,6 +338,32 @@ impl Trailer {
         matches!(self, Self::StatusResponse { .. }) || matches!(self.fragment(), Some(0))
     }
 
+    /// The end of a datagram with this trailer, without additions of mods.
+    fn text(self) -> String {
+        let id = match self {
+            Self::None | Self::Damaged => return String::new(),
+            Self::MarkFirst { reply, fragment } => {
+                return format!(r"\final\\queryid\{reply}.{fragment}");
+            }
+            Self::OpenMark { reply, fragment } => {
+                return format!(r"\final\queryid\{reply}.{fragment}");
+            }
+            Self::Mark | Self::Word { .. } | Self::StatusResponse { fragment: None, .. } => {
+                String::new()
+            }
+            Self::Numbered {
+                reply, fragment, ..
+            } => format!(r"\queryid\{reply}.{fragment}"),
+            Self::Fragment { fragment, .. }
+            | Self::StatusResponse {
+                fragment: Some(fragment),
+                ..
+            } => format!(r"\queryid\{fragment}"),
+        };
+        let mark = if self.is_final() { r"\final\" } else { "" };
+        id + mark
+    }
+
     /// A number, then perhaps the mark.
     const fn number_then_mark(id: Id, is_final: bool) -> Self {
         match id {
@@ -419,7 +418,11 @@ pub(crate) fn split(datagram: &[u8]) -> (&[u8], Trailer) {
     let text = datagram.strip_suffix(b"\0").unwrap_or(datagram);
     match status_response(text) {
         Ok((text, number)) => split_part(number, text),
-        Err(_) => split_end(text, trailer, is_key).unwrap_or((text, Trailer::None)),
+        Err(_) => {
+            let is_end = |(body, trailer): &(&[u8], Trailer)| is_key(text, body, *trailer);
+            let longest = ends(text, trailer).filter(is_end).last();
+            longest.unwrap_or((text, Trailer::None))
+        }
     }
 }
 
@@ -431,9 +434,9 @@ pub(crate) fn pairs_start(datagram: &[u8]) -> usize {
 
 /// Splits a datagram after `\statusresponse\K`. It ends with `\eof\`, with K again, or both.
 fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
-    let always = |_: &[u8], _: &[u8], _: &PartEnd| true;
-    let found = split_end(text, eof_end, always).or_else(|| split_end(text, id_end, always));
-    let Some((body, end)) = found else {
+    let with_eof = ends(text, eof_end).last();
+    let longest = with_eof.or_else(|| ends(text, id_end).last());
+    let Some((body, end)) = longest else {
         return (
             text,
             Trailer::StatusResponse {
@@ -458,49 +461,40 @@ fn split_part(number: u32, text: &[u8]) -> (&[u8], Trailer) {
 /// The maximum number of separators of a trailer: `\queryid\AMv1\final\\eof\`.
 const MAX_SEPARATORS: usize = 7;
 
-/// Splits a text before the longest end that `production` parses and `is_end` accepts. `is_end`
-/// gets the text, the body before the end, and the end.
-fn split_end<'a, T>(
+/// The ends of a text that `production` parses, each with the body before it. The longest end is
+/// the last item.
+fn ends<'a, T>(
     text: &'a [u8],
     production: impl Fn(&'a [u8]) -> Parsed<'a, T>,
-    is_end: impl Fn(&[u8], &[u8], &T) -> bool,
-) -> Option<(&'a [u8], T)> {
-    let words = [&br"\queryid"[..], br"\final", br"\eof"];
+) -> impl Iterator<Item = (&'a [u8], T)> {
+    const WORDS: [&[u8]; 3] = [br"\queryid", br"\final", br"\eof"];
     let starts = memchr::memrchr_iter(b'\\', text).take(MAX_SEPARATORS);
-    let mut longest = None;
-    for start in starts {
+    starts.filter_map(move |start| {
         let (rest, body) = crate::text::split(text, start);
-        if !words.iter().any(|word| rest.starts_with(word)) {
-            continue;
+        if !WORDS.iter().any(|word| rest.starts_with(word)) {
+            return None;
         }
-        if let Ok((_, end)) = all_consuming(&production).parse(rest)
-            && is_end(text, body, &end)
-        {
-            longest = Some((body, end));
-        }
-    }
-    longest
+        let (_, end) = all_consuming(&production).parse(rest).ok()?;
+        Some((body, end))
+    })
 }
 
-/// Whether the trailer begins with a key. A mark alone, or without a value, could be a value.
-fn is_key(text: &[u8], body: &[u8], trailer: &Trailer) -> bool {
-    match trailer {
-        Trailer::Mark => {
-            // A key has an even number of tokens before it. The first may lack its separator.
-            let is_bare = body.first().is_some_and(|first| *first != b'\\');
-            let separators = memchr::memchr_iter(b'\\', body).count();
-            let tokens = separators.saturating_add(usize::from(is_bare));
-            tokens.is_multiple_of(2)
-        }
-        _ if text
-            .get(body.len()..)
-            .is_some_and(|end| end.starts_with(br"\final\queryid")) =>
-        {
-            let mark = body.len().saturating_add(br"\final".len());
-            ends_with_key(text.get(..mark).unwrap_or_default())
-        }
-        _ => true,
+/// Whether the trailer after this body of a text begins with a key. A mark alone, or without a
+/// value, could be a value.
+fn is_key(text: &[u8], body: &[u8], trailer: Trailer) -> bool {
+    if trailer == Trailer::Mark {
+        // A key has an even number of tokens before it. The first may lack its separator.
+        let is_bare = body.first().is_some_and(|first| *first != b'\\');
+        let separators = memchr::memchr_iter(b'\\', body).count();
+        let tokens = separators.saturating_add(usize::from(is_bare));
+        return tokens.is_multiple_of(2);
     }
+    let end = text.get(body.len()..).unwrap_or_default();
+    if !end.starts_with(br"\final\queryid") {
+        return true;
+    }
+    let mark_end = body.len().saturating_add(br"\final".len());
+    ends_with_key(text.get(..mark_end).unwrap_or_default())
 }
 
 /// `start = "\statusresponse\" M`; the separator after it stays.
@@ -593,7 +587,7 @@ fn number(input: &[u8]) -> Parsed<'_, Id> {
 fn ends_with_key(text: &[u8]) -> bool {
     let mut pairs = Fields::new(text).pairs();
     pairs.by_ref().for_each(drop);
-    pairs.odd().is_some()
+    pairs.key_without_value().is_some()
 }
 
 /// Whether these are sections from a master of 333networks, numbered N.1, N.2… from the first pair

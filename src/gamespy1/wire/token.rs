@@ -52,7 +52,11 @@ impl<'a> RowKey<'a> {
     pub(crate) fn parse(key: &'a [u8]) -> Option<Self> {
         // Most keys end in a letter. SWAT 4's objectives are not rows: any text follows `obj_`.
         let may_be_row = matches!(key, [.., b'0'..=b'9']) && !key.starts_with(b"obj_");
-        may_be_row.then(|| row_key(key).ok())?.map(|(_, key)| key)
+        if !may_be_row {
+            return None;
+        }
+        let (_, row_key) = row_key(key).ok()?;
+        Some(row_key)
     }
 
     /// The row's number if the key is the name of a player.
@@ -60,7 +64,10 @@ impl<'a> RowKey<'a> {
     pub(crate) fn name_index(key: &[u8]) -> Option<u32> {
         // Most keys begin with another word.
         let may_be_name = matches!(key, [b'p' | b'P', b'l' | b'L', _, _, _, _, _, ..]);
-        let key = may_be_name.then(|| RowKey::parse(key))??;
+        if !may_be_name {
+            return None;
+        }
+        let key = RowKey::parse(key)?;
         key.is_name().then_some(key.index)
     }
 
@@ -69,7 +76,7 @@ impl<'a> RowKey<'a> {
         self.field.eq_ignore_ascii_case(b"player") || self.field.eq_ignore_ascii_case(b"playername")
     }
 
-    /// The row's number if the key is a known field of players. The first two fields are names.
+    /// The row's number if the key is a known field of players, for example their name.
     pub(crate) fn player_field_index(key: &[u8]) -> Option<u32> {
         let key = RowKey::parse(key)?;
         key.is_player_field().then_some(key.index)
@@ -114,6 +121,7 @@ impl<'a> RowKey<'a> {
 /// `row-key = field ( "_" / "_t" ) 1*DIGIT`. The field is not empty and may contain underscores.
 #[inline(always)]
 fn row_key(input: &[u8]) -> Parsed<'_, RowKey<'_>> {
+    // The digits are read from the last to the first.
     let (mut head, mut index, mut place) = (input, 0_u64, 1_u64);
     while let [rest @ .., digit @ b'0'..=b'9'] = head {
         index = index.saturating_add(place.saturating_mul(digit.wrapping_sub(b'0').into()));
