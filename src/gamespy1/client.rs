@@ -15,6 +15,10 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 
 /// The request that every server answers.
 const STATUS: &[u8] = br"\status\";
+/// The request that the mod XServerQuery answers in more detail.
+const DETAILED_STATUS: &[u8] = br"\status\xserverquery";
+/// The status in its short form.
+const SHORT: &[u8] = br"\basic\\info\";
 /// The description alone.
 const INFO: &[u8] = br"\info\";
 /// While `\status\` stays unanswered, one request in this many is [`INFO`].
@@ -55,8 +59,8 @@ pub struct StatusQuery {
     /// The end has arrived without fragment numbers: the reply is whole unless another datagram
     /// follows.
     is_ended: bool,
-    /// The length of the last such reply that was incomplete.
-    incomplete: Option<usize>,
+    /// The length of the latest reply that had ended and was incomplete.
+    incomplete_length: Option<usize>,
 }
 
 /// The requests after the first.
@@ -76,19 +80,13 @@ impl StatusQuery {
     /// The nonce is not used, because the protocol has no challenge: only the sender's address ties
     /// a reply to its request.
     pub fn new(_nonce: u64, options: &QueryOptions) -> Self {
-        let status = Asked::new(&[Command::Status]);
-        // A reply without a description is incomplete: GameSpy's own code answers a request that it
-        // cannot read with an end mark alone.
-        let short = Asked {
-            status: true,
-            ..Asked::default()
+        let status = match options.dialect {
+            Dialect::XServerQuery => DETAILED_STATUS,
+            _ => STATUS,
         };
-        let (request, asked, plan): (&[u8], _, _) = match (options.detail, options.dialect) {
-            (Detail::Short, _) => (br"\basic\\info\", short, Plan::StatusAfterShort),
-            (Detail::Full, Dialect::XServerQuery) => {
-                (br"\status\xserverquery", status, Plan::Status)
-            }
-            (Detail::Full, _) => (STATUS, status, Plan::Status),
+        let (request, plan, asked) = match options.detail {
+            Detail::Short => (SHORT, Plan::StatusAfterShort, Asked::short()),
+            Detail::Full => (status, Plan::Status, Asked::new(&[Command::Status])),
         };
         Self {
             request: request.into(),
@@ -100,7 +98,7 @@ impl StatusQuery {
             },
             replies: Reassembly::new(options.limits),
             is_ended: false,
-            incomplete: None,
+            incomplete_length: None,
         }
     }
 
@@ -185,15 +183,17 @@ impl Conversation for StatusQuery {
             return Verdict::Rejected(ParseError::new(kind, 0));
         }
         let wait = match self.replies.insert(&Bytes::copy_from_slice(datagram)) {
+            Ok(wait) => wait,
             Err(error) => return Verdict::Rejected(error),
-            Ok(Some(wait)) => wait,
-            Ok(None) => match Answer::best(&self.replies, &self.asked) {
-                Some(best) if !best.completeness().lacks(Part::Info) => return Verdict::Done(best),
-                // Fragment 0 can still arrive, or the reply to another request can have the
-                // description.
-                _ => Wait::Grace,
-            },
         };
+        if wait.is_none()
+            && let Some(answer) = self.described_answer()
+        {
+            return Verdict::Done(answer);
+        }
+        // Without a description, fragment 0 can still arrive, or the reply to another request can
+        // have the description.
+        let wait = wait.unwrap_or(Wait::Grace);
         self.is_ended = wait == Wait::Grace;
         Verdict::Partial(wait)
     }
@@ -215,16 +215,23 @@ impl Conversation for StatusQuery {
 }
 
 impl StatusQuery {
+    /// The best answer, if it describes the server.
+    fn described_answer(&self) -> Option<Answer> {
+        let best = Answer::best(&self.replies, &self.asked)?;
+        let lacks_description = best.completeness().lacks(Part::Info);
+        (!lacks_description).then_some(best)
+    }
+
     /// Whether this answer is final: another request would not improve it.
     fn is_final(&mut self, best: &Answer) -> bool {
         if best.completeness().is_complete() {
             return true;
         }
         if self.is_ended {
-            let length = Some(best.raw().len());
-            let earlier = std::mem::replace(&mut self.incomplete, length);
-            if earlier == length {
-                // The previous reply lacked the same.
+            let length = best.raw().len();
+            let earlier = self.incomplete_length.replace(length);
+            let lacks_the_same = earlier == Some(length);
+            if lacks_the_same {
                 return true;
             }
         }

@@ -49,29 +49,34 @@ impl Parts {
         if self.length().saturating_add(text.len()) > limits.max_answer_bytes() {
             return false;
         }
-        if !is_first && self.is_whole() {
-            return false;
-        }
+        let is_cut = !datagram.ends_with(b"\0");
         if is_first {
-            // A second one begins the reply to a later request. Only datagrams that overtook the
-            // first belong to it.
-            if self.first.is_some() {
-                self.further.clear();
-                self.has_cut_part = false;
-            }
-            self.first = Some(datagram.clone());
-        } else if self.further.len() < limits.max_fragments() {
-            self.further.push(text.clone());
-        } else {
+            self.add_first(datagram.clone(), text, is_cut);
+            return true;
+        }
+        if self.is_whole() || self.further.len() >= limits.max_fragments() {
             return false;
         }
-        self.has_cut_part |= !datagram.ends_with(b"\0");
+        self.further.push(text.clone());
         self.last = text;
-        if is_first && self.is_whole() {
-            // Those that came before it belong to another reply.
+        self.has_cut_part |= is_cut;
+        true
+    }
+
+    /// Adds the first datagram of a reply. A second one begins the reply to a later request.
+    fn add_first(&mut self, datagram: Bytes, text: Bytes, is_cut: bool) {
+        let begins_later_reply = self.first.is_some();
+        if begins_later_reply {
+            self.has_cut_part = false;
+        }
+        self.first = Some(datagram);
+        self.last = text;
+        self.has_cut_part |= is_cut;
+        // Other datagrams belong to the reply only if they overtook its first datagram, and if that
+        // had no space for them.
+        if begins_later_reply || self.is_whole() {
             self.further.clear();
         }
-        true
     }
 
     /// The reply as one datagram; `None` before the first one has arrived.

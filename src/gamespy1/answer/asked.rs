@@ -25,6 +25,17 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
+    /// The short form of the status.
+    ///
+    /// A reply without a description is incomplete here too: GameSpy's own code answers a request
+    /// that it cannot read with an end mark alone.
+    pub(crate) fn short() -> Self {
+        Self {
+            status: true,
+            ..Self::default()
+        }
+    }
+
     pub(crate) fn new(commands: &[Command<'_>]) -> Self {
         let has = |name: &[u8]| commands.iter().any(|command| command.name() == name);
         let status = has(b"status") || has(b"packets");

@@ -111,9 +111,11 @@ impl Answer {
             |(key, value): &(&[u8], &[u8])| RowKey::parse(key).is_none() && !is_control(key, value);
         let mut pairs = self.fields().pairs();
         std::iter::from_fn(move || {
-            pairs
-                .find(is_rule)
-                .or_else(|| pairs.key_without_value().filter(|_| is_complete))
+            let rule = pairs.find(is_rule);
+            if rule.is_none() && is_complete {
+                return pairs.key_without_value();
+            }
+            rule
         })
     }
 
@@ -178,14 +180,8 @@ impl Answer {
         if self.asked.echo_alone {
             return pairs.next().or_else(|| pairs.key_without_value());
         }
-        let is_echo_key = |key: &[u8]| {
-            ECHO_KEYS
-                .iter()
-                .any(|echo| key.eq_ignore_ascii_case(echo.as_bytes()))
-        };
-        pairs
-            .find(|(key, _)| is_echo_key(key))
-            .or_else(|| self.echo_by_text())
+        let by_key = pairs.find(|(key, _)| is_echo_key(key));
+        by_key.or_else(|| self.echo_by_text())
     }
 
     /// The last pair whose value is the requested text: servers answer an echo after everything
@@ -233,13 +229,23 @@ impl Answer {
 /// that it does not list, and Medal of Honor lists fewer rows than it counts.
 fn lacks_players(fields: Fields<'_>, were_requested: bool) -> bool {
     let keys = || fields.pairs().map(|(key, _)| key);
+    if has_repeats(keys().filter_map(RowKey::name_index)) {
+        return true;
+    }
     let mut rows: Vec<_> = keys().filter_map(RowKey::player_field_index).collect();
     rows.sort_unstable();
     rows.dedup();
-    let repeats = has_repeats(keys().filter_map(RowKey::name_index));
-    let count = || fields.get("numplayers").and_then(number::number::<usize>);
-    repeats
-        || ((were_requested || !rows.is_empty()) && count().is_some_and(|count| rows.len() < count))
+    if rows.is_empty() && !were_requested {
+        return false;
+    }
+    let count: Option<usize> = fields.get("numplayers").and_then(number::number);
+    count.is_some_and(|count| rows.len() < count)
+}
+
+/// Whether a key is that of an echo.
+fn is_echo_key(key: &[u8]) -> bool {
+    let mut keys = ECHO_KEYS.iter();
+    keys.any(|echo| key.eq_ignore_ascii_case(echo.as_bytes()))
 }
 
 /// Whether these pairs answer `\status\` and not just `\info\`, which has neither the game nor
