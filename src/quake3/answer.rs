@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::reassembly::{End, Parts};
+use super::reassembly::Parts;
 use super::wire::player::{PlayerLine, is_blank};
 use super::wire::response::{Layout, Response};
 use super::wire::siblings::{Form, may_be_joined, may_lack_lines};
@@ -67,13 +67,13 @@ impl Answer {
             let is_part = parts.add(&datagram, limits);
             match Self::read(datagram, limits) {
                 Ok(answer) if answer.form() != Form::QuakeWorld => return Ok(answer),
-                Ok(_) => {}
-                Err(_) if is_part => {}
-                Err(because) => error = because,
+                Err(rejection) if !is_part => error = rejection,
+                // A part of a QuakeWorld reply, which may not be readable alone.
+                Ok(_) | Err(_) => {}
             }
         }
         let joined = parts.join().ok_or(error)?;
-        let has_open_end = parts.end() != End::Reached;
+        let has_open_end = !parts.is_ended();
         Ok(Self {
             has_open_end,
             ..Self::read(joined, limits)?

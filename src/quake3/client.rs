@@ -7,7 +7,7 @@ use nom::combinator::rest;
 use nom::sequence::preceded;
 
 use super::answer::Answer;
-use super::reassembly::{End, Parts};
+use super::reassembly::Parts;
 use super::wire::line;
 use super::wire::request::{self, Command, Request};
 use super::wire::response::{Response, command_word};
@@ -99,20 +99,25 @@ impl StatusQuery {
         let limits = self.options.limits;
         let datagram = Bytes::copy_from_slice(datagram);
         let is_part = self.parts.add(&datagram, &limits);
-        let reply = match self.parts.join() {
-            Some(joined) if is_part => joined,
-            _ => datagram,
+        let reply = if is_part {
+            self.parts.join()
+        } else {
+            Some(datagram)
+        };
+        let Some(reply) = reply else {
+            // The first datagram has not arrived.
+            return Verdict::Partial(Wait::Reply);
         };
         let answer = match Answer::read(reply, &limits) {
             Ok(answer) => answer,
-            // The parts cannot be read until the others have arrived.
+            // Without the other parts, the text can be cut anywhere.
             Err(_) if is_part => return Verdict::Partial(Wait::Reply),
             Err(error) => return Verdict::Rejected(error),
         };
         let is_whole = match answer.form() {
             Form::Quake3 => return Verdict::Rejected(unexpected("print or n")),
             Form::Quake2 => true,
-            Form::QuakeWorld => self.parts.is_single() && self.parts.end() == End::Reached,
+            Form::QuakeWorld => self.parts.is_single() && self.parts.is_ended(),
         };
         if is_whole {
             Verdict::Done(self.with_charset(answer))
@@ -125,7 +130,7 @@ impl StatusQuery {
     /// The answer from the datagrams that have arrived, when no more arrive.
     fn finish(&mut self) -> Option<Answer> {
         let parts = std::mem::take(&mut self.parts);
-        let has_open_end = parts.end() != End::Reached;
+        let has_open_end = !parts.is_ended();
         let answer = Answer::read(parts.join()?, &self.options.limits).ok()?;
         Some(self.with_charset(Answer {
             has_open_end,
@@ -141,7 +146,7 @@ impl StatusQuery {
         }
     }
 
-    /// The answer of a datagram.
+    /// The answer of a datagram of Quake 3.
     fn accept(&self, datagram: &[u8]) -> Result<Answer, ParseError> {
         let response = Response::parse(datagram, &self.options.limits)?;
         let asked = self.options.detail;

@@ -19,17 +19,6 @@ pub(super) struct Parts {
     has_cut_part: bool,
 }
 
-/// Whether datagrams of a reply are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// The first datagram or the rest of a line is missing.
-    Missing,
-    /// Another datagram may follow or arrive late, one lacks its end, or two of them end a reply.
-    Unknown,
-    /// No further datagram can follow.
-    Reached,
-}
-
 impl Parts {
     /// Adds a datagram. A copy changes nothing. `false` for a datagram that is not part of a reply,
     /// and for too many.
@@ -94,18 +83,18 @@ impl Parts {
         Some(joined.into())
     }
 
-    /// Whether more datagrams belong to the reply.
-    pub(super) fn end(&self) -> End {
+    /// Whether all datagrams of the reply have arrived.
+    ///
+    /// `false` too if another may follow or arrive late, if one lacks its end, or if two of them
+    /// end a reply.
+    pub(super) fn is_ended(&self) -> bool {
         if self.first.is_none() || !self.last.ends_with(b"\n") {
-            return End::Missing;
+            return false;
         }
         let has_lost_text = self.has_cut_part && !self.is_single();
         let last_ones = self.further.iter().filter(|text| !may_continue(text));
         let are_of_two_replies = last_ones.count() > 1;
-        if has_lost_text || are_of_two_replies || may_continue(&self.last) {
-            return End::Unknown;
-        }
-        End::Reached
+        !has_lost_text && !are_of_two_replies && !may_continue(&self.last)
     }
 
     /// Whether the first datagram is the whole reply: another line would have fitted into it.
@@ -161,7 +150,7 @@ mod tests {
             parts.add(&first, &limits);
             assert!(parts.add(&part("1 0 0 20 \"Ann\" \"\" 0 0\n"), &limits));
             assert!(!parts.is_single());
-            assert_eq!(parts.end(), End::Reached);
+            assert!(parts.is_ended());
         }
     }
 
@@ -169,7 +158,7 @@ mod tests {
     fn datagrams_are_joined_inside_a_line() {
         let first = format!("\\map\\{}\n1 2 3 4 \"Ann\" \"\" 0 0", "m".repeat(1300));
         let parts = parts(&[&first, " \"red\"\n", &first]);
-        assert_eq!(parts.end(), End::Reached);
+        assert!(parts.is_ended());
         assert_eq!(parts.join().unwrap(), part(&format!("{first} \"red\"\n")));
     }
 
@@ -183,11 +172,11 @@ mod tests {
     #[test]
     fn the_end_is_known_where_another_line_would_have_fitted() {
         let with = |length: usize| format!("\\k\\{}\n", "v".repeat(length - 4));
-        assert_eq!(parts(&[&with(1212)]).end(), End::Reached);
-        assert_eq!(parts(&[&with(1213)]).end(), End::Unknown);
-        assert_eq!(parts(&[&with(1341)]).end(), End::Reached);
-        assert_eq!(parts(&["\\map\\dm3\n1 2"]).end(), End::Missing);
-        assert_eq!(parts(&["1 2\n"]).end(), End::Missing);
+        assert!(parts(&[&with(1212)]).is_ended());
+        assert!(!parts(&[&with(1213)]).is_ended());
+        assert!(parts(&[&with(1341)]).is_ended());
+        assert!(!parts(&["\\map\\dm3\n1 2"]).is_ended());
+        assert!(!parts(&["1 2\n"]).is_ended());
     }
 
     #[test]
@@ -196,7 +185,7 @@ mod tests {
         let cut = Bytes::from_static(b"\xff\xff\xff\xffn\\map\\dm3\n1 2 0 0 \"a\" \"\" 0 0\n2");
         let mut parts = Parts::default();
         assert!(parts.add(&cut, &Limits::default()) && parts.add(&second, &Limits::default()));
-        assert_eq!(parts.end(), End::Unknown);
+        assert!(!parts.is_ended());
     }
 
     #[test]
@@ -211,16 +200,16 @@ mod tests {
         let mut parts = parts(&[stray, short]);
         assert!(!parts.add(&part(stray), &Limits::default()));
         assert_eq!(
-            (parts.end(), parts.join().unwrap()),
-            (End::Reached, part(short))
+            (parts.is_ended(), parts.join().unwrap()),
+            (true, part(short))
         );
     }
 
     #[test]
     fn two_last_datagrams_are_of_two_replies() {
         let (one, other) = ("2 0 0 0 \"b\" \"\" 0 0\n", "2 5 0 0 \"b\" \"\" 0 0\n");
-        assert_eq!(parts(&[&long_first(), one]).end(), End::Reached);
-        assert_eq!(parts(&[&long_first(), one, other]).end(), End::Unknown);
+        assert!(parts(&[&long_first(), one]).is_ended());
+        assert!(!parts(&[&long_first(), one, other]).is_ended());
     }
 
     /// A first datagram with no space for another line.

@@ -38,19 +38,14 @@ impl ToStatus for Answer {
         let reader = Reader::new(self, &known);
         let profile = reader.profile;
         let lines = reader.lines();
-        let listed = lines.players.len();
         let completeness = self.completeness_of(lines.count(), known.get(Key::Clients));
-        let is_quake_world = self.form() == Form::QuakeWorld;
-        let player_count = if is_quake_world {
-            u32::try_from(listed.saturating_sub(lines.spectators)).ok()
+        let player_count = reader.player_count(&lines);
+        let bot_count = reader.bot_count(player_count, &lines);
+        let players = if reader.is_info() {
+            None
         } else {
-            reader.player_count((!reader.is_info()).then_some(listed))
+            Some(lines.into_players(reader.style.colours))
         };
-        // Only lines of QuakeWorld mark bots.
-        let marked_bots = || listed_bots(&lines.players).filter(|_| is_quake_world);
-        let bot_count = reader.bot_count(player_count).or_else(marked_bots);
-        let players = lines.into_players(reader.style.colours);
-        let players = (!reader.is_info()).then_some(players);
         let names = reader.game_names();
         ServerStatus {
             name: reader.text(&profile.server_name),
@@ -136,6 +131,10 @@ impl<'a> Reader<'a> {
             current_match: current_match(known, profile),
             known,
         }
+    }
+
+    fn is_quake_world(&self) -> bool {
+        self.answer.form() == Form::QuakeWorld
     }
 
     fn is_info(&self) -> bool {
@@ -265,7 +264,11 @@ impl<'a> Reader<'a> {
     }
 
     /// The number of players. The server's own number counts, else the number of lines.
-    fn player_count(&self, listed: Option<usize>) -> Option<u32> {
+    fn player_count(&self, lines: &Lines) -> Option<u32> {
+        let listed = lines.players.len();
+        if self.is_quake_world() {
+            return u32::try_from(listed.saturating_sub(lines.spectators)).ok();
+        }
         let clients: Option<u32> = self.known.get(Key::Clients).and_then(number::number);
         let counted = match self.profile.clients {
             Clients::People if self.is_info() => {
@@ -279,14 +282,27 @@ impl<'a> Reader<'a> {
             }
             _ => clients,
         };
-        counted.or_else(|| u32::try_from(listed?).ok())
+        if self.is_info() {
+            return counted;
+        }
+        counted.or_else(|| u32::try_from(listed).ok())
     }
 
-    /// The server's own number of bots, or all players minus the people.
-    fn bot_count(&self, player_count: Option<u32>) -> Option<u32> {
-        if let Some(bots) = self.value(&self.profile.bots) {
-            return number::number(bots);
+    /// The server's own number of bots, or all players minus the people, or the lines that are
+    /// marked as bots.
+    fn bot_count(&self, player_count: Option<u32>, lines: &Lines) -> Option<u32> {
+        let counted = match self.value(&self.profile.bots) {
+            Some(bots) => number::number(bots),
+            None => self.bots_besides_people(player_count),
+        };
+        // Only lines of QuakeWorld mark bots.
+        if counted.is_none() && self.is_quake_world() {
+            return listed_bots(&lines.players);
         }
+        counted
+    }
+
+    fn bots_besides_people(&self, player_count: Option<u32>) -> Option<u32> {
         let people = self.count(&self.profile.people)?;
         player_count?.checked_sub(people)
     }
@@ -405,10 +421,14 @@ impl<'a> Reader<'a> {
         let score = self.known.first_filled(keys.scores);
         let score = score.and_then(number::integer);
         let has_teams = self.current_match.is_some_and(|current| current.has_teams);
+        if score.is_none() && !has_teams {
+            return None;
+        }
         let name = self.known.first_filled(keys.names);
-        let name = name.map(|name| self.text_of(name));
-        let name = name.filter(|_| score.is_some() || has_teams);
-        (score.is_some() || name.is_some()).then(|| team(keys.id, name, score))
+        if score.is_none() && name.is_none() {
+            return None;
+        }
+        Some(team(keys.id, name.map(|name| self.text_of(name)), score))
     }
 }
 
@@ -467,11 +487,7 @@ pub(super) fn teams_of_qcstatus(status: &[u8]) -> Vec<Team> {
         .unwrap_or(0);
     let mut teams = Vec::new();
     while let (Some(id), Some(scores)) = (fields.next(), fields.next()) {
-        let number = number::integer(id);
-        let id = (1..)
-            .zip(QCSTATUS_TEAMS)
-            .find(|(_, known)| Some(i64::from(*known)) == number)
-            .map(|(id, _)| id);
+        let id = number::integer(id).and_then(team_of_qcstatus);
         let score = scores
             .split(|&byte| byte == b',')
             .nth(column)
@@ -479,6 +495,13 @@ pub(super) fn teams_of_qcstatus(status: &[u8]) -> Vec<Team> {
         teams.extend(id.map(|id| team(id, None, score)));
     }
     teams
+}
+
+/// The number of the team that a `qcstatus` gives this number.
+fn team_of_qcstatus(number: i64) -> Option<i32> {
+    let mut numbered = (1..).zip(QCSTATUS_TEAMS);
+    let (id, _) = numbered.find(|(_, known)| i64::from(*known) == number)?;
+    Some(id)
 }
 
 /// The teams of a `g_match_score`, such as ` ALPHA: 3 BETA: 14`.
