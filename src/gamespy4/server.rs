@@ -15,13 +15,13 @@ use bytes::{BufMut, Bytes};
 
 use super::from_status::{MAX_VALUE, basic, put_content};
 use super::served::{Challenge, Layout, Served};
-use super::wire::request::{CHALLENGE, Command, Request, Selection};
+use super::wire::request::{CHALLENGE, Command, Request, RequestId, Selection};
 use super::wire::response::{MAX_DATAGRAM, MAX_DATAGRAMS};
 use super::writer::{Content, Portion, put_head};
 use crate::error::ParseError;
 use crate::model::ServerStatus;
 use crate::options::Engine;
-use crate::reply::{Context, Patch, Requester, Template, TemplateReply, datagrams};
+use crate::reply::{Context, Encoded, Patch, Requester, Template, TemplateReply, datagrams};
 use crate::service::Service;
 use crate::text::number;
 
@@ -33,6 +33,7 @@ const PURPOSE: u16 = 4;
 const FULL: usize = Selection::ALL.0.len();
 /// The request of qstat (qstat.h): host name, game type, map, players, most players, port.
 const QSTAT: &[u8] = &[6, 1, 6, 5, 8, 10, 4, 0, 0];
+
 /// The kind of a reply. Replies of the same kind differ in the id of the request, and in the token
 /// of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -41,17 +42,18 @@ pub(crate) enum ReplyKind {
     /// Minecraft's short reply.
     Basic,
     Full,
-    /// Lists without numbers: which sections are requested.
-    Sections {
+    /// Whole lists in one datagram.
+    Lists {
         server: bool,
         players: bool,
         teams: bool,
     },
-    /// The lists that qstat requests.
-    Qstat,
+    /// The lists that qstat requests, by the ids of their keys.
+    ListsOfQstat,
     /// The status's content for the lists.
     Content,
 }
+
 /// The maximum size of a datagram over IPv4, in bytes.
 const MAX_UDP_PAYLOAD: usize = 65_507;
 
@@ -119,97 +121,116 @@ pub(crate) fn respond_from_templates(
     request: &Request<'_>,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let Context {
-        service, requester, ..
-    } = *context;
-    let served = Served::of(service.engine);
     let id = Patch::new(|out| out.put_slice(&request.id.0));
     match request.command {
-        Command::Challenge if served.challenge == Challenge::Unknown => None,
-        Command::Challenge => {
-            let number = requester
-                .tokens
-                .issue(requester.now, requester.address, PURPOSE);
-            let template = context.template(ReplyKind::Challenge, |_, template| {
-                put_head(CHALLENGE, template);
-                template.bytes.push(0);
-            });
-            let id_and_token = Patch::new(|out| {
-                out.put_slice(&request.id.0);
-                number::put(token(number), out);
-            });
-            TemplateReply::new(template, id_and_token)
-        }
+        Command::Challenge => challenge_reply(request.id, context),
         Command::Data {
             challenge,
             selection,
-        } => {
-            let is_answered = match challenge {
-                None => served.challenge != Challenge::Demanded && !selection.0.is_empty(),
-                Some(quoted) => {
-                    let mut valid =
-                        requester
-                            .tokens
-                            .valid(requester.now, requester.address, PURPOSE);
-                    served.challenge != Challenge::Unknown
-                        && valid.any(|number| token(number) == i64::from(quoted))
-                }
-            };
-            is_answered.then(|| data(selection, id, context))?
-        }
+        } if may_have_data(challenge, selection, context) => data_reply(selection, id, context),
+        Command::Data { .. } => None,
     }
 }
 
+/// The reply to a request for a challenge, if the engine uses challenges.
+fn challenge_reply(id: RequestId, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
+    if Served::of(context.service.engine).challenge == Challenge::Unknown {
+        return None;
+    }
+    let requester = context.requester;
+    let number = requester
+        .tokens
+        .issue(requester.now, requester.address, PURPOSE);
+    let template = context.template(ReplyKind::Challenge, |_, template| {
+        put_head(CHALLENGE, template);
+        template.bytes.push(0);
+    });
+    let id_and_token = Patch::new(|out| {
+        out.put_slice(&id.0);
+        number::put(token(number), out);
+    });
+    TemplateReply::new(template, id_and_token)
+}
+
+/// Whether a client may have data: it quotes a valid token, or the engine demands none.
+fn may_have_data(
+    quoted: Option<i32>,
+    selection: Selection<'_>,
+    context: &Context<'_, ReplyKind>,
+) -> bool {
+    let challenge = Served::of(context.service.engine).challenge;
+    let Some(quoted) = quoted else {
+        return challenge != Challenge::Demanded && !selection.0.is_empty();
+    };
+    if challenge == Challenge::Unknown {
+        return false;
+    }
+    let requester = context.requester;
+    let mut valid = requester
+        .tokens
+        .valid(requester.now, requester.address, PURPOSE);
+    valid.any(|number| token(number) == i64::from(quoted))
+}
+
 /// The reply to a data request.
-fn data(
+fn data_reply(
     selection: Selection<'_>,
     id: Patch,
     context: &mut Context<'_, ReplyKind>,
 ) -> Option<TemplateReply> {
-    let Context {
-        status, service, ..
-    } = *context;
-    let served = Served::of(service.engine);
-    let is_minecraft = served.layout == Layout::Minecraft;
+    let layout = Served::of(context.service.engine).layout;
+    let is_minecraft = layout == Layout::Minecraft;
     if selection.0.is_empty() || (is_minecraft && selection.0.len() != FULL) {
-        let template = context.template(ReplyKind::Basic, |_, template| basic(status, template));
-        return TemplateReply::new(template, id);
-    }
-    let keys = selection.keys().filter(|_| !is_minecraft);
-    let allows_several = served.layout == Layout::Sections && keys.is_some_and(|keys| keys.split);
-    if is_minecraft || allows_several {
-        let template = context.template(ReplyKind::Full, |_, template| {
-            full(status, service, template);
+        let template = context.template(ReplyKind::Basic, |context, template| {
+            basic(context.status, template);
         });
         return TemplateReply::new(template, id);
     }
-    let keys = keys?;
-    // Lists by name are few.
-    let kind = match *selection.0 {
+    if is_minecraft {
+        return full_reply(id, context);
+    }
+    let keys = selection.keys()?;
+    if layout == Layout::Sections && keys.split {
+        return full_reply(id, context);
+    }
+    let template = context.template(kind_of_lists(selection), |context, template| {
+        let content = content(context);
+        let content = Content::new(&content.template, layout);
+        content.encode_legacy(&keys, context.service.max_reply, template);
+    });
+    TemplateReply::new(template, id)
+}
+
+/// The reply with everything.
+fn full_reply(id: Patch, context: &mut Context<'_, ReplyKind>) -> Option<TemplateReply> {
+    let template = context.template(ReplyKind::Full, |context, template| {
+        put_full(context.status, context.service, template);
+    });
+    TemplateReply::new(template, id)
+}
+
+/// The kind of a reply with lists. Only lists that many clients request have one.
+fn kind_of_lists(selection: Selection<'_>) -> Option<ReplyKind> {
+    match *selection.0 {
         [
             server @ (0 | 0xFF),
             players @ (0 | 0xFF),
             teams @ (0 | 0xFF),
             ..,
-        ] => Some(ReplyKind::Sections {
+        ] => Some(ReplyKind::Lists {
             server: server != 0,
             players: players != 0,
             teams: teams != 0,
         }),
-        _ => (selection.0 == QSTAT).then_some(ReplyKind::Qstat),
-    };
-    let template = context.template(kind, |context, template| {
-        // Encode the content once for all requested ids.
-        let content = context.template(ReplyKind::Content, |_, content| {
-            put_fitting_content(status, service, content);
-        });
-        Content::new(&content.template, is_minecraft).encode_legacy(
-            &keys,
-            service.max_reply,
-            template,
-        );
-    });
-    TemplateReply::new(template, id)
+        _ => (selection.0 == QSTAT).then_some(ReplyKind::ListsOfQstat),
+    }
+}
+
+/// The content for lists, which is encoded once for all ids that are requested.
+fn content(context: &mut Context<'_, ReplyKind>) -> Encoded {
+    context.template(ReplyKind::Content, |context, content| {
+        put_fitting_content(context.status, context.service, content);
+    })
 }
 
 /// Reads a request as a server of this engine does. Where data needs no challenge, a selection can
@@ -220,33 +241,35 @@ pub(crate) fn parse(datagram: &[u8], engine: Engine) -> Result<Request<'_>, Pars
     if challenge == Challenge::Demanded {
         return Request::parse(datagram);
     }
-    let request = Request::parse_without_challenge(datagram)?;
-    let Command::Data { selection, .. } = request.command else {
-        return Ok(request);
+    let unchallenged = Request::parse_without_challenge(datagram)?;
+    let Command::Data { selection, .. } = unchallenged.command else {
+        return Ok(unchallenged);
     };
+    if challenge == Challenge::Unknown {
+        return Ok(unchallenged);
+    }
     let after_four = selection.0.get(4..).unwrap_or_default();
-    let is_challenged = Selection(after_four).keys().is_some();
-    if challenge == Challenge::Unknown || selection.keys().is_some() && !is_challenged {
-        return Ok(request);
+    let has_lists_after_four = Selection(after_four).keys().is_some();
+    let has_lists_at_once = selection.keys().is_some();
+    if has_lists_at_once && !has_lists_after_four {
+        return Ok(unchallenged);
     }
     Request::parse(datagram)
 }
 
-/// As many players as fit, then as many rules: a rule never displaces a player. Where even the
+/// Writes as many players as fit, then as many rules: a rule never displaces a player. Where even the
 /// required keys do not fit, their values are shortened.
-fn full(status: &ServerStatus, service: &Service, template: &mut Template) {
+fn put_full(status: &ServerStatus, service: &Service, template: &mut Template) {
     let served = Served::of(service.engine);
-    let is_minecraft = served.layout == Layout::Minecraft;
-    let max_bytes = if is_minecraft {
-        service.max_reply.min(MAX_UDP_PAYLOAD)
-    } else {
-        service.max_reply
+    let max_bytes = match served.layout {
+        Layout::Minecraft => service.max_reply.min(MAX_UDP_PAYLOAD),
+        Layout::Sections | Layout::OneDatagram => service.max_reply,
     };
     for max_value in value_lengths() {
         let mut written = Template::default();
         put_content(status, &served, max_value, &mut written);
-        let content = Content::new(&written, is_minecraft);
-        if let Some(reply) = fitting(&content, max_bytes) {
+        let content = Content::new(&written, served.layout);
+        if let Some(reply) = largest_fitting(&content, max_bytes) {
             *template = reply;
             return;
         }
@@ -260,8 +283,7 @@ fn put_fitting_content(status: &ServerStatus, service: &Service, content: &mut T
     for max_value in value_lengths() {
         *content = Template::default();
         put_content(status, &served, max_value, content);
-        let is_minecraft = served.layout == Layout::Minecraft;
-        if Content::new(content, is_minecraft).required_length() < room {
+        if Content::new(content, served.layout).required_length() < room {
             return;
         }
     }
@@ -274,7 +296,7 @@ fn value_lengths() -> impl Iterator<Item = usize> {
 }
 
 /// The largest reply that fits.
-fn fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
+fn largest_fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
     let encode = |portion| {
         let mut template = Template::default();
         content.encode(portion, &mut template);
@@ -287,17 +309,21 @@ fn fitting(content: &Content<'_>, max_bytes: usize) -> Option<Template> {
     if let Some(reply) = encode(whole) {
         return Some(reply);
     }
-    let portion = |players, rule_bytes| Portion {
-        players,
-        rule_bytes,
+    let mut portion = Portion {
+        players: 0,
+        rule_bytes: 0,
     };
-    let players = highest(whole.players, |players| {
-        encode(portion(players, 0)).is_some()
+    portion.players = highest(whole.players, |players| {
+        encode(Portion { players, ..portion }).is_some()
     });
-    let rule_bytes = highest(whole.rule_bytes.min(max_bytes), |rule_bytes| {
-        encode(portion(players, rule_bytes)).is_some()
+    portion.rule_bytes = highest(whole.rule_bytes.min(max_bytes), |rule_bytes| {
+        encode(Portion {
+            rule_bytes,
+            ..portion
+        })
+        .is_some()
     });
-    encode(portion(players, rule_bytes))
+    encode(portion)
 }
 
 /// The highest number up to `bound` that fits, or 0. Every number below one that fits must fit too.

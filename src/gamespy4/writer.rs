@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use super::served::Layout;
 use super::wire::request::DATA;
 use super::wire::response::{BODY_AT, FILLER, HEAD, LAST, MAX_DATAGRAM};
 use super::wire::sections::{PLAYERS, SERVER, TEAMS};
@@ -16,8 +17,9 @@ use crate::reply::Template;
 /// empty.
 #[derive(Debug, Clone)]
 pub(super) struct Content<'a> {
-    /// One datagram as Minecraft's server writes it: no teams, and no end of the players' section.
-    is_minecraft: bool,
+    /// In Minecraft's layout there is one datagram, without teams, and without the end of the
+    /// players' section.
+    layout: Layout,
     /// The keys that tools look for, and their values, each with its NUL.
     required: &'a [u8],
     /// The server's other keys.
@@ -26,7 +28,7 @@ pub(super) struct Content<'a> {
     players: Vec<&'a [u8]>,
     teams: Vec<&'a [u8]>,
     /// Whether the content lacks a part of the status.
-    cut: bool,
+    is_cut: bool,
 }
 
 /// The amount of a [`Content`] to write.
@@ -39,19 +41,21 @@ pub(super) struct Portion {
 }
 
 impl<'a> Content<'a> {
-    /// Takes the output of `put_content`.
-    pub(super) fn new(content: &'a Template, is_minecraft: bool) -> Self {
+    /// Takes the output of `put_content`: a template whose datagrams are a byte that is 1 if the
+    /// content is cut, the required keys, the rules, and one column each.
+    pub(super) fn new(content: &'a Template, layout: Layout) -> Self {
         let mut parts = content.iter();
-        let mut part = || parts.next().unwrap_or_default();
-        let (cut, required, rules) = (part() == [1], part(), part());
+        let is_cut = parts.next() == Some(&[1]);
+        let required = parts.next().unwrap_or_default();
+        let rules = parts.next().unwrap_or_default();
         let (teams, players) = parts.partition(|column| name(column).ends_with(b"_t\0"));
         Self {
-            is_minecraft,
+            layout,
             required,
             rules,
             players,
             teams,
-            cut,
+            is_cut,
         }
     }
 
@@ -72,8 +76,9 @@ impl<'a> Content<'a> {
     /// can read it, and this crate's client notices. Minecraft's replies never have that byte: an
     /// incomplete one is not marked as the last datagram.
     pub(super) fn encode(&self, portion: Portion, template: &mut Template) {
-        let is_cut = self.cut || portion != self.whole();
-        let max_body = if self.is_minecraft {
+        let is_cut = self.is_cut || portion != self.whole();
+        let is_minecraft = self.layout == Layout::Minecraft;
+        let max_body = if is_minecraft {
             usize::MAX
         } else {
             MAX_DATAGRAM.saturating_sub(BODY_AT)
@@ -86,16 +91,16 @@ impl<'a> Content<'a> {
         writer.next(SERVER);
         writer.server(self.pairs(portion));
         writer.table(PLAYERS, &self.players, portion.players);
-        if !self.is_minecraft {
+        if !is_minecraft {
             writer.table(TEAMS, &self.teams, usize::MAX);
         }
-        let last = writer.body_at.saturating_sub(1);
-        if is_cut || self.is_minecraft {
+        let number_at = writer.body_at.saturating_sub(1);
+        let lacks_end = is_cut || is_minecraft;
+        if lacks_end {
             template.bytes.pop();
         }
-        if !(is_cut && self.is_minecraft)
-            && let Some(number) = template.bytes.get_mut(last)
-        {
+        let lacks_mark = is_cut && is_minecraft;
+        if !lacks_mark && let Some(number) = template.bytes.get_mut(number_at) {
             *number |= LAST;
         }
     }
@@ -114,12 +119,12 @@ impl<'a> Content<'a> {
         legacy_table(&self.players, keys.players, room, &mut tables);
         legacy_table(&self.teams, keys.teams, room, &mut tables);
         let whole = self.whole();
-        let left = room
+        let room_for_rules = room
             .saturating_sub(self.required.len())
             .saturating_sub(1)
             .saturating_sub(tables.len());
         let portion = Portion {
-            rule_bytes: whole.rule_bytes.min(left),
+            rule_bytes: whole.rule_bytes.min(room_for_rules),
             ..whole
         };
         let out = &mut template.bytes;
@@ -127,46 +132,59 @@ impl<'a> Content<'a> {
         match keys.server {
             KeyList::None => {}
             KeyList::All => {
-                self.pairs(portion)
-                    .for_each(|pair| out.extend_from_slice(pair));
+                for pair in self.pairs(portion) {
+                    out.extend_from_slice(pair);
+                }
                 out.push(0);
             }
-            KeyList::Ids(ids) => {
-                let pairs: Vec<&[u8]> = self.pairs(whole).collect();
-                for id in ids {
-                    let find = |key| {
-                        pairs
-                            .iter()
-                            .find_map(|pair| pair.strip_prefix(key)?.strip_prefix(&[0]))
-                    };
-                    out.extend_from_slice(name_of(id).and_then(find).unwrap_or(&[0]));
-                }
-            }
+            KeyList::Ids(ids) => self.put_values(ids, out),
         }
         out.extend_from_slice(&tables);
+        let lacks_pairs = self.is_cut || portion != whole;
         if out.len().saturating_sub(start) > room {
-            // Cut after a whole text, so that no reader takes a part for the whole.
-            let written = out
-                .get(start..start.saturating_add(room))
-                .unwrap_or_default();
-            let end = memchr::memrchr(0, written).map_or(0, |last| last.saturating_add(1));
-            out.truncate(start.saturating_add(end));
-        } else if keys.server == KeyList::All && (self.cut || portion != whole) {
+            truncate_after_text(out, start, room);
+        } else if keys.server == KeyList::All && lacks_pairs {
             // An incomplete reply omits its end, as one in several datagrams does.
             out.pop();
+        }
+    }
+
+    /// Appends the values of the keys with these ids.
+    fn put_values(&self, ids: &[u8], out: &mut Vec<u8>) {
+        let pairs: Vec<&[u8]> = self.pairs(self.whole()).collect();
+        for id in ids {
+            let value = name_of(*id).and_then(|key| value_of(&pairs, key));
+            out.extend_from_slice(value.unwrap_or(&[0]));
         }
     }
 
     /// Keys with their values.
     fn pairs(&self, portion: Portion) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut left = portion.rule_bytes;
-        let fitting = pairs(self.rules).filter(move |pair| {
-            let rest = left.checked_sub(pair.len());
-            left = rest.unwrap_or(left);
-            rest.is_some()
-        });
-        pairs(self.required).chain(fitting)
+        let fits = move |rule: &&[u8]| match left.checked_sub(rule.len()) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        };
+        split_pairs(self.required).chain(split_pairs(self.rules).filter(fits))
     }
+}
+
+/// Shortens a text that starts at `start` to at most `length` bytes. It ends after a NUL then, so
+/// that no reader takes a part of a text for the whole.
+fn truncate_after_text(out: &mut Vec<u8>, start: usize, length: usize) {
+    let end = start.saturating_add(length);
+    let kept = out.get(start..end).unwrap_or_default();
+    let length = memchr::memrchr(0, kept).map_or(0, |last| last.saturating_add(1));
+    out.truncate(start.saturating_add(length));
+}
+
+/// The value of a key among pairs, with its NUL.
+fn value_of<'a>(pairs: &[&'a [u8]], key: &[u8]) -> Option<&'a [u8]> {
+    let mut pairs = pairs.iter();
+    pairs.find_map(|pair| pair.strip_prefix(key)?.strip_prefix(&[0]))
 }
 
 /// The minimum space in which a section begins; otherwise it opens the next datagram, as in
@@ -224,56 +242,62 @@ impl Writer<'_> {
     }
 
     fn table(&mut self, section: u8, fields: &[&[u8]], rows: usize) {
-        let is_empty = fields
-            .first()
-            .is_none_or(|field| values(field).take(rows).next().is_none());
-        // Without rows there is nothing to repeat in the next datagram: all headers stay together.
-        let headers = fields
-            .iter()
-            .map(|field| header_length(field))
-            .fold(2_usize, usize::saturating_add);
-        if self.room()
-            < if is_empty {
-                headers.max(MIN_ROOM)
-            } else {
-                MIN_ROOM
-            }
-        {
+        if self.room() < min_room(fields, rows) {
             self.next(section);
         } else {
             self.put(&[section]);
         }
-        let behind = fields.iter().skip(1).map(Some).chain([None]);
-        for (field, next) in fields.iter().zip(behind) {
+        for (index, field) in fields.iter().enumerate() {
             self.header(field, 0);
-            // The last row needs space for the bytes after it: the end of the column, then the next
-            // header with its first row, or the end of the section. Otherwise a datagram could end
-            // with a column or a header; it must end in a row.
-            let behind = next.map_or(1, |next| {
-                let first = values(next)
-                    .next()
-                    .map_or(0, |value| value.len().saturating_sub(1));
-                header_length(next).saturating_add(first)
-            });
-            let mut values = values(field).take(rows).enumerate().peekable();
-            while let Some((row, value)) = values.next() {
-                let behind = if values.peek().is_none() { behind } else { 0 };
-                if value.len().saturating_add(behind) >= self.room() {
-                    self.put_cut(value);
-                    self.next(section);
-                    self.header(field, row);
-                }
-                self.put(value);
-            }
+            let next = fields.get(index.saturating_add(1));
+            self.rows(section, field, rows, length_after_column(next));
             self.put(&[0]);
         }
         self.put(&[0]);
+    }
+
+    /// Writes the rows of a column. The last one needs space for `length_after` bytes after it.
+    /// Otherwise a datagram could end with a column or a header; it must end in a row.
+    fn rows(&mut self, section: u8, field: &[u8], rows: usize, length_after: usize) {
+        let mut values = values(field).take(rows).enumerate().peekable();
+        while let Some((row, value)) = values.next() {
+            let is_last = values.peek().is_none();
+            let reserved = if is_last { length_after } else { 0 };
+            if value.len().saturating_add(reserved) >= self.room() {
+                self.put_cut(value);
+                self.next(section);
+                self.header(field, row);
+            }
+            self.put(value);
+        }
     }
 
     fn header(&mut self, field: &[u8], row: usize) {
         self.put(name(field));
         self.put(&[u8::try_from(row).unwrap_or(u8::MAX)]);
     }
+}
+
+/// The minimum space in which a table begins.
+fn min_room(fields: &[&[u8]], rows: usize) -> usize {
+    let first = fields.first();
+    let has_rows = first.is_some_and(|field| values(field).take(rows).next().is_some());
+    if has_rows {
+        return MIN_ROOM;
+    }
+    // Without rows there is nothing to repeat in the next datagram: all headers stay together.
+    let headers = fields.iter().map(|field| header_length(field));
+    headers.fold(2, usize::saturating_add).max(MIN_ROOM)
+}
+
+/// The length of what follows the last row of a column: the column's end, then the header of the
+/// next one with its first row, or the end of the section.
+fn length_after_column(next: Option<&&[u8]>) -> usize {
+    let Some(next) = next else {
+        return 1;
+    };
+    let first = values(next).next().unwrap_or_default();
+    header_length(next).saturating_add(first.len().saturating_sub(1))
 }
 
 /// The keys that have an id in every game (QR2 SDK, qr2regkeys.c), from id 1 on. Games define
@@ -286,35 +310,26 @@ static NAMES: LazyLock<Vec<&[u8]>> = LazyLock::new(|| {
 });
 
 /// The name of an id.
-fn name_of(id: &u8) -> Option<&'static [u8]> {
-    NAMES.get(usize::from(*id).checked_sub(1)?).copied()
+fn name_of(id: u8) -> Option<&'static [u8]> {
+    NAMES.get(usize::from(id).checked_sub(1)?).copied()
 }
 
 /// Appends a table, up to the value that exceeds `room`.
 fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<u8>) {
-    let mut columns: Vec<_> = match list {
+    let requested: Vec<&[u8]> = match list {
         KeyList::None => return,
-        KeyList::All => fields.iter().map(|field| values(field)).collect(),
-        KeyList::Ids(ids) => {
-            let find = |known| {
-                fields
-                    .iter()
-                    .find(|field| name(field).strip_suffix(&[0]) == Some(known))
-            };
-            let columns = ids
-                .iter()
-                .map(|id| name_of(id).and_then(find).copied().unwrap_or_default());
-            columns.map(values).collect()
-        }
+        KeyList::All => fields.to_vec(),
+        KeyList::Ids(ids) => ids.iter().map(|id| column_of(fields, *id)).collect(),
     };
     let rows = rows(fields);
     out.extend_from_slice(&u16::try_from(rows).unwrap_or(u16::MAX).to_be_bytes());
     if list == KeyList::All {
-        fields
-            .iter()
-            .for_each(|field| out.extend_from_slice(name(field)));
+        for field in fields {
+            out.extend_from_slice(name(field));
+        }
         out.push(0);
     }
+    let mut columns: Vec<_> = requested.into_iter().map(values).collect();
     for _ in 0..rows {
         for column in &mut columns {
             if out.len() > room {
@@ -325,16 +340,30 @@ fn legacy_table(fields: &[&[u8]], list: KeyList<'_>, room: usize, out: &mut Vec<
     }
 }
 
+/// The column with this id; empty if there is none.
+fn column_of<'a>(fields: &[&'a [u8]], id: u8) -> &'a [u8] {
+    let Some(wanted) = name_of(id) else {
+        return &[];
+    };
+    let mut fields = fields.iter().copied();
+    let column = fields.find(|field| name(field).strip_suffix(&[0]) == Some(wanted));
+    column.unwrap_or_default()
+}
+
 /// The number of rows of a table.
 fn rows(fields: &[&[u8]]) -> usize {
     fields.first().map_or(0, |field| values(field).count())
 }
 
 /// Keys with their values.
-fn pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let (mut start, ends) = (0, memchr::memchr_iter(0, bytes).skip(1).step_by(2));
+fn split_pairs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut start = 0;
+    let ends = memchr::memchr_iter(0, bytes).skip(1).step_by(2);
     ends.filter_map(move |end| {
-        bytes.get(std::mem::replace(&mut start, end.saturating_add(1))..=end)
+        let after = end.saturating_add(1);
+        let pair = bytes.get(start..after);
+        start = after;
+        pair
     })
 }
 
