@@ -221,8 +221,9 @@ impl Form for Dialogue {
         }
     }
 
-    fn handle_end(&mut self, _rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
+    fn handle_end(&mut self, rest: &[u8], _servers: &mut Collector) -> Result<bool, ListError> {
         match self.expected {
+            Message::Challenge if rest.is_empty() => Err(ListError::NoReply),
             Message::Challenge => Err(ListError::NoGreeting),
             Message::Approval | Message::Verification => Err(ListError::NoReply),
             Message::Count | Message::Entry => Ok(false),

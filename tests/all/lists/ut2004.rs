@@ -263,12 +263,19 @@ fn refusals_are_reported_in_the_words_of_the_server() {
 }
 
 #[test]
+fn a_server_that_closes_without_a_byte_did_not_reply() {
+    let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
+    session.handle_end(now);
+    assert_eq!(session.poll_answer(), Some(Err(ListError::NoReply)));
+}
+
+#[test]
 fn other_services_are_no_list_servers() {
     for greeting in [
         &b"SSH-2.0-OpenSSH_9.7\r\n"[..],
         b"\\basic\\\\secure\\WFXNEA",
         b"\0\0\0\0",
-        b"",
+        b"\x09",
     ] {
         let (mut session, now) = (session(Ut2004List::new(3369)), Instant::now());
         session.handle_bytes(now, greeting);
@@ -365,7 +372,7 @@ fn silence_ends_at_the_deadline() {
     let start = Instant::now();
     let deadline = start + Timing::default().timeout();
     for (greeting, expected) in [
-        (vec![], ListError::NoGreeting),
+        (vec![], ListError::NoReply),
         (frame(&text(CHALLENGE)), ListError::NoReply),
     ] {
         let mut session = ListRequest::from(Ut2004List::new(3369))
