@@ -41,9 +41,9 @@ const MAX_RATE: f64 = 1.25e9;
 const BYTES_PER_REQUEST: f64 = 800.0;
 /// As many requests as the current rate allows in this time may be sent at once.
 const BURST: Duration = Duration::from_millis(20);
-/// The minimum time between two reviews of the rate.
+/// The minimum time between two reviews of rate and space.
 const MIN_REVIEW: Duration = Duration::from_millis(5);
-/// The maximum time between two reviews of the rate, except after a cut.
+/// The maximum time between two reviews, except after a cut.
 const MAX_REVIEW: Duration = Duration::from_millis(250);
 /// The time between two reviews while no round-trip time is known.
 const FIRST_REVIEW: Duration = Duration::from_millis(50);
@@ -73,6 +73,8 @@ pub(super) struct Admission {
     rate: Option<RateControl>,
     rtts: RttWindow,
     silence: Silence,
+    /// The latest review of rate and space; later if it waits for replies at a new rate.
+    reviewed_at: Instant,
 }
 
 impl Admission {
@@ -85,9 +87,10 @@ impl Admission {
         };
         Self {
             slots: Slots::new(DEFAULT_RECEIVE_BUFFER),
-            rate: initial_rate.map(|rate| RateControl::new(rate, now)),
+            rate: initial_rate.map(RateControl::new),
             rtts: RttWindow::default(),
             silence: Silence::default(),
+            reviewed_at: now,
         }
     }
 
@@ -96,17 +99,30 @@ impl Admission {
         self.slots.set_receive_buffer(bytes);
     }
 
-    /// Reviews the rate if a review is due, and frees slots whose hold is over.
+    /// Reviews rate and space if a review is due, and frees slots whose hold is over.
     pub(super) fn handle_time(&mut self, now: Instant) {
-        if let Some(rate) = &mut self.rate
-            && rate.review(now, &mut self.rtts)
-        {
-            self.slots.was_shrunk = false;
-        }
-        while let Some((oldest, _)) = self.slots.oldest()
+        self.review(now);
+        while let Some(oldest) = self.slots.oldest()
             && self.frees_at().is_none_or(|end| end <= now)
         {
-            self.release(oldest);
+            self.release(oldest.request);
+        }
+    }
+
+    fn review(&mut self, now: Instant) {
+        let passed = now.saturating_duration_since(self.reviewed_at);
+        if passed < self.rtts.review_interval() {
+            return;
+        }
+        self.reviewed_at = now;
+        self.slots.was_shrunk = false;
+        let Some(rate) = &mut self.rate else {
+            return;
+        };
+        if let Some(delayed) = rate.review(passed, &mut self.rtts) {
+            // The next review counts replies to requests at the new rate. They arrive a round trip
+            // later.
+            self.reviewed_at = after(now, delayed);
         }
     }
 
@@ -161,10 +177,10 @@ impl Admission {
 
     /// The time at which the oldest request frees its slot without a reply.
     fn frees_at(&self) -> Option<Instant> {
-        let (oldest, sent_at) = self.slots.oldest()?;
-        let hold_end = sent_at.checked_add(self.hold())?;
+        let oldest = self.slots.oldest()?;
+        let hold_end = oldest.sent_at.checked_add(self.hold())?;
         let silent_since = self.silence.since?;
-        if hold_end <= silent_since || !self.may_be_pause(oldest) {
+        if hold_end <= silent_since || !self.may_be_pause(oldest.request) {
             return Some(hold_end);
         }
         let pause_end = silent_since.checked_add(self.max_pause())?;
@@ -230,13 +246,20 @@ struct Slots {
     capacity: f64,
     /// How many of the slots are used: fewer after the kernel dropped datagrams.
     usable: f64,
-    /// Whether [`Self::usable`] was halved since the latest review of the rate.
+    /// Whether [`Self::usable`] was halved since the latest review.
     was_shrunk: bool,
     /// The send time of each request that holds a slot, by its number.
     held: BTreeMap<u64, Instant>,
     /// The number of the latest request, from 1 on.
     latest: u64,
     datagrams: DatagramsPerRequest,
+}
+
+/// A request that holds a slot.
+struct Sent {
+    /// Its number.
+    request: u64,
+    sent_at: Instant,
 }
 
 impl Slots {
@@ -259,11 +282,13 @@ impl Slots {
         self.usable = self.capacity;
     }
 
-    /// The oldest request that holds a slot, and when it was sent.
-    fn oldest(&self) -> Option<(u64, Instant)> {
-        self.held
-            .first_key_value()
-            .map(|(request, at)| (*request, *at))
+    /// The oldest request that holds a slot.
+    fn oldest(&self) -> Option<Sent> {
+        let (request, sent_at) = self.held.first_key_value()?;
+        Some(Sent {
+            request: *request,
+            sent_at: *sent_at,
+        })
     }
 
     /// Gives a slot to a new request, and returns its number.
@@ -352,7 +377,6 @@ struct RateControl {
     rate: f64,
     /// The rate doubles below this one.
     threshold: f64,
-    reviewed_at: Instant,
     /// Bytes received since the latest review.
     received: f64,
     /// Whether all slots were held at some time since the latest review.
@@ -362,45 +386,36 @@ struct RateControl {
 }
 
 impl RateControl {
-    const fn new(rate: f64, now: Instant) -> Self {
+    const fn new(rate: f64) -> Self {
         Self {
             rate,
             threshold: f64::INFINITY,
-            reviewed_at: now,
             received: 0.0,
             was_limiting: false,
             has_drops: false,
         }
     }
 
-    /// Changes the rate if a review is due. Returns whether one was.
-    fn review(&mut self, now: Instant, rtts: &mut RttWindow) -> bool {
-        let passed = now.saturating_duration_since(self.reviewed_at);
-        let mean = rtts.estimate.as_ref().map(|estimate| estimate.mean);
-        let interval = mean.map_or(FIRST_REVIEW, |mean| mean.saturating_mul(2));
-        if passed < interval.clamp(MIN_REVIEW, MAX_REVIEW) {
-            return false;
-        }
+    /// Changes the rate by what happened in the time since the latest review. Returns the present
+    /// round-trip time if the rate was cut because it is too long.
+    fn review(&mut self, passed: Duration, rtts: &mut RttWindow) -> Option<Duration> {
         let arrived = std::mem::take(&mut self.received) / passed.as_secs_f64();
         let has_drops = std::mem::take(&mut self.has_drops);
         let was_limiting = std::mem::take(&mut self.was_limiting);
         let shortest = rtts.shortest.take();
-        self.reviewed_at = now;
         if !was_limiting {
-            return true;
+            return None;
         }
-        if let Some(delayed) = shortest.filter(|rtt| rtts.is_delayed(*rtt)) {
+        let delayed = shortest.filter(|rtt| rtts.is_delayed(*rtt));
+        if let Some(delayed) = delayed {
             self.cut(arrived / 2.0);
-            // The next review counts replies to requests at the new rate. They arrive a round trip
-            // later.
-            self.reviewed_at = after(now, delayed);
             rtts.accept_delay(delayed);
         } else if has_drops {
             self.cut(self.rate / 2.0);
         } else {
             self.grow();
         }
-        true
+        delayed
     }
 
     /// Lowers the rate to this one, but not above half or below an eighth of the present rate.
@@ -463,6 +478,15 @@ impl RttWindow {
         if self.samples.is_multiple_of(RTT_WINDOW) {
             self.shortest = self.shortest_so_far.take();
         }
+    }
+
+    /// The time between two reviews: two round trips, within bounds.
+    fn review_interval(&self) -> Duration {
+        let interval = match &self.estimate {
+            Some(estimate) => estimate.mean.saturating_mul(2),
+            None => FIRST_REVIEW,
+        };
+        interval.clamp(MIN_REVIEW, MAX_REVIEW)
     }
 
     /// Whether round trips of this length show that the line's queue is full.
@@ -604,13 +628,12 @@ mod rate_tests {
 
     /// The rate after a second at 1 MB/s with all slots held and round trips of 50 ms.
     fn reviewed(change: impl FnOnce(&mut RateControl, &mut RttWindow)) -> f64 {
-        let start = Instant::now();
-        let mut control = RateControl::new(1e6, start);
+        let mut control = RateControl::new(1e6);
         control.was_limiting = true;
         let mut rtts = RttWindow::default();
         rtts.record(MS_50);
         change(&mut control, &mut rtts);
-        assert!(control.review(start + Duration::from_secs(1), &mut rtts));
+        control.review(Duration::from_secs(1), &mut rtts);
         control.rate
     }
 
@@ -645,6 +668,26 @@ mod rate_tests {
     #[test]
     fn drops_halve_the_rate() {
         assert_eq!(reviewed(|control, _| control.has_drops = true), 5e5);
+    }
+
+    /// Also if the caller bounds datagrams, so that there is no rate to review.
+    #[test]
+    fn drops_halve_the_space_once_between_two_reviews() {
+        let start = Instant::now();
+        for options in [
+            ScanOptions::default(),
+            ScanOptions::default().with_rate(Some(100)),
+        ] {
+            let mut admission = Admission::new(&options, start);
+            let whole = admission.slots.usable;
+            admission.handle_drops();
+            admission.handle_time(start + FIRST_REVIEW / 2);
+            admission.handle_drops();
+            assert_eq!(admission.slots.usable, whole / 2.0);
+            admission.handle_time(start + FIRST_REVIEW);
+            admission.handle_drops();
+            assert_eq!(admission.slots.usable, whole / 4.0);
+        }
     }
 
     #[test]
