@@ -133,24 +133,44 @@ fn similar(wanted: &str) -> Vec<&'static Game> {
     if wanted.len() > MAX_NAME {
         return Vec::new();
     }
-    let likeness = |game: &Game| {
-        let like = |word: &str| {
-            let word = fold(word);
-            let contains = wanted.len() > 2 && word.contains(wanted);
-            strsim::jaro_winkler(wanted, &word) + if contains { 1.0 } else { 0.0 }
-        };
-        game.words().map(like).fold(0.0, f64::max)
-    };
-    let mut like: Vec<(f64, &Game)> = TABLE.iter().map(|game| (likeness(game), game)).collect();
-    like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let mut games: Vec<Likeness> = TABLE
+        .iter()
+        .map(|game| Likeness::new(game, wanted))
+        .collect();
+    games.sort_by(|a, b| b.value.total_cmp(&a.value));
     // If a name is very similar, names that are much less similar are not suggested.
-    let least = like
+    let min = games
         .first()
-        .map_or(LIKE, |(nearest, _)| LIKE.max(nearest - 0.05));
-    let like = like
-        .into_iter()
-        .take_while(|(likeness, _)| *likeness >= least);
-    like.map(|(_, game)| game).take(SUGGESTIONS).collect()
+        .map_or(LIKE, |nearest| LIKE.max(nearest.value - 0.05));
+    let similar = games.iter().take_while(|game| game.value >= min);
+    similar.map(|game| game.game).take(SUGGESTIONS).collect()
+}
+
+/// How much the names of a game resemble a text.
+struct Likeness {
+    game: &'static Game,
+    /// The likeness of the most similar name, and 1 more if that contains the text.
+    value: f64,
+}
+
+impl Likeness {
+    fn new(game: &'static Game, wanted: &str) -> Self {
+        let of_words = game.words().map(|word| likeness(word, wanted));
+        Self {
+            game,
+            value: of_words.fold(0.0, f64::max),
+        }
+    }
+}
+
+fn likeness(word: &str, wanted: &str) -> f64 {
+    let word = fold(word);
+    let similarity = strsim::jaro_winkler(wanted, &word);
+    if wanted.len() > 2 && word.contains(wanted) {
+        similarity + 1.0
+    } else {
+        similarity
+    }
 }
 
 /// Numbers of Quake III Arena and of many games made from its source: they identify no game.
@@ -174,51 +194,84 @@ impl Game {
     /// assert_eq!(Game::of(&ServerStatus::default(), Protocol::Quake3), None);
     /// ```
     pub fn of(status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
-        let also = |game: &Self| game.also_at.iter().any(|(other, _)| *other == protocol);
-        let games = || {
-            TABLE
-                .iter()
-                .filter(|game| game.protocol == protocol || also(game))
-        };
-        let rule = |key: &str| status.rules.get(key).map(|value| value.plain());
         // In Quake 3, `gamename` is the modification or a family of games.
-        let named = rule("gamename").filter(|_| protocol != Protocol::Quake3);
-        let is_named = |game: &&Self| {
-            let name = game.gamename.zip(named.as_deref());
-            name.is_some_and(|(known, given)| known.eq_ignore_ascii_case(given))
-        };
-        let is_marked = |game: &&Self| game.marks.iter().any(|mark| mark.fits(status));
-        if named.is_some() {
-            // A modification sends the name of its game. The game comes after it in the table.
-            return games()
-                .filter(is_named)
-                .find(is_marked)
-                .or_else(|| games().rfind(is_named));
+        if protocol != Protocol::Quake3
+            && let Some(name) = status.rules.get("gamename")
+        {
+            return Self::of_gamename(&name.plain(), status, protocol);
         }
         let engine = engine(status).filter(|_| protocol == Protocol::Quake3);
         if let Some(id) = engine.and_then(|engine| engine.game) {
-            return games().find(|game| game.id == id);
+            return Self::of_protocol(protocol).find(|game| game.id == id);
         }
-        if let Some(marked) = games().find(is_marked) {
+        let mut games = Self::of_protocol(protocol);
+        if let Some(marked) = games.find(|game| game.has_mark_of(status)) {
             return Some(marked);
         }
-        // Games of other engines may use the same number.
-        let is_possible = |game: &Self| engine.is_none() || game.profile == engine;
-        let only = |fits: &dyn Fn(&Self) -> bool| {
-            let mut fitting = games().filter(|game| is_possible(game) && fits(game));
-            fitting.next().filter(|_| fitting.next().is_none())
-        };
-        let has_number =
-            |number| only(&|game| game.numbers.iter().any(|(known, _)| *known == number));
-        let number = status
-            .protocol_version
-            .and_then(|number| i32::try_from(number).ok());
-        let number = number.filter(|number| !SHARED_NUMBERS.contains(number));
-        let has_port = |port| only(&|game| game.game_port == Some(port));
-        number
-            .and_then(has_number)
-            .or_else(|| has_port(status.game_port?))
+        if let Some(number) = identifying_number(status) {
+            let games = Self::on_engine(protocol, engine);
+            let by_number = only(games.filter(|game| game.has_number(number)));
+            if by_number.is_some() {
+                return by_number;
+            }
+        }
+        let port = Some(status.game_port?);
+        only(Self::on_engine(protocol, engine).filter(|game| game.game_port == port))
     }
+
+    /// The game with this GameSpy name.
+    fn of_gamename(name: &str, status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
+        let is_named = |game: &&Self| {
+            let known = game.gamename;
+            known.is_some_and(|known| known.eq_ignore_ascii_case(name))
+        };
+        // A modification sends the name of its game. The game comes after it in the table.
+        let games: Vec<&Self> = Self::of_protocol(protocol).filter(is_named).collect();
+        let modification = games.iter().find(|game| game.has_mark_of(status));
+        modification.or_else(|| games.last()).copied()
+    }
+
+    /// The games whose servers answer in this protocol.
+    fn of_protocol(protocol: Protocol) -> impl Iterator<Item = &'static Self> {
+        TABLE.iter().filter(move |game| game.answers_in(protocol))
+    }
+
+    /// The same games without those of other engines, which may use the same number and port.
+    fn on_engine(
+        protocol: Protocol,
+        engine: Option<&'static Profile>,
+    ) -> impl Iterator<Item = &'static Self> {
+        let games = Self::of_protocol(protocol);
+        games.filter(move |game| engine.is_none() || game.profile == engine)
+    }
+
+    fn answers_in(&self, protocol: Protocol) -> bool {
+        let mut others = self.also_at.iter();
+        self.protocol == protocol || others.any(|(other, _)| *other == protocol)
+    }
+
+    fn has_mark_of(&self, status: &ServerStatus) -> bool {
+        self.marks.iter().any(|mark| mark.fits(status))
+    }
+
+    fn has_number(&self, number: i32) -> bool {
+        self.numbers.iter().any(|(known, _)| *known == number)
+    }
+}
+
+/// The only item; `None` if there are several.
+fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
+    let first = items.next();
+    if items.next().is_some() {
+        return None;
+    }
+    first
+}
+
+/// The number of the network protocol, unless many games share it.
+fn identifying_number(status: &ServerStatus) -> Option<i32> {
+    let number = i32::try_from(status.protocol_version?).ok()?;
+    (!SHARED_NUMBERS.contains(&number)).then_some(number)
 }
 
 /// The engine of Quake 3's family that the keys of a status identify.
@@ -265,10 +318,12 @@ fn begins(text: &str, start: &str) -> bool {
         .is_some_and(|head| head.eq_ignore_ascii_case(start))
 }
 
-/// The name and key of a public client: 333networks and OpenSpy list any game for it
+/// The name of a public client: 333networks and OpenSpy list any game for it
 /// (molycode/lookout-games, protocols/gamespy1.lua; 333networks/Masterserver-Qt5,
 /// data/SupportedGames.json).
-const LIST_CLIENT: (&str, &str) = ("gspylite", "mgNUaC");
+const LIST_CLIENT: &str = "gspylite";
+/// The key of this client.
+const LIST_CLIENT_KEY: &str = "mgNUaC";
 
 impl Game {
     /// The requests to one of the game's list servers, in order. Empty if the row lacks the name,
@@ -289,60 +344,82 @@ impl Game {
     /// # Ok::<(), queryport::games::UnknownGame>(())
     /// ```
     pub fn list_requests(&self, master: &MasterAddress, limits: &Limits) -> Vec<ListRequest> {
-        let number = self.numbers.first().map(|(number, _)| *number);
-        let one = match master.form {
-            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => {
-                return self.quake3_requests(None, false, limits);
-            }
-            MasterForm::Named | MasterForm::Long if self.gamename.is_none() => return Vec::new(),
-            MasterForm::Named => return self.quake3_requests(self.gamename, false, limits),
-            MasterForm::Long => return self.quake3_requests(self.gamename, true, limits),
-            MasterForm::Quake2 => Some(Quake3List::quake2(limits).into()),
-            MasterForm::QuakeWorld => Some(Quake3List::quake_world(limits).into()),
-            MasterForm::HexenWorld => Some(Quake3List::hexen_world(limits).into()),
-            MasterForm::GameSpy1 => {
-                let key = GameKey::new(LIST_CLIENT.1).ok();
-                let list = self.gamename.zip(key).map(|(name, key)| GameSpy1List {
-                    login: LIST_CLIENT.0.to_owned(),
-                    ..GameSpy1List::new(name, key)
-                });
-                list.map(ListRequest::from)
-            }
-            MasterForm::GameSpy1WithoutLogin => self
-                .gamename
-                .map(|name| GameSpy1List::without_login(name).into()),
-            MasterForm::GameSpy2 => self
-                .gamename
-                .zip(self.key)
-                .map(|(name, key)| GameSpy2List::new(name, key).into()),
-            MasterForm::Ut2004 => {
-                number.map(|number| Ut2004List::new(number.try_into().unwrap_or_default()).into())
-            }
-            MasterForm::Cod4x => number.map(|number| Cod4xList::new(number).into()),
+        let all = quake3::GetServers {
+            empty: true,
+            full: true,
+            ..Default::default()
         };
-        one.into_iter().collect()
+        match master.form {
+            MasterForm::Short | MasterForm::Unmarked | MasterForm::Hexadecimal => {
+                self.quake3_requests(&all, limits)
+            }
+            MasterForm::Named | MasterForm::Long => {
+                let Some(name) = self.gamename else {
+                    return Vec::new();
+                };
+                let of_game = quake3::GetServers {
+                    extended: master.form == MasterForm::Long,
+                    game: Some(name.as_bytes()),
+                    ..all
+                };
+                self.quake3_requests(&of_game, limits)
+            }
+            MasterForm::Quake2 => vec![Quake3List::quake2(limits).into()],
+            MasterForm::QuakeWorld => vec![Quake3List::quake_world(limits).into()],
+            MasterForm::HexenWorld => vec![Quake3List::hexen_world(limits).into()],
+            MasterForm::GameSpy1 => self.gamespy1_request().into_iter().collect(),
+            MasterForm::GameSpy1WithoutLogin => {
+                let list = self.gamename.map(GameSpy1List::without_login);
+                list.map(ListRequest::from).into_iter().collect()
+            }
+            MasterForm::GameSpy2 => self.gamespy2_request().into_iter().collect(),
+            MasterForm::Ut2004 => {
+                let version = self.first_number().map(u32::try_from);
+                let list = version.map(|version| Ut2004List::new(version.unwrap_or_default()));
+                list.map(ListRequest::from).into_iter().collect()
+            }
+            MasterForm::Cod4x => {
+                let list = self.first_number().map(Cod4xList::new);
+                list.map(ListRequest::from).into_iter().collect()
+            }
+        }
     }
 
-    /// One list of a Quake 3 master for each number of the game's protocol.
+    fn first_number(&self) -> Option<i32> {
+        let (number, _) = self.numbers.first()?;
+        Some(*number)
+    }
+
+    fn gamespy1_request(&self) -> Option<ListRequest> {
+        let key = GameKey::new(LIST_CLIENT_KEY).ok()?;
+        let list = GameSpy1List {
+            login: LIST_CLIENT.to_owned(),
+            ..GameSpy1List::new(self.gamename?, key)
+        };
+        Some(list.into())
+    }
+
+    fn gamespy2_request(&self) -> Option<ListRequest> {
+        Some(GameSpy2List::new(self.gamename?, self.key?).into())
+    }
+
+    /// This request for each number of the game's protocol.
     fn quake3_requests(
         &self,
-        name: Option<&str>,
-        extended: bool,
+        request: &quake3::GetServers<'_>,
         limits: &Limits,
     ) -> Vec<ListRequest> {
-        let list = |(protocol, _): &(i32, &str)| {
+        let mut lists = Vec::with_capacity(self.numbers.len());
+        for (protocol, _) in self.numbers {
             let request = quake3::GetServers {
-                extended,
-                game: name.map(str::as_bytes),
                 protocol: *protocol,
-                empty: true,
-                full: true,
-                ..Default::default()
+                ..*request
             };
-            Quake3List::new(&request, limits).ok()
-        };
-        let lists = self.numbers.iter().filter_map(list);
-        lists.map(ListRequest::from).collect()
+            if let Ok(list) = Quake3List::new(&request, limits) {
+                lists.push(list.into());
+            }
+        }
+        lists
     }
 }
 
