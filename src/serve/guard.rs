@@ -163,7 +163,7 @@ impl Guard {
         };
         let source = key(self.secret, source_purpose, from, Prefix::HOST);
         self.check_bucket(now, source)?;
-        let share = self.regulars.sent(now, source);
+        let share = self.regulars.share(now, source);
         let has_share = share.is_some_and(|sent| sent.is_ready(now, &self.total, 1));
         let network = key(self.secret, network_purpose, from, NETWORK);
         self.check_bucket(now, network)?;
@@ -208,7 +208,7 @@ impl Guard {
         let rate = &self.source;
         self.buckets.add(source, now, rate, cost.to_source);
         self.buckets.add(network, now, rate, cost.to_network);
-        match self.regulars.sent(now, source) {
+        match self.regulars.share(now, source) {
             Some(share) if share.is_ready(now, &self.total, 1) => {
                 share.add(now, &self.total, cost.to_regular);
             }
@@ -274,8 +274,15 @@ const ABSENT_AFTER: Duration = Duration::from_secs(600);
 #[derive(Debug, Clone, Default)]
 pub(super) struct Regulars {
     sources: Vec<Regular>,
-    /// Each candidate with the time of its first answer. A source has one position.
-    candidates: Vec<Option<(u64, Instant)>>,
+    /// A source has one position.
+    candidates: Vec<Option<Candidate>>,
+}
+
+/// A source that was answered once.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    source: u64,
+    answered_at: Instant,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -288,11 +295,11 @@ struct Regular {
 impl Regulars {
     /// The maximum memory, in bytes.
     pub(super) const BYTES: usize =
-        REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<(u64, Instant)>>();
+        REGULARS as usize * size_of::<Regular>() + CANDIDATES * size_of::<Option<Candidate>>();
 
-    /// The bytes sent to a regular source; `None` if the source is not regular. Records that it has
-    /// sent a request.
-    pub(super) fn sent(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
+    /// The bucket of a source's share, which stays its own because it has sent a request now.
+    /// `None` if the source is not regular.
+    pub(super) fn share(&mut self, now: Instant, source: u64) -> Option<&mut LeakyBucket> {
         let regular = self
             .sources
             .iter_mut()
@@ -303,33 +310,59 @@ impl Regulars {
 
     /// Notes an answer to a source that is not regular.
     pub(super) fn answered(&mut self, now: Instant, source: u64) {
-        let age = |at: Instant| now.saturating_duration_since(at);
         if self.candidates.is_empty() {
             self.candidates.resize(CANDIDATES, None);
             self.sources.reserve_exact(REGULARS as usize);
         }
         let position = usize::try_from(source & 0xFFF).unwrap_or_default();
-        let Some(candidate) = self.candidates.get_mut(position) else {
-            return;
+        let new = Candidate {
+            source,
+            answered_at: now,
         };
-        match *candidate {
-            Some((known, first)) if known == source && age(first) >= REGULAR_AFTER => {
-                if self.sources.len() >= REGULARS as usize {
-                    self.sources
-                        .retain(|regular| age(regular.asked) < ABSENT_AFTER);
-                }
-                if self.sources.len() < REGULARS as usize {
-                    self.sources.push(Regular {
-                        source,
-                        asked: now,
-                        sent: LeakyBucket::default(),
-                    });
-                    *candidate = None;
-                }
-            }
-            Some((known, first)) if known == source || age(first) < CANDIDATE_FOR => {}
-            _ => *candidate = Some((source, now)),
+        let known = self.candidates.get(position).copied().flatten();
+        let next = match known {
+            Some(known) => self.next_candidate(now, known, new),
+            None => Some(new),
+        };
+        if let Some(candidate) = self.candidates.get_mut(position) {
+            *candidate = next;
         }
+    }
+
+    /// The candidate at a position after an answer to `new`. `None` if that became regular.
+    fn next_candidate(
+        &mut self,
+        now: Instant,
+        known: Candidate,
+        new: Candidate,
+    ) -> Option<Candidate> {
+        let age = now.saturating_duration_since(known.answered_at);
+        if known.source != new.source {
+            let is_over = age >= CANDIDATE_FOR;
+            return Some(if is_over { new } else { known });
+        }
+        let is_regular = age >= REGULAR_AFTER && self.add(now, known.source);
+        (!is_regular).then_some(known)
+    }
+
+    /// Makes a source regular; `false` if there are too many.
+    fn add(&mut self, now: Instant, source: u64) -> bool {
+        let is_present = |regular: &Regular| {
+            let absence = now.saturating_duration_since(regular.asked);
+            absence < ABSENT_AFTER
+        };
+        if self.sources.len() >= REGULARS as usize {
+            self.sources.retain(is_present);
+        }
+        if self.sources.len() >= REGULARS as usize {
+            return false;
+        }
+        self.sources.push(Regular {
+            source,
+            asked: now,
+            sent: LeakyBucket::default(),
+        });
+        true
     }
 }
 
@@ -704,11 +737,11 @@ mod regulars_tests {
         let at = |second| start + Duration::from_secs(second);
         for second in [0, 1, 29] {
             regulars.answered(at(second), 7);
-            assert!(regulars.sent(at(second), 7).is_none());
+            assert!(regulars.share(at(second), 7).is_none());
         }
         regulars.answered(at(30), 7);
-        assert!(regulars.sent(at(30), 7).is_some());
-        assert!(regulars.sent(at(30), 8).is_none());
+        assert!(regulars.share(at(30), 7).is_some());
+        assert!(regulars.share(at(30), 8).is_none());
     }
 
     #[test]
@@ -725,15 +758,15 @@ mod regulars_tests {
         };
         let most = u64::from(REGULARS);
         let now = answered(&mut regulars, 0..most);
-        (0..most).for_each(|source| assert!(regulars.sent(now, source).is_some()));
+        (0..most).for_each(|source| assert!(regulars.share(now, source).is_some()));
         let now = answered(&mut regulars, most..1000);
-        (most..1000).for_each(|source| assert!(regulars.sent(now, source).is_none()));
+        (most..1000).for_each(|source| assert!(regulars.share(now, source).is_none()));
         // One source stops asking. After that time, another one takes its position.
         let later = now + Duration::from_secs(599);
-        (1..most).for_each(|source| assert!(regulars.sent(later, source).is_some()));
+        (1..most).for_each(|source| assert!(regulars.share(later, source).is_some()));
         regulars.answered(later, 2000);
         regulars.answered(later + Duration::from_secs(31), 2000);
-        assert!(regulars.sent(later, 2000).is_some() && regulars.sent(later, 0).is_none());
-        (1..most).for_each(|source| assert!(regulars.sent(later, source).is_some()));
+        assert!(regulars.share(later, 2000).is_some() && regulars.share(later, 0).is_none());
+        (1..most).for_each(|source| assert!(regulars.share(later, source).is_some()));
     }
 }
