@@ -147,16 +147,7 @@ impl Gathering {
         match event {
             Event::Server(server) => {
                 report.servers = report.servers.saturating_add(1);
-                if self.seen.contains(&server) {
-                    return None;
-                }
-                // Addresses in lists are canonical.
-                let at_host = self.seen.range(network(server.ip(), Prefix::HOST));
-                if at_host.take(MAX_PER_HOST).count() < MAX_PER_HOST {
-                    self.seen.insert(server);
-                    return Some(Listed { server, origin });
-                }
-                report.left_out = report.left_out.saturating_add(1);
+                return self.take_server(origin, server);
             }
             Event::Bytes(bytes) => report.bytes = bytes,
             Event::End(list) => {
@@ -168,6 +159,22 @@ impl Gathering {
             }
         }
         None
+    }
+
+    /// Returns the server if it is new and its host has not too many.
+    fn take_server(&mut self, origin: usize, server: SocketAddr) -> Option<Listed> {
+        if self.seen.contains(&server) {
+            return None;
+        }
+        // Addresses in lists are canonical.
+        let at_host = self.seen.range(network(server.ip(), Prefix::HOST));
+        if at_host.take(MAX_PER_HOST).count() >= MAX_PER_HOST {
+            let report = self.masters.get_mut(origin)?;
+            report.left_out = report.left_out.saturating_add(1);
+            return None;
+        }
+        self.seen.insert(server);
+        Some(Listed { server, origin })
     }
 
     /// The list of the first list server.
@@ -237,7 +244,12 @@ impl Inquiry {
         let max_servers = self.options.client.options.limits.max_servers();
         for request in &self.requests {
             match self.ask::<I>(request).await {
-                Ok(list) => merged = Some(merge(merged, list, max_servers)),
+                Ok(list) => {
+                    merged = Some(match merged {
+                        Some(earlier) => merge(earlier, list, max_servers),
+                        None => list,
+                    });
+                }
                 Err(error) => {
                     let is_silent = error.kind() == ErrorKind::Timeout;
                     failed.get_or_insert(error);
@@ -404,15 +416,13 @@ fn not_connected(peer: SocketAddr, source: io::Error, waited: Duration) -> Error
 }
 
 /// Merges the lists of two requests over UDP.
-fn merge(before: Option<ServerList>, mut list: ServerList, max_servers: usize) -> ServerList {
-    let Some(mut merged) = before else {
-        return list;
-    };
+fn merge(mut merged: ServerList, list: ServerList, max_servers: usize) -> ServerList {
     let known: BTreeSet<SocketAddr> = merged.servers.iter().copied().collect();
-    list.servers.retain(|server| !known.contains(server));
+    let is_new = |server: &SocketAddr| !known.contains(server);
+    let new: Vec<SocketAddr> = list.servers.into_iter().filter(is_new).collect();
     let room = max_servers.saturating_sub(merged.servers.len());
-    let over = u32::try_from(list.servers.len().saturating_sub(room)).unwrap_or(u32::MAX);
-    merged.servers.extend(list.servers.into_iter().take(room));
+    let over = u32::try_from(new.len().saturating_sub(room)).unwrap_or(u32::MAX);
+    merged.servers.extend(new.into_iter().take(room));
     merged.over_limit = merged
         .over_limit
         .saturating_add(list.over_limit)
@@ -466,8 +476,7 @@ mod tests {
 
     #[test]
     fn lists_of_two_numbers_are_one_with_each_server_once() {
-        let merged = merge(None, list(1..4, SETTLED), 100);
-        let merged = merge(Some(merged), list(3..6, SETTLED), 100);
+        let merged = merge(list(1..4, SETTLED), list(3..6, SETTLED), 100);
         let hosts: Vec<SocketAddr> = (1..6)
             .map(|host| ([192, 0, 2, host], 27960).into())
             .collect();
@@ -504,7 +513,7 @@ mod tests {
             (SETTLED, incomplete, 5, incomplete),
             (SETTLED, SETTLED, 3, incomplete),
         ] {
-            let merged = merge(Some(list(1..4, first)), list(3..6, second), most);
+            let merged = merge(list(1..4, first), list(3..6, second), most);
             assert_eq!(merged.servers.len(), 5.min(most));
             assert_eq!(merged.over_limit, 2 + u32::from(most < 5) * 2);
             assert_eq!(merged.completeness, expected, "{first} and {second}");
