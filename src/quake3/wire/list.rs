@@ -142,9 +142,8 @@ impl<'a> GetServers<'a> {
         if let Some(game) = self.game {
             check_word("game name", game)?;
             // A name that is a number would be read as the protocol number.
-            if let (false, Some(_), Some(&byte)) =
-                (self.extended, number::integer(game), game.first())
-            {
+            let is_ambiguous = !self.extended && number::integer(game).is_some();
+            if is_ambiguous && let Some(&byte) = game.first() {
                 return Err(EncodeError::Forbidden {
                     field: "game name",
                     byte,
@@ -168,17 +167,22 @@ impl<'a> GetServers<'a> {
     pub(super) fn put(&self, out: &mut impl BufMut) {
         out.put_u8(b' ');
         number::put(self.protocol.into(), out);
-        let words = [
-            (self.empty, &b" empty"[..]),
-            (self.full, b" full"),
-            (self.extended && self.ipv4, b" ipv4"),
-            (self.extended && self.ipv6, b" ipv6"),
-            (self.game_type.is_some(), b" gametype="),
-        ];
-        for (_, word) in words.iter().filter(|(wanted, _)| *wanted) {
-            out.put_slice(word);
+        if self.empty {
+            out.put_slice(b" empty");
         }
-        out.put_slice(self.game_type.unwrap_or_default());
+        if self.full {
+            out.put_slice(b" full");
+        }
+        if self.extended && self.ipv4 {
+            out.put_slice(b" ipv4");
+        }
+        if self.extended && self.ipv6 {
+            out.put_slice(b" ipv6");
+        }
+        if let Some(game_type) = self.game_type {
+            out.put_slice(b" gametype=");
+            out.put_slice(game_type);
+        }
     }
 }
 
