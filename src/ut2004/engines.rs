@@ -5,8 +5,6 @@
 
 use std::ops::RangeInclusive;
 
-use crate::text::number;
-
 /// The versions that games send. The first is that of a demo of Pariah (`Unity-Technologies/qstat`,
 /// `qstat.c`). Its commands have other numbers and its records shorter fields, so its replies are
 /// not read (`Ch0wW/pariah-uscript-source`, `IpDrv/ServerQueryClient.uc`, `Engine/GameInfo.uc`).
@@ -99,19 +97,21 @@ pub(super) struct Flags {
 }
 
 /// A rule and the field that it fills.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) field: Field,
+    /// The words for true and false, if the field is one of both.
+    pub(super) words: Words,
 }
 
-/// A field of the model, with the form of its value if that differs.
+/// A field of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Field {
     Version,
     Password,
     Dedicated,
-    AntiCheat(Words),
+    AntiCheat,
     /// Minutes; 0 means no limit.
     TimeLimit,
     ScoreLimit,
@@ -122,22 +122,16 @@ pub(super) enum Field {
 /// The words of a rule for true and false.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Words {
-    Boolean,
+    /// Any words for both. `True` and `False` are written.
+    Any,
+    /// The same, but only `True` is written.
+    AnyWithoutFalse,
+    /// [`DEDICATED`] and [`NON_DEDICATED`]. They are written.
+    Modes,
+    /// `Enabled` and `Disabled`. They are not written.
     Enabled,
-    /// Whether the rule is there.
+    /// The rule is there only if the field is true. It is not written, because its value is unknown.
     Present,
-}
-
-impl Words {
-    pub(super) fn read(self, value: &[u8]) -> Option<bool> {
-        match self {
-            Self::Boolean => number::boolean(value),
-            Self::Enabled if value.eq_ignore_ascii_case(b"Enabled") => Some(true),
-            Self::Enabled if value.eq_ignore_ascii_case(b"Disabled") => Some(false),
-            Self::Enabled => None,
-            Self::Present => Some(true),
-        }
-    }
 }
 
 impl Profile {
@@ -158,11 +152,10 @@ impl Profile {
         STOCK_KEYS.iter().chain(self.own_keys)
     }
 
-    /// The field of a rule, by its key in any ASCII case.
-    pub(super) fn field(&self, key: &[u8]) -> Option<Field> {
+    /// The known key with this name, in any ASCII case.
+    pub(super) fn key(&self, name: &[u8]) -> Option<&'static Key> {
         let mut keys = self.keys();
-        let known = keys.find(|known| known.name.as_bytes().eq_ignore_ascii_case(key));
-        known.map(|known| known.field)
+        keys.find(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
     }
 
     fn has_rule_mark(&self, key: &[u8]) -> bool {
@@ -193,15 +186,26 @@ impl Profile {
 }
 
 const fn key(name: &'static str, field: Field) -> Key {
-    Key { name, field }
+    Key {
+        name,
+        field,
+        words: Words::Any,
+    }
+}
+
+impl Key {
+    /// The same key, with these words for true and false.
+    const fn in_words(self, words: Words) -> Self {
+        Self { words, ..self }
+    }
 }
 
 /// The rules of `GetServerDetails`, with which the list of every stock game begins (`Deaod/UT2004`,
 /// `Engine/GameInfo.uc`, `Engine/Mutator.uc`, `UnrealGame/DeathMatch.uc`).
 static STOCK_KEYS: [Key; 6] = [
-    key(SERVER_MODE, Field::Dedicated),
+    key(SERVER_MODE, Field::Dedicated).in_words(Words::Modes),
     key("ServerVersion", Field::Version),
-    key("GamePassword", Field::Password),
+    key("GamePassword", Field::Password).in_words(Words::AnyWithoutFalse),
     key("GoalScore", Field::ScoreLimit),
     key("TimeLimit", Field::TimeLimit),
     key("Mutator", Field::Mutator),
@@ -240,10 +244,10 @@ const KILLING_FLOOR_TURBO: Profile = Profile {
     players: PlayerForm::Standard,
     flags: Some(STEAM_FLAGS),
     own_keys: &[
-        key("Server Mode", Field::Dedicated),
+        key("Server Mode", Field::Dedicated).in_words(Words::Modes),
         key("Server Version", Field::Version),
         key("Passworded", Field::Password),
-        key("VAC Secured", Field::AntiCheat(Words::Enabled)),
+        key("VAC Secured", Field::AntiCheat).in_words(Words::Enabled),
     ],
     names_all: false,
     #[cfg(test)]
@@ -255,7 +259,7 @@ pub(super) const KILLING_FLOOR: Profile = Profile {
     info: InfoEnd::Waves,
     players: PlayerForm::Standard,
     flags: Some(STEAM_FLAGS),
-    own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
+    own_keys: &[key("IsVacSecured", Field::AntiCheat)],
     names_all: true,
     #[cfg(test)]
     source: "InsultingPros/KillingFloor, Engine/Classes/GameInfo.uc",
@@ -268,7 +272,7 @@ const RED_ORCHESTRA: Profile = Profile {
     info: InfoEnd::Standard,
     players: PlayerForm::Standard,
     flags: Some(STEAM_FLAGS),
-    own_keys: &[key("IsVacSecured", Field::AntiCheat(Words::Boolean))],
+    own_keys: &[key("IsVacSecured", Field::AntiCheat)],
     names_all: true,
     #[cfg(test)]
     source: "Har99m/Red-Orchestra-Ostfront-41-45-Source-Code, Engine/Classes/GameInfo.uc; \
@@ -306,7 +310,7 @@ pub(super) const UT2004: Profile = Profile {
     flags: Some(COMMON_FLAGS),
     own_keys: &[
         key("Game Password", Field::Password),
-        key("Anti TCC version", Field::AntiCheat(Words::Present)),
+        key("Anti TCC version", Field::AntiCheat).in_words(Words::Present),
     ],
     names_all: true,
     #[cfg(test)]
@@ -375,12 +379,11 @@ mod tests {
             ("version", Field::Version),
             ("password", Field::Password),
             ("dedicated", Field::Dedicated),
-            ("anti_cheat", Field::AntiCheat(Words::Boolean)),
+            ("anti_cheat", Field::AntiCheat),
             ("time_limit", Field::TimeLimit),
             ("score_limit", Field::ScoreLimit),
             ("mutators", Field::Mutator),
         ];
-        let is_same = |a: Field, b: Field| std::mem::discriminant(&a) == std::mem::discriminant(&b);
         for (name, field) in fields {
             let head = format!("//! | `{name}` | ");
             let line = page.lines().find_map(|line| line.strip_prefix(&head));
@@ -390,7 +393,7 @@ mod tests {
             let is_key = |span: &&str| !span.contains('/') && !NOT_KEYS.contains(span);
             let on_page: BTreeSet<&str> = spans.into_iter().filter(is_key).collect();
             let rows = ENGINES.iter().flat_map(Profile::keys);
-            let keys = rows.filter(|key| is_same(key.field, field));
+            let keys = rows.filter(|key| key.field == field);
             let in_rows: BTreeSet<&str> = keys.map(|key| key.name).collect();
             assert_eq!(on_page, in_rows, "{name}");
         }

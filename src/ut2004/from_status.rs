@@ -1,20 +1,15 @@
 //! Encodes a [`ServerStatus`] as an info record, rules and player records.
 
-use std::borrow::Cow;
-use std::time::Duration;
+use bytes::Bytes;
 
-use super::engines::{
-    DEDICATED, Field, InfoEnd, KILLING_FLOOR, Key, NON_DEDICATED, Profile, UT2003, UT2004, Words,
-};
+use super::engines::{Field, InfoEnd, KILLING_FLOOR, Profile, UT2003, UT2004};
+use super::fields::{self, Value, each_field};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL, Waves};
 use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
-use super::wire::strings::FString;
-use crate::model::{Charset, Colours, Player, ServerStatus, TextRef};
+use super::wire::text::WireText;
+use crate::model::{Player, ServerStatus, TextRef};
 use crate::options::Engine;
 use crate::text::number;
-
-/// Longest text that is written, in code units; longer ones are cut.
-const MAX_TEXT: usize = 400;
 
 /// The rules that go into the info record. If several have the same name, the last one counts. A
 /// value that is not a number stays in the list, and so does a wave number if the other one is
@@ -142,98 +137,79 @@ pub(super) struct WireRule<'a> {
 }
 
 /// The list of rules. It begins with the mode, as the game's does. The status's own rules follow,
-/// without those of the info record, then the mutators and the other fields of the model. A field
-/// is added only if the rules lack it.
+/// without those of the info record, then the mutators and the other fields of the model.
+///
+/// A field is added only if clients would not read it from the rules. If rules contradict it, they
+/// are left out.
 pub(super) fn rules<'a>(
     status: &'a ServerStatus,
     in_info: &InfoRules<'a>,
-    profile: &Profile,
+    profile: &'static Profile,
 ) -> impl Iterator<Item = WireRule<'a>> {
-    let mut fields = FieldRules::new(status, profile);
     let listed = status.rules.iter().enumerate();
     let listed = listed.filter(|(index, _)| !in_info.has(*index));
-    let listed = listed.map(|(_, (key, value))| WireRule {
-        key: WireText::new(key),
-        value: WireText::new(value),
-    });
-    let mode = std::mem::take(&mut fields.mode);
-    mode.into_iter()
-        .chain(listed)
-        .chain(fields.mutators)
-        .chain(fields.others)
+    let listed: Vec<_> = listed
+        .map(|(_, (key, value))| WireRule {
+            key: WireText::new(key),
+            value: WireText::new(value),
+        })
+        .collect();
+    let added = AddedFields::new(status, profile, &listed);
+    // A rule without a value contradicts nothing.
+    let is_replaced = move |rule: &WireRule<'_>| {
+        let key = profile.key(rule.key.string().raw());
+        let is_read = key.is_some_and(|key| added.fields.contains(&key.field));
+        is_read && !rule.value.string().is_empty()
+    };
+    let kept = listed.into_iter().filter(move |rule| !is_replaced(rule));
+    added.mode.into_iter().chain(kept).chain(added.others)
 }
 
-/// The fields of the model that the rules lack, as rules.
+/// The fields that clients would not read from the rules, as rules.
 #[derive(Default)]
-struct FieldRules<'a> {
-    mode: Option<WireRule<'a>>,
-    mutators: Vec<WireRule<'a>>,
+struct AddedFields<'a> {
+    fields: Vec<Field>,
+    mode: Vec<WireRule<'a>>,
     others: Vec<WireRule<'a>>,
 }
 
-impl<'a> FieldRules<'a> {
-    fn new(status: &'a ServerStatus, profile: &Profile) -> Self {
-        let mut rules = Self::default();
-        let mut written: Vec<Field> = Vec::new();
-        for Key { name, field } in profile.keys() {
-            // Of several keys of a field, the first is written.
-            if written.contains(field) {
-                continue;
-            }
-            written.push(*field);
-            if status.rules.get(name).is_none() {
-                rules.add(WireText::ascii(name), *field, status);
-            }
-        }
-        rules
-    }
-
-    fn add(&mut self, key: WireText<'a>, field: Field, status: &'a ServerStatus) {
-        if field == Field::Mutator {
-            let mutators = status.mutators.iter().flatten();
-            let rules = mutators.map(|name| WireRule {
-                key: key.clone(),
-                value: WireText::new(name.as_ref()),
-            });
-            self.mutators.extend(rules);
-            return;
-        }
-        let rule = value(field, status).map(|value| WireRule { key, value });
-        match field {
-            Field::Dedicated => self.mode = rule,
-            _ => self.others.extend(rule),
-        }
-    }
-}
-
-/// The value of a rule for this field, if the status has one that a rule can hold.
-fn value(field: Field, status: &ServerStatus) -> Option<WireText<'_>> {
-    match field {
-        Field::Version => {
-            let version = status.version.as_ref()?;
-            Some(WireText::new(version.as_ref()))
-        }
-        Field::Password => (status.password == Some(true)).then(|| WireText::boolean(true)),
-        Field::Dedicated => {
-            let mode = if status.dedicated? {
-                DEDICATED
-            } else {
-                NON_DEDICATED
+impl<'a> AddedFields<'a> {
+    fn new(status: &'a ServerStatus, profile: &Profile, listed: &[WireRule<'_>]) -> Self {
+        let mut in_rules = ServerStatus::default();
+        let pairs = listed.iter();
+        let pairs: Vec<_> = pairs
+            .map(|rule| (rule.key.string(), rule.value.string()))
+            .collect();
+        fields::read(&pairs, profile, &Bytes::new(), &mut in_rules);
+        let mut added = Self::default();
+        macro_rules! add {
+            ($($field:ident => $member:ident)+) => {
+                $(if status.$member != in_rules.$member {
+                    added.add(profile, Field::$field, &status.$member);
+                })+
             };
-            Some(WireText::ascii(mode))
         }
-        Field::AntiCheat(Words::Boolean) => status.anti_cheat.map(WireText::boolean),
-        Field::ScoreLimit => status.score_limit.map(WireText::number),
-        Field::TimeLimit => minutes(status.time_limit?).map(WireText::number),
-        Field::AntiCheat(_) | Field::Mutator => None,
+        each_field!(add);
+        added
     }
-}
 
-/// A time limit in minutes. A limit that is not whole minutes has no rule.
-fn minutes(limit: Duration) -> Option<i64> {
-    let is_whole = limit.subsec_nanos() == 0 && limit.as_secs().is_multiple_of(60);
-    let minutes = i64::try_from(limit.as_secs() / 60).ok();
-    minutes.filter(|_| is_whole)
+    /// Adds a field that the rules lack or contradict. Of several keys, the first is written.
+    fn add<T: Value>(&mut self, profile: &Profile, field: Field, value: &'a Option<T>) {
+        let key = profile.keys().find(|key| key.field == field);
+        let (Some(value), Some(key)) = (value, key) else {
+            return;
+        };
+        let values = value.write(key.words).into_iter();
+        let rules = values.map(|value| WireRule {
+            key: WireText::ascii(key.name),
+            value,
+        });
+        match field {
+            Field::Dedicated => self.mode.extend(rules),
+            _ => self.others.extend(rules),
+        }
+        self.fields.push(field);
+    }
 }
 
 /// A player as it is written.
@@ -266,103 +242,5 @@ fn record(player: &Player, position: i32) -> PlayerRecord<'static> {
         score: i32::try_from(score).unwrap_or(nearest_score),
         stats_id: PlayerRecord::with_team(stats_id, player.team),
         ..PlayerRecord::default()
-    }
-}
-
-/// A text in the engine's units.
-#[derive(Debug, Clone, Default)]
-pub(super) struct WireText<'a> {
-    units: Cow<'a, [u8]>,
-    is_wide: bool,
-}
-
-impl<'a> WireText<'a> {
-    const fn ascii(text: &'a str) -> Self {
-        Self {
-            units: Cow::Borrowed(text.as_bytes()),
-            is_wide: false,
-        }
-    }
-
-    const fn boolean(is_true: bool) -> Self {
-        Self::ascii(if is_true { "True" } else { "False" })
-    }
-
-    fn number(number: i64) -> Self {
-        Self {
-            units: Cow::Owned(number.to_string().into_bytes()),
-            is_wide: false,
-        }
-    }
-
-    /// A text as the engine could hold it: no longer than [`MAX_TEXT`], and with 1 in place of NUL,
-    /// as in the engine's own colour codes.
-    fn new(text: TextRef<'a>) -> Self {
-        let mut text = Self::of_any_length(text);
-        text.replace_nuls();
-        let max_bytes = MAX_TEXT.saturating_mul(text.width());
-        if text.units.len() > max_bytes {
-            text.units.to_mut().truncate(max_bytes);
-        }
-        text
-    }
-
-    /// Units that are in the engine's form already are not changed. Other texts are written anew,
-    /// without other games' colour codes.
-    fn of_any_length(text: TextRef<'a>) -> Self {
-        let style = text.style();
-        if !matches!(style.colours, Colours::UnrealEscape | Colours::None) {
-            return Self::encoded(&text.plain());
-        }
-        let is_wide = style.charset == Charset::Utf16Le;
-        let is_narrow = style.charset == Charset::Latin1 || text.raw().is_ascii();
-        if is_wide || is_narrow {
-            return Self {
-                units: Cow::Borrowed(text.raw()),
-                is_wide,
-            };
-        }
-        Self::encoded(&text.decoded())
-    }
-
-    /// A text in 8-bit units if they can hold every character, else in 16-bit units.
-    fn encoded(text: &str) -> Self {
-        let is_wide = text.chars().any(|c| u32::from(c) > 0xFF);
-        let charset = if is_wide {
-            Charset::Utf16Le
-        } else {
-            Charset::Latin1
-        };
-        Self {
-            units: Cow::Owned(charset.encode(text)),
-            is_wide,
-        }
-    }
-
-    fn replace_nuls(&mut self) {
-        let width = self.width();
-        let is_nul = |unit: &[u8]| unit.iter().all(|byte| *byte == 0);
-        if !self.units.chunks_exact(width).any(is_nul) {
-            return;
-        }
-        for unit in self.units.to_mut().chunks_exact_mut(width) {
-            if is_nul(unit)
-                && let Some(low) = unit.first_mut()
-            {
-                *low = 1;
-            }
-        }
-    }
-
-    const fn width(&self) -> usize {
-        if self.is_wide { 2 } else { 1 }
-    }
-
-    pub(super) fn string(&self) -> FString<'_> {
-        if self.is_wide {
-            FString::wide(&self.units)
-        } else {
-            FString::narrow(&self.units)
-        }
     }
 }

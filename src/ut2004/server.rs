@@ -23,7 +23,7 @@ use crate::service::Service;
 /// name, if the engine's record has these fields. So do `CurrentWave` and `FinalWave` together.
 /// Where the rules lack them, fields of the status are added: `ServerMode`, `ServerVersion`,
 /// `GamePassword`, `Mutator`, `GoalScore`, `TimeLimit` in whole minutes, and for Killing Floor
-/// `IsVacSecured`.
+/// `IsVacSecured`. If rules contradict a field, the field wins, and the rules are left out.
 ///
 /// Texts are cut at 400 characters. An entry is never split, and never left out because of its
 /// length.

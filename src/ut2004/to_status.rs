@@ -1,17 +1,14 @@
 //! Converts an answer into a [`ServerStatus`].
 
-use std::time::Duration;
-
 use bytes::Bytes;
 
 use super::answer::Answer;
-use super::engines::{DEDICATED, Evidence, Field, NON_DEDICATED, Profile};
+use super::engines::{Evidence, Profile};
+use super::fields::{self, Rule, text};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL};
 use super::wire::lists::{PLAYER_ID, PLAYER_NUM, PLAYERS, PlayerRecord, RULES, STATS_ID};
 use super::wire::strings::FString;
-use crate::model::{
-    Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, Text, ToStatus,
-};
+use crate::model::{Charset, Colours, Player, Rules, RulesBuilder, ServerStatus, Team, ToStatus};
 use crate::text::number;
 
 impl ToStatus for Answer {
@@ -26,8 +23,6 @@ impl ToStatus for Answer {
         self.players().for_each(|record| records.push(record));
         let keys = pairs.iter().map(|(key, _)| key.raw());
         let profile = Profile::find(evidence(self, info.as_ref()), keys);
-        let known = Known::read(&pairs, profile, &self.bytes);
-        let flags = KnownFlags::read(info.as_ref(), profile);
         let record = info.unwrap_or_default();
         let some_text = |string: FString<'_>| {
             if string.is_empty() {
@@ -37,26 +32,13 @@ impl ToStatus for Answer {
         };
         let has_info = info.is_some();
         let count = |count: i32| u32::try_from(count).ok().filter(|_| has_info);
-        // Servers send the password's rule only if there is a password, and list all their
-        // mutators.
-        let names_all = profile.names_all && self.has_all_rules();
-        ServerStatus {
+        let mut status = ServerStatus {
             name: some_text(record.server_name),
             map: some_text(record.map_name),
             game_type: some_text(record.game_type),
             game_port: u16::try_from(record.port).ok().filter(|&port| port != 0),
             player_count: count(record.current_players),
             max_players: count(record.max_players),
-            version: known.version,
-            password: known
-                .password
-                .or(flags.password)
-                .or_else(|| names_all.then_some(false)),
-            mutators: (names_all || !known.mutators.is_empty()).then_some(known.mutators),
-            dedicated: known.dedicated.or(flags.dedicated),
-            anti_cheat: known.anti_cheat.or(flags.anti_cheat),
-            time_limit: known.time_limit,
-            score_limit: known.score_limit,
             players: self
                 .lists_players()
                 .then(|| player_list(&self.bytes, &records))
@@ -66,8 +48,16 @@ impl ToStatus for Answer {
             completeness: self.completeness(),
             verification: self.verification(),
             ..ServerStatus::default()
+        };
+        fields::read(&pairs, profile, &self.bytes, &mut status);
+        read_flags(info.as_ref(), profile, &mut status);
+        // Servers send the password's rule only if there is a password, and list all their
+        // mutators.
+        if profile.names_all && self.has_all_rules() {
+            status.password.get_or_insert(false);
+            status.mutators.get_or_insert_default();
         }
-        .in_charset(self.charset)
+        status.in_charset(self.charset)
     }
 }
 
@@ -93,87 +83,22 @@ impl Answer {
     }
 }
 
-/// The key and the value of a rule.
-type Pair<'a> = (FString<'a>, FString<'a>);
-
-/// The fields that rules fill: the first value of each that can be read.
-#[derive(Default)]
-struct Known {
-    version: Option<Text>,
-    password: Option<bool>,
-    dedicated: Option<bool>,
-    anti_cheat: Option<bool>,
-    time_limit: Option<Duration>,
-    score_limit: Option<i64>,
-    mutators: Vec<Text>,
-}
-
-impl Known {
-    fn read(pairs: &[Pair<'_>], profile: &Profile, bytes: &Bytes) -> Self {
-        let mut known = Self::default();
-        for (key, value) in pairs.iter().filter(|(_, value)| !value.is_empty()) {
-            if let Some(field) = profile.field(key.raw()) {
-                known.fill(field, *value, bytes);
-            }
-        }
-        known
+/// Fills the fields that the rules lack from the flags of the info record. If no flag is set, the
+/// record counts as one without flags.
+fn read_flags(info: Option<&Info<'_>>, profile: &Profile, status: &mut ServerStatus) {
+    let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
+    let (Some(flags), Some(bits)) = (flags, &profile.flags) else {
+        return;
+    };
+    status.password.get_or_insert(flags & bits.password != 0);
+    status.dedicated.get_or_insert(flags & bits.listen == 0);
+    if let Some(bit) = bits.anti_cheat {
+        status.anti_cheat.get_or_insert(flags & bit != 0);
     }
-
-    fn fill(&mut self, field: Field, value: FString<'_>, bytes: &Bytes) {
-        let shown = value.shown();
-        match field {
-            Field::Version => {
-                self.version.get_or_insert_with(|| text(bytes, value));
-            }
-            Field::Password => set(&mut self.password, number::boolean(shown)),
-            Field::Dedicated => {
-                let is_dedicated = is_yes(shown, DEDICATED, NON_DEDICATED);
-                set(&mut self.dedicated, is_dedicated);
-            }
-            Field::AntiCheat(words) => set(&mut self.anti_cheat, words.read(shown)),
-            Field::TimeLimit => set(&mut self.time_limit, number::whole_minutes(shown)),
-            Field::ScoreLimit => set(&mut self.score_limit, number::number(shown)),
-            Field::Mutator => self.mutators.push(text(bytes, value)),
-        }
-    }
-}
-
-fn set<T>(field: &mut Option<T>, value: Option<T>) {
-    if field.is_none() {
-        *field = value;
-    }
-}
-
-/// The fields that the flags of the info record fill. If no flag is set, the record counts as one
-/// without flags.
-#[derive(Default)]
-struct KnownFlags {
-    password: Option<bool>,
-    dedicated: Option<bool>,
-    anti_cheat: Option<bool>,
-}
-
-impl KnownFlags {
-    fn read(info: Option<&Info<'_>>, profile: &Profile) -> Self {
-        let flags = info.and_then(|info| info.flags).filter(|&flags| flags != 0);
-        let (Some(flags), Some(bits)) = (flags, &profile.flags) else {
-            return Self::default();
-        };
-        Self {
-            password: Some(flags & bits.password != 0),
-            dedicated: Some(flags & bits.listen == 0),
-            anti_cheat: bits.anti_cheat.map(|bit| flags & bit != 0),
-        }
-    }
-}
-
-/// A string as text that shares the answer's bytes.
-fn text(bytes: &Bytes, string: FString<'_>) -> Text {
-    Text::part(bytes, string.shown(), string.style())
 }
 
 /// The rules, and after them the fields of the info record that the model has no name for.
-fn rules(bytes: &Bytes, pairs: &[Pair<'_>], info: Option<&Info<'_>>) -> Rules {
+fn rules(bytes: &Bytes, pairs: &[Rule<'_>], info: Option<&Info<'_>>) -> Rules {
     let style = FString::default().style();
     let capacity = pairs.len().saturating_add(4);
     let mut rules = RulesBuilder::new(bytes, style.charset, capacity);
@@ -202,12 +127,6 @@ fn push_info(info: &Info<'_>, rules: &mut RulesBuilder) {
     for (key, value) in pairs.iter() {
         rules.push_with(key.part(), value.part());
     }
-}
-
-/// `true` for the text `yes`, `false` for `no`, `None` for any other text.
-fn is_yes(text: &[u8], yes: &str, no: &str) -> Option<bool> {
-    let is = |name: &str| text.eq_ignore_ascii_case(name.as_bytes());
-    (is(yes) || is(no)).then(|| is(yes))
 }
 
 fn player_list(bytes: &Bytes, records: &[PlayerRecord<'_>]) -> Vec<Player> {

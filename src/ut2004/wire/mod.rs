@@ -3,6 +3,11 @@
 pub(crate) mod info;
 pub(crate) mod lists;
 pub(crate) mod strings;
+#[cfg_attr(
+    not(feature = "serve"),
+    allow(dead_code, reason = "only a server writes texts")
+)]
+pub(super) mod text;
 
 use bytes::BufMut;
 use nom::Parser;

@@ -35,6 +35,57 @@ fn a_password_is_known_from_rules_or_flags_only() {
     assert_eq!(ask(&unknown).password, Some(true));
 }
 
+#[test]
+fn a_field_outweighs_the_rules_that_contradict_it() {
+    let mut status = ServerStatus::default();
+    for (key, value) in [
+        ("ServerMode", "non-dedicated"),
+        ("Game Password", "True"),
+        ("Mutator", "Old"),
+        ("goalscore", "25"),
+        ("TimeLimit", "20"),
+        ("ServerVersion", "3369"),
+        ("Anti TCC version", "118"),
+        ("Translocator", "True"),
+    ] {
+        status.rules.push(key, value);
+    }
+    status.dedicated = Some(true);
+    status.password = Some(false);
+    status.mutators = Some(["Instagib", "BigHead"].map(Into::into).to_vec());
+    status.score_limit = Some(30);
+    status.version = Some("3369".into());
+    status.anti_cheat = Some(false);
+    let answer = decode(everything(&status));
+    let rules: Vec<_> = answer.rules().collect();
+    let rules: Vec<_> = rules
+        .iter()
+        .map(|(key, value)| format!("{}={}", key.text(), value.text()))
+        .collect();
+    assert_eq!(
+        rules,
+        [
+            "ServerMode=dedicated",
+            // These two agree with the status, or it says nothing.
+            "TimeLimit=20",
+            "ServerVersion=3369",
+            "Translocator=True",
+            "Mutator=Instagib",
+            "Mutator=BigHead",
+            "GoalScore=30",
+        ]
+    );
+    let back = answer.to_status();
+    assert_eq!(back.mutators, status.mutators);
+    assert_eq!(
+        (back.password, back.dedicated, back.score_limit),
+        (Some(false), Some(true), Some(30))
+    );
+    // A time limit that no rule can hold leaves none that contradicts it.
+    status.time_limit = Some(std::time::Duration::from_secs(90));
+    assert_eq!(decode(everything(&status)).to_status().time_limit, None);
+}
+
 /// On a name of 64 bytes or more, or in UTF-16, qstat hangs for minutes, GameQ reports the server
 /// offline, and rust gamedig adds a stray character.
 #[test]
