@@ -217,6 +217,18 @@ fn lines_of_examples_have_at_most_100_columns() {
 }
 
 #[test]
+fn no_module_is_included_by_path() {
+    for folder in ["benches", "examples", "fuzz", "src", "tests"] {
+        for file in below(&root().join(folder), &["rs"]) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let mut lines = text.lines().map(str::trim);
+            let is_included = lines.any(|line| line.starts_with("#[path"));
+            assert!(!is_included, "{}", file.display());
+        }
+    }
+}
+
+#[test]
 fn the_layers_in_documents_are_the_same() {
     let layers = layers(".github/CONTRIBUTING.md");
     assert_eq!(layers, self::layers("src/lib.rs"));

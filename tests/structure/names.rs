@@ -1,12 +1,11 @@
 //! Names of engines and games are in the tables only.
 
 use std::collections::BTreeSet;
-use std::path::Path;
 
 use super::source::Source;
 
-/// Files outside the tables whose strings name an engine or a game, with the reason.
-const EXCEPTIONS: &[(&str, &str)] = &[
+/// Files besides the tables whose literals name an engine or a game, with the reason.
+const EXCEPTIONS: [(&str, &str); 2] = [
     (
         "lists/quake3.rs",
         "a request that only this game's masters read",
@@ -16,58 +15,47 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 
 #[test]
 fn only_the_tables_name_engines_and_games() {
-    let is_table = |path: &Path| path.ends_with("engines.rs") || path.starts_with("games");
-    let (tables, others): (Vec<&Source>, Vec<&Source>) = Source::all()
-        .iter()
-        .partition(|source| is_table(&source.path));
-    let mut names: BTreeSet<String> = queryport::games::Game::all()
-        .flat_map(|game| [Some(game.name), game.gamename])
-        .flatten()
-        .map(str::to_lowercase)
-        .collect();
-    let is_engine = |source: &&&Source| source.path.ends_with("engines.rs");
-    let engines: Vec<String> = tables
-        .iter()
-        .filter(is_engine)
-        .flat_map(|table| engine_names(table))
-        .collect();
-    assert!(engines.iter().any(|name| name == "ioquake3"), "{engines:?}");
-    names.extend(engines);
+    let games = queryport::games::Game::all();
+    let games = games.flat_map(|game| [Some(game.name), game.gamename]);
+    let games = games.flatten().map(str::to_lowercase);
+    let mut names: BTreeSet<String> = games.chain(engines()).collect();
     names.retain(|name| name.len() >= 4);
-    assert!(names.len() > 100, "found only {} names", names.len());
+    assert!(names.contains("ioquake3") && names.len() > 100, "{names:?}");
 
     let mut named = BTreeSet::new();
-    for source in &others {
-        for string in &source.strings {
-            let string = string.to_lowercase();
-            if let Some(name) = names.iter().find(|name| has_word(&string, name)) {
-                named.insert(format!("{}: {name:?} in {string:?}", source.path.display()));
-            }
+    for source in Source::all() {
+        let file = &source.file;
+        let is_table = file.ends_with("engines.rs") || file.starts_with("games");
+        if is_table || EXCEPTIONS.iter().any(|(name, _)| file.ends_with(name)) {
+            continue;
+        }
+        for literal in &source.literals {
+            let text = literal.to_lowercase();
+            let known = names.iter().filter(|name| has_word(&text, name));
+            named.extend(known.map(|name| format!("{}: {name} in {literal}", file.display())));
         }
     }
-    named.retain(|line| !EXCEPTIONS.iter().any(|(file, _)| line.starts_with(file)));
     assert!(named.is_empty(), "outside the tables: {named:#?}");
 }
 
-/// The names in the rows of a table of engines.
-fn engine_names(table: &Source) -> Vec<String> {
-    let text = std::fs::read_to_string(kit::root().join("src").join(&table.path)).unwrap();
-    // Other names in a row are further to the right.
-    let names = ["name", "family"].map(|field| format!("\n    {field}: \""));
-    let names = names.iter().flat_map(|head| text.split(head).skip(1));
+/// The names of the rows of every table, from the listings of their cells.
+fn engines() -> Vec<String> {
+    let mut names = Vec::new();
+    for file in kit::files::below(&kit::root().join("tests/engines"), &["txt"]) {
+        let text = std::fs::read_to_string(file).unwrap().to_lowercase();
+        let titles = text.lines().filter_map(|line| line.strip_prefix('['));
+        names.extend(titles.map(|title| title.trim_end_matches(']').to_owned()));
+    }
+    let is_name = |name: &String| !["unknown", "other engines", "keys"].contains(&&**name);
+    names.retain(is_name);
     names
-        .map(|rest| rest.split('"').next().unwrap().to_lowercase())
-        .filter(|name| !["unknown", "other engines"].contains(&name.as_str()))
-        .collect()
 }
 
 fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(start, _)| {
         let before = text[..start].chars().next_back();
         let after = text[start + word.len()..].chars().next();
-        ![before, after]
-            .iter()
-            .flatten()
-            .any(|c| c.is_alphanumeric())
+        let mut around = before.into_iter().chain(after);
+        !around.any(char::is_alphanumeric)
     })
 }
