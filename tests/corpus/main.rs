@@ -236,5 +236,5 @@ fn announcer() {
 
 #[test]
 fn games() {
-    replay("games", structured::games);
+    replay_structured("games", structured::games);
 }

@@ -61,10 +61,10 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
     let (window, few, many) = (
         10_000,
         most_bytes(10_000, 10_000),
-        most_bytes(1_000_000, 10_000),
+        most_bytes(200_000, 10_000),
     );
     println!(
-        "{} bytes a query under way, {} in a list of a million",
+        "{} bytes a query under way, {} in a list of 200,000",
         few / window,
         many / window
     );
@@ -80,7 +80,7 @@ fn memory_depends_on_the_window_and_not_on_the_list() {
     );
     assert!(
         many <= few + few / 2,
-        "{few} bytes for 10,000 targets, {many} for 1,000,000"
+        "{few} bytes for 10,000 targets, {many} for 200,000"
     );
     let wide = most_bytes(40_000, 32_768);
     println!("{} bytes a query with the default window", wide / 32_768);

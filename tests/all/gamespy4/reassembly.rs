@@ -8,7 +8,7 @@ use crate::common::link::Random;
 use crate::gamespy4::decode;
 use crate::gamespy4::sender::{Columns, Content, MAX_DATAGRAM, send};
 
-const REPLIES: u64 = 20_000;
+const REPLIES: u64 = 6_000;
 
 fn below(random: &mut Random, bound: usize) -> usize {
     random.below(bound as u64) as usize

@@ -65,7 +65,9 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
     let mut tried = 0;
     for case in cases("quake3") {
         let players = answer(&case.packets[0]).unwrap().players().count();
-        for (number, flipped) in flips(&case.packets[0]).enumerate() {
+        // Every third flip: three is coprime to the number of kinds of flips, so that each kind
+        // occurs.
+        for (number, flipped) in flips(&case.packets[0]).step_by(3).enumerate() {
             let Ok(response) = Response::parse(&flipped, &limits()) else {
                 continue;
             };
@@ -74,8 +76,7 @@ fn a_flipped_byte_never_panics_and_never_adds_players() {
             // its quotes.
             let listed = response.players().count();
             assert!(listed <= players, "{}", case.name);
-            // The model and the problems of every seventh: seven is coprime to the number of kinds
-            // of flips, so that each kind occurs.
+            // Likewise the model and the problems of every seventh.
             if number % 7 == 0 {
                 assert_eq!(answer(&flipped).unwrap().to_status().players.len(), listed);
                 assert!(

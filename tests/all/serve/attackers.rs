@@ -58,7 +58,7 @@ fn attack(subjects: Vec<Subject>) {
         .map_or((&*target, None), |(name, one)| (name, Some(one)));
     let tries = setting("TRIES", 1);
     let seconds = (setting("MINUTES", 0.2) * 60.0) as u32;
-    let packets = if seconds > 60 { u32::MAX } else { 30_000 };
+    let packets = if seconds > 60 { u32::MAX } else { 15_000 };
     println!(
         "protocol, dialect | figure | value | bytes out/in | regulars answered | packets | attacker"
     );
