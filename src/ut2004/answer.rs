@@ -34,17 +34,29 @@ pub struct Answer {
     /// All datagrams: the info, then each list in its order as far as that is known.
     pub(super) bytes: Bytes,
     /// Each datagram.
-    parts: Vec<Part>,
+    places: Vec<Place>,
     pub(super) missing: MissingParts,
     limits: Limits,
     /// The character set of the texts, if the caller knows it.
     pub(super) charset: Option<Charset>,
 }
 
-/// A datagram of an answer.
+/// The parts of an answer that are missing. A short one has no lists.
+fn missing_parts(lists: &Lists, detail: Detail) -> MissingParts {
+    let of_lists = match detail {
+        Detail::Short => MissingParts::NOTHING,
+        Detail::Full => lists.missing(),
+    };
+    MissingParts {
+        info: lists.info.as_ref().is_none_or(|info| info.is_cut),
+        ..of_lists
+    }
+}
+
+/// The place of a datagram in an answer.
 #[derive(Debug, Clone)]
-struct Part {
-    /// Its place in the answer's bytes.
+struct Place {
+    /// Its range in the answer's bytes.
     range: Range<usize>,
     /// Whole entries in it.
     entries: usize,
@@ -52,32 +64,24 @@ struct Part {
 
 impl Answer {
     pub(super) fn new(lists: Lists, options: &QueryOptions) -> Self {
-        let missing_of_lists = if options.detail == Detail::Short {
-            MissingParts::NOTHING
-        } else {
-            lists.missing()
-        };
-        let missing = MissingParts {
-            info: lists.info.as_ref().is_none_or(|info| info.is_cut),
-            ..missing_of_lists
-        };
+        let missing = missing_parts(&lists, options.detail);
         let mut datagrams: Vec<Datagram> = lists.info.into_iter().collect();
         datagrams.extend(lists.rules.into_datagrams());
         datagrams.extend(lists.players.into_datagrams());
         let length = datagrams.iter().map(|datagram| datagram.bytes.len()).sum();
         let mut bytes = Vec::with_capacity(length);
-        let mut parts = Vec::with_capacity(datagrams.len());
+        let mut places = Vec::with_capacity(datagrams.len());
         for datagram in &datagrams {
             let start = bytes.len();
             bytes.extend_from_slice(&datagram.bytes);
-            parts.push(Part {
+            places.push(Place {
                 range: start..bytes.len(),
                 entries: datagram.entries,
             });
         }
         Self {
             bytes: bytes.into(),
-            parts,
+            places,
             missing,
             limits: options.limits,
             charset: options.charset,
@@ -147,7 +151,7 @@ impl Answer {
 
     /// The entries of each datagram of this type.
     pub(super) fn entries(&self, kind: u8) -> impl Iterator<Item = Entries<'_>> {
-        let datagrams = self.datagrams().zip(&self.parts);
+        let datagrams = self.datagrams().zip(&self.places);
         let of_kind = datagrams.filter(move |(datagram, _)| datagram.get(TYPE_AT) == Some(&kind));
         of_kind.map(move |(datagram, part)| Entries::of(datagram, kind, part.entries))
     }
@@ -180,7 +184,7 @@ impl Answer {
 
     /// The accepted datagrams, unchanged: info, rules, players.
     pub fn datagrams(&self) -> impl Iterator<Item = &[u8]> {
-        let ranges = self.parts.iter().map(|part| part.range.clone());
+        let ranges = self.places.iter().map(|place| place.range.clone());
         ranges.map(|range| self.bytes.get(range).unwrap_or_default())
     }
 

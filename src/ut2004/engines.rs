@@ -167,14 +167,12 @@ impl Profile {
 
     /// Whether the version or the info record is this engine's.
     fn has_mark(&self, evidence: Evidence) -> bool {
-        self.marks.iter().any(|mark| match mark {
-            Mark::InfoEnd => evidence.info == Some(self.info),
-            Mark::Version(versions) => {
-                let is_known = |version| versions.contains(&version);
-                evidence.version.is_some_and(is_known)
-            }
-            Mark::Rule(_) => false,
-        })
+        let has_version = evidence
+            .version
+            .is_some_and(|version| self.has_version(version));
+        let is_marked_by_info = self.marks.iter().any(|mark| matches!(mark, Mark::InfoEnd));
+        let has_info = is_marked_by_info && evidence.info == Some(self.info);
+        has_version || has_info
     }
 
     fn has_version(&self, version: u32) -> bool {

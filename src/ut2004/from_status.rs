@@ -7,7 +7,7 @@ use super::fields::{self, Value, each_field};
 use super::wire::info::{CURRENT_WAVE, FINAL_WAVE, FLAGS, Info, SKILL_LEVEL, Waves};
 use super::wire::lists::{PLAYER_NUM, PlayerRecord, STATS_ID};
 use super::wire::text::WireText;
-use crate::model::{Player, ServerStatus, TextRef};
+use crate::model::{Player, ServerStatus, Text, TextRef};
 use crate::options::Engine;
 use crate::text::number;
 
@@ -90,6 +90,11 @@ impl Profile {
     }
 }
 
+fn wire_text(text: &Option<Text>) -> WireText<'_> {
+    let text = text.as_ref().map(|text| WireText::new(text.as_ref()));
+    text.unwrap_or_default()
+}
+
 /// Writes the info record of an engine.
 pub(super) fn info<R>(
     status: &ServerStatus,
@@ -97,11 +102,9 @@ pub(super) fn info<R>(
     profile: &Profile,
     write: impl FnOnce(Info<'_>) -> R,
 ) -> R {
-    let [name, map, game_type] = [&status.name, &status.map, &status.game_type].map(|text| {
-        text.as_ref()
-            .map(|text| WireText::new(text.as_ref()))
-            .unwrap_or_default()
-    });
+    let name = wire_text(&status.name);
+    let map = wire_text(&status.map);
+    let game_type = wire_text(&status.game_type);
     let skill_level = rules
         .skill_level
         .map_or(WireText::ascii("0"), |rule| WireText::new(rule.value));

@@ -194,10 +194,7 @@ impl ListReply {
     pub(super) fn into_ordered(mut self) -> Vec<Datagram> {
         if self.datagrams.len() > 1 {
             let is_falling = self.datagrams.iter().all(Datagram::has_falling_numbers);
-            self.datagrams.sort_by_key(|part| {
-                let first_number = part.player_numbers().next().filter(|_| is_falling);
-                (part.is_end(), !part.is_first(), Reverse(first_number))
-            });
+            self.datagrams.sort_by_key(|part| part.place(is_falling));
         }
         self.datagrams
     }
@@ -209,6 +206,15 @@ impl ListReply {
 pub(super) struct Worth {
     is_one_reply: bool,
     entries: usize,
+}
+
+/// The place of a datagram in the order of its list.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    is_end: bool,
+    is_after_first: bool,
+    /// The number of its first player, if player numbers fall within each datagram.
+    number: Reverse<Option<i32>>,
 }
 
 /// Datagrams and their bytes.
@@ -353,6 +359,20 @@ impl Datagram {
 
     fn player_numbers(&self) -> impl Iterator<Item = i32> {
         self.players().map(|player| player.player_num)
+    }
+
+    /// `by_number`: player numbers fall within each datagram of the list.
+    fn place(&self, by_number: bool) -> Place {
+        let number = if by_number {
+            self.player_numbers().next()
+        } else {
+            None
+        };
+        Place {
+            is_end: self.is_end(),
+            is_after_first: !self.is_first(),
+            number: Reverse(number),
+        }
     }
 
     fn has_falling_numbers(&self) -> bool {

@@ -144,6 +144,8 @@ impl Lists {
             Kind::Rules => &mut self.rules,
             Kind::Players => &mut self.players,
         };
+        // A list that is over takes nothing more, and a copy adds nothing. Such a datagram is still a
+        // reply, if it can be read.
         if list.state != State::Asked || list.reply.has(datagram) {
             return Response::parse(datagram, limits).map(drop);
         }
