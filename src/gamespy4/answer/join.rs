@@ -145,10 +145,9 @@ impl<'a> Part<'a> {
         let key_at = last_text(body);
         let pair_at = key_at.and_then(|end| last_text(body.get(..end)?));
         // The cut text is a value, or a key.
-        let cut_at = [pair_at, key_at].into_iter().flatten().find(|&at| {
-            let cut = body.get(at..body.len().saturating_sub(1));
-            cut.is_some_and(|cut| next.rest.starts_with(cut))
-        });
+        let is_repeated =
+            |at: &usize| text_from(body, *at).is_some_and(|cut| next.rest.starts_with(cut));
+        let cut_at = [pair_at, key_at].into_iter().flatten().find(is_repeated);
         match cut_at {
             Some(at) if self.is_full && self.opening.section == SERVER => {
                 self.end = self.start.saturating_add(at);
@@ -169,13 +168,14 @@ impl<'a> Part<'a> {
         let rows_with_copy = next.first_row.checked_add(1)?;
         let body = self.body(bytes);
         let cut_at = last_text(body)?;
-        let cut = body.get(cut_at..body.len().checked_sub(1)?)?;
+        let cut = text_from(body, cut_at)?;
         let is_copy =
             self.ends_with_rows(bytes, next, rows_with_copy) && next.first_value().starts_with(cut);
-        is_copy.then(|| {
-            self.end = self.start.saturating_add(cut_at);
-            Seam::Row(next.name)
-        })
+        if !is_copy {
+            return None;
+        }
+        self.end = self.start.saturating_add(cut_at);
+        Some(Seam::Row(next.name))
     }
 
     /// Whether this part ends with the first `rows` rows of the column that the next one begins
@@ -215,7 +215,7 @@ impl<'a> Part<'a> {
         let mut after_column = false;
         let body = self.body(bytes);
         if let Some(at) = last_text(body).filter(|_| self.is_full) {
-            let cut = body.get(at..body.len().saturating_sub(1));
+            let cut = text_from(body, at);
             let before = body.get(..at).unwrap_or_default();
             let follows_column = before.ends_with(&[0, 0]) || before.ends_with(&[0, next.section]);
             let is_cut_name = cut.is_some_and(|cut| !cut.is_empty() && next.name.starts_with(cut));
@@ -240,6 +240,11 @@ impl<'a> Part<'a> {
     fn body(&self, bytes: &'a [u8]) -> &'a [u8] {
         bytes.get(self.start..self.end).unwrap_or_default()
     }
+}
+
+/// The text that starts here and ends the body, without its NUL.
+fn text_from(body: &[u8], start: usize) -> Option<&[u8]> {
+    body.get(start..body.len().checked_sub(1)?)
 }
 
 /// The start of the last text. `None` if it lacks its NUL, or if no NUL precedes it.

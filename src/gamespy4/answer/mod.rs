@@ -70,40 +70,44 @@ impl Answer {
         limits: &Limits,
     ) -> Result<Self, ParseError> {
         let mut error = ParseError::new(ParseErrorKind::CutShort("the answer: no datagram"), 0);
-        let mut reply: Option<(RequestId, Fragments)> = None;
+        let mut reply: Option<NumberedReply> = None;
         for datagram in datagrams {
             let datagram = Bytes::copy_from_slice(datagram.as_ref());
-            let response = Response::parse(&datagram, limits);
-            let Ok(Response::Data {
-                id, number, last, ..
-            }) = response
-            else {
-                let unexpected = ParseError::new(ParseErrorKind::Unexpected("a data reply"), 0);
-                error = response.err().unwrap_or(unexpected);
-                continue;
+            let head = match DataHead::read(&datagram, limits) {
+                Ok(head) => head,
+                Err(rejection) => {
+                    error = rejection;
+                    continue;
+                }
             };
-            if let Some(number) = number {
-                let (first, fragments) = reply.get_or_insert_with(|| (id, Fragments::new(limits)));
-                if *first == id {
-                    fragments.insert(number.into(), datagram, last)?;
+            if let Some(number) = head.number {
+                let reply = reply.get_or_insert_with(|| NumberedReply::new(head.id, limits));
+                if reply.id == head.id {
+                    reply
+                        .fragments
+                        .insert(number.into(), datagram, head.is_last)?;
                 }
-            } else if reply.is_none() {
-                match Self::single(id, datagram, limits) {
-                    Ok(answer) => {
-                        return Ok(Self {
-                            verification: Verification::Unavailable,
-                            ..answer
-                        });
-                    }
-                    Err(because) => error = because,
-                }
+                continue;
+            }
+            if reply.is_some() {
+                continue;
+            }
+            match Self::single(head.id, datagram, limits) {
+                Ok(answer) => return Ok(answer.without_request()),
+                Err(rejection) => error = rejection,
             }
         }
-        let (id, fragments) = reply.ok_or(error)?;
-        Ok(Self {
+        let NumberedReply { id, fragments } = reply.ok_or(error)?;
+        let answer = Self::join(id, &fragments, false)?;
+        Ok(answer.without_request())
+    }
+
+    /// The same answer to an unknown request.
+    fn without_request(self) -> Self {
+        Self {
             verification: Verification::Unavailable,
-            ..Self::join(id, &fragments, false)?
-        })
+            ..self
+        }
     }
 
     /// The reply of a server that does not number its datagrams.
@@ -271,6 +275,46 @@ impl Answer {
     /// is known.
     pub const fn verification(&self) -> Verification {
         self.verification
+    }
+}
+
+/// The head of a data datagram.
+struct DataHead {
+    id: RequestId,
+    number: Option<u8>,
+    is_last: bool,
+}
+
+impl DataHead {
+    fn read(datagram: &[u8], limits: &Limits) -> Result<Self, ParseError> {
+        match Response::parse(datagram, limits)? {
+            Response::Data {
+                id, number, last, ..
+            } => Ok(Self {
+                id,
+                number,
+                is_last: last,
+            }),
+            Response::Challenge { .. } => {
+                let kind = ParseErrorKind::Unexpected("a data reply");
+                Err(ParseError::new(kind, 0))
+            }
+        }
+    }
+}
+
+/// The numbered datagrams of the reply to one request.
+struct NumberedReply {
+    id: RequestId,
+    fragments: Fragments,
+}
+
+impl NumberedReply {
+    const fn new(id: RequestId, limits: &Limits) -> Self {
+        Self {
+            id,
+            fragments: Fragments::new(limits),
+        }
     }
 }
 

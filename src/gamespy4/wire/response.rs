@@ -195,18 +195,21 @@ fn head(input: &[u8]) -> Parsed<'_, (u8, RequestId)> {
 /// `challenge = ["+" / "-"] *DIGIT [NUL *OCTET]`: 32 bits. No digits mean 0, and an unsigned number
 /// wraps.
 fn challenge(input: &[u8]) -> Parsed<'_, i32> {
-    let number = |text: &[u8]| {
-        if text.is_empty() {
-            return Some(0);
-        }
-        let value = number::integer(text).filter(|_| !text.iter().any(u8::is_ascii_whitespace))?;
-        i32::try_from(value)
-            .ok()
-            .or_else(|| u32::try_from(value).ok().map(u32::cast_signed))
-    };
     let not_decimal = ParseErrorKind::Malformed("challenge: no decimal number");
     let text = take_till(|byte| byte == 0);
-    expect(not_decimal, map_opt(text, number)).parse(input)
+    expect(not_decimal, map_opt(text, number_of_challenge)).parse(input)
+}
+
+fn number_of_challenge(text: &[u8]) -> Option<i32> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    if text.iter().any(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let value = number::integer(text)?;
+    let wrapped = u32::try_from(value).map(u32::cast_signed);
+    i32::try_from(value).or(wrapped).ok()
 }
 
 /// `raw-challenge = %x09 id 4OCTET NUL`, where the four bytes are not a decimal number: Nukkit's
@@ -247,11 +250,12 @@ fn number(input: &[u8]) -> Parsed<'_, Option<u8>> {
 /// `filler = 8(%x01-FF)`, and no key: a reply without numbers begins with `hostname` or another
 /// key.
 fn filler(input: &[u8]) -> Parsed<'_, &[u8]> {
-    let is_key = |word: &[u8]| FIRST_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key));
-    verify(take(8_usize), |word: &[u8]| {
-        !word.contains(&0) && !is_key(word)
-    })
-    .parse(input)
+    let is_filler = |word: &[u8]| !word.contains(&0) && !is_first_key(word);
+    verify(take(8_usize), is_filler).parse(input)
+}
+
+fn is_first_key(word: &[u8]) -> bool {
+    FIRST_KEYS.iter().any(|key| word.eq_ignore_ascii_case(key))
 }
 
 /// `index = %x00-1F / %x80-9F`: the number of a datagram.

@@ -87,10 +87,11 @@ pub(crate) fn header(input: &[u8]) -> Parsed<'_, (&[u8], usize)> {
 /// `field-name = ALPHA *( ALPHA / DIGIT / "_" ) "_" ["t"]`.
 pub(crate) fn is_field_name(text: &[u8]) -> bool {
     let stem = text.strip_suffix(b"_t").or_else(|| text.strip_suffix(b"_"));
-    stem.is_some_and(|stem| {
-        let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
-        stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(is_allowed)
-    })
+    let Some(stem) = stem else {
+        return false;
+    };
+    let is_allowed = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    stem.first().is_some_and(u8::is_ascii_alphabetic) && stem.iter().all(is_allowed)
 }
 
 /// The head of a table that is written row by row.
