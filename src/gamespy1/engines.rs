@@ -292,13 +292,15 @@ impl Profile {
 
     /// The family, if the keys show one.
     pub(crate) fn find(known: &Known<'_>, has_named_sides: bool) -> Option<&'static Self> {
-        let with_mark = |is_game: bool| {
-            FAMILIES.iter().find(|row| {
-                let mut marks = row.marks.iter().filter(|mark| mark.is_game() == is_game);
-                marks.any(|mark| mark.fits(known, has_named_sides))
-            })
-        };
-        with_mark(true).or_else(|| with_mark(false)).copied()
+        let fits = |mark: &Mark| mark.fits(known, has_named_sides);
+        let by_game = Self::with_mark(|mark| mark.is_game() && fits(mark));
+        by_game.or_else(|| Self::with_mark(|mark| !mark.is_game() && fits(mark)))
+    }
+
+    /// The first family with such a mark.
+    fn with_mark(is_such: impl Fn(&Mark) -> bool) -> Option<&'static Self> {
+        let mut families = FAMILIES.iter().copied();
+        families.find(|row| row.marks.iter().any(&is_such))
     }
 }
 

@@ -32,7 +32,14 @@ pub(super) use each_field;
 pub(super) struct Values<'a> {
     pub(super) known: Known<'a>,
     /// Every value of a key of mutators, because some servers repeat these keys.
-    mutators: Vec<(Key, &'a [u8])>,
+    mutators: Vec<MutatorList<'a>>,
+}
+
+/// A value of a key of mutators.
+struct MutatorList<'a> {
+    key: Key,
+    /// Names between commas.
+    names: &'a [u8],
 }
 
 impl<'a> Values<'a> {
@@ -49,7 +56,7 @@ impl<'a> Values<'a> {
         if let Some(key) = self.known.insert(name, value)
             && key.lists_mutators()
         {
-            self.mutators.push((key, value));
+            self.mutators.push(MutatorList { key, names: value });
         }
     }
 
@@ -61,6 +68,12 @@ impl<'a> Values<'a> {
     /// The first value that is a number and fits the type.
     pub(super) fn number<T: TryFrom<i64>>(&self, keys: Keys) -> Option<T> {
         self.find(keys, |_, value| number::number(value))
+    }
+
+    /// The names of the mutators under a key.
+    fn mutators_of(&self, key: Key) -> impl Iterator<Item = &'a [u8]> {
+        let lists = self.mutators.iter().filter(move |list| list.key == key);
+        lists.flat_map(|list| mutator_names(list.names))
     }
 
     fn find<T>(&self, keys: Keys, read: impl Fn(Key, &'a [u8]) -> Option<T>) -> Option<T> {
@@ -112,16 +125,18 @@ impl Value for Text {
 impl Value for Vec<Text> {
     /// The names under the first key that has any. No names are an empty list.
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
-        let values = &fields.values.mutators;
-        values.first()?;
-        let names = |key: Key| {
-            let values = values.iter().filter(move |(other, _)| *other == key);
-            values.flat_map(|(_, list)| mutator_names(list))
-        };
-        let mut keys = keys.all.iter().copied();
-        let named = keys.find(|key| names(*key).next().is_some());
-        let named = named.into_iter().flat_map(names);
-        Some(named.map(|name| fields.text(name)).collect())
+        let values = fields.values;
+        if values.mutators.is_empty() {
+            return None;
+        }
+        for key in keys.all {
+            let names = values.mutators_of(*key).map(|name| fields.text(name));
+            let names: Self = names.collect();
+            if !names.is_empty() {
+                return Some(names);
+            }
+        }
+        Some(Self::new())
     }
 
     fn write(&self, _: Key, _: Truth) -> Option<Vec<u8>> {
@@ -156,9 +171,7 @@ decimal!(u16, u32, i64);
 
 impl Value for bool {
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
-        fields.values.find(keys, |key, value| {
-            number::boolean(value).map(|flag| flag != key.is_inverted())
-        })
+        fields.values.find(keys, read_flag)
     }
 
     fn write(&self, key: Key, truth: Truth) -> Option<Vec<u8>> {
@@ -168,16 +181,15 @@ impl Value for bool {
     }
 }
 
+fn read_flag(key: Key, value: &[u8]) -> Option<bool> {
+    let flag = number::boolean(value)?;
+    Some(flag != key.is_inverted())
+}
+
 /// Whole seconds, or whole minutes.
 impl Value for Duration {
     fn read(keys: Keys, fields: &FieldReader<'_>) -> Option<Self> {
-        fields.values.find(keys, |key, value| {
-            if key.is_in_minutes() {
-                return number::whole_minutes(value);
-            }
-            let seconds: Option<u32> = number::number(value);
-            seconds.map(|seconds| Self::from_secs(seconds.into()))
-        })
+        fields.values.find(keys, read_duration)
     }
 
     fn write(&self, key: Key, _: Truth) -> Option<Vec<u8>> {
@@ -189,6 +201,14 @@ impl Value for Duration {
         };
         Some(number?.to_string().into_bytes())
     }
+}
+
+fn read_duration(key: Key, value: &[u8]) -> Option<Duration> {
+    if key.is_in_minutes() {
+        return number::whole_minutes(value);
+    }
+    let seconds: u32 = number::number(value)?;
+    Some(Duration::from_secs(seconds.into()))
 }
 
 /// A text in Windows-1252, which the games' own clients read. It is UTF-8 if Windows-1252 lacks one

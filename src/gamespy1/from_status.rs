@@ -50,6 +50,14 @@ struct Pair<'a> {
 }
 
 impl Pair<'_> {
+    /// Whether clients would read one of these fields from the pair.
+    fn is_replaced(&self, fields: &[AddedField]) -> bool {
+        let Some(key) = Key::find(&self.key) else {
+            return false;
+        };
+        fields.iter().any(|field| field.keys.all.contains(&key))
+    }
+
     fn is(&self, key: &str) -> bool {
         self.key.eq_ignore_ascii_case(key.as_bytes())
     }
@@ -107,12 +115,9 @@ impl<'a> Sections<'a> {
     /// wins: every rule that clients would read it from is left out.
     fn pairs(&self) -> Vec<Pair<'_>> {
         let fields = self.added_fields();
-        let is_replaced = |rule: &&Pair<'_>| {
-            let key = Key::find(&rule.key);
-            key.is_some_and(|key| fields.iter().any(|field| field.keys.all.contains(&key)))
-        };
-        let rules = self.rules.iter().filter(|rule| !is_replaced(rule)).cloned();
-        let mut pairs: Vec<_> = rules.collect();
+        let rules = self.rules.iter();
+        let kept = rules.filter(|rule| !rule.is_replaced(&fields)).cloned();
+        let mut pairs: Vec<_> = kept.collect();
         for field in &fields {
             if let Some(value) = &field.value {
                 pairs.push(Pair {

@@ -34,21 +34,20 @@ impl ToStatus for Answer {
             status.time_left = None;
         }
 
-        let mut rows = RowReader::new(self, profile, fields, parts.field_count);
-        let mut teams: Vec<_> = parts.teams.iter().map(|row| rows.team(row)).collect();
+        let mut reader = RowReader::new(self, profile, fields, parts.field_count);
+        let mut teams: Vec<_> = parts.teams.iter().map(|row| reader.team(row)).collect();
         let player_rows = parts.players.as_deref();
-        let mut players: Option<Vec<_>> =
-            player_rows.map(|list| list.iter().map(|row| rows.player(row)).collect());
+        let mut players = player_rows.map(|rows| reader.players(rows));
         let listed = players.as_deref_mut().unwrap_or_default();
-        rows.share_extras(listed, &mut teams);
-        rows.add_sides(&mut teams);
+        reader.share_extras(listed, &mut teams);
+        reader.add_sides(&mut teams);
         status.teams = teams;
 
         let counts = Counts::of(fields.values, profile, listed);
         status.player_count = counts.players;
         status.bot_count = counts.bots;
         if let (Some(players), Some(player_rows)) = (&mut players, player_rows) {
-            status.former_players = rows.take_former(players, player_rows);
+            status.former_players = reader.take_former(players, player_rows);
         }
         status.players = players.into();
         status.rules = parts.rules.build(fields.style.colours);
@@ -91,11 +90,11 @@ impl<'a> Parts<'a> {
         }
         let field_count = fields.len();
         let Rows { players, teams } = fields.grouped(answer.asked());
-        let begins_with =
-            |rows: &[Row<'_>], field| rows.first().is_some_and(|row| row.get(field).is_some());
+        let has_named_sides =
+            begins_with(&players, "playername") && begins_with(&teams, "teamname");
         let mut parts = Self {
             values,
-            has_named_sides: begins_with(&players, "playername") && begins_with(&teams, "teamname"),
+            has_named_sides,
             players: None,
             teams,
             rules,
@@ -128,6 +127,12 @@ impl<'a> Parts<'a> {
         }
         self.players = (asked.players || named > 0).then_some(rows);
     }
+}
+
+/// Whether the first of these rows has a field.
+fn begins_with(rows: &[Row<'_>], field: &str) -> bool {
+    let first = rows.first();
+    first.is_some_and(|row| row.get(field).is_some())
 }
 
 /// The rules, in wire order. Fields of rows that belong to neither players nor teams are among
@@ -188,11 +193,17 @@ impl Counts {
             };
         }
         let rows = u32::try_from(listed.len()).ok();
-        let marked = listed_bots(listed).filter(|_| rows >= counted);
+        let has_all_rows = rows >= counted;
+        let marked = if has_all_rows {
+            listed_bots(listed)
+        } else {
+            None
+        };
         // UT99 counts people only, but can list bots as well.
-        let lists_uncounted_bots = marked.is_some_and(|bots| {
-            bots > 0 && counted == rows.and_then(|rows| rows.checked_sub(bots))
-        });
+        let people = rows
+            .unwrap_or_default()
+            .checked_sub(marked.unwrap_or_default());
+        let lists_uncounted_bots = marked > Some(0) && counted == people;
         Self {
             bots: values.number(profile.bots).or(marked),
             players: if lists_uncounted_bots { rows } else { counted },
@@ -259,9 +270,13 @@ impl<'a> RowReader<'a> {
         let Some(first_former) = by_number.get(present) else {
             return Vec::new();
         };
-        let mut rows = rows.iter();
-        let has_left = |_: &mut Player| rows.next().is_some_and(|row| row.index() >= *first_former);
-        players.extract_if(.., has_left).collect()
+        let mut are_former = rows.iter().map(|row| row.index() >= *first_former);
+        let is_former = |_: &mut Player| are_former.next() == Some(true);
+        players.extract_if(.., is_former).collect()
+    }
+
+    fn players(&mut self, rows: &[Row<'a>]) -> Vec<Player> {
+        rows.iter().map(|row| self.player(row)).collect()
     }
 
     fn player(&mut self, row: &Row<'a>) -> Player {
