@@ -226,6 +226,7 @@ struct Body {
 /// The body of a `statusResponse`.
 fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let (status, service) = (context.status, context.service);
+    // The row of the status's game: the one of the engine only has the form of the reply.
     let written = &from_status::profile(status, service.engine).written;
     // The fields leave room for `clients`.
     let room = space.info.saturating_sub(MAX_CLIENTS);

@@ -59,7 +59,7 @@ use std::net::SocketAddr;
 pub use self::options::Options;
 use self::outbox::{Dropped, Outbox};
 use self::registry::{
-    BYTES_PER_SERVER, Description, Game, LOWEST, Listing, NO_NAME, Registry, Tag, name,
+    BYTES_PER_SERVER, Description, Game, LOWEST, Listing, NO_NAME, Registry, Tag, to_name,
 };
 pub(crate) use self::registry::{check_status, check_tag, encode_heartbeat, tag_of};
 use super::wire::infostring::InfoString;
@@ -387,14 +387,15 @@ impl Master {
         now: Instant,
         server: SocketAddr,
         tag: &[u8],
-        length: usize,
+        heartbeat_length: usize,
     ) -> Outcome {
         let known = registry::tags(&self.options.tags).find(|known| known.text.as_bytes() == tag);
         let Some(tag) = known else {
             return Outcome::HeartbeatRefused;
         };
         // Never more bytes than the heartbeat had, which may be forged.
-        let length = length.saturating_sub(HEAD).min(*CHALLENGE.end());
+        let space = heartbeat_length.saturating_sub(HEAD);
+        let length = space.min(*CHALLENGE.end());
         let has_room =
             self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
         if !self.options.scope.admits(server) || !CHALLENGE.contains(&length) || !has_room {
@@ -428,11 +429,13 @@ impl Master {
     fn requested_game(&self, request: &GetServers<'_>) -> Option<Game> {
         let protocol = request.protocol;
         if let Some(text) = request.game {
-            let name = name(text).filter(|name| self.options.accepts(*name))?;
-            return Some(Game { name, protocol });
+            let name = to_name(text)?;
+            let game = Game { name, protocol };
+            return self.options.accepts(name).then_some(game);
         }
         // Of the games that heartbeats name, the first one with a server of this protocol number.
-        let names = registry::tags(&self.options.tags).filter_map(|tag| name(tag.game?.as_bytes()));
+        let names =
+            registry::tags(&self.options.tags).filter_map(|tag| to_name(tag.game?.as_bytes()));
         let mut games = names.map(|name| Game { name, protocol });
         let with_servers = games.find(|game| self.servers.of_game(*game, LOWEST).next().is_some());
         Some(with_servers.unwrap_or(Game {
@@ -473,13 +476,13 @@ impl Master {
         server: SocketAddr,
         info: InfoString<'_>,
     ) -> Option<Tag<'_>> {
-        let quoted = info
-            .get("challenge")
-            .filter(|quoted| CHALLENGE.contains(&quoted.len()))?;
+        let quoted = info.get("challenge")?;
+        if !CHALLENGE.contains(&quoted.len()) || !self.options.scope.admits(server) {
+            return None;
+        }
         let is_ours = |token| request::challenge(token).starts_with(quoted);
         let mut tags = registry::tags(&self.options.tags);
-        let tag = tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours));
-        tag.filter(|_| self.options.scope.admits(server))
+        tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours))
     }
 }
 

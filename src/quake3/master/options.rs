@@ -1,6 +1,6 @@
 //! The options of a master.
 
-use super::registry::{Name, name};
+use super::registry::{Name, to_name};
 use crate::address::Scope;
 use crate::time::Duration;
 
@@ -72,6 +72,6 @@ impl Options {
 }
 
 fn has_game(games: &[String], game: Name) -> bool {
-    let mut names = games.iter().map(|known| name(known.as_bytes()));
+    let mut names = games.iter().map(|known| to_name(known.as_bytes()));
     names.any(|name| name == Some(game))
 }

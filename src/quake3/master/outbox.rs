@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 
 use super::options::Options;
-use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, name};
+use super::registry::{Entry, Game, HIGHEST, LOWEST, Name, Registry, to_name};
 use crate::address::Prefix;
 use crate::bucket::{LeakyBucket, Rate};
 use crate::model::status::Occupancy;
@@ -79,7 +79,7 @@ impl Servers {
     fn new(game: Game, request: &GetServers<'_>, rule: ListRule) -> Result<Self, Dropped> {
         let game_type = match request.game_type {
             // No listed server has a game type that is too long for a `Name`.
-            Some(text) => Some(name(text).ok_or(Dropped)?),
+            Some(text) => Some(to_name(text).ok_or(Dropped)?),
             None => None,
         };
         Ok(Self {
@@ -141,11 +141,20 @@ impl ListRule {
     fn of_game(game: Name) -> Self {
         for heartbeat in &HEARTBEATS {
             let known = heartbeat.game.map(str::as_bytes);
-            if known.and_then(name) == Some(game) {
+            if known.and_then(to_name) == Some(game) {
                 return heartbeat.list;
             }
         }
         Self::default()
+    }
+
+    /// How the reply to a request writes its addresses.
+    const fn addresses(self, request: &GetServers<'_>) -> Addresses {
+        match (request.extended, self.is_hexadecimal) {
+            (true, _) => Addresses::Extended,
+            (false, true) => Addresses::Hexadecimal,
+            (false, false) => Addresses::Plain,
+        }
     }
 }
 
@@ -196,26 +205,26 @@ impl Outbox {
             return Err(Dropped);
         }
         let rule = ListRule::of_game(game.name);
-        let addresses = match (request.extended, rule.is_hexadecimal) {
-            (true, _) => Addresses::Extended,
-            (false, true) => Addresses::Hexadecimal,
-            (false, false) => Addresses::Plain,
-        };
         let list = List {
             to,
             source,
             servers: Servers::new(game, request, rule)?,
-            addresses,
+            addresses: rule.addresses(request),
             progress: Progress::Waiting,
         };
         if self.lists.len() < MAX_LISTS {
             self.lists.push_back(list);
             return Ok(());
         }
-        let waiting = usize::try_from(source % WAITING).unwrap_or_default();
+        self.replace_one(list);
+        Err(Dropped)
+    }
+
+    /// Drops a random list that waits, for a new one. The key of a source is random for others.
+    fn replace_one(&mut self, list: List) {
+        let waiting = usize::try_from(list.source % WAITING).unwrap_or_default();
         self.lists.remove(waiting.saturating_add(1));
         self.lists.push_back(list);
-        Err(Dropped)
     }
 
     /// Whether a source may get another list. Its lists that wait count as sent.

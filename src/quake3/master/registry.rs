@@ -184,8 +184,8 @@ pub(super) type Name = [u8; MAX_NAME];
 /// The name that no server has.
 pub(super) const NO_NAME: Name = [0; MAX_NAME];
 
-/// `None` for more than 63 bytes.
-pub(super) fn name(text: &[u8]) -> Option<Name> {
+/// A text as a name; `None` for more than 63 bytes.
+pub(super) fn to_name(text: &[u8]) -> Option<Name> {
     let mut name = NO_NAME;
     name.get_mut(..text.len())?.copy_from_slice(text);
     Some(name)
@@ -194,7 +194,7 @@ pub(super) fn name(text: &[u8]) -> Option<Name> {
 /// `None` for more than 63 bytes, and for a text with spaces or control bytes.
 fn one_word(text: &[u8]) -> Option<Name> {
     let is_word = text.iter().all(|&byte| byte > b' ');
-    name(text).filter(|_| is_word)
+    to_name(text).filter(|_| is_word)
 }
 
 /// The parts of an `infoResponse` that a master keeps.
@@ -377,7 +377,7 @@ mod tests {
         // A server that changes its game is no longer found under the old one.
         registry.list(at("192.0.2.0:1"), describe("c", 9), now);
         let of = |game: &str, protocol, from| {
-            let name = name(game.as_bytes()).unwrap();
+            let name = to_name(game.as_bytes()).unwrap();
             let servers = registry.of_game(Game { name, protocol }, from);
             servers.map(|(server, _)| server)
         };
@@ -428,7 +428,7 @@ mod tests {
     #[test]
     fn names_have_63_bytes_at_most() {
         let longest = [b'x'; MAX_NAME];
-        assert_eq!(name(&longest), Some(longest));
-        assert!(name(&[b'x'; MAX_NAME + 1]).is_none());
+        assert_eq!(to_name(&longest), Some(longest));
+        assert!(to_name(&[b'x'; MAX_NAME + 1]).is_none());
     }
 }

@@ -185,11 +185,11 @@ struct QuotedParts<'a> {
 #[inline(always)]
 fn quoted_parts(line: &[u8]) -> Parsed<'_, QuotedParts<'_>> {
     let (text, before) = short_until::<b'"', b'\\'>(line)?;
-    let (after, (team, name)) = names(text)?;
+    let (after, names) = names(text)?;
     let parts = QuotedParts {
         before,
-        team,
-        name,
+        team: names.team,
+        name: names.name,
         after,
     };
     Ok((&[], parts))
@@ -207,8 +207,11 @@ fn word(text: &[u8]) -> Parsed<'_, &[u8]> {
     Ok(split(text, end))
 }
 
-/// A quoted team, and the name.
-type Names<'a> = (Option<&'a [u8]>, &'a [u8]);
+/// The quoted texts of a line.
+struct Names<'a> {
+    team: Option<&'a [u8]>,
+    name: &'a [u8],
+}
 
 /// `names = [ DQUOTE team DQUOTE SP ] DQUOTE name DQUOTE`. By the rules, a name cannot hold a
 /// quote. If one does, the last quote closes the name. Of two quoted strings with a space between
@@ -219,7 +222,7 @@ fn names(input: &[u8]) -> Parsed<'_, Names<'_>> {
     let (text, name) = short_until::<b'"', b'"'>(text)?;
     let (rest, ()) = quote(text)?;
     if !rest.contains(&b'"') {
-        return Ok((rest, (None, name)));
+        return Ok((rest, Names { team: None, name }));
     }
     let until_last_quote = |text| {
         Ok(split(
@@ -228,9 +231,18 @@ fn names(input: &[u8]) -> Parsed<'_, Names<'_>> {
         ))
     };
     let (rest, quoted) = delimited(quote, until_last_quote, quote).parse(input)?;
-    let between = quoted.windows(3).rposition(|bytes| bytes == b"\" \"");
-    let two = between.and_then(|at| Some((quoted.get(..at), quoted.get(at.saturating_add(3)..)?)));
-    Ok((rest, two.unwrap_or((None, quoted))))
+    let Some(end) = quoted.windows(3).rposition(|bytes| bytes == b"\" \"") else {
+        let names = Names {
+            team: None,
+            name: quoted,
+        };
+        return Ok((rest, names));
+    };
+    let names = Names {
+        team: quoted.get(..end),
+        name: quoted.get(end.saturating_add(3)..).unwrap_or_default(),
+    };
+    Ok((rest, names))
 }
 
 /// `quote = DQUOTE`

@@ -180,38 +180,20 @@ impl<'a> Response<'a> {
         // Between two parts there is nothing or one line feed.
         let is_extra = |from: usize, to| !matches!(datagram.get(from..to), Some([] | b"\n"));
         let is_status = detail == Detail::Full;
-        let error = |is_there: bool, kind, at| is_there.then(|| ParseError::new(kind, at));
+        let malformed = |what, at| ParseError::new(Malformed(what), at);
+        let cut_short = |what, at| ParseError::new(CutShort(what), at);
         let framing = [
-            error(
-                is_extra(word_end, info_start),
-                Malformed("end of the command word"),
-                word_end,
-            ),
-            error(
-                self.info().has_odd_key(),
-                CutShort("the infostring: a key without a value"),
-                self.last_key(),
-            ),
-            error(
-                is_extra(info_end, players),
-                Malformed("end of the infostring"),
-                info_end,
-            ),
-            error(
-                is_status && !info_closed,
-                CutShort("the infostring: no line feed ends it"),
-                length,
-            ),
-            error(
-                !is_status && is_extra(players, length),
-                Malformed("end of the reply"),
-                players,
-            ),
-            error(
-                !self.closes_lines(),
-                CutShort("the last player line: no line feed ends it"),
-                length,
-            ),
+            is_extra(word_end, info_start).then(|| malformed("end of the command word", word_end)),
+            self.info()
+                .has_odd_key()
+                .then(|| cut_short("the infostring: a key without a value", self.last_key())),
+            is_extra(info_end, players).then(|| malformed("end of the infostring", info_end)),
+            (is_status && !info_closed)
+                .then(|| cut_short("the infostring: no line feed ends it", length)),
+            (!is_status && is_extra(players, length))
+                .then(|| malformed("end of the reply", players)),
+            (!self.closes_lines())
+                .then(|| cut_short("the last player line: no line feed ends it", length)),
         ];
         framing.into_iter().flatten().chain(self.skipped_lines())
     }
