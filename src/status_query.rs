@@ -10,17 +10,27 @@ use crate::protocol::Protocol;
 use crate::session::{Conversation, OnTimeout, Remaining, Verdict};
 use crate::{gamespy1, gamespy4, quake3, ut2004};
 
-/// Matches on the protocol and evaluates the expression with the value of that protocol.
-///
-/// If a method is given, calls it on the result. The argument is the function that wraps an answer
-/// in [`Answer`].
+/// Matches on the protocol and evaluates the expression with the value of that protocol. A second
+/// name in it is the function that wraps an answer of the protocol in [`Answer`].
 macro_rules! each {
-    ($value:expr, $inner:ident => $result:expr $(, $method:ident)?) => {
+    ($value:expr, $inner:ident $(, $wrap:ident)? => $result:expr) => {
         match $value {
-            Self::GameSpy1($inner) => $result$(.$method(Answer::GameSpy1))?,
-            Self::GameSpy4($inner) => $result$(.$method(Answer::GameSpy4))?,
-            Self::Quake3($inner) => $result$(.$method(Answer::Quake3))?,
-            Self::Ut2004($inner) => $result$(.$method(Answer::Ut2004))?,
+            Self::GameSpy1($inner) => {
+                $(let $wrap = Answer::GameSpy1;)?
+                $result
+            }
+            Self::GameSpy4($inner) => {
+                $(let $wrap = Answer::GameSpy4;)?
+                $result
+            }
+            Self::Quake3($inner) => {
+                $(let $wrap = Answer::Quake3;)?
+                $result
+            }
+            Self::Ut2004($inner) => {
+                $(let $wrap = Answer::Ut2004;)?
+                $result
+            }
         }
     };
 }
@@ -72,11 +82,11 @@ impl Conversation for StatusQuery {
     }
 
     fn receive(&mut self, datagram: &[u8]) -> Verdict<Answer> {
-        each!(self, query => query.receive(datagram), map)
+        each!(self, query, wrap => query.receive(datagram).map(wrap))
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answer> {
-        each!(self, query => query.timeout(remaining), map)
+        each!(self, query, wrap => query.timeout(remaining).map(wrap))
     }
 
     fn retry_spacing(&self) -> Duration {

@@ -385,16 +385,21 @@ impl<C: Conversation> Session<C> {
         let retries = self.step.sends.saturating_sub(1);
         let mut wait = self.timing.reply_wait(retries);
         if let Some(max) = self.max_reply_wait {
-            let spacing = if self.may_retry() {
-                self.conversation.retry_spacing()
-            } else {
-                Duration::ZERO
-            };
-            wait = wait.min(max.get().max(spacing));
+            let max_wait = max.get().max(self.min_reply_wait());
+            wait = wait.min(max_wait);
         }
         // A server that was slow before may be slow again.
         let slowest = self.rtt.slowest.unwrap_or_default();
         wait.max(slowest.half_again().get())
+    }
+
+    /// The shortest wait to which a scan may bound the wait for a reply.
+    fn min_reply_wait(&self) -> Duration {
+        if self.may_retry() {
+            self.conversation.retry_spacing()
+        } else {
+            Duration::ZERO
+        }
     }
 
     fn grace(&self) -> Duration {
