@@ -9,19 +9,16 @@ use super::querier::{Attempts, Querier};
 use super::server::Server;
 use super::tokio_io::Tokio;
 use crate::bucket::{LeakyBucket, Rate};
-use crate::error::ErrorKind;
+use crate::error::{ErrorKind, QueryError};
 use crate::protocol::Protocol;
 use crate::quake3::{Password, RconAnswer, RconError, RconMode, RconQuery};
 use crate::session::{Outcome, Timing};
 use crate::time::after;
 
-/// The minimum time to wait for the beginning of an answer: a map change takes some time.
-const MIN_WAIT: Duration = Duration::from_secs(3);
-
 /// Runs console commands on one Quake 3 server, no faster than servers allow.
 ///
 /// Commands run one after the other. A command is sent once, because a repeated one could run
-/// twice. The chapter `guide::rcon` lists the modes and their servers.
+/// twice, and its answer is waited for until the client's timeout. The chapter `guide::rcon` lists the modes and their servers.
 ///
 /// If a name has several addresses, they are tried one by one while they are unreachable. The first
 /// reachable one gets all later commands: no other address gets the password, even while the server
@@ -111,22 +108,20 @@ impl Rcon {
             if !is_unreachable {
                 attempts.keep();
                 self.server = attempts;
-                return text_or_refusal(outcome?);
+                return text_or_refusal(outcome);
             }
             // Nothing there could have run the command: try the next address of the name.
             if !attempts.advance(Tokio::now()) {
-                return text_or_refusal(outcome?);
+                return text_or_refusal(outcome);
             }
         }
     }
 
-    /// The client's timing, within the deadline and with the least wait.
+    /// The client's timing, within the deadline.
     fn timing(&self, deadline: Instant) -> Timing {
         let timing = self.client.timing;
         let left = deadline.saturating_duration_since(Tokio::now());
-        timing
-            .with_timeout(timing.timeout().min(left))
-            .with_retry_after(timing.retry_after().max(MIN_WAIT))
+        timing.with_timeout(timing.timeout().min(left))
     }
 
     fn query(&self, command: &str) -> Result<RconQuery, Error> {
@@ -144,9 +139,20 @@ impl Rcon {
     }
 }
 
+/// Turns a refusal into an error, and gives a timeout the reasons that are known for consoles.
 fn text_or_refusal(
-    outcome: Outcome<Result<RconAnswer, RconError>>,
+    outcome: Result<Outcome<Result<RconAnswer, RconError>>, Error>,
 ) -> Result<Outcome<RconAnswer>, Error> {
+    let outcome = match outcome {
+        Err(Error::Query {
+            peer,
+            error: QueryError::Timeout { .. },
+        }) => {
+            let error = RconError::Timeout;
+            return Err(Error::Rcon { peer, error });
+        }
+        outcome => outcome?,
+    };
     let peer = outcome.peer;
     let answer = outcome
         .answer
@@ -289,19 +295,16 @@ mod tests {
         }
     }
 
-    /// A map change takes some time, so a command waits three seconds for its answer, and is sent
-    /// once.
     #[tokio::test]
-    async fn a_command_waits_at_least_three_seconds_and_at_most_until_the_deadline() {
-        let hasty = Timing::default().with_retry_after(Duration::from_millis(100));
-        let client = Client::with_secret(Secret::new([7; 16])).with_timing(hasty);
+    async fn a_command_waits_until_the_timeout_or_the_deadline() {
+        let timing = Timing::default();
+        let client = Client::with_secret(Secret::new([7; 16])).with_timing(timing);
         let rcon = Rcon::new(&client, "127.0.0.1:9", Password::new("secret"))
             .await
             .unwrap();
         let now = Tokio::now();
         let unhurried = rcon.timing(now + Duration::from_secs(100));
-        assert_eq!(unhurried.retry_after(), Duration::from_secs(3));
-        assert_eq!(unhurried.timeout(), hasty.timeout());
+        assert_eq!(unhurried.timeout(), timing.timeout());
         let hurried = rcon.timing(now + Duration::from_secs(1));
         assert!(hurried.timeout() <= Duration::from_secs(1));
     }

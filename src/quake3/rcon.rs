@@ -442,6 +442,10 @@ impl Conversation for RconQuery {
         };
         match &mut self.state {
             State::Challenge => self.take_challenge(&reply),
+            State::Command(Some(_)) if matches!(reply, Reply::Challenge { .. }) => {
+                // A copy of the reply to the first step.
+                Verdict::Partial(Wait::Reply)
+            }
             State::Command(_) => self.take_first(&reply),
             State::Output(output) => {
                 let Reply::Print { text, .. } = reply else {
@@ -454,22 +458,16 @@ impl Conversation for RconQuery {
     }
 
     fn timeout(&mut self, remaining: Remaining) -> OnTimeout<Answered> {
-        let may_repeat = match &mut self.state {
+        match &mut self.state {
             State::Output(output) => {
                 // The deadline came before a silence: the server was still printing.
                 let is_cut = remaining == Remaining::Nothing;
-                return OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)));
+                OnTimeout::Done(Ok(std::mem::take(output).finish(is_cut)))
             }
-            State::Challenge => true,
+            State::Challenge => OnTimeout::Retry,
             // A nonce is valid once.
-            State::Command(nonce) => nonce.is_none() && self.repeatable,
-        };
-        if may_repeat || remaining == Remaining::Nothing {
-            // The session's own error is more precise: unreachable, or the fault of the last
-            // datagram.
-            OnTimeout::Retry
-        } else {
-            OnTimeout::Done(Err(RconError::Timeout))
+            State::Command(nonce) if nonce.is_none() && self.repeatable => OnTimeout::Retry,
+            State::Command(_) => OnTimeout::Wait,
         }
     }
 }
@@ -543,7 +541,9 @@ pub enum RconError {
     /// The server refused in other words.
     #[error(transparent)]
     Refused(Refusal),
-    /// No answer. The command may have been run.
+    /// No answer until the timeout, from [`Rcon`](crate::net::Rcon). The command may have been run.
+    /// A [`Session`](crate::session::Session) of [`RconQuery`] fails with
+    /// [`QueryError::Timeout`](crate::QueryError::Timeout) instead.
     #[error(
         "no answer to rcon: the server is down, or limits its answers; {} send none to a wrong password, {} none \
          where a command prints nothing",
@@ -784,10 +784,7 @@ mod tests {
 
     #[test]
     fn a_command_is_sent_once_unless_it_is_repeatable() {
-        assert_eq!(
-            query().timeout(Remaining::Retry),
-            OnTimeout::Done(Err(RconError::Timeout))
-        );
+        assert_eq!(query().timeout(Remaining::Retry), OnTimeout::Wait);
         assert_eq!(
             query().repeatable().timeout(Remaining::Retry),
             OnTimeout::Retry
@@ -811,10 +808,7 @@ mod tests {
         out.clear();
         query.request(&mut out);
         assert!(out.ends_with(b" ABCDEFGHIJK status"), "{out:?}");
-        assert_eq!(
-            query.timeout(Remaining::Retry),
-            OnTimeout::Done(Err(RconError::Timeout))
-        );
+        assert_eq!(query.timeout(Remaining::Retry), OnTimeout::Wait);
         assert!(!format!("{query:?}").contains("secret"));
     }
 
@@ -958,10 +952,7 @@ mod tests {
             panic!()
         };
         assert_eq!(answer.text.style().colours, Colours::DarkPlaces);
-        assert_eq!(
-            collect(&[b"getinfo"]),
-            OnTimeout::Done(Err(RconError::Timeout))
-        );
+        assert_eq!(collect(&[b"getinfo"]), OnTimeout::Wait);
     }
 
     /// DaemonEngine/Daemon b276137b, recorded.

@@ -229,6 +229,8 @@ pub enum Remaining {
 pub enum OnTimeout<A> {
     /// Send the request again. If no retry is left, wait for a reply until the deadline.
     Retry,
+    /// Do not send the request again: wait for a reply until the deadline.
+    Wait,
     /// Give up this step and send the next request.
     Next,
     /// End the query with the answer so far.
@@ -239,6 +241,7 @@ impl<A> OnTimeout<A> {
     pub(crate) fn map<B>(self, convert: impl FnOnce(A) -> B) -> OnTimeout<B> {
         match self {
             Self::Retry => OnTimeout::Retry,
+            Self::Wait => OnTimeout::Wait,
             Self::Next => OnTimeout::Next,
             Self::Done(answer) => OnTimeout::Done(convert(answer)),
         }

@@ -264,7 +264,7 @@ impl<C: Conversation> Machine for Session<C> {
                 event!(self, retry = self.stats.retries, "request sent again");
                 self.state = State::Sending;
             }
-            OnTimeout::Retry => self.wait_for_last_reply(now),
+            OnTimeout::Retry | OnTimeout::Wait => self.wait_for_last_reply(now),
             OnTimeout::Next => self.next_step(now),
             OnTimeout::Done(answer) => self.end(now, Ok(answer)),
         }
@@ -462,7 +462,7 @@ impl<C: Conversation> Session<C> {
     fn give_up(&mut self, now: Instant, error: QueryError) {
         let result = match self.conversation.timeout(Remaining::Nothing) {
             OnTimeout::Done(answer) => Ok(answer),
-            OnTimeout::Retry | OnTimeout::Next => Err(error),
+            OnTimeout::Retry | OnTimeout::Wait | OnTimeout::Next => Err(error),
         };
         self.end(now, result);
     }

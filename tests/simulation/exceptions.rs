@@ -26,7 +26,7 @@ fn answer(query: &mut impl Conversation<Answer = Answer>, datagrams: &[&[u8]]) -
     }
     match query.timeout(Remaining::Step) {
         OnTimeout::Done(answer) => Some(answer),
-        OnTimeout::Retry | OnTimeout::Next => None,
+        OnTimeout::Retry | OnTimeout::Wait | OnTimeout::Next => None,
     }
 }
 

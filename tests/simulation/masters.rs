@@ -414,7 +414,6 @@ fn judge_console(
         Err(RconError::BadPassword) if bodies == [BAD] => {
             return Judgement::Excepted(Exception::PiecesOfConsole);
         }
-        Err(RconError::Timeout) if bodies.is_empty() => return Judgement::Failed("no answer"),
         Err(error) => return Judgement::Wrong(format!("{error} after {} pieces", bodies.len())),
         Ok(answer) => answer,
     };
