@@ -310,6 +310,11 @@ mod tests {
             (b"\xff\xff\xff\xffinfo 34", "request"),
             (b"\xff\xff\xff\xffinfo\n  Arena1    q2dm1  0/ 8\n", "reply"),
             (b"\xff\xff\xff\xffk\n", "request"),
+            // Requests to their masters, most of them without a mark.
+            (b"query", "request"),
+            (b"c\n\0", "request"),
+            (b"a\n1\n0\n", "request"),
+            (b"\xff\xff\xff\xffshutdown", "request"),
             (b"\xff\xff\xff\xffl", "reply"),
             (
                 b"\xff\xff\xff\xffgetserversResponse\\\xc0\0\x02\x01\x6d\x38\\EOT\0\0\0",

@@ -69,6 +69,8 @@ enum Mode {
     BlackOps3,
     /// In plain text after byte 0x02 (Medal of Honor).
     MedalOfHonor,
+    /// In plain text after a fifth 0xFF (HexenWorld).
+    HexenWorld,
     /// As a signature over the time (DarkPlaces).
     #[cfg(feature = "secure-rcon")]
     Time,
@@ -84,6 +86,7 @@ impl From<Mode> for RconMode {
             Mode::Quoted => Self::Quoted,
             Mode::BlackOps3 => Self::BlackOps3,
             Mode::MedalOfHonor => Self::MedalOfHonor,
+            Mode::HexenWorld => Self::HexenWorld,
             #[cfg(feature = "secure-rcon")]
             Mode::Time => Self::Time,
             #[cfg(feature = "secure-rcon")]
@@ -169,7 +172,7 @@ fn explained(error: &Error, mode: Mode) -> String {
     let modes = match (error.kind(), mode) {
         (ErrorKind::Timeout, Mode::Plain) => {
             "\n  Some servers ignore a password in this form: try --mode quoted (Quake3e, CoD4x), --mode medal-of-honor, \
-             --mode black-ops3, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
+             --mode black-ops3, --mode hexen-world, or --mode time or --mode challenge (DarkPlaces, with --features secure-rcon)."
         }
         (ErrorKind::Timeout, _) => {
             "\n  Some servers ignore a password in this form: try --mode plain, the default."

@@ -156,9 +156,9 @@ impl Quake3List {
     /// # Errors
     /// [`EncodeError`] if the request cannot be written.
     pub fn new(request: &GetServers<'_>, limits: &Limits) -> Result<Self, EncodeError> {
-        let mut bytes = Vec::new();
-        Request::new(Command::GetServers(*request)).encode(&mut bytes)?;
-        let list = Self::with_request(Family::Quake3, bytes, limits);
+        request.check()?;
+        let get_servers = Request::new(Command::GetServers(*request));
+        let list = Self::with_request(Family::Quake3, &get_servers, limits);
         Ok(Self {
             extended: request.extended,
             ..list
@@ -184,14 +184,16 @@ impl Quake3List {
     /// # Ok::<(), std::net::AddrParseError>(())
     /// ```
     pub fn quake2(limits: &Limits) -> Self {
-        Self::with_request(Family::Quake2, b"query".to_vec(), limits)
+        let request = Request::new(Command::ListQuery);
+        Self::with_request(Family::Quake2, &request, limits)
     }
 
     /// Requests the list of a master of QuakeWorld: `c`.
     ///
     /// The master sends all its servers, in datagrams without an end mark.
     pub fn quake_world(limits: &Limits) -> Self {
-        Self::with_request(Family::QuakeWorld, b"c\n\0".to_vec(), limits)
+        let request = Request::new(Command::ShortList);
+        Self::with_request(Family::QuakeWorld, &request, limits)
     }
 
     /// Requests the list of a master of HexenWorld.
@@ -199,12 +201,19 @@ impl Quake3List {
     /// It is that of QuakeWorld, with one 0xFF before the request (Unity-Technologies/qstat,
     /// qstat.h).
     pub fn hexen_world(limits: &Limits) -> Self {
-        Self::with_request(Family::QuakeWorld, b"\xffc\0".to_vec(), limits)
+        let request = Request {
+            hexen_world: true,
+            ..Request::new(Command::ShortList)
+        };
+        Self::with_request(Family::QuakeWorld, &request, limits)
     }
 
-    fn with_request(form: Family, request: Vec<u8>, limits: &Limits) -> Self {
+    /// A query with a request that was checked.
+    fn with_request(form: Family, request: &Request<'_>, limits: &Limits) -> Self {
+        let mut bytes = Vec::new();
+        request.put(&mut bytes);
         Self {
-            request,
+            request: bytes,
             form,
             extended: false,
             scope: Scope::default(),

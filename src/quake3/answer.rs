@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::reassembly::Parts;
-use super::wire::player::{PlayerLine, is_blank};
+use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::response::{Layout, Response};
 use super::wire::siblings::{Form, may_be_joined, may_lack_lines};
 use crate::error::{ParseError, ParseErrorKind};
@@ -46,7 +46,7 @@ pub struct Answer {
 pub(super) struct LineCount {
     /// The number of player lines.
     pub(super) players: usize,
-    /// Whether a line with text is not a player line.
+    /// Whether some lines are neither players nor other parts of a reply.
     pub(super) has_odd_line: bool,
 }
 
@@ -151,7 +151,7 @@ impl Answer {
             if PlayerLine::is_one(self.form(), line) {
                 lines.players = lines.players.saturating_add(1);
             } else {
-                lines.has_odd_line |= !is_blank(line);
+                lines.has_odd_line |= !is_other_line(self.form(), line);
             }
         }
         self.completeness_of(lines, self.get("clients"))

@@ -53,6 +53,8 @@
 //!
 //! - The server side also answers `info`, with which Quake 2's clients search for servers, and `k`,
 //!   QuakeWorld's ping.
+//! - Requests to masters have no mark: `query` in Quake 2, `c` and the heartbeat `a` in QuakeWorld.
+//!   Quake 2's heartbeat has the mark, and its status instead of a tag.
 //! - There is no challenge: every answer is [`Unavailable`](crate::Verification::Unavailable).
 //! - Quake 2 lists no more players once a status would pass 1,384 bytes, Alien Arena 2,784
 //!   (id-Software/Quake-2, server/sv_main.c). If a status is nearly that long, its end counts as
@@ -61,6 +63,8 @@
 //!   (QW-Group/mvdsv, src/sv_send.c). They are joined in order of arrival. If the last one has
 //!   nearly 1,340 bytes, the end counts as missing. A datagram lost in the middle is noticed only
 //!   if a line was cut there, and one of another reply only if a client's number comes twice.
+//! - So after a retry, the first datagram of the reply to one attempt can be joined with the rest of
+//!   the reply to another. The answer then has players of two moments.
 //! - Bit 0 of `needpass` is the password of players (yquake2/yquake2, src/game/g_main.c).
 //! - Spectators of QuakeWorld do not count as players. `maxclients` does not count them either.
 //! - Texts are in [`Charset::Quake`](crate::model::Charset::Quake). A reply of

@@ -20,7 +20,8 @@
 //! Call of Duty: Black Ops III sends and reads `FF FF FF FF 00 password 20 command`, and
 //! `FF FF FF FF 01 text` (RaidMax/IW4M-Admin, Plugins/ScriptPlugins/ParserT7.js). Medal of Honor
 //! has byte 02 before the word of the request, and 01 before that of the reply; its servers accept
-//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c).
+//! any byte in place of 02 (openmoh/openmohaa, code/server/sv_main.c). HexenWorld's packets begin
+//! with a fifth FF, as its status does (gamedig/node-gamedig, protocols/hexen2.js).
 //!
 //! The password travels in plain text, and replies are not authenticated: anyone on the path can
 //! read and forge both. DarkPlaces' signed form keeps the password secret.
@@ -60,7 +61,7 @@ use crate::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum RconMode {
-    /// In plain text: every server except those of Medal of Honor and Black Ops III.
+    /// In plain text: every server except those of Medal of Honor, Black Ops III and HexenWorld.
     #[default]
     Plain,
     /// In plain text and quotes, so that it may hold spaces: Quake3e, CoD4x. See
@@ -70,6 +71,8 @@ pub enum RconMode {
     BlackOps3,
     /// In plain text, after byte 0x02, the direction: Medal of Honor.
     MedalOfHonor,
+    /// In plain text, after a fifth 0xFF: HexenWorld.
+    HexenWorld,
     /// As a signature over the command and this machine's time, which must agree with the server's
     /// within 5 s: DarkPlaces.
     #[cfg(feature = "secure-rcon")]
@@ -84,7 +87,7 @@ impl RconMode {
     const fn is_signed(self) -> bool {
         !matches!(
             self,
-            Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor
+            Self::Plain | Self::Quoted | Self::BlackOps3 | Self::MedalOfHonor | Self::HexenWorld
         )
     }
 }
@@ -294,6 +297,7 @@ impl RconQuery {
         });
         Request {
             direction_byte: self.mode == RconMode::MedalOfHonor,
+            hexen_world: self.mode == RconMode::HexenWorld,
             ..Request::new(rcon)
         }
         .put(out);

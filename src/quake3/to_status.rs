@@ -8,7 +8,7 @@ use super::engines::{
     RED_AND_BLUE, TeamKeys,
 };
 use super::keys::{Key, Keys, Known};
-use super::wire::player::{PlayerLine, is_blank};
+use super::wire::player::{PlayerLine, is_other_line};
 use super::wire::siblings::{Form, Quake2Line, QuakeWorldLine};
 use crate::model::{
     Colours, Player, Rules, RulesBuilder, ServerStatus, Style, Team, Text, ToStatus, listed_bots,
@@ -99,7 +99,7 @@ struct Lines {
     extras: RulesBuilder,
     /// The players among them that only watch and have slots of their own, as in QuakeWorld.
     spectators: usize,
-    /// Whether some lines are not players.
+    /// Whether some lines are neither players nor other parts of a reply.
     has_odd_line: bool,
 }
 
@@ -170,7 +170,7 @@ impl<'a> Reader<'a> {
         for text in response.text_lines() {
             match self.listed(text, &mut lines) {
                 Some(player) => lines.players.push(player),
-                None => lines.has_odd_line |= !is_blank(text),
+                None => lines.has_odd_line |= !is_other_line(response.form(), text),
             }
         }
         let slots = self.known.get(Key::P).unwrap_or_default();

@@ -23,7 +23,7 @@ pub(crate) const TO_CLIENT: u8 = 0x01;
 /// (gamedig/node-gamedig, protocols/hexen2.js).
 pub(crate) const HEXEN_WORLD: u8 = 0xFF;
 /// The words that messages of this protocol begin with.
-const WORDS: [&str; 31] = [
+const WORDS: [&str; 32] = [
     "getinfo",
     "getstatus",
     "getchallenge",
@@ -34,6 +34,7 @@ const WORDS: [&str; 31] = [
     "getservers",
     "getserversExt",
     "heartbeat",
+    "shutdown",
     "infoResponse",
     "statusResponse",
     "status",

@@ -135,7 +135,7 @@ impl<'a> GetServers<'a> {
         Ok(list)
     }
 
-    pub(super) fn check(&self) -> Result<(), EncodeError> {
+    pub(crate) fn check(&self) -> Result<(), EncodeError> {
         if self.extended && self.game.is_none() {
             return Err(EncodeError::Empty("game name"));
         }

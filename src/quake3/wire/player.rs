@@ -4,7 +4,7 @@ use nom::Parser;
 use nom::combinator::fail;
 use nom::sequence::delimited;
 
-use super::siblings::{Form, Quake2Line, QuakeWorldLine};
+use super::siblings::{Form, Quake2Line, QuakeWorldLine, is_stream};
 use crate::grammar::Parsed;
 use crate::text::{each, number, short_until, split};
 
@@ -262,6 +262,12 @@ pub(super) fn line(text: &[u8]) -> Parsed<'_, &[u8]> {
     }
     let (rest, line) = short_until::<b'\n', b'\n'>(text)?;
     Ok((rest.get(1..).unwrap_or_default(), line))
+}
+
+/// Whether a line that is not a player's can be in an undamaged reply: a stream of QTV, or a line
+/// without text.
+pub(crate) fn is_other_line(form: Form, line: &[u8]) -> bool {
+    is_blank(line) || (form == Form::QuakeWorld && is_stream(line))
 }
 
 /// Whether a line holds only what tools and servers leave at the end: CR, NUL, a lone quote.

@@ -21,9 +21,9 @@ use std::fmt;
 use bytes::BufMut;
 use nom::Parser;
 use nom::branch::alt;
-use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while1};
+use nom::bytes::complete::{tag, tag_no_case, take, take_till, take_while, take_while1};
 use nom::character::complete::digit1;
-use nom::combinator::{map_opt, peek, rest, value};
+use nom::combinator::{eof, map_opt, opt, peek, rest, value};
 use nom::sequence::{delimited, preceded, terminated};
 
 use super::line::{self, HEXEN_WORLD, TO_SERVER, check_word, next_word, put_words};
@@ -55,7 +55,8 @@ pub struct Request<'a> {
     /// Whether byte 0x02 follows the mark, as Medal of Honor's clients write it. ioquake3 reads it
     /// as a space, DarkPlaces does not answer (recorded from OpenArena and Nexuiz).
     pub direction_byte: bool,
-    /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it.
+    /// Whether a fifth 0xFF follows the mark, as HexenWorld's clients write it. Before
+    /// [`Command::ShortList`] it is the only one.
     pub hexen_world: bool,
 }
 
@@ -141,6 +142,35 @@ pub enum Command<'a> {
         /// The game: `STEF1`.
         game: &'a [u8],
     },
+    /// The same with the server's status, as Quake 2's servers send it: `heartbeat`, a line feed and
+    /// an infostring (id-Software/Quake-2, server/sv_main.c, `Master_Heartbeat`).
+    StatusHeartbeat {
+        /// The status: the infostring, a line feed, and the player lines.
+        status: &'a [u8],
+    },
+    /// To a master of Quake 2: the server ends (id-Software/Quake-2, server/sv_main.c,
+    /// `Master_Shutdown`).
+    Shutdown,
+    /// To a master of Quake 2: requests the list of servers. It has no mark
+    /// (Unity-Technologies/qstat, qstat.h).
+    ListQuery,
+    /// To a master of QuakeWorld: requests the list of servers: `c`. It has no mark
+    /// (Unity-Technologies/qstat, qstat.h).
+    ShortList,
+    /// To a master of QuakeWorld: announces a server: `a`. It has no mark (QW-Group/mvdsv,
+    /// src/sv_master.c).
+    ShortHeartbeat {
+        /// The number of heartbeats so far.
+        sequence: u32,
+        /// The number of players.
+        players: u32,
+    },
+    /// To a master of QuakeWorld: the server ends: `C`. It has no mark (QW-Group/mvdsv,
+    /// src/sv_master.c).
+    ShortShutdown,
+    /// To a master of QuakeWorld: checks that it is there: `k`. It has no mark, unlike
+    /// [`Self::ShortPing`] (QW-Group/mvdsv, src/sv_master.c).
+    MasterPing,
 }
 
 impl<'a> Request<'a> {
@@ -154,19 +184,27 @@ impl<'a> Request<'a> {
     }
 
     /// Reads a request as servers do: spaces separate words, quotes group them, NUL and LF end the
-    /// line. The case of the command does not matter.
+    /// line. The case of the command does not matter. Some requests to masters have no mark.
     ///
     /// # Errors
     /// [`ParseErrorKind::NotThisProtocol`] without the mark or a word of this protocol,
     /// [`ParseErrorKind::Unexpected`] for replies, [`ParseErrorKind::CutShort`] and
     /// [`ParseErrorKind::Malformed`] for the arguments of requests to masters.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        let (extra, text) = line::text(datagram)?;
+        let (extra, text) = match line::text(datagram) {
+            Ok(marked) => marked,
+            Err(error) => {
+                return unmarked(datagram)
+                    .map_err(|_| error)
+                    .map(|(_, request)| request);
+            }
+        };
         // Some commands are not a line of words: they are recognised before the line is split.
         let binary = alt((
             connect.map(Command::Connect),
             secure_rcon.map(Command::SecureRcon),
             heartbeat_pairs,
+            status_heartbeat,
         ))
         .parse(text);
         let command = match binary {
@@ -223,6 +261,24 @@ impl<'a> Request<'a> {
                 out.put_slice(game);
                 out.put_u8(b'\\');
             }
+            Command::StatusHeartbeat { status } => {
+                put(b"heartbeat\n", &[]);
+                out.put_slice(status);
+            }
+            Command::Shutdown => put(b"shutdown", &[]),
+            Command::ListQuery => out.put_slice(b"query"),
+            Command::ShortList if self.hexen_world => out.put_slice(b"\xffc\0"),
+            Command::ShortList => out.put_slice(b"c\n\0"),
+            Command::ShortHeartbeat { sequence, players } => {
+                out.put_u8(b'a');
+                for number in [sequence, players] {
+                    out.put_u8(b'\n');
+                    number::put((*number).into(), out);
+                }
+                out.put_u8(b'\n');
+            }
+            Command::ShortShutdown => out.put_slice(b"C\n"),
+            Command::MasterPing => out.put_slice(b"k\0"),
             Command::Connect(connect) => {
                 put(b"connect", &[]);
                 connect.put(out);
@@ -268,8 +324,20 @@ impl<'a> Request<'a> {
                 check_word("game name", game)?;
                 EncodeError::check("game name", game, 1..=255, |byte| byte == b'\\')
             }
+            Command::StatusHeartbeat { status } if !status.starts_with(b"\\") => {
+                Err(EncodeError::Empty("infostring"))
+            }
             Command::Connect(connect) => connect.check(),
-            Command::SecureRcon(_) | Command::Ping | Command::ShortPing => Ok(()),
+            Command::StatusHeartbeat { .. }
+            | Command::SecureRcon(_)
+            | Command::Ping
+            | Command::ShortPing
+            | Command::Shutdown
+            | Command::ListQuery
+            | Command::ShortList
+            | Command::ShortHeartbeat { .. }
+            | Command::ShortShutdown
+            | Command::MasterPing => Ok(()),
         }
     }
 }
@@ -467,6 +535,42 @@ fn heartbeat_pairs(input: &[u8]) -> Parsed<'_, Command<'_>> {
         .parse(input)
 }
 
+/// `status-heartbeat = "heartbeat" LF &"\" *OCTET`
+fn status_heartbeat(input: &[u8]) -> Parsed<'_, Command<'_>> {
+    let word = (tag_no_case("heartbeat"), tag("\n"), peek(tag("\\")));
+    preceded(word, rest)
+        .map(|status| Command::StatusHeartbeat { status })
+        .parse(input)
+}
+
+/// `unmarked = ( "query" [LF] / [ %xFF ] %s"c" ( LF / NUL ) / short-heartbeat / %s"C" LF / %s"k" NUL ) *NUL`:
+/// the requests to masters without the mark (Unity-Technologies/qstat, qstat.h; QW-Group/mvdsv,
+/// src/sv_master.c).
+fn unmarked(datagram: &[u8]) -> Parsed<'_, Request<'_>> {
+    let hexen_world = opt(tag(&[HEXEN_WORLD][..])).map(|byte| byte.is_some());
+    let end = alt((tag("\n"), tag("\0")));
+    let short_list = terminated(hexen_world, (tag("c"), end)).map(|hexen_world| Request {
+        hexen_world,
+        ..Request::new(Command::ShortList)
+    });
+    let others = alt((
+        value(Command::ListQuery, (tag("query"), opt(tag("\n")))),
+        short_heartbeat,
+        value(Command::ShortShutdown, tag("C\n")),
+        value(Command::MasterPing, tag("k\0")),
+    ));
+    let tail = (take_while(|byte| byte == 0), eof);
+    terminated(alt((short_list, others.map(Request::new))), tail).parse(datagram)
+}
+
+/// `short-heartbeat = %s"a" LF 1*DIGIT LF 1*DIGIT LF`
+fn short_heartbeat(input: &[u8]) -> Parsed<'_, Command<'_>> {
+    let number_line = || terminated(map_opt(digit1, number::number::<u32>), tag("\n"));
+    preceded(tag("a\n"), (number_line(), number_line()))
+        .map(|(sequence, players)| Command::ShortHeartbeat { sequence, players })
+        .parse(input)
+}
+
 impl<'a> Command<'a> {
     /// Reads a line of text: the command's word and its arguments. `start`: the offset of the text
     /// in its datagram.
@@ -496,6 +600,7 @@ impl<'a> Command<'a> {
             },
             b"rcon" => Self::Rcon(RconRequest::parse(line)),
             b"ping" => Self::Ping,
+            b"shutdown" => Self::Shutdown,
             b"getservers" => Self::GetServers(GetServers::parse(line, false, offset)?),
             b"getserversext" => Self::GetServers(GetServers::parse(line, true, offset)?),
             b"heartbeat" => {

@@ -3,14 +3,15 @@
 use bytes::BufMut;
 use nom::branch::alt;
 use nom::bytes::complete::{tag, tag_no_case, take_till};
-use nom::combinator::{not, opt, peek, value};
+use nom::combinator::{not, opt, peek, recognize, value};
+use nom::multi::many0_count;
 use nom::sequence::{delimited, preceded, terminated};
 use nom::{Input, Parser};
 
 use super::infostring::InfoString;
 use super::line::{self, until};
 use super::player::{self, PlayerLine, is_blank};
-use super::siblings::Form;
+use super::siblings::{Form, is_stream};
 use crate::error::{ParseError, ParseErrorKind};
 use crate::grammar::{self, Parsed, expect};
 use crate::limits::Limits;
@@ -75,6 +76,10 @@ impl<'a> Response<'a> {
         };
         let offset_of = |rest: &[u8]| datagram.len().saturating_sub(rest.len());
         let no_infostring = ParseErrorKind::CutShort("the reply: no infostring");
+        let begin = |input| match form {
+            Form::Quake2 => value(false, text_lines).parse(input),
+            Form::Quake3 | Form::QuakeWorld => begin(input),
+        };
         let begin = expect(no_infostring, begin);
         let (body, is_quoted) = grammar::read(begin, after_word, offset_of(after_word))?;
         let info_start = offset_of(body);
@@ -211,7 +216,7 @@ impl<'a> Response<'a> {
         // NUL ends each datagram of QuakeWorld.
         let is_end = move |line: &[u8]| form == Form::QuakeWorld && line == b"\0";
         let is_skipped =
-            move |line: &[u8]| !line.is_empty() && !PlayerLine::is_one(form, line) && !is_end(line);
+            move |line: &[u8]| !line.is_empty() && !is_whole_line(form, line) && !is_end(line);
         each_with_offset(self.player_text(), player::line)
             .filter(move |(_, line)| is_skipped(line))
             .map(move |(offset, _)| {
@@ -238,10 +243,7 @@ impl<'a> Response<'a> {
         if self.layout.info_closed {
             out.put_u8(b'\n');
         }
-        for line in self
-            .text_lines()
-            .filter(|line| PlayerLine::is_one(form, line))
-        {
+        for line in self.text_lines().filter(|line| is_whole_line(form, line)) {
             out.put_slice(line);
             out.put_u8(b'\n');
         }
@@ -305,7 +307,7 @@ pub(crate) const fn command_word(detail: Detail) -> &'static str {
     }
 }
 
-/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( LF "\" ) ) / ( %s"n" &"\" )`.
+/// `word = "statusResponse" / "infoResponse" / "infostringresponse" / ( %s"print" &( text-lines "\" ) ) / ( %s"n" &"\" )`.
 /// qstat reads the third one as well; the last ones are Quake 2's and QuakeWorld's
 /// (id-Software/Quake-2, server/sv_main.c; id-Software/Quake, QW/server/sv_main.c).
 fn word(text: &[u8]) -> Parsed<'_, Word> {
@@ -321,7 +323,7 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
         form: Form::Quake3,
         detail: Detail::Short,
     };
-    let quake2 = terminated(tag("print"), peek(tag("\n\\")));
+    let quake2 = terminated(tag("print"), peek((text_lines, tag("\\"))));
     let quake_world = terminated(tag("n"), peek(tag("\\")));
     alt((
         value(full(Form::Quake3), tag_no_case(command_word(Detail::Full))),
@@ -330,6 +332,11 @@ fn word(text: &[u8]) -> Parsed<'_, Word> {
         value(full(Form::QuakeWorld), quake_world),
     ))
     .parse(text)
+}
+
+/// Whether a line is a player's or, in QuakeWorld, that of a stream.
+fn is_whole_line(form: Form, line: &[u8]) -> bool {
+    PlayerLine::is_one(form, line) || (form == Form::QuakeWorld && is_stream(line))
 }
 
 /// An infostring without the bytes that servers and tools leave at its end: CR, and NUL and a quote
@@ -351,6 +358,14 @@ fn without_end(info: &[u8], form: Form, is_quoted: bool, is_closed: bool) -> &[u
         Some(whole) if may_have_separator && InfoString::new(info).has_odd_key() => whole,
         _ => info,
     }
+}
+
+/// `text-lines = LF *( !"\" *( %x00-09 / %x0B-FF ) LF )`: the end of the word's line, and lines of
+/// text that some servers of Quake 2 send before the infostring (Unity-Technologies/qstat, qstat.c,
+/// `deal_with_qw_packet`).
+fn text_lines(input: &[u8]) -> Parsed<'_, &[u8]> {
+    let line = (not(tag("\\")), until::<b'\n'>, tag("\n"));
+    recognize((tag("\n"), many0_count(line))).parse(input)
 }
 
 /// `begin = *( %x00-09 / %x0B-5B / %x5D-FF ) ( LF [ DQUOTE &"\" ] / &"\" )`: whether a quote

@@ -3,7 +3,7 @@
 
 use nom::Parser;
 use nom::bytes::complete::{tag, take_till, take_till1, take_while};
-use nom::combinator::{eof, opt};
+use nom::combinator::{eof, opt, recognize};
 use nom::sequence::{delimited, preceded, terminated};
 
 use crate::grammar::{GrammarError, Parsed};
@@ -143,7 +143,8 @@ pub struct QuakeWorldLine<'a> {
     pub bottom: &'a [u8],
     /// The team, if the request asks for it.
     pub team: Option<&'a [u8]>,
-    /// The login or country, if the request asks for it.
+    /// The country of the login, if the request asks for it; `none` for an unknown country. `None`
+    /// for a player without a login (QW-Group/mvdsv, src/sv_main.c).
     pub login: Option<&'a [u8]>,
     /// `b` for a bot, `h` for a person, if the request asks for it.
     pub kind: Option<&'a [u8]>,
@@ -198,6 +199,8 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
     } else {
         (second, third)
     };
+    // A player without a login has an empty text there.
+    let login = login.filter(|login| !login.is_empty());
     let line = QuakeWorldLine {
         id,
         frags,
@@ -212,6 +215,25 @@ fn quake_world_line(line: &[u8]) -> Parsed<'_, QuakeWorldLine<'_>> {
         kind,
     };
     Ok((rest, line))
+}
+
+/// Whether a line of QuakeWorld describes a stream of QTV and not a player. Requests with flag 32 ask
+/// for such lines.
+pub(crate) fn is_stream(line: &[u8]) -> bool {
+    stream(line).is_ok()
+}
+
+/// `stream = "qtv" SP word SP quoted SP quoted SP word tail`: number, title, address and the number
+/// of viewers. The address is empty without a proxy of its own (QW-Group/mvdsv,
+/// src/sv_demo_qtv.c, `QTV_Streams_List`).
+fn stream(line: &[u8]) -> Parsed<'_, &[u8]> {
+    let fields = (
+        after_space(word),
+        after_space(quoted),
+        after_space(quoted),
+        after_space(word),
+    );
+    recognize((tag("qtv"), fields, tail)).parse(line)
 }
 
 /// `word = 1*( %x21 / %x23-5B / %x5D-FF )`: a number, or `S`. A backslash before the name makes a
@@ -295,6 +317,36 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    /// Of the format strings of MVDSV's `QTV_Streams_List`.
+    #[test]
+    fn lines_of_streams_are_no_players() {
+        for line in [
+            &br#"qtv 1 "Finals" "2@qtv.example.org:28000" 12"#[..],
+            br#"qtv 1 "" "" 0"#,
+        ] {
+            assert!(is_stream(line));
+            assert_eq!(QuakeWorldLine::parse(line), None);
+            let last_word = line.iter().rposition(|&byte| byte == b' ').unwrap() + 1;
+            for cut in 0..line.len() {
+                let text = line.get(..cut).unwrap();
+                assert_eq!(is_stream(text), cut > last_word, "cut at {cut}");
+            }
+        }
+        assert!(!is_stream(br#"7 12 5 26 "Ann" "base" 13 4"#));
+    }
+
+    #[test]
+    fn a_login_that_is_not_there_is_none() {
+        let login = |text: &str| {
+            let line = format!(r#"7 12 5 26 "Ann" "" 13 4 "red" "{text}" "h""#);
+            let line = QuakeWorldLine::parse(line.as_bytes()).unwrap();
+            line.login.map(<[u8]>::to_vec)
+        };
+        assert_eq!(login(""), None);
+        assert_eq!(login("de"), Some(b"de".to_vec()));
+        assert_eq!(login("none"), Some(b"none".to_vec()));
     }
 
     #[test]

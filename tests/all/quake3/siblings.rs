@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use queryport::games::Game;
-use queryport::quake3::{self, Answer, Command, Form, Request, Response, StatusQuery};
+use queryport::quake3::{
+    self, Answer, Command, Form, Password, RconMode, RconQuery, Request, Response, StatusQuery,
+};
 use queryport::session::{Conversation, OnTimeout, Remaining, Verdict, Wait};
 use queryport::{
     Dialect, Engine, Limits, ParseErrorKind, Part, Player, Protocol, QueryOptions, Requester,
@@ -217,6 +219,60 @@ fn a_status_of_quake_world_is_read() {
     );
 }
 
+/// Lines of MVDSV's `QTV_Streams_List`, which requests with flag 32 get.
+#[test]
+fn streams_of_qtv_are_neither_players_nor_damage() {
+    let lines = "qtv 1 \"Finals\" \"2@qtv.example.org:28000\" 12\nqtv 2 \"\" \"\" 0\n\0";
+    let datagram = [QUAKE_WORLD.strip_suffix(b"\0").unwrap(), lines.as_bytes()].concat();
+    let answer = answer(&[&datagram]);
+    assert!(answer.completeness().is_complete());
+    let status = answer.to_status();
+    assert_eq!(
+        (status.players.len(), status.completeness.is_complete()),
+        (3, true)
+    );
+    let response = Response::parse(&datagram, &Limits::default()).unwrap();
+    assert_eq!(response.problems().next(), None);
+    let mut out = Vec::new();
+    response.encode(&mut out);
+    assert_eq!(out, datagram);
+}
+
+#[test]
+fn a_player_without_a_login_has_none() {
+    let datagram = b"\xff\xff\xff\xffn\\map\\dm3\n1 0 1 0 \"a\" \"\" 0 0 \"red\" \"\" \"h\"\n\
+        2 0 1 0 \"b\" \"\" 0 0 \"red\" \"de\" \"h\"\n\0";
+    let players = answer(&[datagram]).to_status().players;
+    let logins: Vec<_> = players
+        .iter()
+        .map(|player| player.extra.get("login"))
+        .collect();
+    assert_eq!(logins[0], None);
+    assert_eq!(logins[1].unwrap().plain(), "de");
+    assert_eq!(players[0].bot, Some(false));
+}
+
+/// As Unity-Technologies/qstat skips it (qstat.c, `deal_with_qw_packet`).
+#[test]
+fn text_before_a_status_of_quake_2_is_skipped() {
+    let text = "print\nClient has left\n\nloading \\maps\n";
+    let datagram = [b"\xff\xff\xff\xff", text.as_bytes(), &QUAKE2[10..]].concat();
+    let Verdict::Done(answer) = query(Dialect::Quake2).receive(&datagram) else {
+        panic!()
+    };
+    let (read, whole) = (answer.to_status(), self::answer(&[QUAKE2]).to_status());
+    assert_eq!((&read.rules, &read.players), (&whole.rules, &whole.players));
+    assert!(read.completeness.is_complete());
+    let response = Response::parse(&datagram, &Limits::default()).unwrap();
+    assert_eq!(response.problems().count(), 1, "the text");
+    let mut out = Vec::new();
+    response.encode(&mut out);
+    assert_eq!(out, QUAKE2);
+    // The reason of a refusal alone.
+    let refusal = b"\xff\xff\xff\xffprint\nServer \\a is full.\n";
+    assert!(Response::parse(refusal, &Limits::default()).is_err());
+}
+
 #[test]
 fn a_cut_status_of_quake_world_is_incomplete() {
     for cut in 7..QUAKE_WORLD.len() - 1 {
@@ -332,6 +388,101 @@ fn short_requests_go_both_ways() {
         }
     }
     assert!(Request::parse(b"\xff\xff\xff\xffinfo\n Srv q2dm1 1/ 8\n").is_err());
+}
+
+/// The requests to masters: qstat's (Unity-Technologies/qstat, qstat.h), and the heartbeats of
+/// id-Software/Quake-2 (server/sv_main.c) and of MVDSV (QW-Group/mvdsv, src/sv_master.c).
+#[test]
+fn requests_to_masters_go_both_ways_and_are_named() {
+    let status = &QUAKE2[10..];
+    let heartbeat = [b"\xff\xff\xff\xffheartbeat\n", status].concat();
+    let (sequence, players) = (17, 4);
+    for (datagram, command) in [
+        (&b"query"[..], Command::ListQuery),
+        (b"c\n\0", Command::ShortList),
+        (b"\xffc\0", Command::ShortList),
+        (b"a\n17\n4\n", Command::ShortHeartbeat { sequence, players }),
+        (b"C\n", Command::ShortShutdown),
+        (b"k\0", Command::MasterPing),
+        (b"\xff\xff\xff\xffshutdown", Command::Shutdown),
+        (&heartbeat, Command::StatusHeartbeat { status }),
+    ] {
+        let request = Request::parse(datagram).unwrap();
+        assert_eq!(request.command, command);
+        assert_eq!(
+            request.hexen_world,
+            datagram[0] == 0xFF && datagram[1] == b'c'
+        );
+        let mut written = Vec::new();
+        request.encode(&mut written).unwrap();
+        assert_eq!(written, datagram);
+        let candidates = inspect(datagram, &Limits::default());
+        let likeliest = &candidates[0];
+        assert_eq!(
+            (likeliest.protocol, likeliest.from_server),
+            (Protocol::Quake3, false)
+        );
+        assert_eq!(likeliest.message.as_ref().unwrap().kind(), "request");
+        let whole = match command {
+            Command::StatusHeartbeat { .. } => datagram.len() - status.len() + 1,
+            Command::ShortList => 2 + usize::from(request.hexen_world),
+            _ => datagram.len(),
+        };
+        for cut in 0..whole {
+            let read = Request::parse(&datagram[..cut]);
+            assert!(read.is_err(), "{} cut at {cut}", datagram.escape_ascii());
+        }
+        for engine in [Engine::Quake3, Engine::Quake2, Engine::QuakeWorld] {
+            assert!(
+                served(engine, datagram, 1).is_empty(),
+                "not a request to a server"
+            );
+        }
+    }
+    // The other forms of the lists' requests.
+    for (datagram, command) in [
+        (&b"query\n\0"[..], Command::ListQuery),
+        (b"c\n", Command::ShortList),
+        (b"c\0", Command::ShortList),
+    ] {
+        assert_eq!(
+            Request::parse(datagram).map(|request| request.command),
+            Ok(command)
+        );
+    }
+    for other in [
+        &b"query\\"[..],
+        b"queryid",
+        b"c",
+        b"cat\n",
+        b"a\n1\n",
+        b"a\n-1\n2\n",
+        b"k\n",
+    ] {
+        assert!(Request::parse(other).is_err(), "{}", other.escape_ascii());
+    }
+}
+
+/// The reply to a ping has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
+#[test]
+fn an_answer_to_a_ping_is_named() {
+    let candidates = inspect(b"l", &Limits::default());
+    assert!(candidates[0].from_server && candidates[0].is_match());
+    assert_eq!(candidates[0].message.as_ref().unwrap().kind(), "reply");
+}
+
+#[test]
+fn console_commands_for_hexen_world_have_its_fifth_byte() {
+    let (password, limits) = (Password::new("secret"), Limits::default());
+    let mut query = RconQuery::new(password, "status", RconMode::HexenWorld, &limits).unwrap();
+    let mut request = Vec::new();
+    query.request(&mut request);
+    assert_eq!(request, b"\xff\xff\xff\xff\xffrcon secret status");
+    query.receive(b"\xff\xff\xff\xff\xffnmap: demo1\n\0");
+    let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
+        panic!()
+    };
+    assert_eq!(answer.text.plain(), "map: demo1\n");
 }
 
 #[test]

@@ -105,6 +105,7 @@ pub fn rcon(data: &[u8]) {
         RconMode::Quoted,
         RconMode::MedalOfHonor,
         RconMode::BlackOps3,
+        RconMode::HexenWorld,
         #[cfg(feature = "secure-rcon")]
         RconMode::Time,
         #[cfg(feature = "secure-rcon")]
@@ -158,6 +159,7 @@ fn is_command(request: &[u8], mode: RconMode) {
     }
     let request = Request::parse(request).expect("our requests are requests");
     assert_eq!(request.direction_byte, mode == RconMode::MedalOfHonor);
+    assert_eq!(request.hexen_world, mode == RconMode::HexenWorld);
     match request.command {
         Command::GetChallenge { .. } => {}
         Command::Rcon(rcon) => {

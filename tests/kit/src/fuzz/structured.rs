@@ -153,7 +153,7 @@ pub fn requests(data: &[u8]) {
     out.clear();
     {
         use quake3::Command;
-        let command = match choice % 9 {
+        let command = match choice % 11 {
             0 => Command::GetInfo {
                 challenge: some(one),
             },
@@ -169,6 +169,8 @@ pub fn requests(data: &[u8]) {
             5 => Command::ShortPing,
             6 => Command::Status { flags: some(one) },
             7 => Command::Info { protocol: one },
+            8 => Command::StatusHeartbeat { status: one },
+            9 => Command::Shutdown,
             _ => Command::GetStatus { challenge: None },
         };
         let mut request = quake3::Request::new(command);

@@ -164,7 +164,10 @@ fn quake_world_player(line: &[u8]) -> Result<Pairs, &'static str> {
     let first = [
         "id", "score", "minutes", "ping", "name", "skin", "top", "bottom",
     ];
-    Ok(named(&[&first, added].concat(), parts))
+    let mut fields = named(&[&first, added].concat(), parts);
+    // A player without a login has an empty text there.
+    fields.retain(|(name, text)| name != b"login" || !text.is_empty());
+    Ok(fields)
 }
 
 /// Why a text is ambiguous, if it is.
