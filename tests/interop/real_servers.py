@@ -204,7 +204,7 @@ def listed_by_dpmaster():
         processes.append(subprocess.Popen(server, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True))
         address = processes[1].stdout.readline().split(" on ")[1].split(",")[0]
         time.sleep(1.5)
-        command = ours("master", "list", f"127.0.0.1:{port}", "baseq3", "68")
+        command = ours("master", "list", f"127.0.0.1:{port}", "Quake3Arena", "68")
         done = subprocess.run(command, capture_output=True, timeout=20, text=True)
         return ("all" if address in done.stdout.split() else "nothing"), done.stdout + done.stderr
     finally:

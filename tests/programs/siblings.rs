@@ -133,6 +133,49 @@ fn every_command_for_servers_knows_the_siblings() {
     }
 }
 
+/// Over the broadcast address of the loopback network.
+#[test]
+fn the_siblings_are_found_on_the_local_network() {
+    for (game, ports) in [
+        ("halo", 2302..=2305),
+        ("quake2", 27910..=27913),
+        ("quake", 27500..=27503),
+        ("hexen2", 26950..=26953),
+    ] {
+        let free = ports
+            .clone()
+            .find(|port| UdpSocket::bind((Ipv4Addr::UNSPECIFIED, *port)).is_ok());
+        let port = free.expect("a free port").to_string();
+        let (mut child, _out, first) = started(&["serve", game, &port, "--address", "0.0.0.0"]);
+        let address: SocketAddr = first.trim().rsplit(' ').next().unwrap().parse().unwrap();
+        assert!(ports.contains(&address.port()), "{first}");
+        let search = [
+            "query",
+            "--lan",
+            game,
+            "--network",
+            "127.255.255.255",
+            "--json",
+        ];
+        let (code, out, err) = output(&search);
+        assert_eq!(code, Some(0), "{game}: {out}{err}");
+        let answers = out.lines().map(|line| serde_json::from_str(line).unwrap());
+        let mut answers = answers.filter(|answer: &serde_json::Value| {
+            let peer: SocketAddr = answer["peer"].as_str().unwrap().parse().unwrap();
+            peer.port() == address.port()
+        });
+        let answer = answers.next().unwrap_or_else(|| panic!("{game}: {out}"));
+        assert_eq!(
+            answer["answer"]["name"], "queryport embedded duel",
+            "{answer}"
+        );
+        assert_eq!(answer["answer"]["completeness"], "complete", "{answer}");
+        assert!(answers.next().is_none(), "{game} was found twice");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
 #[test]
 fn lists_of_the_siblings_are_scanned_and_printed() {
     for (game, begin) in [

@@ -49,7 +49,7 @@ fn deathmatch() -> ServerStatus {
     let mut status = ServerStatus::default();
     status.name = Some(caret("^1queryport^7 embedded ^2deathmatch"));
     status.map = Some("q3dm17".into());
-    status.game = Some("baseq3".into());
+    status.game = Some("Quake3Arena".into());
     status.game_type = Some("0".into());
     status.max_players = Some(16);
     status.password = Some(false);
