@@ -383,6 +383,12 @@ pub enum ListError {
     /// The server sent nothing, or no reply to the request.
     #[error("the list server did not reply")]
     NoReply,
+    /// The server sent nothing, which this server also does if its list is empty.
+    #[error(
+        "no reply: either the list server has no server of this game and protocol number, or it is \
+         offline, behind a firewall, or at another port"
+    )]
+    NoReplyOrEmpty,
     /// The server refused, in its own words.
     #[error("the list server refused: {0:?}")]
     Refused(String),
@@ -407,7 +413,7 @@ impl ListError {
     pub(crate) const fn kind(&self) -> ErrorKind {
         match self {
             Self::NoGreeting => ErrorKind::NotThisProtocol,
-            Self::NoReply => ErrorKind::Timeout,
+            Self::NoReply | Self::NoReplyOrEmpty => ErrorKind::Timeout,
             Self::Refused(_) => ErrorKind::Refused,
             Self::Malformed(_) | Self::WrongKey => ErrorKind::Malformed,
             Self::TooLong => ErrorKind::Limit {
@@ -610,6 +616,7 @@ mod tests {
         for (error, kind) in [
             (ListError::NoGreeting, ErrorKind::NotThisProtocol),
             (ListError::NoReply, ErrorKind::Timeout),
+            (ListError::NoReplyOrEmpty, ErrorKind::Timeout),
             (
                 ListError::Refused("no such game".to_owned()),
                 ErrorKind::Refused,

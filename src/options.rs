@@ -205,10 +205,11 @@ pub enum Engine {
     /// reply.
     MedalOfHonor,
     /// Quake 3's sibling Quake 2: answers `status` with `print`, player lines of score, ping and
-    /// name, at most 1,384 bytes.
+    /// name, at most 1,384 bytes. Rules beyond 511 bytes of the infostring are left out, as there.
     Quake2,
     /// Quake 3's sibling QuakeWorld, with the replies of MVDSV: answers `status` with `n`, in
-    /// datagrams of at most 1,340 bytes of text.
+    /// datagrams of at most 1,340 bytes of text. Rules beyond 511 bytes of the infostring are left
+    /// out, as there.
     QuakeWorld,
     /// Quake 3's sibling HexenWorld: as QuakeWorld, with a fifth 0xFF.
     HexenWorld,

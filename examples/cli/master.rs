@@ -25,7 +25,7 @@ use masters::with_masters;
 use queryport::GameKey;
 use queryport::lists::{GameSpy1List, ListRequest, Quake3List, Scope};
 use queryport::net::{Servers, serve as serve_master};
-use queryport::quake3::master::{Master, MasterEvent, Options};
+use queryport::quake3::master::{Master, MasterEvent, Options, is_sign_off};
 use queryport::quake3::{self, Command, Request};
 use queryport::session::{Handled, Machine, Transmit};
 use queryport::{Client, Limits, Secret, ServerList};
@@ -127,14 +127,14 @@ fn key(text: &str) -> Result<GameKey, String> {
     GameKey::new(text).map_err(|error| error.to_string())
 }
 
-/// Shortest tag whose heartbeat is as long as the master's `getinfo`.
-const MIN_TAG: usize = 5;
+/// Shortest tag whose heartbeat is nearly as long as the master's `getinfo`.
+const MIN_TAG: usize = 2;
 
 fn tag(text: &str) -> Result<(String, String), String> {
     let (tag, game) = text.split_once('=').ok_or("expected TAG=GAME")?;
     if tag.len() < MIN_TAG {
         return Err(format!(
-            "a tag needs {MIN_TAG} letters: a master must not answer a shorter heartbeat"
+            "a tag needs {MIN_TAG} letters: a master must not answer a heartbeat with a much longer datagram"
         ));
     }
     Ok((tag.to_owned(), game.to_owned()))
@@ -193,10 +193,14 @@ impl Machine for Watched {
     }
 }
 
-/// Prints why a heartbeat was refused.
-fn refusal(tag: &str, is_known: bool) -> String {
-    if is_known {
+/// Why a heartbeat was refused.
+fn refusal(tag: &str, master: &Master) -> String {
+    if master.knows_tag(tag) {
         return "the list is full, or has no servers of this machine without --loopback".to_owned();
+    }
+    if is_sign_off(tag) {
+        let why = "the server ends; it stays in the list until its entry expires, because the sender can be forged";
+        return why.to_owned();
     }
     format!("unknown tag, give --tag {tag}=GAME to list its servers")
 }
@@ -205,7 +209,6 @@ fn refusal(tag: &str, is_known: bool) -> String {
 async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>> {
     let sockets = sockets(&arguments.addresses)?;
     let time = arguments.seconds.map(Duration::from_secs);
-    let tags = tags(&arguments);
     let master = Master::new(Secret::from_os()?, options(arguments), Instant::now());
     let memory = master.memory_bound() / 1024;
     writeln!(
@@ -228,7 +231,7 @@ async fn serve(arguments: Serve) -> Result<ExitCode, Box<dyn std::error::Error>>
             () = &mut end => break,
             interrupted = &mut interrupted => { interrupted?; break }
         }
-        print_events(&mut watched, &tags)?;
+        print_events(&mut watched)?;
     }
     let stats = watched.master.stats();
     writeln!(
@@ -258,18 +261,6 @@ fn sockets(addresses: &[SocketAddr]) -> Result<Vec<UdpSocket>, Box<dyn std::erro
     Ok(sockets)
 }
 
-/// The heartbeat tags that the master knows: the usual ones, and those of the arguments.
-fn tags(arguments: &Serve) -> BTreeSet<String> {
-    const USUAL: [&str; 4] = [
-        "DarkPlaces",
-        "QuakeArena-1",
-        "Wolfenstein-1",
-        "EnemyTerritory-1",
-    ];
-    let others = arguments.tag.iter().map(|(tag, _)| tag.clone());
-    USUAL.map(str::to_owned).into_iter().chain(others).collect()
-}
-
 fn options(arguments: Serve) -> Options {
     let mut options = Options::default();
     options.scope = if arguments.loopback {
@@ -295,10 +286,10 @@ async fn after(time: Option<Duration>) {
 }
 
 /// Prints the servers that were refused or listed, or that have expired.
-fn print_events(watched: &mut Watched, tags: &BTreeSet<String>) -> io::Result<()> {
+fn print_events(watched: &mut Watched) -> io::Result<()> {
     let mut out = io::stdout();
     for (server, tag) in watched.refused.drain(..) {
-        let why = refusal(&tag, tags.contains(&tag));
+        let why = refusal(&tag, &watched.master);
         writeln!(out, "refused {server} with heartbeat tag {tag}: {why}")?;
     }
     while let Some(event) = watched.master.poll_event() {

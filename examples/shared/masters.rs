@@ -7,7 +7,7 @@ use crate::command_line;
 /// The game's row with these list servers in place of its own. Each is `HOST:PORT`,
 /// `FORM=HOST:PORT`, or `HOST` with the port of the game's first list server.
 pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
-    let known = game.masters.first().map(|master| master.form);
+    let known = game.masters.first();
     let master = |text: &String| {
         let (form, address) = match text.split_once('=') {
             Some((name, address)) => {
@@ -15,7 +15,7 @@ pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
                 let unknown = || format!("{name:?} is not a form of lists: {}", names());
                 (Some(form.ok_or_else(unknown)?), address)
             }
-            None => (known, text.as_str()),
+            None => (known.map(|master| master.form), text.as_str()),
         };
         let form =
             form.ok_or_else(|| format!("{}: write FORM={text}, with one of {}", game.id, names()))?;
@@ -29,7 +29,13 @@ pub fn with_masters(game: &Game, masters: &[String]) -> Result<Game, String> {
         };
         let address = command_line::server(&address)?;
         // The table needs static texts, and a program leaks only a few.
-        Ok(MasterAddress::new(form, address.leak()))
+        let master = MasterAddress::new(form, address.leak());
+        let is_silent_if_empty = known.is_some_and(|known| known.is_silent_if_empty);
+        Ok(if is_silent_if_empty && text.split_once('=').is_none() {
+            master.silent_if_empty()
+        } else {
+            master
+        })
     };
     let masters: Result<Vec<MasterAddress>, String> = masters.iter().map(master).collect();
     let mut game = *game;

@@ -226,12 +226,27 @@ pub struct MasterAddress {
     pub form: MasterForm,
     /// `HOST:PORT`.
     pub address: &'static str,
+    /// Whether it sends no reply if it has no server of the game and protocol number.
+    pub is_silent_if_empty: bool,
 }
 
 impl MasterAddress {
-    /// A list server: `HOST:PORT`.
+    /// A list server: `HOST:PORT`. It replies even if its list is empty.
     pub const fn new(form: MasterForm, address: &'static str) -> Self {
-        Self { form, address }
+        Self {
+            form,
+            address,
+            is_silent_if_empty: false,
+        }
+    }
+
+    /// The same list server, but it sends no reply if its list is empty.
+    #[must_use]
+    pub const fn silent_if_empty(self) -> Self {
+        Self {
+            is_silent_if_empty: true,
+            ..self
+        }
     }
 }
 
@@ -241,9 +256,7 @@ impl MasterAddress {
 pub enum MasterForm {
     /// Quake 3's `getservers NUMBER empty full` over UDP.
     Short,
-    /// `getservers GAME NUMBER empty full` over UDP. No reply can mean an empty list: AlterWare's
-    /// master sends nothing if it has no server of that game and number
-    /// (alterware/master-server, src/services/getservers_command.cpp).
+    /// `getservers GAME NUMBER empty full` over UDP.
     Named,
     /// [`Self::Short`], but the list has no end mark: it ends when no more datagrams arrive.
     Unmarked,

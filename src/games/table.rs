@@ -119,7 +119,7 @@ const ERRORIST: MasterAddress = gamespy1("master.errorist.eu:28900");
 const NEWBIES: MasterAddress = gamespy1("master.newbiesplayground.net:28900");
 const OLDUNREAL: MasterAddress = gamespy1("master.oldunreal.com:28900");
 const QTRACKER: MasterAddress = gamespy1("master2.qtracker.com:28900");
-const ALTERWARE: MasterAddress = named("server.alterware.dev:20810");
+const ALTERWARE: MasterAddress = alterware("server.alterware.dev:20810");
 const LISTED_OVER_HTTP: &str = "IW4x itself lists its servers over HTTP";
 const PLUTONIUM: &str = "Plutonium lists its servers over HTTP (api/servers)";
 /// The servers' own list servers (Dragonade, da_gamespy.cpp).
@@ -141,6 +141,12 @@ macro_rules! masters {
         })+
     };
 }
+/// A list server with AlterWare's program (alterware/master-server,
+/// src/services/getservers_command.cpp).
+const fn alterware(address: &'static str) -> MasterAddress {
+    named(address).silent_if_empty()
+}
+
 masters! {
     short: Short, named: Named, unmarked: Unmarked, hexadecimal: Hexadecimal, long: Long, gamespy1: GameSpy1,
     gamespy1_without_login: GameSpy1WithoutLogin,
@@ -240,12 +246,13 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "mohaab", profile: Some(&engines::MEDAL_OF_HONOR), name: "Medal of Honor: Allied Assault Breakthrough", old_ids: &["mohbt"],
         year: Some(2003), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
         dialect: MedalOfHonor, gamename: Some("mohaab"), masters: &[N333, OPENSPY, ERRORIST, NEWBIES, QTRACKER],
-        marks: &[All(&[Has("gametypestring"), Exact("serverType", "2")])],
+        // The latter in a status (openmoh/openmohaa, code/qcommon/common.c).
+        marks: &[All(&[Has("gametypestring"), Exact("serverType", "2")]), Exact("com_gamename", "mohaab")],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohaas", profile: Some(&engines::MEDAL_OF_HONOR), name: "Medal of Honor: Allied Assault Spearhead", old_ids: &["mohsh"],
         year: Some(2002), game_port: Some(12203), query_port: Offset(97), also_at: MOHAA,
         dialect: MedalOfHonor, gamename: Some("mohaas"), masters: &[N333, OPENSPY, ERRORIST, NEWBIES, QTRACKER],
-        marks: &[All(&[Has("gametypestring"), Exact("serverType", "1")])],
+        marks: &[All(&[Has("gametypestring"), Exact("serverType", "1")]), Exact("com_gamename", "mohaas")],
         certainty: Listed, lan: MOHAA_LAN, source: "node-gamedig; 333networks; GameserverLister", ..GAMESPY1 },
     Game { id: "mohpa", name: "Medal of Honor: Pacific Assault", year: Some(2004), game_port: Some(13203),
         query_port: Offset(97), gamename: Some("mohpa"), ..IN_BOTH },
@@ -497,7 +504,7 @@ pub(crate) static TABLE: &[Game] = &[
     Game { id: "t7x", profile: Some(&engines::BOIII), name: "Call of Duty: Black Ops III (BOIII, T7x)", aliases: &["boiii", "codbo3"],
         year: Some(2015), game_port: Some(27017), dialect: InfoOnly, gamename: Some("T7"),
         numbers: &[(8, ""), (7, "")],
-        masters: &[named("master.ezz.lol:20810"), named("m.ezz.lol:20810"), ALTERWARE],
+        masters: &[alterware("master.ezz.lol:20810"), alterware("m.ezz.lol:20810"), ALTERWARE],
         quirks: "the port is the one that its client adds to an address without one", certainty: Unverified,
         source: "Ezz-lol/boiii-free; alterware/master-server", ..QUAKE3 },
     Game { id: "codbo", profile: Some(&engines::IW5), name: "Call of Duty: Black Ops (Plutonium)", aliases: &["plutoniumt5", "codbo1"], year: Some(2010),

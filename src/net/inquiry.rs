@@ -11,7 +11,7 @@ use super::io::{Fault, Io};
 use super::querier::{MAX_DEADLINE, MIN_DEADLINE, Querier};
 use super::server::Server;
 use crate::address::{Prefix, network};
-use crate::error::{EncodeError, ErrorKind, QueryError};
+use crate::error::{EncodeError, ErrorKind, ListError, QueryError};
 #[cfg(feature = "games")]
 use crate::games::{Game, MasterAddress};
 use crate::lists::{ListCompleteness, ListRequest, ListSession, Quake3List, Scope, ServerList};
@@ -42,6 +42,8 @@ pub struct MasterReport {
     pub address: String,
     /// The requests, until they are sent.
     requests: Vec<ListRequest>,
+    /// Whether it sends no reply if its list is empty.
+    is_silent_if_empty: bool,
     /// How many servers it has listed.
     pub servers: usize,
     /// How many servers were left out because the lists contain more than 256 ports at one host.
@@ -105,6 +107,7 @@ impl Gathering {
         let report = |master: &MasterAddress| MasterReport {
             address: master.address.to_owned(),
             requests: game.list_requests(master, &client.options.limits),
+            is_silent_if_empty: master.is_silent_if_empty,
             ..MasterReport::default()
         };
         let masters = game
@@ -135,6 +138,7 @@ impl Gathering {
                 options: self.options.clone(),
                 master: master.address.clone(),
                 requests: std::mem::take(&mut master.requests),
+                is_silent_if_empty: master.is_silent_if_empty,
                 report: Box::new(report_of_master),
             });
         }
@@ -220,6 +224,7 @@ pub(super) struct Inquiry {
     options: Options,
     master: String,
     requests: Vec<ListRequest>,
+    is_silent_if_empty: bool,
     report: Box<dyn Fn(Event) + Send + Sync>,
 }
 
@@ -237,7 +242,7 @@ impl Inquiry {
     }
 
     /// Sends the requests one by one. An unreachable list server gets no further request. A silent
-    /// one does: AlterWare's sends nothing if it has no server for a number.
+    /// one does: it may have no server for a number.
     async fn ask_all<I: Io>(&self) -> Result<ServerList, Error> {
         let mut merged: Option<ServerList> = None;
         let mut failed: Option<Error> = None;
@@ -266,8 +271,22 @@ impl Inquiry {
                 completeness: ListCompleteness::Incomplete,
                 ..list
             }),
-            (None, Some(error)) => Err(error),
+            (None, Some(error)) => Err(self.explained(error)),
             (None, None) => Err(Error::Request(EncodeError::Empty("protocol number"))),
+        }
+    }
+
+    /// The error, which names an empty list as a possible reason of silence.
+    fn explained(&self, error: Error) -> Error {
+        match error {
+            Error::Query {
+                peer,
+                error: QueryError::Timeout { .. },
+            } if self.is_silent_if_empty => Error::List {
+                peer,
+                error: ListError::NoReplyOrEmpty,
+            },
+            error => error,
         }
     }
 

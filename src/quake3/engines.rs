@@ -75,6 +75,9 @@ pub(crate) struct Profile {
     pub(crate) base_folders: &'static [&'static str],
     /// The form of replies of the server side.
     pub(crate) written: Written,
+    /// How it announces itself to masters.
+    #[cfg_attr(not(feature = "serve"), allow(dead_code, reason = "read by masters"))]
+    pub(crate) heartbeat: Heartbeat,
     /// Words with which it refuses a client, in addition to those of [`DEFAULT`].
     pub(crate) refusals: &'static [Phrase],
     /// The refusals in lines whose number has a known meaning.
@@ -322,8 +325,6 @@ pub(crate) struct Written {
     pub(crate) challenge: Challenge,
     /// Whether byte 0x01 precedes the command word of each reply.
     pub(crate) direction_byte: bool,
-    /// The tag of the heartbeats.
-    pub(crate) heartbeat: &'static str,
 }
 
 /// The reply to `getchallenge`.
@@ -402,6 +403,15 @@ impl Profile {
         }
     }
 
+    /// Whether an `infoResponse` of an empty server with this heartbeat lacks the key `clients`. A
+    /// heartbeat without a game is one of many engines.
+    #[cfg(any(test, feature = "serve"))]
+    pub(crate) fn may_lack_clients(heartbeat: &Heartbeat) -> bool {
+        let is_theirs = |row: &&Self| row.heartbeat.tag == heartbeat.tag;
+        let mut rows = ALL.iter().filter(is_theirs);
+        heartbeat.game.is_some() && rows.any(|row| matches!(row.clients, Clients::LeftOutAtZero(_)))
+    }
+
     /// The engine of a status whose form is unknown; `None` if no mark identifies it.
     #[cfg_attr(not(feature = "games"), allow(dead_code, reason = "read by games"))]
     pub(crate) fn of_unknown_form(known: &Known<'_>) -> Option<&'static Self> {
@@ -426,6 +436,24 @@ impl Profile {
             Engine::HexenWorld => &HEXEN_WORLD,
             _ => &IOQUAKE3,
         }
+    }
+
+    /// The type of match with this number.
+    pub(crate) fn match_of(&self, number: &[u8]) -> Option<&'static Match> {
+        let number: u32 = number::number(number)?;
+        self.matches.iter().find(|known| known.number == number)
+    }
+
+    /// Whether a folder is the game's own, not a modification.
+    pub(crate) fn is_base_folder(&self, folder: &[u8]) -> bool {
+        let mut folders = self.base_folders.iter();
+        folders.any(|base| base.as_bytes() == folder)
+    }
+
+    /// Whether [`Self::matches`] are those of a server with this `gamename`.
+    pub(crate) fn is_stock(&self, name: Option<&[u8]>) -> bool {
+        let mut names = self.stock.iter().map(|own| own.as_bytes());
+        self.stock.is_empty() || names.any(|own| name == Some(own))
     }
 
     /// The row that the server side imitates for a status with these keys: that of a game on the
@@ -550,8 +578,8 @@ pub(crate) const DEFAULT: Profile = Profile {
         counts_in_status: false,
         challenge: Challenge::Response,
         direction_byte: false,
-        heartbeat: "DarkPlaces",
     },
+    heartbeat: DARK_PLACES_HEARTBEAT,
     refusals: &[
         Phrase::begin("server is full", RefusalReason::ServerFull),
         Phrase::begin("server full", RefusalReason::ServerFull),
@@ -966,9 +994,9 @@ pub(crate) const URBAN_TERROR: Profile = Profile {
                 rules: &[Key::ModVersion, Key::GModVersion],
             },
         ],
-        heartbeat: "QuakeArena-1",
         ..DEFAULT.written
     },
+    heartbeat: QUAKE3_HEARTBEAT,
     source: "FrozenSand/ioq3-for-UrbanTerror-4 code/server/sv_main.c, code/qcommon/q_shared.h; \
              types of match as the plugin PowerAdmin of B3 names them",
     ..IOQUAKE3
@@ -993,9 +1021,9 @@ pub(crate) const RTCW: Profile = Profile {
     colours: Colours::Caret,
     matches: WOLFENSTEIN_MATCHES,
     base_folders: &["main"],
-    written: Written {
-        heartbeat: "Wolfenstein-1",
-        ..DEFAULT.written
+    heartbeat: Heartbeat {
+        sign_off: Some("WolfFlatline-1"),
+        ..heartbeat("Wolfenstein-1", Some("wolfmp"))
     },
     source: "id-Software/RTCW-MP src/server/sv_main.c, src/game/q_shared.h",
     ..DEFAULT
@@ -1040,9 +1068,13 @@ pub(crate) const ENEMY_TERRITORY: Profile = Profile {
     },
     matches: ENEMY_TERRITORY_MATCHES,
     base_folders: &["etmain"],
-    written: Written {
-        heartbeat: "EnemyTerritory-1",
-        ..DEFAULT.written
+    heartbeat: Heartbeat {
+        sign_off: Some("ETFlatline-1"),
+        list: ListRule {
+            has_all: true,
+            is_hexadecimal: false,
+        },
+        ..heartbeat("EnemyTerritory-1", Some("et"))
     },
     refusals: &[Phrase::begin(
         "protocol mismatch between client and server",
@@ -1370,7 +1402,8 @@ pub(crate) const COD2: Profile = Profile {
         ..DEFAULT.rcon
     },
     connect: Some(ConnectForm::Plain),
-    source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp",
+    heartbeat: call_of_duty("COD-2", "cod2"),
+    source: "voron00/CoD2rev_Server src/server/sv_main_mp.cpp, src/universal/q_shared.cpp, src/qcommon/qcommon.h",
     ..COD1
 };
 
@@ -1380,7 +1413,8 @@ pub(crate) const COD4: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "Call of Duty 4")])],
     game: Some("cod4mw"),
     connect: Some(ConnectForm::Plain),
-    source: "captured",
+    heartbeat: call_of_duty("COD-4", "cod4mw"),
+    source: "captured; callofduty4x/CoD4x_Server src/sv_main.c",
     ..COD1
 };
 
@@ -1428,7 +1462,9 @@ pub(crate) const IW4X: Profile = Profile {
         ..DEFAULT.rcon
     },
     connect: None,
-    source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp",
+    heartbeat: heartbeat("IW4", Some("IW4")),
+    source: "iw4x/iw4x-client src/Components/Modules/Party.cpp, ServerInfo.cpp, TextRenderer.cpp, \
+             Dedicated.cpp",
     ..DEFAULT
 };
 
@@ -1459,6 +1495,7 @@ pub(crate) const IW6X: Profile = Profile {
         ..DEFAULT.rcon
     },
     connect: None,
+    heartbeat: heartbeat("IW6", Some("IW6")),
     source: "HeartbeatingForCenturies/iw6x-client src/client/component/party.cpp, colors.cpp; \
              Ezz-lol/boiii-free getinfo.cpp",
     ..DEFAULT
@@ -1470,6 +1507,7 @@ pub(crate) const S1X: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "S1")])],
     game: Some("s1x"),
     colours: Colours::AdvancedWarfare,
+    heartbeat: heartbeat("S1", Some("S1")),
     rcon: RconRule {
         before_message: None,
         ..IW6X.rcon
@@ -1484,6 +1522,7 @@ pub(crate) const H1: Profile = Profile {
     signatures: &[all(&[Is(Key::Gamename, "H1")])],
     game: Some("h1"),
     colours: Colours::AdvancedWarfare,
+    heartbeat: heartbeat("H1", Some("H1")),
     rcon: IW7.rcon,
     source: "auroramod/h1-mod src/client/component/party.cpp, rcon.cpp",
     ..IW6X
@@ -1494,6 +1533,7 @@ pub(crate) const BOIII: Profile = Profile {
     name: "BOIII",
     signatures: &[all(&[Is(Key::Gamename, "T7")])],
     game: Some("t7x"),
+    heartbeat: heartbeat("T7", Some("T7")),
     rcon: RconRule {
         is_silent_on_wrong_password: true,
         ..DEFAULT.rcon
@@ -1513,6 +1553,7 @@ pub(crate) const IW7: Profile = Profile {
         ..DEFAULT.rcon
     },
     colours: Colours::InfiniteWarfare,
+    heartbeat: heartbeat("IW7", Some("IW7")),
     source: "auroramod/iw7-mod src/client/component/party.cpp, colors.cpp",
     ..IW6X
 };
@@ -1527,6 +1568,10 @@ pub(crate) const TREMULOUS: Profile = Profile {
     game: Some("tremulous"),
     colours: Colours::Tremulous12,
     base_folders: &["base"],
+    heartbeat: Heartbeat {
+        info_names: &["base"],
+        ..heartbeat("Tremulous", Some("Tremulous"))
+    },
     source: "darklegion/tremulous src/qcommon/q_shared.h",
     ..DEFAULT
 };
@@ -1565,6 +1610,11 @@ pub(crate) const DAEMON: Profile = Profile {
         ..DEFAULT.rcon
     },
     connect: Some(ConnectForm::Escaped),
+    heartbeat: Heartbeat {
+        sign_off: Some("Unvanquished-dead"),
+        info_names: &["unv"],
+        ..heartbeat("Unvanquished", Some("UNVANQUISHED"))
+    },
     source: "DaemonEngine/Daemon src/engine/server/sv_main.cpp, src/common/Color.cpp",
     ..DEFAULT
 };
@@ -1713,8 +1763,12 @@ pub(crate) const INFO_STRING_PROTOCOL: [(&str, &str); 2] =
 pub(crate) struct Heartbeat {
     /// The word after `heartbeat`.
     pub(crate) tag: &'static str,
-    /// The game. Without one, the infostring must name it.
+    /// The word in its place when the server ends.
+    pub(crate) sign_off: Option<&'static str>,
+    /// The game, as requests for its list name it. Without one, the infostring must name it.
     pub(crate) game: Option<&'static str>,
+    /// Other names of the game in infostrings.
+    pub(crate) info_names: &'static [&'static str],
     /// The list of the servers.
     pub(crate) list: ListRule,
 }
@@ -1732,7 +1786,9 @@ pub(crate) struct ListRule {
 const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
     Heartbeat {
         tag,
+        sign_off: None,
         game,
+        info_names: &[],
         list: ListRule {
             has_all: false,
             is_hexadecimal: false,
@@ -1740,27 +1796,44 @@ const fn heartbeat(tag: &'static str, game: Option<&'static str>) -> Heartbeat {
     }
 }
 
-/// The heartbeats of each engine (dpmaster, src/games.c). Elite Force's heartbeats are pairs, and
-/// its clients read only lists in hexadecimal digits (Chomenor/ioef-cmod, code/server/sv_main.c,
-/// code/client/cl_main.c).
-pub(crate) const HEARTBEATS: [Heartbeat; 5] = [
-    heartbeat("DarkPlaces", None),
-    heartbeat("QuakeArena-1", Some("Quake3Arena")),
-    heartbeat("Wolfenstein-1", Some("wolfmp")),
+/// The heartbeat of a server that names its game in its `infoResponse` (dpmaster, src/games.c).
+const DARK_PLACES_HEARTBEAT: Heartbeat = heartbeat("DarkPlaces", None);
+/// dpmaster, src/games.c.
+const QUAKE3_HEARTBEAT: Heartbeat = heartbeat("QuakeArena-1", Some("Quake3Arena"));
+/// Of Call of Duty 2 and 4. No client names these games in a request for their list.
+const fn call_of_duty(tag: &'static str, id: &'static str) -> Heartbeat {
     Heartbeat {
-        list: ListRule {
-            has_all: true,
-            is_hexadecimal: false,
-        },
-        ..heartbeat("EnemyTerritory-1", Some("et"))
+        sign_off: Some("flatline"),
+        ..heartbeat(tag, Some(id))
+    }
+}
+/// Elite Force's heartbeats are pairs, and its clients read only lists in hexadecimal digits
+/// (Chomenor/ioef-cmod, code/server/sv_main.c, code/client/cl_main.c).
+const ELITE_FORCE_HEARTBEAT: Heartbeat = Heartbeat {
+    list: ListRule {
+        has_all: false,
+        is_hexadecimal: true,
     },
-    Heartbeat {
-        list: ListRule {
-            has_all: false,
-            is_hexadecimal: true,
-        },
-        ..heartbeat("STEF1", Some("EliteForce"))
-    },
+    ..heartbeat("STEF1", Some("EliteForce"))
+};
+
+/// Every heartbeat of the rows, and that of Elite Force.
+pub(crate) static HEARTBEATS: [&Heartbeat; 15] = [
+    &DARK_PLACES_HEARTBEAT,
+    &QUAKE3_HEARTBEAT,
+    &RTCW.heartbeat,
+    &ENEMY_TERRITORY.heartbeat,
+    &ELITE_FORCE_HEARTBEAT,
+    &TREMULOUS.heartbeat,
+    &DAEMON.heartbeat,
+    &COD2.heartbeat,
+    &COD4.heartbeat,
+    &IW4X.heartbeat,
+    &IW6X.heartbeat,
+    &S1X.heartbeat,
+    &IW7.heartbeat,
+    &H1.heartbeat,
+    &BOIII.heartbeat,
 ];
 
 #[cfg(test)]
@@ -1777,7 +1850,7 @@ mod tests {
             listing.row(row.name, row, Some(&DEFAULT));
         }
         for heartbeat in HEARTBEATS {
-            listing.value("heartbeat", &heartbeat);
+            listing.value("heartbeat", heartbeat);
         }
         listing.value("pairs of an infostring", &INFO_STRING_PROTOCOL);
         listing.value("teams of qcstatus", &QCSTATUS_TEAMS);
@@ -2074,6 +2147,19 @@ mod tests {
             let has_source = !profile.source.is_empty() || profile.name == "unknown";
             assert!(has_source, "the row of {} has no source", profile.name);
         }
+    }
+
+    #[test]
+    fn a_master_knows_the_heartbeat_of_every_row() {
+        for profile in Profile::all() {
+            let tag = profile.heartbeat.tag;
+            let is_known = HEARTBEATS.iter().any(|known| known.tag == tag);
+            assert!(is_known, "HEARTBEATS lacks that of {}", profile.name);
+        }
+        let mut tags: Vec<&str> = HEARTBEATS.iter().map(|known| known.tag).collect();
+        tags.sort_unstable();
+        tags.dedup();
+        assert_eq!(tags.len(), HEARTBEATS.len());
     }
 
     #[test]

@@ -37,6 +37,13 @@ pub(super) fn profile(status: &ServerStatus, engine: Engine) -> &'static Profile
     Profile::of_status(&known, engine)
 }
 
+/// The pairs of a status's fields.
+pub(super) struct Fields {
+    pub(super) info: InfoStringBuilder,
+    /// Rules that contradict a field under a key that clients prefer.
+    left_out: Vec<Key>,
+}
+
 /// The pairs of the status's fields, in a bounded number of bytes. Each key is written once.
 ///
 /// A status still lacks `clients`: whether it is needed depends on the player lines that fit.
@@ -45,13 +52,16 @@ pub(super) fn field_pairs(
     status: &ServerStatus,
     service: &Service,
     room: usize,
-) -> InfoStringBuilder {
+) -> Fields {
     let profile = profile(status, service.engine);
     let mut writer = Writer {
         status,
         profile,
         is_info: detail == Detail::Short,
-        info: InfoStringBuilder::new(room),
+        fields: Fields {
+            info: InfoStringBuilder::new(room),
+            left_out: Vec::new(),
+        },
     };
     writer.put_counts();
     writer.put_match_type();
@@ -65,7 +75,7 @@ pub(super) fn field_pairs(
         writer.put_limits();
         writer.put_teams();
     }
-    writer.info
+    writer.fields
 }
 
 /// An infostring that is being written.
@@ -73,14 +83,33 @@ struct Writer<'a> {
     status: &'a ServerStatus,
     profile: &'static Profile,
     is_info: bool,
-    info: InfoStringBuilder,
+    fields: Fields,
 }
 
 impl Writer<'_> {
     /// Writes a value under the keys of its field, if there is one.
     fn put(&mut self, keys: &Keys, value: Option<Vec<u8>>) {
-        for key in keys.written(self.is_info) {
+        let written = keys.written(self.is_info);
+        for key in written {
             self.put_key(*key, value.as_deref());
+        }
+        if let (Some(value), [first, ..]) = (&value, written) {
+            let preferred = keys.read.split(|key| key == first).next();
+            self.leave_out(preferred.unwrap_or_default(), value);
+        }
+    }
+
+    /// Leaves out the rules with these keys if they contradict a field with this value. Clients prefer
+    /// these keys to those of the field.
+    fn leave_out(&mut self, keys: &[Key], value: &[u8]) {
+        // An `infoResponse` has no rules.
+        if self.is_info || value.is_empty() {
+            return;
+        }
+        for key in keys {
+            if self.rule(*key).is_some_and(|rule| rule != value) {
+                self.fields.left_out.push(*key);
+            }
         }
     }
 
@@ -88,7 +117,7 @@ impl Writer<'_> {
     /// be shorter.
     fn put_key(&mut self, key: Key, value: Option<&[u8]>) {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            let _ = self.info.put(key.as_str().as_bytes(), value);
+            let _ = self.fields.info.put(key.as_str().as_bytes(), value);
         }
     }
 
@@ -164,11 +193,19 @@ impl Writer<'_> {
     fn put_match_type(&mut self) {
         let (status, profile) = (self.status, self.profile);
         let words = self.text(&status.game_type);
-        if profile.written.teams == WrittenTeams::Qcstatus && words.is_some() {
-            return;
+        let is_qcstatus = profile.written.teams == WrittenTeams::Qcstatus;
+        if let Some(words) = &words
+            && is_qcstatus
+        {
+            self.leave_out(profile.match_words.read, words);
+            return self.leave_out(profile.match_number.read, words);
         }
         let number = self.match_number();
         if profile.match_words.written(self.is_info).is_empty() {
+            self.leave_out(
+                profile.match_words.read,
+                words.as_deref().unwrap_or_default(),
+            );
             return self.put(&profile.match_number, number.or(words));
         }
         let has_number = !profile.match_number.written(self.is_info).is_empty();
@@ -183,7 +220,23 @@ impl Writer<'_> {
         let field = self.text(&self.status.game_type);
         let rule = || self.first_rule(self.profile.match_number.read);
         let number = field.filter(|text| is_number(text));
-        number.or_else(|| rule().filter(|text| is_number(text)))
+        number
+            .or_else(|| rule().filter(|text| is_number(text)))
+            .or_else(|| self.number_of_words())
+    }
+
+    /// The number that the game has for the words of the type of match, if clients read it as these
+    /// words again. Of a modification, they do not.
+    fn number_of_words(&self) -> Option<Vec<u8>> {
+        let status = self.status;
+        let words = status.game_type.as_ref()?;
+        let game = status.game.as_ref().map(Text::raw);
+        if !self.profile.is_stock(game) || status.mod_name.is_some() {
+            return None;
+        }
+        let mut matches = self.profile.matches.iter();
+        let known = matches.find(|known| words == known.name)?;
+        Some(known.number.to_string().into_bytes())
     }
 
     /// Writes the names of the game and its modification.
@@ -202,6 +255,7 @@ impl Writer<'_> {
             self.put_key(Key::Gamename, inner.as_deref());
         } else {
             self.put_key(Key::Gamename, game.as_deref());
+            self.leave_out(&[Key::ComGamename], game.as_deref().unwrap_or_default());
         }
         match profile.written.modification {
             Modification::Key(key) => self.put_key(key, modification.as_deref()),
@@ -276,7 +330,7 @@ impl Writer<'_> {
                 return;
             };
             let key = Key::Qcstatus.as_str();
-            if self.info.put(key.as_bytes(), &value).is_ok() {
+            if self.fields.info.put(key.as_bytes(), &value).is_ok() {
                 return;
             }
         }
@@ -284,7 +338,9 @@ impl Writer<'_> {
 
     /// Whether clients read the status's type of match and scores from this `qcstatus`.
     fn agrees_with(&self, qcstatus: &[u8]) -> bool {
-        let has_other_key = !self.lacks(self.profile.match_number.read);
+        let mut others = self.profile.match_number.read.iter();
+        let has_other_key =
+            others.any(|key| !self.lacks(&[*key]) && !self.fields.left_out.contains(key));
         let word = type_of_qcstatus(qcstatus).map(<[u8]>::to_vec);
         let teams = teams_of_qcstatus(qcstatus);
         let has_type = has_other_key || word == self.text(&self.status.game_type);
@@ -310,12 +366,19 @@ impl Writer<'_> {
         {
             self.put_key_number(key, status.score_limit);
         }
-        let anti_cheat = &profile.anti_cheat;
-        if let [key] = *anti_cheat.status
-            && !self.has_other_rule(anti_cheat, key)
+        if let [key] = *profile.anti_cheat.status
+            && self.anti_cheat_of_rules(key) != status.anti_cheat
         {
             self.put_key_number(key, status.anti_cheat.map(u8::from));
         }
+    }
+
+    /// Whether the rules show an anti-cheat under another key than this one.
+    fn anti_cheat_of_rules(&self, written: Key) -> Option<bool> {
+        let keys = self.profile.anti_cheat.read.iter();
+        let others = keys.filter(|key| **key != written);
+        let rules: Vec<Vec<u8>> = others.filter_map(|key| self.rule(*key)).collect();
+        number::any(rules.iter().map(Vec::as_slice))
     }
 
     /// The key of the limit of points.
@@ -323,9 +386,7 @@ impl Writer<'_> {
         if let [key, ..] = *self.profile.score_limit.status {
             return Some(key);
         }
-        let number: u32 = number::number(&self.match_number()?)?;
-        let mut matches = self.profile.matches.iter();
-        match matches.find(|known| known.number == number)?.limit {
+        match self.profile.match_of(&self.match_number()?)?.limit {
             Limit::Key(key) => Some(key),
             Limit::StockKey(_) | Limit::None => None,
         }
@@ -356,9 +417,10 @@ fn is_number(text: &[u8]) -> bool {
 /// The name in a reply with one name: the modification, or the game if it is named by its own
 /// folder.
 fn only_name<'a>(status: &'a ServerStatus, profile: &Profile) -> &'a Option<Text> {
-    let is_folder = |name: &Text| profile.base_folders.iter().any(|base| name == base);
     match &status.game {
-        Some(game) if status.mod_name.is_none() && is_folder(game) => &status.game,
+        Some(game) if status.mod_name.is_none() && profile.is_base_folder(game.raw()) => {
+            &status.game
+        }
         _ => &status.mod_name,
     }
 }
@@ -368,14 +430,10 @@ fn team(teams: &[Team], id: i32) -> Option<&Team> {
 }
 
 /// Appends the status's own rules, up to `limit` bytes of the infostring. A rule is left out if it
-/// does not fit, has no value, or its key is already there. A key without a value makes ioquake3's
+/// does not fit, has no value, contradicts a field, or its key is already there. A key without a value makes ioquake3's
 /// `serverstatus` misread all later pairs, and id's `Info_SetValueForKey` never writes one.
-pub(super) fn put_rules(
-    info: &mut InfoStringBuilder,
-    status: &ServerStatus,
-    form: Form,
-    limit: usize,
-) {
+pub(super) fn put_rules(fields: &mut Fields, status: &ServerStatus, form: Form, limit: usize) {
+    let Fields { info, left_out } = fields;
     info.limit = limit;
     let fields = info.bytes.clone();
     for (key, value) in &status.rules {
@@ -385,7 +443,9 @@ pub(super) fn put_rules(
             .iter()
             .map(|(key, _)| key)
             .chain([&b"challenge"[..]]);
-        let is_new = !known.any(|known| known.eq_ignore_ascii_case(&key));
+        let is_left_out = || Key::find(&key).is_some_and(|key| left_out.contains(&key));
+        let is_contradiction = !left_out.is_empty() && is_left_out();
+        let is_new = !known.any(|known| known.eq_ignore_ascii_case(&key)) && !is_contradiction;
         if is_new && !key.is_empty() && !value.is_empty() {
             let _ = info.put(&key, &value);
         }

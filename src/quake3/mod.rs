@@ -127,7 +127,8 @@
 //! | `teams` | `qcstatus`; `g_match_score`; `Score_Red`, `Score_Blue`; `redscore`, `bluescore`; names in `g_teamnamered`, `g_nameRed`, `g_redteam` and their like for blue, in team games | DarkPlaces (recorded from Nexuiz); Warsow; OSP; Soldier of Fortune II; Urban Terror, Jedi Outcast (captures). 1 is red, 2 blue, 3 yellow, 4 pink; on Warsow 2 and 3 |
 //! | `Player::team` | the player line; `P`, a digit for each client slot in use | see [`PlayerLine`]; Enemy Territory (etlegacy, src/game/g_main.c) |
 //!
-//! No known key contains `time_left` or `mutators`.
+//! No known key contains `mutators`. The time left and the scores of OpenTDM (`time_remaining`,
+//! `Score_A`), TDM (`#Time_Left`) and KTX (`status`) stay in the rules: they are of modifications.
 //!
 //! The server side writes the fields under the keys of the engine's row:
 //! - An info also has `needpass`, `humans` and `sv_privateclients`, which the clients of Jedi

@@ -185,7 +185,7 @@ fn encode(
     };
     let body = match detail {
         Detail::Short => Body {
-            info: field_pairs(detail, status, service, space.info).bytes,
+            info: field_pairs(detail, status, service, space.info).info.bytes,
             lines: None,
         },
         Detail::Full => status_body(space, context),
@@ -230,7 +230,8 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
     let written = &from_status::profile(status, service.engine).written;
     // The fields leave room for `clients`.
     let room = space.info.saturating_sub(MAX_CLIENTS);
-    let mut info = field_pairs(Detail::Full, status, service, room);
+    let mut fields = field_pairs(Detail::Full, status, service, room);
+    let info = &mut fields.info;
     info.limit = space.info;
     let mut lines = player_lines(&status.players, written.line, service.max_reply);
     let always_counts = written.counts_in_status || status.rules.get("clients").is_some();
@@ -258,13 +259,13 @@ fn status_body(space: Space, context: &Context<'_, ReplyKind>) -> Body {
         space.for_lines(info.bytes.len()),
     ));
     put_rules(
-        &mut info,
+        &mut fields,
         status,
         Form::Quake3,
         space.for_lines(lines.len()).min(space.info),
     );
     Body {
-        info: info.bytes,
+        info: fields.info.bytes,
         lines: has_needed_count.then_some(lines),
     }
 }

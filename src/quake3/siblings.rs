@@ -49,7 +49,7 @@ impl Wanted {
     }
 }
 
-/// Writes the reply to `status`.
+/// Writes the reply to `status`; nothing if [`Service::max_reply`] leaves no space for one.
 pub(super) fn encode(
     wanted: Wanted,
     status: &ServerStatus,
@@ -58,10 +58,18 @@ pub(super) fn encode(
 ) {
     let profile = Profile::of_engine(service.engine);
     let is_quake_world = profile.form == Form::QuakeWorld;
-    let mut text = if is_quake_world && !wanted.has(Wanted::INFO) {
-        Vec::new()
+    let Some(room) = service.max_reply.checked_sub(framing(service.engine)) else {
+        return;
+    };
+    // The line feed after the infostring.
+    let room = room.saturating_sub(1).min(MAX_INFO);
+    let info = if is_quake_world && !wanted.has(Wanted::INFO) {
+        Some(Vec::new())
     } else {
-        infostring(profile.form, status, service)
+        infostring(profile.form, status, service, room)
+    };
+    let Some(mut text) = info else {
+        return;
     };
     text.push(b'\n');
     let lines = lines(status, profile.form, wanted);
@@ -70,6 +78,14 @@ pub(super) fn encode(
     } else {
         put_whole(text, lines, service, template);
     }
+}
+
+/// The bytes of a datagram in addition to its text.
+fn framing(engine: Engine) -> usize {
+    let mut head = Vec::new();
+    put_status_head(engine, &mut head);
+    let has_nul = Profile::of_engine(engine).form == Form::QuakeWorld;
+    head.len().saturating_add(has_nul.into())
 }
 
 /// Writes the line about a server of Quake 2: its name, map, players and slots, or that the client
@@ -121,9 +137,7 @@ fn put_right(text: &[u8], width: usize, out: &mut Vec<u8>) {
 /// Writes a reply of Quake 2. Lines that do not fit are left out, and then also the last line feed,
 /// so that clients can see that lines are missing.
 fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template: &mut Template) {
-    let mut head = Vec::new();
-    put_status_head(service.engine, &mut head);
-    let room = service.max_reply.saturating_sub(head.len());
+    let room = service.max_reply.saturating_sub(framing(service.engine));
     let room = room.min(MAX_STATUS);
     for line in lines {
         if text.len().saturating_add(line.len()) > room {
@@ -133,7 +147,7 @@ fn put_whole(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         text.extend_from_slice(&line);
     }
     template.begin();
-    template.bytes.extend_from_slice(&head);
+    put_status_head(service.engine, &mut template.bytes);
     template.bytes.extend_from_slice(&text);
 }
 
@@ -149,17 +163,21 @@ fn put_parts(mut text: Vec<u8>, lines: Vec<Vec<u8>>, service: &Service, template
         template.bytes.extend_from_slice(text);
         template.bytes.push(0);
     };
+    let framing = framing(engine);
+    // The bytes of the datagrams that were put.
     let mut total = 0_usize;
     for line in lines {
         let next = text.len().saturating_add(line.len());
-        if total.saturating_add(next) > service.max_reply {
+        // The line may begin another datagram.
+        let length = next.saturating_add(framing.saturating_mul(2));
+        if total.saturating_add(length) > service.max_reply {
             text.pop();
             break;
         }
         for piece in line.chunks(MAX_PIECE) {
             if text.len().saturating_add(piece.len()) > MAX_PART {
                 put(&text);
-                total = total.saturating_add(text.len());
+                total = total.saturating_add(text.len()).saturating_add(framing);
                 text.clear();
             }
             text.extend_from_slice(piece);
@@ -175,18 +193,24 @@ fn put_status_head(engine: Engine, out: &mut Vec<u8>) {
     put_head(Word { form, detail }, extra, out);
 }
 
-/// The infostring: the fields of the status, then its rules.
+/// The infostring: the fields of the status, then its rules, in a bounded number of bytes.
 ///
 /// It has at least one pair, because clients recognise a status by the first `\`, and take any
 /// other text for the rest of a reply (QW-Group/ezquake-source, src/EX_browser_net.c;
-/// Unity-Technologies/qstat, qstat.c).
-fn infostring(form: Form, status: &ServerStatus, service: &Service) -> Vec<u8> {
-    let mut info = field_pairs(Detail::Full, status, service, MAX_INFO);
-    put_rules(&mut info, status, form, MAX_INFO);
+/// Unity-Technologies/qstat, qstat.c). `None` without space for a pair.
+fn infostring(
+    form: Form,
+    status: &ServerStatus,
+    service: &Service,
+    room: usize,
+) -> Option<Vec<u8>> {
+    let mut fields = field_pairs(Detail::Full, status, service, room);
+    put_rules(&mut fields, status, form, room);
+    let mut info = fields.info;
     if info.bytes.is_empty() {
-        return br"\hostname\".to_vec();
+        info.put(b"hostname", b"").ok()?;
     }
-    info.bytes
+    Some(info.bytes)
 }
 
 /// The player lines, each with its line feed.
@@ -279,11 +303,8 @@ fn quake_world_line(number: i64, player: &Player, wanted: Wanted) -> Vec<u8> {
 
 /// Whether a player that was read from QuakeWorld is a spectator.
 fn is_spectator(player: &Player) -> bool {
-    let is_marked = player
-        .extra
-        .get("score")
-        .is_some_and(|score| score.raw() == b"S");
-    is_marked || player.score == Some(SPECTATOR)
+    let score = player.extra.get("score").map(|score| score.raw());
+    matches!(score, Some(b"S" | b"-9999")) || player.score == Some(SPECTATOR)
 }
 
 /// Appends a number and a space.

@@ -238,6 +238,11 @@ impl<'a> Reader<'a> {
             (b"skin", Some(line.skin)),
             (b"top", Some(line.top)),
             (b"bottom", Some(line.bottom)),
+            // `S` is pushed with the score.
+            (
+                b"score",
+                Some(line.frags).filter(|_| line.is_marked_by_number()),
+            ),
             (b"login", line.login),
             (b"kind", line.kind),
         ];
@@ -249,6 +254,8 @@ impl<'a> Reader<'a> {
         let mut player = self.player(&PlayerLine::of_quake_world(text, line), extras);
         player.name = self.text_of(line.plain_name());
         if line.is_spectator() {
+            // The number in place of the score only marks a spectator.
+            player.score = None;
             player.ping = player.ping.map(i32::saturating_abs);
         }
         player.bot = match line.kind {
@@ -266,7 +273,8 @@ impl<'a> Reader<'a> {
     /// The number of players. The server's own number counts, else the number of lines.
     fn player_count(&self, lines: &Lines) -> Option<u32> {
         let listed = lines.players.len();
-        if self.is_quake_world() {
+        // No key of Quake 2 and QuakeWorld counts the players.
+        if self.answer.form() != Form::Quake3 {
             return u32::try_from(listed.saturating_sub(lines.spectators)).ok();
         }
         let clients: Option<u32> = self.known.get(Key::Clients).and_then(number::number);
@@ -334,7 +342,7 @@ impl<'a> Reader<'a> {
     fn game_names(&self) -> GameNames<'a> {
         if let Names::Modification(keys) = &self.profile.names {
             let name = self.value(keys);
-            let is_own_folder = name.is_some_and(|name| self.is_base_folder(name));
+            let is_own_folder = name.is_some_and(|name| self.profile.is_base_folder(name));
             return GameNames {
                 game: name.filter(|_| is_own_folder),
                 modification: name.filter(|_| !is_own_folder),
@@ -349,30 +357,20 @@ impl<'a> Reader<'a> {
             &[Key::Modname, Key::FsGame, Key::Game]
         };
         let modification = self.known.first_filled(mod_keys);
-        let is_own_name = |name: &&[u8]| Some(*name) != game && !self.is_base_folder(name);
+        let is_own_name = |name: &&[u8]| Some(*name) != game && !self.profile.is_base_folder(name);
         GameNames {
             game,
             modification: modification.filter(is_own_name),
         }
     }
 
-    /// Whether a folder is the game's own, not a modification.
-    fn is_base_folder(&self, folder: &[u8]) -> bool {
-        let mut folders = self.profile.base_folders.iter();
-        folders.any(|base| base.as_bytes() == folder)
-    }
-
     /// Whether a modification runs that has types of match of its own.
     fn is_modified(&self) -> bool {
-        let stock = self.profile.stock;
-        if stock.is_empty() {
-            return false;
-        }
+        let profile = self.profile;
         let folder = self.known.get(Key::Game);
-        let name = self.known.get(Key::Gamename);
-        let has_own_folder = folder.is_none_or(|folder| self.is_base_folder(folder));
-        let has_own_name = name.is_some_and(|name| stock.iter().any(|own| own.as_bytes() == name));
-        !(has_own_folder && has_own_name)
+        let has_own_folder =
+            profile.stock.is_empty() || folder.is_none_or(|folder| profile.is_base_folder(folder));
+        !(has_own_folder && profile.is_stock(self.known.get(Key::Gamename)))
     }
 
     /// The server's words, else the game's words for the number, else the number, else the first
@@ -434,9 +432,7 @@ impl<'a> Reader<'a> {
 
 /// The numbered type of match.
 fn current_match(known: &Known<'_>, profile: &Profile) -> Option<&'static Match> {
-    let value = known.first_filled(profile.match_number.read)?;
-    let number: u32 = number::number(value)?;
-    profile.matches.iter().find(|known| known.number == number)
+    profile.match_of(known.first_filled(profile.match_number.read)?)
 }
 
 /// Sets the teams of players from the key `P`: a digit for each client slot in use, `-` for each

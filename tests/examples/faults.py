@@ -118,7 +118,7 @@ WRONG = [(f"{program} --no-such-option", 2) for program in (
     ("serve quake3 0 --set x=1", 2), ("serve quake3 0 --game x", 2), ("serve quake3 0 --address 192.0.2.1", 1),
     ("serve quake3 LIVEPORT", 1), ("serve quake3 0 --set BYTES", 2), ("serve ut2004 0 --announce SILENT", 2),
     ("games opnarena", 2), ("games --protocol", 2), ("games --protocol quake9", 2), ("games BYTES", 2),
-    ("master", 2), ("master serve", 2), ("master serve x", 2), ("master serve 127.0.0.1:0 --tag abc=Foo", 2), ("master serve LIVE", 1), ("master list", 2), ("master list SILENT", 2),
+    ("master", 2), ("master serve", 2), ("master serve x", 2), ("master serve 127.0.0.1:0 --tag a=Foo", 2), ("master serve LIVE", 1), ("master list", 2), ("master list SILENT", 2),
     ("master list SILENT x y", 2), ("master list BYTES x 1", 2),
     ("rcon", 2), ("rcon LIVE --mode", 2), ("rcon --mode x LIVE", 2), ("rcon BYTES status", 2),
     ("connect", 2), ("connect LIVE --protocol x", 2), ("connect LIVE --set x", 2), ("connect LIVE --name 'a\"b'", 2),

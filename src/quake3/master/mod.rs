@@ -88,6 +88,9 @@ const MAX_EVENTS: usize = 256;
 const CHALLENGE: std::ops::RangeInclusive<usize> = 8..=request::CHALLENGE_LENGTH;
 /// Bytes of a `getinfo` before its challenge.
 const HEAD: usize = 12;
+/// The maximum number of bytes that a `getinfo` has more than the heartbeat. The shortest heartbeats
+/// of known servers have 16 (Ezz-lol/boiii-free; HeartbeatingForCenturies/s1x-client).
+const MAX_EXCESS: usize = 4;
 
 /// A master server of Quake 3: lists the servers that send heartbeats.
 ///
@@ -97,8 +100,8 @@ const HEAD: usize = 12;
 ///
 /// Nothing is kept of a server that has not proved its address. The challenge in the master's
 /// `getinfo` is a keyed hash of address, time and heartbeat tag. It is computed again to check the
-/// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most as long
-/// as the heartbeat, and no memory.
+/// `infoResponse` that quotes it. A forged heartbeat costs the master one datagram, at most four bytes
+/// longer than the heartbeat, and no memory.
 ///
 /// # After a failure
 /// A master does not see failures: a `getinfo` or a list that is lost is requested again by its
@@ -195,9 +198,9 @@ pub enum MasterEvent {
 pub struct MasterStats {
     /// Heartbeats that were answered with `getinfo`.
     pub heartbeats: u64,
-    /// Heartbeats that were not answered. The tag is unknown, the address is out of scope or has
-    /// too many servers, or the heartbeat is shorter than the `getinfo`. Other reasons are a full
-    /// table, and too many waiting requests.
+    /// Heartbeats that were not answered. The tag is unknown or a sign-off, the address is out of
+    /// scope or has too many servers, or the heartbeat is much shorter than the `getinfo`. Other
+    /// reasons are a full table, and too many waiting requests.
     pub heartbeats_refused: u64,
     /// Descriptions that listed a server or renewed its entry.
     pub listed: u64,
@@ -357,6 +360,11 @@ impl Master {
         self.events.pop_front()
     }
 
+    /// Whether heartbeats with this tag are answered.
+    pub fn knows_tag(&self, tag: &str) -> bool {
+        registry::tags(&self.options.tags).any(|known| known.text == tag)
+    }
+
     /// Every listed server, sorted by address.
     pub fn servers(&self) -> impl Iterator<Item = SocketAddr> {
         self.servers.servers()
@@ -382,6 +390,9 @@ impl Master {
     }
 
     /// Answers a heartbeat of this length with a `getinfo`.
+    ///
+    /// A sign-off, which a server sends when it ends, changes nothing: it may be forged. The server's
+    /// entry expires later (dpmaster ignores sign-offs too, src/messages.c).
     fn handle_heartbeat(
         &mut self,
         now: Instant,
@@ -393,12 +404,16 @@ impl Master {
         let Some(tag) = known else {
             return Outcome::HeartbeatRefused;
         };
-        // Never more bytes than the heartbeat had, which may be forged.
+        // Hardly more bytes than the heartbeat had, which may be forged.
+        let shortest = HEAD.saturating_add(*CHALLENGE.start());
+        if heartbeat_length.saturating_add(MAX_EXCESS) < shortest {
+            return Outcome::HeartbeatRefused;
+        }
         let space = heartbeat_length.saturating_sub(HEAD);
-        let length = space.min(*CHALLENGE.end());
+        let length = space.clamp(*CHALLENGE.start(), *CHALLENGE.end());
         let has_room =
             self.requests.len() < MAX_REQUESTS && self.servers.check(server) != Listing::NoRoom;
-        if !self.options.scope.admits(server) || !CHALLENGE.contains(&length) || !has_room {
+        if !self.options.scope.admits(server) || !has_room {
             return Outcome::HeartbeatRefused;
         }
         self.requests.push_back(GetInfo {
@@ -454,7 +469,7 @@ impl Master {
         let Some(tag) = self.proved_tag(now, server, info) else {
             return Outcome::Unproved;
         };
-        let Ok(description) = Description::read(info, tag.game) else {
+        let Ok(description) = Description::read(info, &tag) else {
             return Outcome::Unusable;
         };
         if !self.options.accepts(description.game.name) {
@@ -484,6 +499,20 @@ impl Master {
         let mut tags = registry::tags(&self.options.tags);
         tags.find(|tag| self.tokens.valid(now, server, tag.index).any(is_ours))
     }
+}
+
+/// Whether servers send heartbeats with this tag when they end.
+///
+/// A [`Master`] ignores them: the sender can be forged, and the server's entry expires later.
+///
+/// ```
+/// use queryport::quake3::master::is_sign_off;
+///
+/// assert!(is_sign_off("ETFlatline-1"));
+/// assert!(!is_sign_off("EnemyTerritory-1"));
+/// ```
+pub fn is_sign_off(tag: &str) -> bool {
+    registry::is_sign_off(tag.as_bytes())
 }
 
 fn push_event(events: &mut VecDeque<MasterEvent>, event: MasterEvent) {

@@ -139,7 +139,7 @@ impl List {
 impl ListRule {
     /// The rule for the lists of a game.
     fn of_game(game: Name) -> Self {
-        for heartbeat in &HEARTBEATS {
+        for heartbeat in HEARTBEATS {
             let known = heartbeat.game.map(str::as_bytes);
             if known.and_then(to_name) == Some(game) {
                 return heartbeat.list;

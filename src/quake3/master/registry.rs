@@ -9,7 +9,7 @@ use crate::error::AnnounceError;
 use crate::model::ServerStatus;
 use crate::model::status::Occupancy;
 use crate::options::Detail;
-use crate::quake3::engines::{self, HEARTBEATS};
+use crate::quake3::engines::{self, HEARTBEATS, Heartbeat, Profile};
 use crate::quake3::from_status::{self, field_pairs};
 use crate::quake3::wire::infostring::{InfoString, MAX_INFO_STRING};
 use crate::quake3::wire::request::{Command, Request};
@@ -153,24 +153,71 @@ pub(super) const HIGHEST: SocketAddr =
     SocketAddr::new(IpAddr::V6(Ipv6Addr::from_bits(u128::MAX)), u16::MAX);
 
 /// A known tag.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Tag<'a> {
     pub(super) text: &'a str,
     /// Its number, which challenges are bound to.
     pub(super) index: u16,
     /// Its game. With one, the infostring need not name the game.
     pub(super) game: Option<&'a str>,
+    /// The heartbeat of an engine's row, unless the tag is the caller's own.
+    pub(super) heartbeat: Option<&'static Heartbeat>,
 }
 
-/// Every known tag with its number: the built-in ones and the caller's own.
+impl<'a> Tag<'a> {
+    const fn known(index: u16, heartbeat: &'static Heartbeat) -> Self {
+        Self {
+            text: heartbeat.tag,
+            index,
+            game: heartbeat.game,
+            heartbeat: Some(heartbeat),
+        }
+    }
+
+    fn own(index: u16, (tag, game): &'a (String, String)) -> Self {
+        Self {
+            text: tag,
+            index,
+            game: Some(game),
+            heartbeat: None,
+        }
+    }
+
+    /// The name under which the game is listed, from the `gamename` of an infostring.
+    fn game<'b>(&self, named: Option<&'b [u8]>) -> Result<&'b [u8], AnnounceError>
+    where
+        'a: 'b,
+    {
+        let known = self.game.map(str::as_bytes);
+        match (named, known) {
+            (Some([]) | None, None) => Err(missing("gamename", "game")),
+            (None, Some(known)) => Ok(known),
+            (Some(named), None) => Ok(named),
+            (Some(named), Some(known)) if named == known || self.is_named(named) => Ok(known),
+            (Some(_), Some(_)) => Err(AnnounceError::OtherGame),
+        }
+    }
+
+    /// Whether infostrings have this other name of the game.
+    fn is_named(&self, name: &[u8]) -> bool {
+        let names = self.heartbeat.map_or(&[][..], |known| known.info_names);
+        names.iter().any(|known| known.as_bytes() == name)
+    }
+}
+
+/// Every known tag with its number: those of the rows, and the caller's own.
 pub(super) fn tags(own: &[(String, String)]) -> impl Iterator<Item = Tag<'_>> {
-    let built_in = HEARTBEATS.iter().map(|known| (known.tag, known.game));
-    let own = own
-        .iter()
-        .map(|(tag, game)| (tag.as_str(), Some(game.as_str())));
-    (0..=u16::MAX)
-        .zip(built_in.chain(own))
-        .map(|(index, (text, game))| Tag { text, index, game })
+    let known = (0..).zip(HEARTBEATS);
+    let known = known.map(|(index, heartbeat)| Tag::known(index, heartbeat));
+    let first = u16::try_from(HEARTBEATS.len()).unwrap_or(u16::MAX);
+    let own = (first..).zip(own);
+    known.chain(own.map(|(index, pair)| Tag::own(index, pair)))
+}
+
+/// Whether servers send this tag when they end.
+pub(super) fn is_sign_off(tag: &[u8]) -> bool {
+    let mut sign_offs = HEARTBEATS.iter().filter_map(|known| known.sign_off);
+    sign_offs.any(|known| known.as_bytes() == tag)
 }
 
 /// Longest game name and game type that are kept, in bytes (dpmaster, src/servers.h).
@@ -209,32 +256,21 @@ impl Description {
     /// Reads a description and checks that it has what masters demand (dpmaster, src/messages.c):
     /// protocol, player slots, players, and the game unless the heartbeat's tag named it. Where
     /// both name a game, it must be the same.
-    pub(super) fn read(
-        info: InfoString<'_>,
-        tag_game: Option<&str>,
-    ) -> Result<Self, AnnounceError> {
-        let missing = |key, field| AnnounceError::Missing { key, field };
-        let count = |key, field| match info.get(key) {
-            Some(text) => Ok(number::number::<u32>(text).unwrap_or(0)),
-            None => Err(missing(key, field)),
+    pub(super) fn read(info: InfoString<'_>, tag: &Tag<'_>) -> Result<Self, AnnounceError> {
+        let count = |key| {
+            let text = info.get(key)?;
+            Some(number::number::<u32>(text).unwrap_or(0))
         };
         let word = |text, key, field| {
             let word = one_word(text);
             word.ok_or(AnnounceError::NotOneWord { key, field })
         };
-        let game = match (info.get("gamename"), tag_game) {
-            (Some(named), Some(known)) if named != known.as_bytes() => {
-                return Err(AnnounceError::OtherGame);
-            }
-            (Some([]) | None, None) => return Err(missing("gamename", "game")),
-            (Some(named), _) => named,
-            (None, Some(known)) => known.as_bytes(),
-        };
-        let players = count("clients", "player_count")?;
-        let slots = count("sv_maxclients", "max_players")?;
-        if slots == 0 {
-            return Err(missing("sv_maxclients", "max_players"));
-        }
+        let game = tag.game(info.get("gamename"))?;
+        let lacks_zero = tag.heartbeat.is_some_and(Profile::may_lack_clients);
+        let players = count("clients").or_else(|| lacks_zero.then_some(0));
+        let players = players.ok_or_else(|| missing("clients", "player_count"))?;
+        let slots = count("sv_maxclients").filter(|slots| *slots > 0);
+        let slots = slots.ok_or_else(|| missing("sv_maxclients", "max_players"))?;
         let protocol = info.get("protocol").and_then(number::number);
         let protocol = protocol.ok_or_else(|| missing("protocol", "protocol_version"))?;
         Ok(Self {
@@ -250,6 +286,10 @@ impl Description {
             )?,
         })
     }
+}
+
+const fn missing(key: &'static str, field: &'static str) -> AnnounceError {
+    AnnounceError::Missing { key, field }
 }
 
 /// Checks that a heartbeat tag can be sent.
@@ -270,15 +310,16 @@ pub(crate) fn encode_heartbeat(tag: &str, out: &mut Vec<u8>) {
     .put(out);
 }
 
-/// The heartbeat tag of the game's own servers, if masters list this status with it, else the tag
-/// for every game with a name.
+/// The heartbeat tag of the game's own servers, or the tag for every game with a name if masters list
+/// this status only with that.
 pub(crate) fn tag_of(status: &ServerStatus, service: &Service) -> &'static str {
-    let own = from_status::profile(status, service.engine)
-        .written
-        .heartbeat;
-    match check_status(own, status, service) {
-        Ok(_) => own,
-        Err(_) => engines::DEFAULT.written.heartbeat,
+    let own = from_status::profile(status, service.engine).heartbeat.tag;
+    let default = engines::DEFAULT.heartbeat.tag;
+    let is_listed = |tag| check_status(tag, status, service).is_ok();
+    if !is_listed(own) && is_listed(default) {
+        default
+    } else {
+        own
     }
 }
 
@@ -289,10 +330,16 @@ pub(crate) fn check_status(
     service: &Service,
 ) -> Result<Occupancy, AnnounceError> {
     let space = service.max_reply.min(MAX_INFO_STRING).saturating_sub(HEAD);
-    let info = field_pairs(Detail::Short, status, service, space);
-    let known = HEARTBEATS.iter().find(|known| known.tag == tag);
-    let game = known.and_then(|known| known.game);
-    Ok(Description::read(InfoString::new(&info.bytes), game)?.occupancy)
+    let info = field_pairs(Detail::Short, status, service, space).info;
+    let known = tags(&[]).find(|known| known.text == tag);
+    let unknown = Tag {
+        text: tag,
+        index: 0,
+        game: None,
+        heartbeat: None,
+    };
+    let tag = known.unwrap_or(unknown);
+    Ok(Description::read(InfoString::new(&info.bytes), &tag)?.occupancy)
 }
 
 #[cfg(test)]
@@ -308,7 +355,8 @@ mod tests {
     fn describe(game: &str, protocol: i32) -> Description {
         let info =
             format!("\\gamename\\{game}\\protocol\\{protocol}\\clients\\1\\sv_maxclients\\8");
-        Description::read(InfoString::new(info.as_bytes()), None).unwrap()
+        let dark_places = tags(&[]).next().unwrap();
+        Description::read(InfoString::new(info.as_bytes()), &dark_places).unwrap()
     }
 
     fn at(text: &str) -> SocketAddr {
@@ -406,23 +454,12 @@ mod tests {
     fn tags_keep_their_numbers() {
         let own = [("Warsow".to_owned(), "Warsow".to_owned())];
         let all: Vec<_> = tags(&own).collect();
-        assert_eq!(all.len(), 6);
-        assert_eq!(
-            all[0],
-            Tag {
-                text: "DarkPlaces",
-                index: 0,
-                game: None
-            }
-        );
-        assert_eq!(
-            all[5],
-            Tag {
-                text: "Warsow",
-                index: 5,
-                game: Some("Warsow")
-            }
-        );
+        let count = HEARTBEATS.len() + 1;
+        let numbers: Vec<usize> = all.iter().map(|tag| tag.index.into()).collect();
+        assert_eq!(numbers, (0..count).collect::<Vec<_>>());
+        assert_eq!((all[0].text, all[0].game), ("DarkPlaces", None));
+        let last = all[count - 1];
+        assert_eq!((last.text, last.game), ("Warsow", Some("Warsow")));
     }
 
     #[test]

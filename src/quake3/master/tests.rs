@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::{Master, MasterEvent, Options};
+use super::{HEAD, MAX_EXCESS, Master, MasterEvent, Options, is_sign_off};
 use crate::quake3::wire::list::ListPart;
 use crate::quake3::wire::request::{Command, Request};
 use crate::secret::Secret;
@@ -282,6 +282,103 @@ fn heartbeats_that_name_a_game() {
     );
 }
 
+/// The heartbeats of DaemonEngine/Daemon (src/engine/server/sv_main.cpp), GrangerHub/tremulous,
+/// voron00/CoD2rev_Server and callofduty4x/CoD4x_Server have a line feed at the end, those of
+/// iw4x/iw4x-client and of its relatives none.
+#[test]
+fn servers_of_every_engine_are_listed_by_their_heartbeats() {
+    let mut rig = Rig::new(Options {
+        lists_in_a_row: 99,
+        ..options()
+    });
+    let counts = "\\sv_maxclients\\8\\clients\\1\\protocol";
+    // An empty server of Call of Duty 2 has no key `clients`.
+    let empty = "\\sv_maxclients\\8\\pure\\1\\hw\\1\\protocol";
+    for (number, (heartbeat, info, request)) in (0..).zip([
+        (
+            "Tremulous\n",
+            format!("{counts}\\69"),
+            "getservers 69 empty full",
+        ),
+        (
+            "Tremulous\n",
+            format!("\\gamename\\Tremulous{counts}\\71"),
+            "getserversExt Tremulous 71",
+        ),
+        (
+            "Unvanquished\n",
+            format!("\\gamename\\unv{counts}\\86"),
+            "getserversExt UNVANQUISHED 86 dual",
+        ),
+        (
+            "COD-2\n",
+            format!("{empty}\\118"),
+            "getservers 118 full empty",
+        ),
+        ("COD-4\n", format!("{counts}\\6"), "getservers 6 full empty"),
+        (
+            "IW4",
+            format!("\\gamename\\IW4{counts}\\152"),
+            "getservers IW4 152 full empty",
+        ),
+        (
+            "IW6",
+            format!("\\gamename\\IW6{counts}\\1"),
+            "getservers IW6 1 full empty",
+        ),
+        (
+            "S1",
+            format!("\\gamename\\S1{counts}\\1"),
+            "getservers S1 1 full empty",
+        ),
+        (
+            "IW7",
+            format!("\\gamename\\IW7{counts}\\2"),
+            "getservers IW7 2 full empty",
+        ),
+        (
+            "H1",
+            format!("\\gamename\\H1{counts}\\2"),
+            "getservers H1 2 full empty",
+        ),
+        (
+            "T7",
+            format!("\\gamename\\T7{counts}\\8"),
+            "getservers T7 8 full empty",
+        ),
+    ]) {
+        let heartbeat = format!("heartbeat {heartbeat}");
+        let heartbeat = [b"\xff\xff\xff\xff", heartbeat.as_bytes()].concat();
+        let server = server(number);
+        rig.master.handle_datagram(rig.now, server, &heartbeat);
+        let mut getinfo = Vec::new();
+        let sent = rig.master.poll_transmit(rig.now, &mut getinfo);
+        assert!(sent.is_some(), "{info}");
+        assert!(getinfo.len() <= heartbeat.len() + MAX_EXCESS);
+        let challenge = String::from_utf8_lossy(&getinfo[HEAD..]).into_owned();
+        rig.describe(server, &format!("{info}\\challenge\\{challenge}"));
+        let list = rig.list(CLIENT, request);
+        assert_eq!(list, Some([server].into()), "{request}");
+    }
+}
+
+#[test]
+fn a_sign_off_removes_no_server() {
+    let mut rig = Rig::new(options());
+    let et = "\\gamename\\et\\protocol\\84\\clients\\0\\sv_maxclients\\8";
+    assert!(rig.register(server(0), "EnemyTerritory-1", et));
+    for tag in [
+        "ETFlatline-1",
+        "WolfFlatline-1",
+        "flatline",
+        "Unvanquished-dead",
+    ] {
+        assert_eq!(rig.heartbeat(server(0), tag), None, "{tag}");
+        assert!(is_sign_off(tag) && !rig.master.knows_tag(tag), "{tag}");
+    }
+    assert_eq!(rig.list(CLIENT, "getservers 84"), Some([server(0)].into()));
+}
+
 #[test]
 fn a_heartbeat_shorter_than_the_request_gets_none() {
     let own = vec![("W".to_owned(), "Warsow".to_owned())];
@@ -289,7 +386,9 @@ fn a_heartbeat_shorter_than_the_request_gets_none() {
         tags: own,
         ..options()
     });
-    assert_eq!(rig.heartbeat(server(0), "W"), None);
+    let shortest = b"\xff\xff\xff\xffheartbeat W";
+    rig.master.handle_datagram(rig.now, server(0), shortest);
+    assert_eq!(rig.master.poll_transmit(rig.now, &mut Vec::new()), None);
     // One that is nearly as long gets a shorter challenge.
     let own = vec![("Warsow".to_owned(), "Warsow".to_owned())];
     let mut rig = Rig::new(Options {

@@ -114,8 +114,7 @@ pub enum Reply<'a> {
         /// The text after the word; may be empty.
         argument: &'a [u8],
     },
-    /// `l`: the answer to QuakeWorld's `k`, with or without the mark (QW-Group/mvdsv,
-    /// src/sv_main.c, `SVC_Ping`, which sends none).
+    /// `l`: the answer to QuakeWorld's `k` (QW-Group/mvdsv, src/sv_main.c).
     ShortAck,
     /// Quake 2's line about a server, for searches in the local network (yquake2/yquake2,
     /// src/server/sv_conless.c).
@@ -133,9 +132,6 @@ impl<'a> Reply<'a> {
     /// - [`ParseErrorKind::Unexpected`] for other messages.
     /// - [`ParseErrorKind::CutShort`] for a missing challenge.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, ParseError> {
-        if datagram == b"l" {
-            return Ok(Self::ShortAck);
-        }
         let (_, text) = line::text(datagram)?;
         let (rest, word) = word(text).unwrap_or((text, b""));
         let offset = datagram.len().saturating_sub(rest.len());

@@ -161,7 +161,12 @@ impl<'a> QuakeWorldLine<'a> {
 
     /// Whether the line is that of a spectator, who does not count as a player.
     pub fn is_spectator(&self) -> bool {
-        self.frags == b"S" || (self.frags == b"-9999" && self.name.starts_with(SPECTATOR))
+        self.frags == b"S" || self.is_marked_by_number()
+    }
+
+    /// Whether the line is that of a spectator without `S` as the score.
+    pub(crate) fn is_marked_by_number(&self) -> bool {
+        self.frags == b"-9999" && self.name.starts_with(SPECTATOR)
     }
 
     /// The name without the mark of a spectator.

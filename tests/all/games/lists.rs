@@ -10,7 +10,8 @@ use queryport::net::{Listed, Servers, serve};
 use queryport::quake3::master::{Master, Options};
 use queryport::serve::Announcer;
 use queryport::{
-    Client, Error, ErrorKind, Limits, Protocol, QueryOptions, Secret, ServerStatus, Service,
+    Client, Error, ErrorKind, Limits, ListError, Protocol, QueryOptions, Secret, ServerStatus,
+    Service,
 };
 use tokio::io::AsyncReadExt;
 use tokio::net::UdpSocket;
@@ -275,6 +276,36 @@ async fn alterwares_master_is_asked_by_game_and_number() {
         (vec![], Some(ErrorKind::Timeout)),
         "no game"
     );
+}
+
+/// AlterWare's master sends nothing for an empty list (alterware/master-server,
+/// src/services/getservers_command.cpp).
+#[tokio::test]
+async fn silence_of_a_master_that_sends_no_empty_list_is_explained() {
+    run_in_steps();
+    let address = alterware_master(&[]).await;
+    let plain = master(MasterForm::Named, address);
+    for (master, may_be_empty) in [(plain, false), (plain.silent_if_empty(), true)] {
+        let (_, servers) = listed(&client(), &game("iw6x", vec![master])).await;
+        let list = servers.masters()[0].list.as_ref().unwrap();
+        let error = list.as_ref().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Timeout);
+        let is_explained = matches!(
+            error,
+            Error::List {
+                error: ListError::NoReplyOrEmpty,
+                ..
+            }
+        );
+        assert_eq!(is_explained, may_be_empty, "{error}");
+    }
+    for id in ["codmw2", "iw5", "iw6x", "s1x", "iw7mod", "t7x"] {
+        let masters = Game::find(id).unwrap().masters;
+        assert!(
+            masters.iter().all(|master| master.is_silent_if_empty),
+            "{id}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -321,6 +321,15 @@ fn a_status_tells_the_game() {
             r"\com_gamename\mohaa\sv_hostname\x\g_gametype\1\g_gametypestring\Free-For-All\protocol\8\shortversion\1.11\mapname\dm/room",
             Some("mohaa"),
         ),
+        // openmoh/openmohaa, code/qcommon/common.c, `Com_InitTargetGameWithType`.
+        (
+            r"\com_gamename\mohaas\sv_hostname\x\g_gametype\1\g_gametypestring\Free-For-All\protocol\17",
+            Some("mohaas"),
+        ),
+        (
+            r"\com_gamename\mohaab\sv_hostname\x\g_gametype\1\g_gametypestring\Free-For-All\protocol\17",
+            Some("mohaab"),
+        ),
         (
             r"\version\OpenJK-MP: v1.0.1.0 linux-x86_64\sv_hostname\x\protocol\26",
             Some("swjkja"),

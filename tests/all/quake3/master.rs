@@ -542,7 +542,26 @@ fn a_server_of_urban_terror_is_listed_for_its_clients() {
     let part = ListPart::parse(&list).unwrap();
     assert_eq!(part.iter().collect::<Vec<_>>(), [game_at]);
 
+    // Words of the game become its number, and other words are named in the error.
+    status.game_type = Some("Bomb Mode".into());
+    let tag = Announcer::quake3_tag(&status, Protocol::Quake3);
+    assert_eq!(tag, "QuakeArena-1");
+    let announcer = |status: &ServerStatus| {
+        let tag = Announcer::quake3_tag(status, Protocol::Quake3);
+        Announcer::quake3(tag, [at(MASTER)], status, Protocol::Quake3, now)
+    };
+    assert!(announcer(&status).is_ok());
+    status.game_type = Some("Foo".into());
+    assert!(announcer(&status).is_ok());
+    status.game_type = Some("Foo Mode".into());
+    let error = announcer(&status).unwrap_err();
+    assert!(
+        error.to_string().ends_with("change the status's game_type"),
+        "{error}"
+    );
+
     // The name of this mod of Enemy Territory differs from the game that its tag names.
+    status.game_type = Some("4".into());
     status.game = Some("nitmod".into());
     status.rules.push("version", "ET 2.60b linux-i386");
     let tag = Announcer::quake3_tag(&status, Protocol::Quake3);

@@ -545,6 +545,88 @@ fn a_parsed_status_is_served_with_the_same_meaning() {
 
 /// DarkPlaces has no other key of the type of match (xonotic/darkplaces, netconn.c).
 #[test]
+fn a_rule_does_not_contradict_a_field() {
+    let mut status = ServerStatus::default();
+    status.name = Some("Server name".into());
+    status.game = Some("Game".into());
+    status.game_type = Some("dm".into());
+    status.anti_cheat = Some(true);
+    for key in [
+        "sv_hostname",
+        "hostname",
+        "com_gamename",
+        "g_gametypestring",
+        "gametypestring",
+    ] {
+        status.rules.push(key, "Other");
+    }
+    for key in ["punkbuster", "pb", "sv_NxAC"] {
+        status.rules.push(key, "Zed");
+    }
+    for engine in [
+        Engine::Quake3,
+        Engine::DarkPlaces,
+        Engine::Warsow,
+        Engine::SoldierOfFortune2,
+    ] {
+        let served = serve(&status, Detail::Full, &Service::new(engine));
+        assert_eq!(
+            plain(&served.name).as_deref(),
+            Some("Server name"),
+            "{engine:?}"
+        );
+        assert_eq!(plain(&served.game).as_deref(), Some("Game"), "{engine:?}");
+        assert_eq!(
+            plain(&served.game_type).as_deref(),
+            Some("dm"),
+            "{engine:?}"
+        );
+    }
+    let served = serve(&status, Detail::Full, &Service::new(Engine::Quake3));
+    assert_eq!(served.anti_cheat, Some(true));
+    status.rules.push("gametype", "5");
+    let served = serve(&status, Detail::Full, &Service::new(Engine::DarkPlaces));
+    assert_eq!(plain(&served.game_type).as_deref(), Some("dm"));
+}
+
+/// The numbers are the game's (FrozenSand/ioq3-for-UrbanTerror-4; id-Software/Quake-III-Arena,
+/// code/game/bg_public.h).
+#[test]
+fn the_games_own_words_for_a_type_of_match_are_served_as_its_number() {
+    for (game, words, number) in [
+        ("q3ut4", "Bomb Mode", Some("8")),
+        ("q3ut4", "Rocket Arena", None),
+        ("Quake3Arena", "Capture the Flag", Some("4")),
+        ("et", "Campaign", Some("4")),
+        ("unknown", "Capture the Flag", None),
+    ] {
+        let mut status = ServerStatus::default();
+        status.game = Some(game.into());
+        status.game_type = Some(words.into());
+        for (detail, key) in [(Detail::Full, "g_gametype"), (Detail::Short, "gametype")] {
+            let served = serve(&status, detail, &Protocol::Quake3.into());
+            assert_eq!(
+                plain(&served.game_type).as_deref(),
+                Some(words),
+                "{game} {detail:?}"
+            );
+            let value = served.rules.get(key).unwrap().plain();
+            assert_eq!(value, number.unwrap_or(words), "{game} {detail:?}");
+        }
+    }
+    // The words of the game are not those of its modification.
+    let mut status = ServerStatus::default();
+    status.game = Some("Quake3Arena".into());
+    status.mod_name = Some("cpma".into());
+    status.game_type = Some("Capture the Flag".into());
+    let served = serve(&status, Detail::Full, &Protocol::Quake3.into());
+    assert_eq!(
+        plain(&served.game_type).as_deref(),
+        Some("Capture the Flag")
+    );
+}
+
+#[test]
 fn qcstatus_has_the_type_of_match_whatever_the_rules_and_the_version_hold() {
     let teams = |scores: [i64; 2]| -> Vec<Team> {
         let teams = (1..).zip(scores).map(|(id, score)| {

@@ -273,6 +273,26 @@ fn text_before_a_status_of_quake_2_is_skipped() {
     assert!(Response::parse(refusal, &Limits::default()).is_err());
 }
 
+/// Of the format strings of MVDSV, without and with flag 8.
+#[test]
+fn a_spectator_has_no_score() {
+    for (line, mark) in [
+        (r#"2 -9999 5 -40 "\s\Eve" "" 0 0"#, "-9999"),
+        (r#"2 S 5 40 "Eve" "" 0 0"#, "S"),
+    ] {
+        let text = format!("n\\map\\dm6\n1 15 5 30 \"Ann\" \"\" 4 13\n{line}\n\0");
+        let datagram = [b"\xff\xff\xff\xff", text.as_bytes()].concat();
+        let status = answer(&[&datagram]).to_status();
+        assert_eq!(status.player_count, Some(1));
+        let eve = &status.players[1];
+        assert_eq!(
+            (eve.name.plain(), eve.score, eve.ping),
+            ("Eve".into(), None, Some(40))
+        );
+        assert_eq!(eve.extra.get("score").unwrap().plain(), mark);
+    }
+}
+
 #[test]
 fn a_cut_status_of_quake_world_is_incomplete() {
     for cut in 7..QUAKE_WORLD.len() - 1 {
@@ -463,14 +483,6 @@ fn requests_to_masters_go_both_ways_and_are_named() {
     }
 }
 
-/// The reply to a ping has no mark (QW-Group/mvdsv, src/sv_main.c, `SVC_Ping`).
-#[test]
-fn an_answer_to_a_ping_is_named() {
-    let candidates = inspect(b"l", &Limits::default());
-    assert!(candidates[0].from_server && candidates[0].is_match());
-    assert_eq!(candidates[0].message.as_ref().unwrap().kind(), "reply");
-}
-
 #[test]
 fn console_commands_for_hexen_world_have_its_fifth_byte() {
     let (password, limits) = (Password::new("secret"), Limits::default());
@@ -482,7 +494,7 @@ fn console_commands_for_hexen_world_have_its_fifth_byte() {
     let OnTimeout::Done(Ok(answer)) = query.timeout(Remaining::Step) else {
         panic!()
     };
-    assert_eq!(answer.text.plain(), "map: demo1\n");
+    assert_eq!(answer.lines().next().unwrap().plain(), "map: demo1");
 }
 
 #[test]
@@ -720,6 +732,62 @@ fn the_game_is_named_by_its_own_folder_only() {
         assert_eq!(name(&status.mod_name).as_deref(), mod_name, "{info}");
         let found = Game::of(&status, Protocol::Quake3).map(|game| game.id);
         assert_eq!(found, id, "{info}");
+    }
+}
+
+#[test]
+fn a_reply_of_the_siblings_keeps_its_maximum_size() {
+    let mut status = status(30);
+    for number in 0..30 {
+        status.rules.push(&format!("rule{number}"), "value");
+    }
+    let mut shortened = 0;
+    for (engine, dialect) in [
+        (Engine::Quake2, Dialect::Quake2),
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+        (Engine::HexenWorld, Dialect::HexenWorld),
+    ] {
+        for max_reply in [1, 5, 20, 100, 300, 600] {
+            let service = Service::new(engine).with_max_reply(max_reply);
+            let request = sent(dialect);
+            let request = Request::parse(&request).unwrap();
+            let replies = quake3::respond(&request, &status, &service, &requester());
+            let length: usize = replies.iter().map(Bytes::len).sum();
+            assert!(length <= max_reply, "{engine:?}: {length} of {max_reply}");
+            if max_reply < 100 {
+                continue;
+            }
+            let answer = Answer::from_datagrams(replies, &Limits::default()).unwrap();
+            assert_eq!(plain(&answer.to_status().name), "Srv");
+            assert!(
+                answer.completeness().lacks(Part::End),
+                "{engine:?}: {max_reply}"
+            );
+            shortened += 1;
+        }
+    }
+    assert_eq!(shortened, 9);
+}
+
+/// Neither family has the key `clients`.
+#[test]
+fn a_rule_named_clients_is_no_number_of_players() {
+    for (engine, dialect) in [
+        (Engine::Quake2, Dialect::Quake2),
+        (Engine::QuakeWorld, Dialect::QuakeWorld),
+    ] {
+        let mut status = status(1);
+        status.rules.push("clients", "99");
+        let request = sent(dialect);
+        let request = Request::parse(&request).unwrap();
+        let replies = quake3::respond(&request, &status, &Service::new(engine), &requester());
+        let read = Answer::from_datagrams(replies, &Limits::default())
+            .unwrap()
+            .to_status();
+        assert_eq!(
+            (read.player_count, read.rules.get("clients").is_some()),
+            (Some(1), true)
+        );
     }
 }
 
