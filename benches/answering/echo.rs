@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::{BufRead, BufReader, IoSlice, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -250,61 +250,104 @@ fn processor_time(process: u32) -> f64 {
     text.split(' ').next().unwrap().parse::<u64>().unwrap() as f64 / 1e9
 }
 
+/// A server in a process of its own, on the first processor.
+struct ServerProcess {
+    child: Child,
+    address: SocketAddr,
+}
+
+impl ServerProcess {
+    fn start(row: usize, how: &str) -> Self {
+        let mut child = Command::new("taskset")
+            .args(["-c", "0"])
+            .arg(std::env::current_exe().unwrap())
+            .args(["serve", how, &row.to_string()])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = SocketAddr::from(([127, 0, 0, 1], line.trim().parse().unwrap()));
+        Self { child, address }
+    }
+
+    fn processor_time(&self) -> f64 {
+        processor_time(self.child.id())
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+/// The request of a row. A data request of GameSpy v4 quotes the server's challenge, if the server
+/// checks it.
+fn request(row: usize, how: &str, socket: &UdpSocket, to: SocketAddr) -> Vec<u8> {
+    let mut request = ROWS[row].3.to_vec();
+    if !request.starts_with(b"\xfe\xfd\0") {
+        return request;
+    }
+    if how == "ours" {
+        let mut reply = [0; 64];
+        socket.send_to(CHALLENGE, to).unwrap();
+        let length = socket.recv(&mut reply).unwrap();
+        return data(&reply[..length]);
+    }
+    request.resize(15, 0);
+    request
+}
+
+/// The number of datagrams that have arrived on a socket.
+fn receive(
+    socket: &UdpSocket,
+    headers: &mut MultiHeaders<SockaddrIn>,
+    buffers: &mut [u8],
+) -> usize {
+    let mut chunks = buffers.chunks_exact_mut(2048);
+    let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+    let flags = MsgFlags::empty();
+    let messages = recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None);
+    messages.map_or(0, |messages| messages.count())
+}
+
+/// The state of a measurement after its warm-up.
+struct Baseline {
+    at: Instant,
+    received: usize,
+    processor_time: f64,
+}
+
 /// Replies per second of the server's processor time, which excludes other processes. The client
 /// keeps as many requests in flight as the buffers hold.
 fn measure(row: usize, how: &str) -> f64 {
-    let mut server = Command::new("taskset")
-        .args(["-c", "0"])
-        .arg(std::env::current_exe().unwrap())
-        .args(["serve", how, &row.to_string()])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(server.stdout.take().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let to = SocketAddr::from(([127, 0, 0, 1], line.trim().parse().unwrap()));
+    let server = ServerProcess::start(row, how);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     setsockopt(&socket, sockopt::RcvBuf, &(4 << 20)).unwrap();
     socket
         .set_read_timeout(Some(Duration::from_secs(2)))
         .unwrap();
-    let (mut request, count) = (ROWS[row].3.to_vec(), datagrams(row).len());
-    if request.starts_with(b"\xfe\xfd\0") && how == "ours" {
-        let mut reply = [0; 64];
-        socket.send_to(CHALLENGE, to).unwrap();
-        let length = socket.recv(&mut reply).unwrap();
-        request = data(&reply[..length]);
-    } else if request.starts_with(b"\xfe\xfd\0") {
-        request.resize(15, 0);
-    }
+    let to = server.address;
+    let (request, count) = (request(row, how, &socket, to), datagrams(row).len());
     socket.set_nonblocking(true).unwrap();
     let window = 256 / count;
     let (mut asked, mut received) = (0_usize, 0_usize);
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
     let mut buffers = vec![0_u8; BATCH * 2048];
-    let (mut start, mut before, mut used) = (Instant::now(), 0, 0.0);
-    let (mut warm, mut last) = (false, Instant::now());
+    let (start, mut last) = (Instant::now(), Instant::now());
+    let mut baseline: Option<Baseline> = None;
     loop {
         let more = window.saturating_sub(asked - received / count).min(BATCH);
         if more >= window / 4 {
             let sent = send(&socket, &vec![(to, &request[..]); more]);
             asked += sent;
         }
-        let mut chunks = buffers.chunks_exact_mut(2048);
-        let mut slices: [_; BATCH] =
-            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let got = recvmmsg(
-            socket.as_raw_fd(),
-            &mut headers,
-            &mut slices,
-            MsgFlags::empty(),
-            None,
-        );
-        let got = got.map_or(0, |messages| messages.count());
+        let got = receive(&socket, &mut headers, &mut buffers);
         received += got;
-        let elapsed = start.elapsed();
         if got > 0 {
             last = Instant::now();
         } else if last.elapsed() > Duration::from_millis(200) {
@@ -312,21 +355,30 @@ fn measure(row: usize, how: &str) -> f64 {
             eprintln!("lost some");
             asked = received / count;
         } else {
-            let _ = poll(
-                &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
-                PollTimeout::from(10_u16),
-            );
+            wait_for_datagram(&socket);
         }
-        if !warm && elapsed > Duration::from_millis(150) {
-            (warm, start, before, used) =
-                (true, Instant::now(), received, processor_time(server.id()));
-        } else if warm && elapsed > Duration::from_millis(700) {
-            used = processor_time(server.id()) - used;
-            server.kill().unwrap();
-            server.wait().unwrap();
-            return ((received - before) / count) as f64 / used;
+        match &baseline {
+            None if start.elapsed() > Duration::from_millis(150) => {
+                baseline = Some(Baseline {
+                    at: Instant::now(),
+                    received,
+                    processor_time: server.processor_time(),
+                });
+            }
+            Some(baseline) if baseline.at.elapsed() > Duration::from_millis(700) => {
+                let used = server.processor_time() - baseline.processor_time;
+                return ((received - baseline.received) / count) as f64 / used;
+            }
+            _ => {}
         }
     }
+}
+
+fn wait_for_datagram(socket: &UdpSocket) {
+    let _ = poll(
+        &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
+        PollTimeout::from(10_u16),
+    );
 }
 
 fn compare(rounds: usize) {

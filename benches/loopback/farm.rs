@@ -20,6 +20,9 @@ use kit::internet::profile::{self, Kind, RateLimits, Server, is_lost};
 use kit::internet::replies::{Template, protocol, shape, templates};
 
 const BATCH: usize = 64;
+/// Longest request, in bytes.
+const MAX_REQUEST: usize = 2048;
+
 /// The options of the farm.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Options {
@@ -86,150 +89,217 @@ impl Options {
     }
 }
 
-/// A delayed reply: its destination, its server and its template.
+/// The templates of one kind of reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+struct ReplyKey {
+    protocol: Protocol,
+    kind: u8,
+    /// The length of the text that the reply quotes.
+    quoted: usize,
+}
+
+/// How a server answers.
+struct Behaviour {
+    delay: Duration,
+    kind: Kind,
+}
+
+/// A reply: its destination, its server and its template.
 struct Answer {
     to: SockaddrIn,
     index: u32,
-    delay: Duration,
-    kind: Kind,
-    key: (Protocol, u8, usize),
+    behaviour: Behaviour,
+    key: ReplyKey,
     quoted: Vec<u8>,
 }
 
 /// Runs the farm until its time has passed.
 pub(crate) fn run(options: Options) -> std::io::Result<()> {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port))?;
-    socket.set_nonblocking(true)?;
-    setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
-    let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
-    let other = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port + 1))?;
-    let loss = if options.internet.is_some() {
-        profile::LOSS
-    } else {
-        options.loss * 10
-    };
-    let mut limits = RateLimits::default();
     println!("farm: {options:?}");
+    let mut farm = Farm::new(options)?;
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(
         BATCH,
         Some(nix::cmsg_space!(nix::libc::in_pktinfo)),
     );
-    let mut buffers = vec![0_u8; BATCH * 2048];
-    let mut known: HashMap<(Protocol, u8, usize), Vec<Template>> = HashMap::new();
-    let mut later: BTreeMap<(Instant, u64), Answer> = BTreeMap::new();
-    let (mut count, mut random) = (0_u64, 1_u64);
+    let mut buffers = vec![0_u8; BATCH * MAX_REQUEST];
     let end = Instant::now() + Duration::from_secs(options.seconds);
-    let mut answers = Vec::with_capacity(BATCH);
     loop {
-        let mut chunks = buffers.chunks_exact_mut(2048);
-        let mut slices: [_; BATCH] =
-            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let idle = match recvmmsg(
-            socket.as_raw_fd(),
-            &mut headers,
-            &mut slices,
-            MsgFlags::empty(),
-            None,
-        ) {
-            Ok(messages) => {
-                for message in messages {
-                    let Some(ControlMessageOwned::Ipv4PacketInfo(info)) = message.cmsgs()?.next()
-                    else {
-                        continue;
-                    };
-                    let request = message.iovs().next().unwrap_or_default();
-                    let (Some(to), Some(protocol)) = (message.address, protocol(request)) else {
-                        continue;
-                    };
-                    let Some((kind, quoted)) = shape(protocol, request) else {
-                        continue;
-                    };
-                    // Loopback only, even if the socket is bound to other addresses.
-                    let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
-                    let Some(index) = index(asked).filter(|&index| index < options.servers) else {
-                        continue;
-                    };
-                    let slow = is_among(index, 0x5555, options.slow);
-                    let mut delay =
-                        Duration::from_millis(options.delay + if slow { 300 } else { 0 });
-                    let mut behaviour = Kind::Living;
-                    if let Some(seed) = options.internet {
-                        let server = Server::of(index, seed);
-                        (delay, behaviour) = (server.delay, server.kind);
-                        if behaviour == Kind::Dead
-                            || server.protocol != protocol
-                            || is_lost(loss, &mut random)
-                            || !limits.allow(index, &server, Instant::now())
-                        {
-                            continue;
-                        }
-                    }
-                    if to.ip().is_loopback() && !options.is_dead(index) {
-                        let key = (protocol, kind, quoted.len());
-                        known.entry(key).or_insert_with(|| {
-                            templates(
-                                protocol,
-                                options.full,
-                                request,
-                                SocketAddrV4::from(to).into(),
-                            )
-                        });
-                        answers.push(Answer {
-                            to,
-                            index,
-                            delay,
-                            kind: behaviour,
-                            key,
-                            quoted: quoted.to_vec(),
-                        });
-                    }
-                }
-                false
-            }
-            Err(_) => true,
-        };
+        let has_received = farm.receive(&mut headers, &mut buffers)?;
         let now = Instant::now();
-        for answer in answers.drain(..) {
-            if answer.delay.is_zero() {
-                send(
-                    &socket,
-                    known.get_mut(&answer.key).unwrap(),
-                    &answer,
-                    loss,
-                    &mut random,
-                );
-            } else {
-                count += 1;
-                later.insert((now + answer.delay, count), answer);
-            }
-        }
-        while let Some(entry) = later.first_entry().filter(|entry| entry.key().0 <= now) {
-            let answer = entry.remove();
-            let socket = if answer.kind == Kind::OtherPort {
-                &other
-            } else {
-                &socket
-            };
-            send(
-                socket,
-                known.get_mut(&answer.key).unwrap(),
-                &answer,
-                loss,
-                &mut random,
-            );
-        }
+        farm.send_due(now);
         if now >= end {
             return Ok(());
         }
-        if idle && !options.awake {
-            let next = later.keys().next().map_or(end, |(at, _)| *at).min(end);
-            // `poll` takes whole milliseconds; the last one is a busy wait.
-            let wait = next.saturating_duration_since(now).as_millis().min(100) as u16;
-            let _ = poll(
-                &mut [PollFd::new(socket.as_fd(), PollFlags::POLLIN)],
-                PollTimeout::from(wait),
-            );
+        if !has_received && !options.awake {
+            farm.sleep(now, end);
         }
+    }
+}
+
+struct Farm {
+    options: Options,
+    socket: UdpSocket,
+    /// The socket of servers that answer from another port.
+    other: UdpSocket,
+    /// How many of a thousand datagrams are lost.
+    loss: u32,
+    limits: RateLimits,
+    templates: HashMap<ReplyKey, Vec<Template>>,
+    /// The replies to send later, by time and number.
+    later: BTreeMap<(Instant, u64), Answer>,
+    /// The number of the latest of them.
+    number: u64,
+    random: u64,
+}
+
+impl Farm {
+    fn new(options: Options) -> std::io::Result<Self> {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port))?;
+        socket.set_nonblocking(true)?;
+        setsockopt(&socket, sockopt::Ipv4PacketInfo, &true)?;
+        let _ = setsockopt(&socket, sockopt::RcvBuf, &(16 << 20));
+        let loss = if options.internet.is_some() {
+            profile::LOSS
+        } else {
+            options.loss * 10
+        };
+        Ok(Self {
+            options,
+            socket,
+            other: UdpSocket::bind((Ipv4Addr::UNSPECIFIED, options.port + 1))?,
+            loss,
+            limits: RateLimits::default(),
+            templates: HashMap::new(),
+            later: BTreeMap::new(),
+            number: 0,
+            random: 1,
+        })
+    }
+
+    /// Receives requests, and sends the replies that have no delay. Returns whether there were any
+    /// requests.
+    fn receive(
+        &mut self,
+        headers: &mut MultiHeaders<SockaddrIn>,
+        buffers: &mut [u8],
+    ) -> std::io::Result<bool> {
+        let mut chunks = buffers.chunks_exact_mut(MAX_REQUEST);
+        let mut slices: [_; BATCH] =
+            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+        let flags = MsgFlags::empty();
+        let received = recvmmsg(self.socket.as_raw_fd(), headers, &mut slices, flags, None);
+        let Ok(messages) = received else {
+            return Ok(false);
+        };
+        let mut answers = Vec::with_capacity(BATCH);
+        for message in messages {
+            let Some(ControlMessageOwned::Ipv4PacketInfo(info)) = message.cmsgs()?.next() else {
+                continue;
+            };
+            let request = message.iovs().next().unwrap_or_default();
+            let Some(from) = message.address else {
+                continue;
+            };
+            let asked = Ipv4Addr::from_bits(u32::from_be(info.ipi_addr.s_addr));
+            answers.extend(self.answer(from, asked, request));
+        }
+        let now = Instant::now();
+        for answer in answers {
+            if answer.behaviour.delay.is_zero() {
+                self.send(&answer);
+            } else {
+                self.number += 1;
+                let at = now + answer.behaviour.delay;
+                self.later.insert((at, self.number), answer);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The answer of the server at this address; `None` if it does not answer.
+    fn answer(&mut self, to: SockaddrIn, asked: Ipv4Addr, request: &[u8]) -> Option<Answer> {
+        let protocol = protocol(request)?;
+        let (kind, quoted) = shape(protocol, request)?;
+        // Loopback only, even if the socket is bound to other addresses.
+        let index = index(asked).filter(|&index| index < self.options.servers)?;
+        let behaviour = self.behaviour(index, protocol)?;
+        if !to.ip().is_loopback() || self.options.is_dead(index) {
+            return None;
+        }
+        let key = ReplyKey {
+            protocol,
+            kind,
+            quoted: quoted.len(),
+        };
+        let full = self.options.full;
+        self.templates
+            .entry(key)
+            .or_insert_with(|| templates(protocol, full, request, SocketAddrV4::from(to).into()));
+        Some(Answer {
+            to,
+            index,
+            behaviour,
+            key,
+            quoted: quoted.to_vec(),
+        })
+    }
+
+    /// How a server answers a request in this protocol; `None` if it does not.
+    fn behaviour(&mut self, index: u32, protocol: Protocol) -> Option<Behaviour> {
+        let Some(seed) = self.options.internet else {
+            let is_slow = is_among(index, 0x5555, self.options.slow);
+            let millis = self.options.delay + if is_slow { 300 } else { 0 };
+            return Some(Behaviour {
+                delay: Duration::from_millis(millis),
+                kind: Kind::Living,
+            });
+        };
+        let server = Server::of(index, seed);
+        let is_silent = server.kind == Kind::Dead
+            || server.protocol != protocol
+            || is_lost(self.loss, &mut self.random)
+            || !self.limits.allow(index, &server, Instant::now());
+        if is_silent {
+            return None;
+        }
+        Some(Behaviour {
+            delay: server.delay,
+            kind: server.kind,
+        })
+    }
+
+    /// Sends the replies whose delay is over.
+    fn send_due(&mut self, now: Instant) {
+        while let Some(entry) = self
+            .later
+            .first_entry()
+            .filter(|entry| entry.key().0 <= now)
+        {
+            let answer = entry.remove();
+            self.send(&answer);
+        }
+    }
+
+    fn send(&mut self, answer: &Answer) {
+        let socket = if answer.behaviour.kind == Kind::OtherPort {
+            &self.other
+        } else {
+            &self.socket
+        };
+        let templates = self.templates.get_mut(&answer.key).unwrap();
+        send(socket, templates, answer, self.loss, &mut self.random);
+    }
+
+    /// Waits for a request, or until the next reply is due.
+    fn sleep(&self, now: Instant, end: Instant) {
+        let next = self.later.keys().next().map_or(end, |(at, _)| *at);
+        let wait = next.min(end).saturating_duration_since(now);
+        // `poll` takes whole milliseconds; the last one is a busy wait.
+        let millis = wait.as_millis().min(100) as u16;
+        let _ = poll(
+            &mut [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)],
+            PollTimeout::from(millis),
+        );
     }
 }
 
@@ -254,7 +324,7 @@ fn send(
         }
         let control = [ControlMessage::Ipv4PacketInfo(&info)];
         let bytes = template.fill(answer.index, &answer.quoted);
-        let slices = [IoSlice::new(if answer.kind == Kind::Nonsense {
+        let slices = [IoSlice::new(if answer.behaviour.kind == Kind::Nonsense {
             &profile::NONSENSE
         } else {
             bytes

@@ -17,11 +17,18 @@ use crate::farm;
 
 const BATCH: usize = 64;
 
-/// The requests of a full query, each with the number of datagrams before the next.
-pub(crate) type Steps = Vec<(&'static [u8], u8)>;
+/// Longest datagram, in bytes.
+const MAX_DATAGRAM: usize = 2112;
+
+/// A request of a full query.
+pub(crate) struct Step {
+    request: &'static [u8],
+    /// The number of datagrams before the next request.
+    datagrams: u8,
+}
 
 /// The requests of a protocol. The function measures how many datagrams each reply has.
-pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
+pub(crate) fn steps(protocol: Protocol, port: u16) -> Vec<Step> {
     let requests: &[&[u8]] = match protocol {
         Protocol::Quake3 => &[b"\xff\xff\xff\xffgetstatus 01234567890"],
         Protocol::GameSpy1 => &[b"\\status\\"],
@@ -44,91 +51,151 @@ pub(crate) fn steps(protocol: Protocol, port: u16) -> Steps {
         }
         count
     };
-    let mut steps: Steps = requests
-        .iter()
-        .map(|&request| (request, count(request)))
-        .collect();
+    let step = |request: &&'static [u8]| Step {
+        request,
+        datagrams: count(request),
+    };
+    let mut steps: Vec<Step> = requests.iter().map(step).collect();
     if protocol == Protocol::Ut2004 {
         // The info is requested when the lists begin to arrive.
-        let lists = steps[0];
-        steps[0].1 = 1;
-        steps[1].1 += lists.1 - 1;
+        steps[1].datagrams += steps[0].datagrams - 1;
+        steps[0].datagrams = 1;
     }
     steps
 }
 
+/// A request to send: the server, and the number of the step.
+#[derive(Debug, Clone, Copy, Default)]
+struct Request {
+    server: u32,
+    step: u8,
+}
+
+/// The progress of one query.
+#[derive(Debug, Clone, Copy, Default)]
+struct Progress {
+    step: u8,
+    /// The number of datagrams of the step so far.
+    datagrams: u8,
+}
+
+/// The progress of all queries.
+struct Queries {
+    steps: Vec<Step>,
+    /// For each server.
+    progress: Vec<Progress>,
+    /// The requests of later steps that can be sent.
+    due: Vec<Request>,
+    /// The number of queries that have begun, and of those that have ended.
+    begun: u32,
+    done: u32,
+}
+
+impl Queries {
+    fn new(servers: u32, steps: Vec<Step>) -> Self {
+        Self {
+            steps,
+            progress: vec![Progress::default(); servers as usize],
+            due: Vec::new(),
+            begun: 0,
+            done: 0,
+        }
+    }
+
+    /// Counts a datagram of a server.
+    fn handle_datagram(&mut self, server: u32) {
+        let Some(progress) = self.progress.get_mut(server as usize) else {
+            return;
+        };
+        progress.datagrams += 1;
+        if progress.datagrams != self.steps[usize::from(progress.step)].datagrams {
+            return;
+        }
+        progress.datagrams = 0;
+        if usize::from(progress.step) + 1 == self.steps.len() {
+            self.done += 1;
+            return;
+        }
+        progress.step += 1;
+        let step = progress.step;
+        self.due.push(Request { server, step });
+    }
+
+    /// The next requests, with at most `window` queries at once.
+    fn next_batch(&mut self, window: usize) -> Vec<Request> {
+        let mut batch = Vec::with_capacity(BATCH);
+        while batch.len() < BATCH {
+            let has_space = ((self.begun - self.done) as usize) < window;
+            if let Some(next) = self.due.pop() {
+                batch.push(next);
+            } else if (self.begun as usize) < self.progress.len() && has_space {
+                batch.push(Request {
+                    server: self.begun,
+                    step: 0,
+                });
+                self.begun += 1;
+            } else {
+                break;
+            }
+        }
+        batch
+    }
+}
+
 /// Queries this many servers, `window` at once. Returns the time and the number of complete
 /// replies.
-pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Steps) -> (Duration, u32) {
+pub(crate) fn run(servers: u32, port: u16, window: usize, steps: Vec<Step>) -> (Duration, u32) {
     if std::env::var_os("SHOW").is_some() {
-        eprintln!(
-            "{:?}",
-            steps.iter().map(|(_, count)| count).collect::<Vec<_>>()
-        );
+        let counts: Vec<u8> = steps.iter().map(|step| step.datagrams).collect();
+        eprintln!("{counts:?}");
     }
     let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
     socket.set_nonblocking(true).unwrap();
     as_in_a_scan(&socket);
     let mut headers = MultiHeaders::<SockaddrIn>::preallocate(BATCH, None);
-    let mut buffers = vec![0_u8; BATCH * 2112];
+    let mut buffers = vec![0_u8; BATCH * MAX_DATAGRAM];
+    let mut queries = Queries::new(servers, steps);
     let start = Instant::now();
-    // The step and the number of its datagrams so far, for each server.
-    let mut states = vec![(0_u8, 0_u8); servers as usize];
-    let mut next_steps: Vec<(u32, u8)> = Vec::new();
-    let (mut begun, mut done, mut last) = (0_u32, 0_u32, start);
-    while done < servers {
-        let mut chunks = buffers.chunks_exact_mut(2112);
-        let mut slices: [_; BATCH] =
-            std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
-        let mut got = 0;
-        if let Ok(messages) = recvmmsg(
-            socket.as_raw_fd(),
-            &mut headers,
-            &mut slices,
-            MsgFlags::empty(),
-            None,
-        ) {
-            for from in messages.filter_map(|message| message.address) {
-                got += 1;
-                let Some(index) = farm::index(from.ip()).filter(|&index| index < servers) else {
-                    continue;
-                };
-                let (step, count) = &mut states[index as usize];
-                *count += 1;
-                if *count == steps[usize::from(*step)].1 {
-                    (*step, *count) = (*step + 1, 0);
-                    if usize::from(*step) == steps.len() {
-                        done += 1;
-                        *step -= 1;
-                    } else {
-                        next_steps.push((index, *step));
-                    }
-                }
-            }
-        }
-        let mut batch: Vec<(u32, u8)> = Vec::with_capacity(BATCH);
-        while batch.len() < BATCH {
-            if let Some(next) = next_steps.pop() {
-                batch.push(next);
-            } else if begun < servers && ((begun - done) as usize) < window {
-                batch.push((begun, 0));
-                begun += 1;
-            } else {
-                break;
-            }
-        }
+    let mut last = start;
+    while queries.done < servers {
+        let has_received = receive(&socket, &mut headers, &mut buffers, &mut queries);
+        let batch = queries.next_batch(window);
         let mut rest = &batch[..];
         while !rest.is_empty() {
-            let sent = send(&socket, port, &steps, rest);
+            let sent = send(&socket, port, &queries.steps, rest);
             rest = &rest[sent..];
         }
-        if got > 0 {
+        if has_received {
             last = Instant::now();
         } else if last.elapsed() > Duration::from_secs(1) {
             break;
         }
     }
-    (start.elapsed(), done)
+    (start.elapsed(), queries.done)
+}
+
+/// Receives a batch of datagrams. Returns whether there were any.
+fn receive(
+    socket: &UdpSocket,
+    headers: &mut MultiHeaders<SockaddrIn>,
+    buffers: &mut [u8],
+    queries: &mut Queries,
+) -> bool {
+    let mut chunks = buffers.chunks_exact_mut(MAX_DATAGRAM);
+    let mut slices: [_; BATCH] = std::array::from_fn(|_| [IoSliceMut::new(chunks.next().unwrap())]);
+    let flags = MsgFlags::empty();
+    let received = recvmmsg(socket.as_raw_fd(), headers, &mut slices, flags, None);
+    let Ok(messages) = received else {
+        return false;
+    };
+    let mut has_received = false;
+    for from in messages.filter_map(|message| message.address) {
+        has_received = true;
+        if let Some(server) = farm::index(from.ip()) {
+            queries.handle_datagram(server);
+        }
+    }
+    has_received
 }
 
 /// Sets the options of a scan's sockets: receive buffer, drop counter, error queue, no
@@ -140,11 +207,12 @@ fn as_in_a_scan(socket: &UdpSocket) {
     set_ip_mtu_discover(socket, Ipv4PathMtuDiscovery::PROBE).unwrap();
 }
 
-fn send(socket: &UdpSocket, port: u16, steps: &Steps, batch: &[(u32, u8)]) -> usize {
+fn send(socket: &UdpSocket, port: u16, steps: &[Step], batch: &[Request]) -> usize {
     let at = |n: usize| batch.get(n).copied().unwrap_or_default();
     let addresses: [SocketAddrAny; BATCH] =
-        std::array::from_fn(|n| SocketAddr::from(farm::address(at(n).0, port)).into());
-    let slices: [_; BATCH] = std::array::from_fn(|n| [IoSlice::new(steps[usize::from(at(n).1)].0)]);
+        std::array::from_fn(|n| SocketAddr::from(farm::address(at(n).server, port)).into());
+    let slices: [_; BATCH] =
+        std::array::from_fn(|n| [IoSlice::new(steps[usize::from(at(n).step)].request)]);
     let mut controls: [SendAncillaryBuffer<'_, '_, '_>; BATCH] =
         std::array::from_fn(|_| SendAncillaryBuffer::default());
     let mut parts = addresses.iter().zip(&slices);

@@ -435,8 +435,24 @@ fn dead(comparison: &Comparison, percent: Option<u32>) {
 }
 
 fn compare(comparison: &Comparison) -> std::io::Result<()> {
-    let ours = |arguments: &str| Row::Ours(arguments.to_owned());
-    let threads = |counts: &[u32]| counts.iter().copied().map(Row::Gamedig).collect::<Vec<_>>();
+    compare_protocols(comparison);
+    compare_windows(comparison);
+    compare_silent(comparison);
+    compare_distant(comparison);
+    compare_lengths(comparison);
+    Ok(())
+}
+
+fn ours(arguments: &str) -> Row {
+    Row::Ours(arguments.to_owned())
+}
+
+fn threads(counts: &[u32]) -> Vec<Row> {
+    counts.iter().copied().map(Row::Gamedig).collect()
+}
+
+/// Each protocol, with usual and with full servers.
+fn compare_protocols(comparison: &Comparison) {
     for full in [false, true] {
         let farm: &[&str] = if full { &["--full"] } else { &[] };
         let _farm = Farm::start(PORT, farm);
@@ -458,6 +474,10 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             comparison.table(&title, 10_000, &rows_of(protocol));
         }
     }
+}
+
+/// All servers answer.
+fn compare_windows(comparison: &Comparison) {
     for (awake, title) in [
         (&[][..], "none dead"),
         (&["--awake"], "none dead, and the farm never sleeps"),
@@ -476,6 +496,10 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             &[scans, threads(&[4, 8, 16, 64, 256])].concat(),
         );
     }
+}
+
+/// Some servers are silent.
+fn compare_silent(comparison: &Comparison) {
     for dead in ["1", "10"] {
         let _farm = Farm::start(PORT, &["--dead", dead]);
         let scans = ["", " --adaptive 100", " --adaptive 25"];
@@ -485,11 +509,17 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
         let rows = [scans, threads(&[64, 256, 1000, 2000])].concat();
         comparison.table(&format!("{dead} % dead, 1 s timeout"), 10_000, &rows);
     }
-    {
-        let _farm = Farm::start(PORT, &["--delay", "50"]);
-        let rows = [ours("--window 8192 --floor"), ours("--window 8192 --model")];
-        comparison.table("50 ms away", 10_000, &rows);
-    }
+}
+
+/// The servers are far away.
+fn compare_distant(comparison: &Comparison) {
+    let _farm = Farm::start(PORT, &["--delay", "50"]);
+    let rows = [ours("--window 8192 --floor"), ours("--window 8192 --model")];
+    comparison.table("50 ms away", 10_000, &rows);
+}
+
+/// Lists of several lengths.
+fn compare_lengths(comparison: &Comparison) {
     let _farm = Farm::start(PORT, &["--servers", "100000"]);
     for servers in [1000, 10_000, 100_000] {
         comparison.table(
@@ -498,5 +528,4 @@ fn compare(comparison: &Comparison) -> std::io::Result<()> {
             &[ours("--window 512 --model")],
         );
     }
-    Ok(())
 }
