@@ -52,6 +52,14 @@ pub fn fit(text: &str, columns: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", beginning(&text, columns - 1)))
 }
 
+/// A number; `?` if it is unknown.
+pub fn number_text(number: Option<impl ToString>) -> String {
+    match number {
+        Some(number) => number.to_string(),
+        None => "?".to_owned(),
+    }
+}
+
 /// A count with its noun: `1 server`, `2 servers`.
 pub fn counted(count: u64, noun: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 
 use super::command_line;
-use super::safe_text::{counted, fit, safe, width};
+use super::safe_text::{counted, fit, number_text, safe, width};
 use super::server::Server;
 use super::source::Source;
 use super::state::Event;
@@ -72,15 +72,11 @@ pub(crate) async fn run(mut source: Source, search: &str) -> Result<ExitCode, Bo
 
 /// A row. On a terminal it has at most its columns.
 fn line(server: &Server, columns: Option<usize>) -> String {
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let text = |text: Option<&queryport::Text>| {
         text.map(|text| text.plain().into_owned())
             .unwrap_or_default()
     };
-    let ping = server
-        .ping()
-        .map_or_else(|| "?".to_owned(), |ping| format!("{ping:.1}"));
+    let ping = number_text(server.ping().map(|ping| format!("{ping:.1}")));
     let padded = |text: &str, columns| {
         let text = fit(text, columns);
         let gap = " ".repeat(columns - width(&text));
@@ -94,8 +90,8 @@ fn line(server: &Server, columns: Option<usize>) -> String {
     let row = format!(
         "{:<21} {ping:>6} ms {:>3}/{:<3} {} {} {}",
         server.target.1,
-        number(server.players()),
-        number(server.slots()),
+        number_text(server.players()),
+        number_text(server.slots()),
         padded(server.short_game(part), part),
         padded(&text(server.text(|status| &status.map)), part),
         fit(&text(server.text(|status| &status.name)), 200),

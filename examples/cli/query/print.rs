@@ -8,7 +8,7 @@ use queryport::gamespy4::ut3::Settings;
 use queryport::model::{Colour, Colours, TextRef};
 use queryport::{Error, ErrorKind, Player, Protocol, ServerStatus, Team, Text};
 use shared::command_line;
-use shared::safe_text::counted;
+use shared::safe_text::{counted, number_text};
 use shared::wrap::wrap_for;
 
 use super::{Answered, json};
@@ -102,8 +102,6 @@ fn title(protocol: Protocol, about: &str, status: &ServerStatus) -> String {
 
 /// `4 of 16, bots 1, private slots 2`.
 fn counts(status: &ServerStatus) -> String {
-    let count =
-        |count: Option<u32>| count.map_or_else(|| "?".to_owned(), |count| count.to_string());
     let bots = status
         .bot_count
         .map(|bots| format!(", bots {bots}"))
@@ -112,14 +110,13 @@ fn counts(status: &ServerStatus) -> String {
         .private_slots
         .map(|slots| format!(", private slots {slots}"))
         .unwrap_or_default();
-    let (players, slots) = (count(status.player_count), count(status.max_players));
+    let players = number_text(status.player_count);
+    let slots = number_text(status.max_players);
     format!("{players} of {slots}{bots}{private}")
 }
 
 fn team_line(team: &Team) -> String {
-    let number =
-        |number: Option<i64>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    let (id, score) = (number(team.id.map(i64::from)), number(team.score));
+    let (id, score) = (number_text(team.id), number_text(team.score));
     let name = match &team.name {
         Some(name) => paint(name.as_ref()),
         None => String::new(),

@@ -6,7 +6,7 @@ use queryport::games::Game;
 use queryport::scan::Scanned;
 use queryport::{Error, Protocol, ServerStatus, Text};
 
-use super::safe_text::{self, fit};
+use super::safe_text::{self, fit, number_text};
 use super::target::{Target, What};
 use super::{command_line, json};
 
@@ -61,8 +61,6 @@ pub(crate) fn readable(
     let outcome = scanned.result.as_ref().ok()?;
     let status = &outcome.answer;
     let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string).unwrap_or_default();
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
     let cut = if status.completeness.is_complete() {
         ""
     } else {
@@ -73,8 +71,8 @@ pub(crate) fn readable(
         .unwrap_or_default();
     let players = format!(
         "{:>3}/{:<3}",
-        number(status.player_count),
-        number(status.max_players)
+        number_text(status.player_count),
+        number_text(status.max_players)
     );
     let address = outcome.peer.to_string();
     if let Some(columns) = columns.filter(|columns| *columns < NARROW) {
@@ -100,9 +98,10 @@ pub(crate) fn readable(
     };
     let row = format!(
         "{address:<21} {:>6} ms {players} {}{} {}{other}{cut}",
-        outcome.rtt.map_or_else(
-            || "?".to_owned(),
-            |rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0)
+        number_text(
+            outcome
+                .rtt
+                .map(|rtt| format!("{:.1}", rtt.as_secs_f64() * 1000.0))
         ),
         map,
         " ".repeat(map_columns.saturating_sub(safe_text::width(&map))),

@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Row, Table};
 
 use super::super::order::Column;
-use super::super::safe_text::{fit, width};
+use super::super::safe_text::{fit, number_text, width};
 use super::super::server::{Query, Server};
 use super::super::state::{Browser, Mode};
 use super::colour::{Depth, painted};
@@ -212,9 +212,8 @@ fn cell(
 
 /// `4/16`, with `?` for an unknown number.
 fn players(server: &Server) -> String {
-    let number =
-        |number: Option<u32>| number.map_or_else(|| "?".to_owned(), |number| number.to_string());
-    format!("{}/{}", number(server.players()), number(server.slots()))
+    let (players, slots) = (number_text(server.players()), number_text(server.slots()));
+    format!("{players}/{slots}")
 }
 
 /// The name of a server. If it never answered, its address, or the reason if the address has a
