@@ -516,45 +516,24 @@ fn written_to_a_terminal(run: &[&str], kind: &str, columns: u16) -> String {
 
 /// All that a command writes to a terminal.
 fn written(command: &mut Command, columns: u16) -> String {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{Winsize, tcsetwinsize};
-
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let name = ptsname(&terminal, Vec::new())
-        .unwrap()
-        .into_string()
-        .unwrap();
-    let end = File::options().read(true).write(true).open(name).unwrap();
-    tcsetwinsize(
-        &end,
-        Winsize {
-            ws_row: 24,
-            ws_col: columns,
-            ws_xpixel: 0,
-            ws_ypixel: 0,
-        },
-    )
-    .unwrap();
+    let (mut keys, line) = terminal(columns);
     // The command has its own copies of the ends, which close with it.
     let spawned = command
-        .stdout(end.try_clone().unwrap())
-        .stderr(end.try_clone().unwrap())
+        .stdout(line.try_clone().unwrap())
+        .stderr(line.try_clone().unwrap())
         .spawn();
     let mut child = spawned.unwrap();
     // The command keeps its own copies.
     command.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut terminal = File::from(terminal);
     let reader = std::thread::spawn(move || {
         let (mut text, mut buffer) = (Vec::new(), [0; 4096]);
-        while let Ok(length @ 1..) = terminal.read(&mut buffer) {
+        while let Ok(length @ 1..) = keys.read(&mut buffer) {
             text.extend_from_slice(&buffer[..length]);
         }
         String::from_utf8(text).unwrap()
     });
     process::wait(&mut child);
-    drop(end);
+    drop(line);
     reader.join().unwrap()
 }
 
@@ -694,8 +673,8 @@ fn the_browser_runs_without_a_home_folder_and_with_a_broken_one() {
     }
 }
 
-/// This process's end of a new terminal, and the end of a program.
-fn terminal() -> (File, File) {
+/// This process's end of a new terminal with this many columns, and the end of a program.
+fn terminal(columns: u16) -> (File, File) {
     /// Opens a terminal that does not control this process.
     const O_NOCTTY: i32 = 0o400;
     let keys = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
@@ -710,7 +689,7 @@ fn terminal() -> (File, File) {
         .unwrap();
     let size = Winsize {
         ws_row: 24,
-        ws_col: 80,
+        ws_col: columns,
         ws_xpixel: 0,
         ws_ypixel: 0,
     };
@@ -722,7 +701,7 @@ fn terminal() -> (File, File) {
 #[test]
 fn the_browser_ends_quietly_when_its_terminal_is_closed() {
     for signal in [Some(Signal::HUP), None] {
-        let (mut keys, line) = terminal();
+        let (mut keys, line) = terminal(80);
         let end = || line.try_clone().unwrap();
         let mut child = command(&["browser"])
             .env("TERM", "xterm")
@@ -770,7 +749,7 @@ fn catches(process: Pid, signal: Signal) -> bool {
 
 #[test]
 fn a_signal_ends_the_browser_on_a_terminal_that_takes_no_output() {
-    let (keys, line) = terminal();
+    let (keys, line) = terminal(80);
     fill(&keys);
     let end = || line.try_clone().unwrap();
     let mut child = command(&["browser"])
