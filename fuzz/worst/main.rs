@@ -25,78 +25,102 @@ mod search;
 use std::path::Path;
 use std::time::Duration;
 
-use kit::worst::found;
-use kit::worst::targets::TARGETS;
+use kit::worst::found::{self, Found};
+use kit::worst::shape::Shape;
+use kit::worst::targets::{TARGETS, Target};
 use meter::Cost;
 use search::{Search, per_byte};
 
+/// The command line.
+struct Options {
+    cost: Cost,
+    seconds: u64,
+    seed: u64,
+    words: Vec<String>,
+}
+
+impl Options {
+    fn of_command_line() -> Self {
+        let mut options = Self {
+            cost: Cost::Work,
+            seconds: 60,
+            seed: 1,
+            words: Vec::new(),
+        };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--memory" => options.cost = Cost::Memory,
+                "--seconds" => options.seconds = number(arguments.next()),
+                "--seed" => options.seed = number(arguments.next()),
+                _ => options.words.push(argument),
+            }
+        }
+        options
+    }
+
+    fn wants(&self, target: &Target) -> bool {
+        self.words.iter().all(|word| target.name.contains(word))
+    }
+}
+
+fn number(text: Option<String>) -> u64 {
+    let number = text.and_then(|text| text.parse().ok());
+    number.expect("a number")
+}
+
 fn main() {
-    let (mut cost, mut seconds, mut seed, mut words) = (Cost::Work, 60, 1, Vec::new());
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        let mut number = || {
-            arguments
-                .next()
-                .and_then(|text| text.parse().ok())
-                .expect("a number")
-        };
-        match argument.as_str() {
-            "--memory" => cost = Cost::Memory,
-            "--seconds" => seconds = number(),
-            "--seed" => seed = number(),
-            _ => words.push(argument),
+    let options = Options::of_command_line();
+    let found = match options.cost {
+        Cost::Work => found::work(),
+        Cost::Memory => found::memory(),
+    };
+    for target in TARGETS.iter().filter(|target| options.wants(target)) {
+        let of_target = found.iter().filter(|found| found.target == target.name);
+        let known: Vec<&Found> = of_target.collect();
+        for found in &known {
+            print_known(target, options.cost, found);
+        }
+        if options.seconds > 0 {
+            let known = known.iter().map(|found| found.shape.clone()).collect();
+            search(target, &options, known);
         }
     }
-    for target in TARGETS
-        .iter()
-        .filter(|target| words.iter().all(|word| target.name.contains(word)))
-    {
-        let (seeds, tokens) = seeds(target.name);
-        let known = if cost == Cost::Work {
-            found::work()
-        } else {
-            found::memory()
-        };
-        let known = known.iter().filter(|found| found.target == target.name);
-        for found in known.clone() {
-            let costs =
-                [4, 2, 1].map(|part| per_byte(target, cost, &found.shape, found.size / part));
-            println!(
-                "{}: {:.1} a byte, {:.1}, {:.1}",
-                found.name(),
-                costs[0],
-                costs[1],
-                costs[2]
-            );
-        }
-        if seconds == 0 {
-            continue;
-        }
-        let known = known.map(|found| found.shape.clone()).collect();
-        let size = target.size();
-        let mut search = Search::new(target, cost, size, (seeds, tokens), known, seed);
-        let tried = search.run(Duration::from_secs(seconds));
-        let shape = search.reduced();
-        let costs = [1, 2, 4].map(|times| per_byte(target, cost, &shape, size * times));
-        println!(
-            "{}: {tried} tried, {:.1} a byte, {:.1}, {:.1}",
-            target.name, costs[0], costs[1], costs[2]
-        );
-        println!("    Shape::new([");
-        for template in shape.templates.iter() {
-            let text = |bytes: &[u8]| format!("b\"{}\"", bytes.escape_ascii());
-            let (head, unit, tail) = (
-                text(&template.head),
-                text(&template.unit),
-                text(&template.tail),
-            );
-            println!(
-                "        template({head}, {unit}, {tail}, {}),",
-                template.length
-            );
-        }
-        println!("    ], {}, {}),", shape.every, shape.sources);
+}
+
+/// Prints the costs of a known input at three sizes.
+fn print_known(target: &Target, cost: Cost, found: &Found) {
+    let costs = [4, 2, 1].map(|part| per_byte(target, cost, &found.shape, found.size / part));
+    println!("{}: {}", found.name(), costs_text(costs));
+}
+
+/// Searches for a costlier input than the known ones, and prints it.
+fn search(target: &Target, options: &Options, known: Vec<Shape>) {
+    let size = target.size();
+    let cost = options.cost;
+    let mut search = Search::new(target, cost, size, seeds(target.name), known, options.seed);
+    let tried = search.run(Duration::from_secs(options.seconds));
+    let shape = search.reduced();
+    let costs = [1, 2, 4].map(|times| per_byte(target, cost, &shape, size * times));
+    println!("{}: {tried} tried, {}", target.name, costs_text(costs));
+    print_shape(&shape);
+}
+
+fn costs_text([first, second, third]: [f64; 3]) -> String {
+    format!("{first:.1} a byte, {second:.1}, {third:.1}")
+}
+
+/// Prints a shape as a literal for `found.rs`.
+fn print_shape(shape: &Shape) {
+    println!("    Shape::new([");
+    for template in shape.templates.iter() {
+        let text = |bytes: &[u8]| format!("b\"{}\"", bytes.escape_ascii());
+        let [head, unit, tail] =
+            [&template.head, &template.unit, &template.tail].map(|part| text(part));
+        let length = template.length;
+        println!("        template({head}, {unit}, {tail}, {length}),");
     }
+    println!("    ], {}, {}),", shape.every, shape.sources);
 }
 
 /// The corpora and vectors of a target's protocol, and its dictionary.
