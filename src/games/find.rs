@@ -221,12 +221,9 @@ impl Game {
 
     /// The game with this GameSpy name.
     fn of_gamename(name: &str, status: &ServerStatus, protocol: Protocol) -> Option<&'static Self> {
-        let is_named = |game: &&Self| {
-            let known = game.gamename;
-            known.is_some_and(|known| known.eq_ignore_ascii_case(name))
-        };
+        let games = Self::of_protocol(protocol).filter(|game| game.has_gamename(name));
+        let games: Vec<&Self> = games.collect();
         // A modification sends the name of its game. The game comes after it in the table.
-        let games: Vec<&Self> = Self::of_protocol(protocol).filter(is_named).collect();
         let modification = games.iter().find(|game| game.has_mark_of(status));
         modification.or_else(|| games.last()).copied()
     }
@@ -252,6 +249,11 @@ impl Game {
 
     fn has_mark_of(&self, status: &ServerStatus) -> bool {
         self.marks.iter().any(|mark| mark.fits(status))
+    }
+
+    fn has_gamename(&self, name: &str) -> bool {
+        let known = self.gamename;
+        known.is_some_and(|known| known.eq_ignore_ascii_case(name))
     }
 
     fn has_number(&self, number: i32) -> bool {

@@ -431,17 +431,13 @@ fn value<'a: 'p, 'p>(
     popular: &'p [Vec<u8>],
 ) -> Parsed<'a, Cow<'p, [u8]>> {
     let number = |number: u16| Cow::Owned(number.to_string().into_bytes());
-    let popular = |index| {
-        popular
-            .get(usize::from(index))
-            .map(|value| Cow::Borrowed(&value[..]))
-    };
+    let popular = |index| popular.get(usize::from(index));
     match kind {
         BYTE => byte.map(|byte| number(byte.into())).parse(input),
         NUMBER => be_u16.map(number).parse(input),
         _ => match byte(input)? {
             (rest, 0xFF) => text.map(Cow::Borrowed).parse(rest),
-            _ => map_opt(byte, popular).parse(input),
+            _ => map_opt(byte, popular).map(Cow::from).parse(input),
         },
     }
 }

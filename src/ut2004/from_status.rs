@@ -139,6 +139,16 @@ pub(super) struct WireRule<'a> {
     pub(super) value: WireText<'a>,
 }
 
+impl WireRule<'_> {
+    /// Whether clients would read one of these fields from the rule. One without a value
+    /// contradicts nothing.
+    fn is_replaced(&self, fields: &[Field], profile: &Profile) -> bool {
+        let key = profile.key(self.key.string().raw());
+        let is_read = key.is_some_and(|key| fields.contains(&key.field));
+        is_read && !self.value.string().is_empty()
+    }
+}
+
 /// The list of rules. It begins with the mode, as the game's does. The status's own rules follow,
 /// without those of the info record, then the mutators and the other fields of the model.
 ///
@@ -158,13 +168,8 @@ pub(super) fn rules<'a>(
         })
         .collect();
     let added = AddedFields::new(status, profile, &listed);
-    // A rule without a value contradicts nothing.
-    let is_replaced = move |rule: &WireRule<'_>| {
-        let key = profile.key(rule.key.string().raw());
-        let is_read = key.is_some_and(|key| added.fields.contains(&key.field));
-        is_read && !rule.value.string().is_empty()
-    };
-    let kept = listed.into_iter().filter(move |rule| !is_replaced(rule));
+    let is_kept = move |rule: &WireRule<'_>| !rule.is_replaced(&added.fields, profile);
+    let kept = listed.into_iter().filter(is_kept);
     added.mode.into_iter().chain(kept).chain(added.others)
 }
 

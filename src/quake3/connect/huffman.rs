@@ -54,12 +54,10 @@ pub fn compress(plain: &[u8], out: &mut impl BufMut) -> Result<(), EncodeError> 
         }
         tree.count(known, symbol);
     }
-    let bytes = bits.chunks(8).map(|bits| {
-        bits.iter()
-            .rev()
-            .fold(0, |byte, bit| byte << 1 | u8::from(*bit))
-    });
-    bytes.for_each(|byte| out.put_u8(byte));
+    for bits in bits.chunks(8) {
+        let reversed = bits.iter().rev();
+        out.put_u8(reversed.fold(0, |byte, bit| byte << 1 | u8::from(*bit)));
+    }
     if bits.len().is_multiple_of(8) {
         // The spare byte, as id's encoder writes it.
         out.put_u8(0);
