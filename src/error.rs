@@ -380,7 +380,8 @@ pub enum ListError {
     /// The server's first bytes are not the greeting of a list server.
     #[error("not a list server: its greeting has no challenge")]
     NoGreeting,
-    /// The server sent nothing, or no reply to the request.
+    /// The server sent nothing, or no reply to the request. List servers of GameSpy v1 do not reply
+    /// to a wrong key.
     #[error("the list server did not reply")]
     NoReply,
     /// The server sent nothing, which this server also does if its list is empty.

@@ -240,6 +240,11 @@ impl EndMarks {
         }
     }
 
+    /// Whether an end mark came after the request.
+    const fn has_reply(self) -> bool {
+        matches!(self, Self::Ambiguous | Self::List)
+    }
+
     /// Whether the end mark of the greeting can still precede the list.
     const fn may_be_late(self) -> bool {
         matches!(self, Self::None)
@@ -320,6 +325,11 @@ impl Form for Dialogue {
         match self.state {
             State::Greeting if rest.is_empty() => Err(ListError::NoReply),
             State::Greeting => Err(ListError::NoGreeting),
+            State::Request(marks) | State::List(marks)
+                if rest.is_empty() && !marks.has_reply() && !servers.has_entries() =>
+            {
+                Err(ListError::NoReply)
+            }
             State::Request(marks) | State::List(marks) if self.request.compressed => {
                 Ok(add_records(rest, marks, servers))
             }

@@ -404,9 +404,11 @@ fn explain_fragments(family: &Family, played: &Played) -> Judgement {
             _ => wrong("no fault explains it"),
         };
     }
-    // A second reply to one request is refused, and its numbers are forgotten.
+    // A second reply to one request is refused, and its numbers are forgotten. A datagram that ends
+    // in a name like an end mark is not read as the one with its number.
     let is_read = |datagram: &Datagram| {
         datagram.suspect.is_none()
+            && !form.is_some_and(|form| has_text_as_end(&datagram.bytes, form))
             && datagram.reply.is_none_or(|reply| {
                 !replies
                     .iter()

@@ -202,7 +202,16 @@ fn silence_ends_at_the_deadline() {
         greeted.poll_timeout().unwrap() <= start,
         "the request waits"
     );
-    let (end, list) = wait(&mut greeted, start);
+    // A list server does not answer a wrong key.
+    assert_eq!(
+        wait(&mut greeted, start),
+        (deadline, Err(ListError::NoReply))
+    );
+    let mut begun = session(PLAIN, start);
+    begun.handle_bytes(start, GREETING);
+    begun.poll_transmit(start, &mut Vec::new());
+    begun.handle_bytes(start, br"\ip\192.0.2.1");
+    let (end, list) = wait(&mut begun, start);
     assert_eq!((end, is_complete(&list.unwrap())), (deadline, false));
 }
 
