@@ -53,7 +53,7 @@ struct Arguments {
     /// A key of the userinfo and its value, which replaces the usual value. May be given more than
     /// once. OpenArena and ET: Legacy need a cl_guid of 32 hexadecimal digits in capitals; OpenJK
     /// forcepowers, color1, color2, cg_predictItems, saber1, saber2, char_color_red,
-    /// char_color_green and char_color_blue.
+    /// char_color_green and char_color_blue; Breakthrough clientType=Breakthrough.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = pair)]
     pairs: Vec<(String, String)>,
     /// Send the server's password, from the environment variable QUERYPORT_PASSWORD.
